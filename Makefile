@@ -1,0 +1,39 @@
+# Every task of the project. A fresh machine needs Python 3.11 or newer, make, and nothing else.
+PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
+	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& { echo $$p; break; }; done)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+K ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help test lint format manifests bench soak torture real clean test-real
+
+help: ## Show the tasks
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(READY): pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { \
+		echo "cannot set up: no Python 3.11 or newer with the venv module was found"; \
+		echo "because: Quintant needs it to make its virtual environment in $(VENV)"; \
+		echo "try: apt-get install python3 python3-venv, or make PYTHON=/path/to/python3.11"; exit 1; }
+	@echo "setting up $(VENV) with $(PYTHON) (about a minute)"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+test: $(READY) ## Run the tests (K=word selects)
+	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") tests/unit tests/scenarios tests/typing
+
+lint: $(READY) ## Check format, style, types, layers and generated files
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy src scripts tests benchmarks examples
+	@$(BIN)/lint-imports
+
+format: $(READY) ## Format the code
+	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+clean: ## Remove what set-up and tests made
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage build dist

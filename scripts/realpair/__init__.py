@@ -1,0 +1,16 @@
+"""The real Kubernetes control plane, as a test fixture: kube-apiserver over etcd, on loopback.
+
+`RealCluster` is what the conformance suite and the benchmarks compare us with. Its binaries are
+found, or built once with Go into a cache outside the repository (`binaries`, `build`); its
+processes never outlive the one that started them (`process`).
+
+    with RealCluster() as cluster:
+        subprocess.run(["kubectl", "--kubeconfig", cluster.kubeconfig, "get", "namespaces"])
+"""
+
+from realpair.binaries import locate
+from realpair.build import provide
+from realpair.cluster import RealCluster
+from realpair.errors import RealPairError
+
+__all__ = ["RealCluster", "RealPairError", "locate", "provide"]

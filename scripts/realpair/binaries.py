@@ -1,0 +1,59 @@
+"""Where the real binaries are: named by the user, or in the cache.
+
+The order is `KUBEBUILDER_ASSETS`, then the cache. A folder the user named is taken as it is and
+never written to: what it lacks is an error, not a reason to build for a quarter of an hour.
+The cache lives outside the repository, one folder per Kubernetes version; ETCD moves only
+together with KUBERNETES, so the version of Kubernetes is the whole key.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from quintant.version import KUBERNETES
+from realpair.errors import RealPairError
+
+APISERVER = "kube-apiserver"
+MANAGER = "kube-controller-manager"
+KUBECTL = "kubectl"
+STORE = "etcd"
+
+PAIR = (STORE, APISERVER)
+ALL = (STORE, APISERVER, MANAGER, KUBECTL)
+
+
+def locate(environ: Mapping[str, str], needed: Iterable[str] = PAIR) -> Path | None:
+    """Return the folder that holds the needed binaries, or None where they must be built."""
+    if assets := environ.get("KUBEBUILDER_ASSETS"):
+        return _assets(Path(assets), needed)
+
+    folder = cached(environ)
+    return None if missing(folder, needed) else folder
+
+
+def cached(environ: Mapping[str, str]) -> Path:
+    """Return the folder in the cache where this version's binaries belong."""
+    return _cache(environ) / f"kubernetes-{KUBERNETES}" / "bin"
+
+
+def missing(folder: Path, needed: Iterable[str]) -> tuple[str, ...]:
+    """Return those names for which the folder has no program."""
+    return tuple(name for name in needed if not os.access(folder / name, os.X_OK))
+
+
+def _assets(folder: Path, needed: Iterable[str]) -> Path:
+    if absent := missing(folder, needed):
+        raise RealPairError(
+            f"cannot use KUBEBUILDER_ASSETS={folder}",
+            why=f"it has no program named {', '.join(absent)}",
+            hint=f"unset KUBEBUILDER_ASSETS, so that {KUBERNETES} is built with Go",
+        )
+    return folder
+
+
+def _cache(environ: Mapping[str, str]) -> Path:
+    if own := environ.get("QUINTANT_CACHE"):
+        return Path(own)
+    if shared := environ.get("XDG_CACHE_HOME"):
+        return Path(shared) / "quintant"
+    return Path(environ.get("HOME") or Path.home()) / ".cache" / "quintant"

@@ -1,0 +1,135 @@
+"""Building the real binaries, once per machine, from published Go modules.
+
+One process builds at a time, others wait for it (a lock in the cache). A program appears in the
+cache by a rename, when it is finished: whoever finds it there finds it whole, and a build that
+was interrupted goes on with the programs that are missing.
+"""
+
+import fcntl
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from quintant.version import KUBERNETES
+from realpair import binaries
+from realpair.errors import Report, announce
+from realpair.go import PROGRESS_SECONDS, Go
+from realpair.gomod import (
+    ETCD_MODULE,
+    KUBERNETES_MODULE,
+    Module,
+    linker_flags,
+    main_module,
+)
+
+# The release that Kubernetes v1.36 itself is tested with.
+ETCD = "v3.6.16"
+
+_LOCK_POLL_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Where the source of one program is."""
+
+    module: str
+    version: str
+    package: str
+
+
+RECIPES: Mapping[str, Recipe] = {
+    binaries.STORE: Recipe(ETCD_MODULE, ETCD, ETCD_MODULE),
+    **{
+        name: Recipe(KUBERNETES_MODULE, KUBERNETES, f"{KUBERNETES_MODULE}/cmd/{name}")
+        for name in (binaries.APISERVER, binaries.MANAGER, binaries.KUBECTL)
+    },
+}
+
+
+def provide(
+    environ: Mapping[str, str],
+    needed: Iterable[str] = binaries.PAIR,
+    *,
+    report: Report = announce,
+) -> Path:
+    """Return a folder with the needed binaries; build all of them first where one is missing."""
+    found = binaries.locate(environ, tuple(needed))
+    return found or _build_all(Go.find(environ, report), binaries.cached(environ))
+
+
+def _build_all(go: Go, folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    with _locked(folder.parent / "lock", go.report):
+        # Asked again under the lock: another process may have built them while we waited.
+        for name in binaries.missing(folder, RECIPES):
+            with _workshop(folder.parent / "building") as work:
+                _build(go, RECIPES[name], work / name)
+                os.replace(work / name, folder / name)
+    return folder
+
+
+def _build(go: Go, recipe: Recipe, target: Path) -> None:
+    work, name = target.parent, target.name
+    module = _download(go, recipe, work)
+    (work / "go.mod").write_text(main_module(module))
+
+    started = time.monotonic()
+    go.run(
+        *("build", "-v", "-mod=mod", "-trimpath", "-buildvcs=false"),
+        *("-ldflags", linker_flags(module), "-o", str(target), recipe.package),
+        folder=work,
+        title=f"building {name} {recipe.version}",
+    )
+    go.report(f"built {name} {recipe.version} in {time.monotonic() - started:.0f} s")
+
+
+def _download(go: Go, recipe: Recipe, work: Path) -> Module:
+    """Fetch the module and read what its go.mod and its publication say."""
+    wanted = f"{recipe.module}@{recipe.version}"
+    answer = json.loads(
+        go.run("mod", "download", "-json", wanted, folder=work, title=f"fetching {wanted}")
+    )
+    return Module(
+        path=recipe.module,
+        version=recipe.version,
+        gomod=Path(answer["GoMod"]).read_text(),
+        published=json.loads(Path(answer["Info"]).read_text())["Time"],
+    )
+
+
+@contextmanager
+def _workshop(folder: Path) -> Iterator[Path]:
+    """Lend an empty folder in the cache, so that a rename out of it stays on one file system."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _locked(path: Path, report: Report) -> Iterator[None]:
+    """Hold the build lock; the kernel releases it when its holder ends, however it ends."""
+    with path.open("w") as lock:
+        started = reported = time.monotonic()
+        while not _taken(lock):
+            time.sleep(_LOCK_POLL_SECONDS)
+            if (now := time.monotonic()) - reported >= PROGRESS_SECONDS:
+                report(f"waiting for another process to build: {now - started:.0f} s")
+                reported = now
+        yield
+
+
+def _taken(lock: IO[str]) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,143 @@
+"""Child processes that cannot be left behind, their logs, ports and folders.
+
+Every child runs on a leash (`leash`): the kernel kills it when the thread that started it dies,
+so start a cluster from a thread that outlives it; pytest's main thread does. Children are
+signalled by their own pid only. A folder is locked by the process that uses it; a process that
+was killed leaves its folder unlocked, and the next one removes it.
+"""
+
+import fcntl
+import os
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from realpair import leash
+from realpair.errors import RealPairError
+
+LOOPBACK = "127.0.0.1"
+
+# How long a child may take to end itself before it is killed: its data is thrown away anyway.
+GRACE_SECONDS = 5.0
+TAIL_LINES = 20
+
+# Below the range from which Linux takes ports for outgoing connections, so that no connection
+# takes a port between our choice and the child's bind.
+_PORTS = range(20_000, 30_000)
+_PREFIX = "quintant-realpair-"
+_LOCK = "lock"
+
+
+class Child:
+    """A program of the cluster, started at once, with its output in a log file."""
+
+    def __init__(self, command: Sequence[str], log: Path) -> None:
+        self.name = Path(command[0]).name
+        self._log = log
+        with log.open("wb") as output:
+            # A session of its own: Ctrl-C reaches us alone, and we stop children in order.
+            self._process = subprocess.Popen(
+                leashed(command),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    @property
+    def pid(self) -> int:
+        """The pid of the program itself."""
+        return self._process.pid
+
+    def check(self) -> None:
+        """Raise, with the end of its log, if the program has ended."""
+        if (code := self._process.poll()) is not None:
+            raise self.failure(f"it ended with code {code}")
+
+    def failure(self, why: str) -> RealPairError:
+        """Return an error about this program that carries the end of its log as a note."""
+        error = RealPairError(
+            f"cannot run {self.name}",
+            why=why,
+            hint=f"read the end of its log and check the flags given to {self.name}",
+        )
+        error.add_note(f"--- the last lines of {self.name}:\n{self._tail()}")
+        return error
+
+    def stop(self) -> None:
+        """End the program: ask first, kill after GRACE_SECONDS."""
+        self._process.terminate()
+        try:
+            self._process.wait(GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _tail(self) -> str:
+        lines = self._log.read_text(errors="replace").splitlines()
+        return "\n".join(lines[-TAIL_LINES:])
+
+
+def leashed(command: Sequence[str]) -> list[str]:
+    """Return a command that runs the given one, bound to the life of this process."""
+    return [sys.executable, "-I", "-S", leash.__file__, str(os.getpid()), *command]
+
+
+def free_port() -> int:
+    """Return a loopback port that nobody listens on."""
+    for port in random.sample(_PORTS, len(_PORTS)):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if _binds(probe, port):
+                return port
+    raise RealPairError(
+        "cannot choose a port",
+        why=f"all of {_PORTS.start} to {_PORTS.stop - 1} are taken on {LOOPBACK}",
+        hint="end some of the programs that listen there",
+    )
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """Lend a temporary folder; remove it afterwards, and those of processes that were killed."""
+    parent = Path(tempfile.gettempdir())
+    _sweep(parent)
+
+    # Named so that no sweep sees it until it is locked.
+    hidden = Path(tempfile.mkdtemp(prefix=f".{_PREFIX}", dir=parent))
+    with (hidden / _LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        folder = hidden.rename(parent / hidden.name.removeprefix("."))
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _binds(probe: socket.socket, port: int) -> bool:
+    try:
+        probe.bind((LOOPBACK, port))
+    except OSError:
+        return False
+    return True
+
+
+def _sweep(parent: Path) -> None:
+    for folder in parent.glob(f"{_PREFIX}*"):
+        if _abandoned(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _abandoned(folder: Path) -> bool:
+    try:
+        with (folder / _LOCK).open("r+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

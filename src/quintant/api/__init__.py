@@ -1,0 +1,1 @@
+"""Kubernetes' own kinds, as the typed projections we use."""

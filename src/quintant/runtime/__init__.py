@@ -1,0 +1,1 @@
+"""The controller runtime: types, client, watch, queue, controller, manager."""

@@ -1,0 +1,98 @@
+"""How a request reaches an API server: two methods, so that there can be several ways.
+
+`HttpTransport` (quintant.runtime.client.http) speaks HTTP over aiohttp; `InProcessTransport` calls
+an embedded server directly; `FaultTransport` (quintant.runtime.client.faults) wraps either.
+Nothing above this module knows which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+from urllib.parse import urlencode
+
+JSON = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request: what the server sees, before authentication."""
+
+    method: str
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    timeout: float | None = None
+    """Seconds for the whole answer; None lets the transport decide. Streams have no limit."""
+
+    @property
+    def target(self) -> str:
+        """Path and query, as written in a request line."""
+        return f"{self.path}?{urlencode(self.query)}" if self.query else self.path
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A whole answer. Header names are lower case."""
+
+    status: int
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """An answer that goes on: `chunks` yields bytes as they come, cut anywhere."""
+
+    status: int
+    chunks: AsyncIterator[bytes]
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class Transport(Protocol):
+    """A way to an API server."""
+
+    async def request(self, call: Call) -> Reply:
+        """Send and wait for the whole answer, whatever its status. Raises TransportError only."""
+
+    def stream(self, call: Call) -> AbstractAsyncContextManager[Stream]:
+        """Send and read the answer as it comes; leaving the context closes the connection."""
+
+    async def close(self) -> None:
+        """Let go of connections."""
+
+
+class Handler(Protocol):
+    """An API server that can be called in this process; the embedded cluster is one."""
+
+    async def request(self, call: Call) -> Reply: ...
+
+    def stream(self, call: Call) -> AbstractAsyncContextManager[Stream]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class InProcessTransport:
+    """Straight into an embedded API server: no sockets, no threads, same bytes."""
+
+    handler: Handler
+    token: str = ""
+
+    async def request(self, call: Call) -> Reply:
+        return await self.handler.request(self._signed(call))
+
+    def stream(self, call: Call) -> AbstractAsyncContextManager[Stream]:
+        return self.handler.stream(self._signed(call))
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+    def _signed(self, call: Call) -> Call:
+        if not self.token:
+            return call
+        return replace(call, headers={**call.headers, "authorization": f"Bearer {self.token}"})

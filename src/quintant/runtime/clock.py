@@ -1,0 +1,76 @@
+"""Time, randomness and ids, injected.
+
+Timers are the event loop's own (`asyncio.sleep`, `asyncio.timeout`, `loop.call_at`), so a virtual
+loop moves them all. What the loop cannot give, the wall clock and chance, comes from here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Wall-clock time; durations are measured on the loop (`monotonic`)."""
+
+    def now(self) -> datetime:
+        """The time of day, in UTC."""
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopClock:
+    """A wall clock that moves exactly as the event loop does: virtual under a virtual loop."""
+
+    epoch: datetime = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self.epoch + timedelta(seconds=monotonic())
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """Randomness and ids from one seedable source."""
+
+    random: Random = field(default_factory=Random)
+
+    def uniform(self, low: float, high: float) -> float:
+        return self.random.uniform(low, high)
+
+    def jitter(self, seconds: float, fraction: float) -> float:
+        """`seconds`, give or take a fraction of itself."""
+        return seconds * self.random.uniform(1 - fraction, 1 + fraction)
+
+    def id(self) -> str:
+        """A fresh uuid4."""
+        return str(uuid.UUID(int=self.random.getrandbits(128), version=4))
+
+
+def monotonic() -> float:
+    """Seconds on the running loop; only differences mean anything."""
+    return asyncio.get_running_loop().time()
+
+
+def timestamp(moment: datetime) -> str:
+    """RFC 3339 with seconds, as metav1.Time is written."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def micro_timestamp(moment: datetime) -> str:
+    """RFC 3339 with microseconds, as metav1.MicroTime is written."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def parse_timestamp(text: str) -> datetime:
+    """The moment an RFC 3339 text means."""
+    return datetime.fromisoformat(text)

@@ -1,0 +1,212 @@
+"""Bytes to typed objects and back: the only module that knows msgspec's decoders.
+
+Reading is lenient: patterns, ranges and literals of a type describe what the server should accept,
+not what it may have stored, so they are not enforced on what comes back (`relaxed`). Writing puts
+apiVersion and kind in front of the object, in the byte form a watch or an apply needs.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Iterator
+from functools import cache, reduce
+from operator import or_
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
+
+import msgspec
+
+from quintant.runtime.errors import Identity, Undecodable
+from quintant.runtime.object import K, Model, Object, ObjectMeta, decode_hook, encode_hook
+from quintant.runtime.resource import Resource, resource_of
+
+T = TypeVar("T")
+_DECLARED: dict[type, dict[str, Any]] = {}
+
+
+class ListMeta(Model):
+    """The metadata of a list answer."""
+
+    resource_version: str = ""
+    continue_token: str = msgspec.field(default="", name="continue")
+    remaining_item_count: int | None = None
+
+
+class Page(Model):
+    """One page of a list, its items still undecoded."""
+
+    metadata: ListMeta = ListMeta()
+    items: list[msgspec.Raw] = []
+
+
+class WatchLine(Model):
+    """One line of a watch stream, its object still undecoded."""
+
+    type: str
+    object: msgspec.Raw
+
+
+class _Peek(Model):
+    """What is read of an object that does not fit its type."""
+
+    kind: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+
+
+class _Names(Model):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+
+
+class _Barest(Model):
+    metadata: _Names = _Names()
+
+
+_encoder = msgspec.json.Encoder(enc_hook=encode_hook)
+_page = msgspec.json.Decoder(Page)
+_line = msgspec.json.Decoder(WatchLine)
+_peek = msgspec.json.Decoder(_Peek)
+_barest = msgspec.json.Decoder(_Barest)
+
+
+def encode(value: Any) -> bytes:
+    """Compact JSON of a value, without apiVersion and kind."""
+    return _encoder.encode(value)
+
+
+def encode_object(obj: Object) -> bytes:
+    """Compact JSON of an object as the server wants it: apiVersion and kind first."""
+    body = _encoder.encode(obj)
+    head = _head(resource_of(type(obj)))
+    return head + (b"}" if body == b"{}" else b"," + body[1:])
+
+
+def to_plain(obj: Object) -> dict[str, Any]:
+    """The object as plain dicts and lists, with apiVersion and kind."""
+    plain: dict[str, Any] = msgspec.json.decode(encode_object(obj))
+    return plain
+
+
+def from_plain(kind: type[K], plain: Any) -> K:
+    """A typed object from plain dicts and lists."""
+    return decode(kind, _encoder.encode(plain))
+
+
+def decode(kind: type[K], raw: bytes | msgspec.Raw) -> K:
+    """A typed object from JSON; Undecodable, with what identity can be read, if it does not fit."""
+    try:
+        return cast(K, decoder(kind).decode(raw))
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Undecodable(identify(kind, raw), str(error)) from error
+
+
+def decode_page(raw: bytes) -> Page:
+    """A list answer, its items undecoded."""
+    return _page.decode(raw)
+
+
+def decode_line(raw: bytes) -> WatchLine:
+    """A watch line, its object undecoded."""
+    return _line.decode(raw)
+
+
+def decode_meta(raw: bytes | msgspec.Raw) -> ObjectMeta:
+    """The metadata of any object."""
+    return _peek.decode(raw).metadata
+
+
+def identify(kind: type[Object], raw: bytes | msgspec.Raw) -> Identity:
+    """As much identity as the bytes give away; empty strings for the rest."""
+    name = resource_of(kind).kind
+    try:
+        meta = _peek.decode(raw).metadata
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _identify_names(name, raw)
+    return Identity(
+        name, meta.name, meta.namespace, meta.uid, meta.resource_version, meta.generation
+    )
+
+
+@cache
+def decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
+    """The lenient decoder of a type."""
+    relax(kind)
+    return msgspec.json.Decoder(kind, dec_hook=decode_hook)
+
+
+def declared(model: type) -> dict[str, Any]:
+    """The annotations of a Model's own fields as its author wrote them, constraints included."""
+    if model not in _DECLARED:
+        hints = typing.get_type_hints(model, include_extras=True)
+        _DECLARED[model] = {name: hints[name] for name in _own_fields(model)}
+    return _DECLARED[model]
+
+
+def relax(kind: Any) -> None:
+    """Make msgspec read a type without its constraints.
+
+    msgspec collects a Struct's field types from `__annotations__` when its first decoder is made;
+    until then they may be replaced. What the author wrote stays available through `declared`.
+    """
+    for model in _models(kind, set()):
+        model.__annotations__ = {
+            **inspect.get_annotations(model),
+            **{name: relaxed(hint) for name, hint in declared(model).items()},
+        }
+
+
+def relaxed(hint: Any) -> Any:
+    """A type hint without constraints: what may be stored, not what should be."""
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return relaxed(args[0])
+    if origin is Literal:
+        return reduce(or_, {type(arg) for arg in args})
+    if origin in (Union, types.UnionType):
+        return reduce(or_, (relaxed(arg) for arg in args))
+    if args and origin is not None and origin is not typing.ClassVar:
+        return origin[tuple(relaxed(arg) for arg in args)]
+    return hint
+
+
+def _models(hint: Any, seen: set[type]) -> Iterator[type]:
+    for arg in get_args(hint):
+        yield from _models(arg, seen)
+    model = get_origin(hint) or hint
+    if not (isinstance(model, type) and issubclass(model, msgspec.Struct)) or model in seen:
+        return
+    for base in model.__mro__:
+        if base in seen or "__annotations__" not in base.__dict__:
+            continue
+        if not issubclass(base, msgspec.Struct) or base is msgspec.Struct:
+            continue
+        seen.add(base)
+        yield base
+        for field in declared(base).values():
+            yield from _models(field, seen)
+    for parent in getattr(model, "__orig_bases__", ()):
+        yield from _models(parent, seen)
+
+
+def _own_fields(model: type) -> list[str]:
+    fields = set(getattr(model, "__struct_fields__", ()))
+    return [name for name in inspect.get_annotations(model) if name in fields]
+
+
+def _identify_names(kind: str, raw: bytes | msgspec.Raw) -> Identity:
+    try:
+        names = _barest.decode(raw).metadata
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return Identity(kind)
+    return Identity(kind, names.name, names.namespace, names.uid, names.resource_version)
+
+
+@cache
+def _head(resource: Resource) -> bytes:
+    return b'{"apiVersion":"%s","kind":"%s"' % (
+        resource.api_version.encode(),
+        resource.kind.encode(),
+    )

@@ -1,0 +1,21 @@
+"""What a manager is bound to when it is served: the same declarations run anywhere.
+
+Production binds an HTTP transport and the machine's clock; a test binds an in-process server and
+the loop's clock; simulation adds a seeded random source.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from quintant.runtime.client.transport import Transport
+from quintant.runtime.clock import Chance, Clock, SystemClock
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Transport, time and chance, injected together."""
+
+    transport: Transport
+    clock: Clock = field(default_factory=SystemClock)
+    chance: Chance = field(default_factory=Chance)

@@ -1,0 +1,234 @@
+"""Every error the runtime raises, as one tree.
+
+    QuintantError
+    ├── ConfigError            the set-up is wrong: kubeconfig, builder, kind, flag
+    ├── ApiError               the API server answered, and said no
+    │   ├── BadRequest         400
+    │   ├── Unauthorized       401
+    │   ├── Forbidden          403
+    │   ├── NotFound           404
+    │   ├── AlreadyExists      409, reason AlreadyExists
+    │   ├── Conflict           409, any other reason
+    │   ├── Expired            410
+    │   ├── Invalid            422
+    │   ├── TooManyRequests    429
+    │   └── ServerError        5xx
+    ├── TransportError         no answer came
+    │   ├── ConnectError       the server cannot be reached
+    │   ├── StreamStalled      a stream went silent
+    │   └── DeadlineExceeded   the answer took too long; a write may have been applied
+    ├── Undecodable            an object does not fit its type
+    ├── NotWatched             a cached read of a kind nobody watches
+    ├── NotLeader              a write after the lease ran out
+    └── Terminal               a reconciler's word that retrying is pointless
+
+Classes carry data; the text is made from it. No request body and no header ever enters a text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+
+class QuintantError(Exception):
+    """The root: catch this to catch everything the runtime raises on purpose."""
+
+
+class ConfigError(QuintantError):
+    """The set-up is wrong; the text says what failed, why, and what to try."""
+
+    def __init__(self, what: str, *, because: str = "", hint: str = "") -> None:
+        self.what, self.because, self.hint = what, because, hint
+        lines = (what, f"because: {because}" if because else "", f"try: {hint}" if hint else "")
+        super().__init__("\n".join(line for line in lines if line))
+
+
+class Terminal(QuintantError):
+    """Raise it from a reconciler when retrying cannot help until the object changes.
+
+    The key is not queued again, the error is counted, and with `event=True` (the default) a
+    Warning event with `reason` is written on the object.
+    """
+
+    def __init__(self, message: str, *, reason: str = "Failed", event: bool = True) -> None:
+        super().__init__(message)
+        self.reason, self.event = reason, event
+
+
+class NotWatched(QuintantError):
+    """A cached read of a kind that no controller watches."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(
+            f"no cache holds {kind}: declare it with .watches({kind}) or .owns({kind}), "
+            "or read it from the server with live=True"
+        )
+        self.kind = kind
+
+
+class NotLeader(QuintantError):
+    """A write was refused because this replica can no longer prove that it holds the lease."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What is known of an object that could not be decoded."""
+
+    kind: str
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+
+
+class Undecodable(QuintantError):
+    """An object from the server does not fit its Python type."""
+
+    def __init__(self, identity: Identity, why: str) -> None:
+        where = f"{identity.namespace}/{identity.name}".strip("/") or "(no name)"
+        super().__init__(f"cannot decode {identity.kind} {where}: {why}")
+        self.identity, self.why = identity, why
+
+
+class TransportError(QuintantError):
+    """No answer came from the server."""
+
+
+class ConnectError(TransportError):
+    """The server cannot be reached; nothing was sent, or the connection broke before an answer."""
+
+
+class StreamStalled(TransportError):
+    """A stream sent nothing for longer than its idle limit."""
+
+
+class DeadlineExceeded(TransportError):
+    """The answer took too long. A write may or may not have been applied."""
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """One of the reasons a server gives for refusing an object."""
+
+    reason: str = ""
+    message: str = ""
+    field: str = ""
+
+
+class Details(msgspec.Struct, frozen=True, rename="camel"):
+    """What a Status says about the object and the refusal."""
+
+    name: str = ""
+    group: str = ""
+    kind: str = ""
+    uid: str = ""
+    causes: tuple[Cause, ...] = ()
+    retry_after_seconds: int = 0
+
+
+class Status(msgspec.Struct, frozen=True, rename="camel"):
+    """Kubernetes' own error document (kind Status), as far as a client reads it."""
+
+    status: str = ""
+    message: str = ""
+    reason: str = ""
+    details: Details | None = None
+    code: int = 0
+
+
+class ApiError(QuintantError):
+    """The server refused a request: `status`, `reason`, `message` and `details` are its words."""
+
+    def __init__(self, status: Status, request: str = "") -> None:
+        self.status = status.code
+        self.reason = status.reason
+        self.message = status.message
+        self.details = status.details or Details()
+        self.request = request
+        asked = f" ({request})" if request else ""
+        super().__init__(f"{self.status} {self.reason or 'Unknown'}: {self.message}{asked}")
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """The single complaints, each with the field it is about."""
+        return self.details.causes
+
+
+class BadRequest(ApiError):
+    """400: the request makes no sense to the server."""
+
+
+class Unauthorized(ApiError):
+    """401: the credentials are missing, wrong or expired."""
+
+
+class Forbidden(ApiError):
+    """403: the role lacks a verb, or admission said no."""
+
+
+class NotFound(ApiError):
+    """404: no such object, or no such kind."""
+
+
+class AlreadyExists(ApiError):
+    """409 on create: the name is taken."""
+
+
+class Conflict(ApiError):
+    """409: the object changed since it was read, or another manager owns the field."""
+
+
+class Expired(ApiError):
+    """410: the resource version asked for is no longer in the server's history."""
+
+
+class Invalid(ApiError):
+    """422: validation failed; `causes` names the fields."""
+
+
+class TooManyRequests(ApiError):
+    """429: the server asks for patience; `retry_after` says how much, in seconds."""
+
+    @property
+    def retry_after(self) -> float:
+        return float(self.details.retry_after_seconds)
+
+
+class ServerError(ApiError):
+    """5xx: the server itself failed."""
+
+
+_BY_CODE: dict[int, type[ApiError]] = {
+    400: BadRequest,
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    410: Expired,
+    422: Invalid,
+    429: TooManyRequests,
+}
+
+
+def from_status(status: Status, request: str = "") -> ApiError:
+    """The error that a Status document means."""
+    if status.code == 409 and status.reason == "AlreadyExists":
+        return AlreadyExists(status, request)
+    fallback = ServerError if status.code >= 500 else ApiError
+    return _BY_CODE.get(status.code, fallback)(status, request)
+
+
+def from_reply(code: int, body: bytes, request: str = "", retry_after: str = "") -> ApiError:
+    """The error that an HTTP answer means, whether or not its body is a Status document."""
+    try:
+        status = msgspec.json.decode(body, type=Status)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        status = Status(message=body[:200].decode("utf-8", "replace").strip())
+    changes: dict[str, Any] = {"code": code}
+    if retry_after.isdigit():
+        details = status.details or Details()
+        changes["details"] = msgspec.structs.replace(details, retry_after_seconds=int(retry_after))
+    return from_status(msgspec.structs.replace(status, **changes), request)

@@ -1,0 +1,174 @@
+"""The base of every wire type: frozen, keyword-only, camelCase on the wire.
+
+A Model declares the fields we use; decoding drops the others. That is why a typed object is
+never PUT back: what we do not model would be lost. An optional field's Python default means
+"absent" and is not sent; API defaults live in schema annotations (`runtime.schema`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    NamedTuple,
+    TypeVar,
+    dataclass_transform,
+)
+
+import msgspec
+
+if TYPE_CHECKING:
+    # mypy ignores dataclass_transform on a subclass of StructMeta, so checkers see this twin.
+    @dataclass_transform(
+        frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,)
+    )
+    class ModelMeta(type):
+        def __new__(
+            mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], *, gc: bool = True
+        ) -> ModelMeta: ...
+
+    class Model(metaclass=ModelMeta):
+        """A frozen value that travels as JSON."""
+
+else:
+    _OPTIONS = {"frozen": True, "kw_only": True, "omit_defaults": True, "rename": "camel"}
+
+    class ModelMeta(msgspec.StructMeta):
+        """Gives every Model the same options, so that subclasses need not repeat them."""
+
+        def __new__(mcls, name, bases, namespace, **options):
+            return super().__new__(mcls, name, bases, namespace, **{**_OPTIONS, **options})
+
+    class Model(msgspec.Struct, metaclass=ModelMeta):
+        """A frozen value that travels as JSON."""
+
+
+M = TypeVar("M", bound=Model)
+K = TypeVar("K", bound="Object")
+S = TypeVar("S")
+St = TypeVar("St")
+
+
+def replace(model: M, **changes: Any) -> M:
+    """A copy of `model` with some fields changed."""
+    return msgspec.structs.replace(model, **changes)  # type: ignore[type-var]
+
+
+class Request(NamedTuple):
+    """The key of an object: what queues hold and reconciles are about."""
+
+    name: str
+    namespace: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+
+class Opaque:
+    """JSON that is carried and never looked into, such as a pod template.
+
+    It is kept as compact bytes: every field survives, known to us or not.
+    """
+
+    __slots__ = ("raw",)
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+
+    @classmethod
+    def of(cls, value: Any) -> Opaque:
+        """Wrap plain data (dicts, lists, Models)."""
+        return cls(msgspec.json.encode(value, enc_hook=encode_hook))
+
+    @property
+    def value(self) -> Any:
+        """A fresh, mutable copy as plain data."""
+        return msgspec.json.decode(self.raw)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Opaque) and self.raw == other.raw
+
+    def __hash__(self) -> int:
+        return hash(self.raw)
+
+    def __repr__(self) -> str:
+        return f"Opaque({len(self.raw)} bytes)"
+
+
+def encode_hook(value: Any) -> Any:
+    """Teach msgspec to write an Opaque."""
+    if isinstance(value, Opaque):
+        return msgspec.Raw(value.raw)
+    raise NotImplementedError(f"cannot encode {type(value).__name__}")
+
+
+def decode_hook(kind: type, value: Any) -> Any:
+    """Teach msgspec to read an Opaque."""
+    if kind is Opaque:
+        return Opaque(msgspec.json.encode(value))
+    raise NotImplementedError(f"cannot decode {kind.__name__}")
+
+
+class OwnerReference(Model):
+    """Who an object belongs to; the garbage collector follows it."""
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+    block_owner_deletion: bool | None = None
+
+
+class ObjectMeta(Model):
+    """The metadata every object has, without managedFields: nobody here reads them."""
+
+    name: str = ""
+    generate_name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: int | None = None
+    labels: Mapping[str, str] = {}
+    annotations: Mapping[str, str] = {}
+    owner_references: tuple[OwnerReference, ...] = ()
+    finalizers: tuple[str, ...] = ()
+
+    @staticmethod
+    def like(other: Object, **changes: Any) -> ObjectMeta:
+        """Metadata with the name and namespace of another object, for its namesake child."""
+        return ObjectMeta(
+            **{"name": other.metadata.name, "namespace": other.metadata.namespace, **changes}
+        )
+
+
+class Object(Model):
+    """What every kind has in common."""
+
+    metadata: ObjectMeta = ObjectMeta()
+
+    @property
+    def key(self) -> Request:
+        """Name and namespace."""
+        return Request(self.metadata.name, self.metadata.namespace)
+
+    @property
+    def deleting(self) -> bool:
+        """Whether somebody asked for its deletion and finalizers hold it."""
+        return self.metadata.deletion_timestamp is not None
+
+
+class Custom(Object, Generic[S, St]):
+    """A kind of our own: subclass `Custom[Spec, Status]` and decorate it with `@resource`."""
+
+    spec: S
+    status: St | None = None
+
+
+class Metadata(Object, Generic[K]):
+    """`Metadata[Pod]` is a pod's metadata alone: the server sends, and we hold, nothing else."""

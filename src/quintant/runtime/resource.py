@@ -1,0 +1,184 @@
+"""Where a kind lives on the API server: group, version, plural, scope, and its paths.
+
+`@resource` gives a class its identity; `@projection(Pod)` gives a narrower class the identity of
+the wider one; `Metadata[Pod]` has it by construction. `resource_of` is the only way to ask.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar, get_args, get_origin
+
+from quintant.runtime.errors import ConfigError
+from quintant.runtime.object import Custom, Metadata, Object
+
+C = TypeVar("C", bound=type[Object])
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """The identity of a kind on the API server."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool = True
+    status: bool = False
+    metadata_only: bool = False
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def full_name(self) -> str:
+        """`deployments.apps`, or `pods` for the core group."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    def path(self, namespace: str = "", name: str = "", sub: str = "") -> str:
+        """The URL path of the collection, an object, or one of its subresources."""
+        root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+        scope = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
+        tail = "".join(f"/{part}" for part in (name, sub) if part)
+        return f"{root}{scope}/{self.plural}{tail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A CEL validation rule and the text shown when it fails."""
+
+    rule: str
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The paths of a scale subresource."""
+
+    replicas: str = ".spec.replicas"
+    status_replicas: str = ".status.replicas"
+    selector: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A printer column; `kind` is OpenAPI's type, guessed from the schema when empty."""
+
+    path: str
+    kind: str = ""
+    priority: int = 0
+    description: str = ""
+    format: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What a CustomResourceDefinition says beyond identity and schema."""
+
+    short: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    columns: Mapping[str, Column] = dataclasses.field(default_factory=dict)
+    rules: tuple[Rule, ...] = ()
+    scale: Scale | None = None
+    singular: str = ""
+    served: bool = True
+    storage: bool = True
+    deprecated: str = ""
+
+
+def resource(
+    *,
+    group: str,
+    version: str,
+    kind: str = "",
+    plural: str = "",
+    namespaced: bool = True,
+    status: bool = False,
+    short: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    columns: Mapping[str, str | Column] | None = None,
+    rules: Sequence[Rule] = (),
+    scale: Scale | None = None,
+    singular: str = "",
+    served: bool = True,
+    storage: bool = True,
+    deprecated: str = "",
+) -> Callable[[C], C]:
+    """Give a kind its place on the API server, and a custom kind its definition.
+
+    `status=True` declares the status subresource; without it `set_status` has nowhere to write.
+    """
+
+    def decorate(cls: C) -> C:
+        name = kind or cls.__name__
+        _set(cls, "__resource__", Resource(
+            group, version, name, plural or _plural(name), namespaced, status
+        ))  # fmt: skip
+        if issubclass(cls, Custom):
+            _set(cls, "__definition__", Definition(
+                tuple(short), tuple(categories), _columns(columns or {}), tuple(rules), scale,
+                singular or name.lower(), served, storage, deprecated,
+            ))  # fmt: skip
+        return cls
+
+    return decorate
+
+
+def projection(of: type[Object]) -> Callable[[C], C]:
+    """Declare a narrower view of a kind: same objects on the server, fewer fields here."""
+
+    def decorate(cls: C) -> C:
+        _set(cls, "__resource__", resource_of(of))
+        return cls
+
+    return decorate
+
+
+@cache
+def resource_of(kind: type[Object]) -> Resource:
+    """The identity of a kind; ConfigError when the class was never given one."""
+    if get_origin(kind) is Metadata:
+        return dataclasses.replace(resource_of(get_args(kind)[0]), metadata_only=True)
+    found: Resource | None = vars(kind).get("__resource__") if isinstance(kind, type) else None
+    if found is None:
+        name = getattr(kind, "__name__", repr(kind))
+        raise ConfigError(
+            f"{name} is not a kind",
+            because="it has no group, version and plural",
+            hint=f"decorate it with @resource(...), or @projection(...) for a view: class {name}",
+        )
+    return found
+
+
+def definition_of(kind: type[Object]) -> Definition:
+    """What the CRD of a custom kind says; ConfigError for any other class."""
+    found: Definition | None = vars(kind).get("__definition__")
+    if found is None:
+        raise ConfigError(
+            f"{kind.__name__} has no CustomResourceDefinition",
+            because="it is not a Custom[Spec, Status] decorated with @resource",
+        )
+    return found
+
+
+def _set(cls: Any, name: str, value: object) -> None:
+    setattr(cls, name, value)
+
+
+def _columns(columns: Mapping[str, str | Column]) -> dict[str, Column]:
+    return {
+        name: Column(given) if isinstance(given, str) else given for name, given in columns.items()
+    }
+
+
+def _plural(kind: str) -> str:
+    word = kind.lower()
+    if word.endswith(("s", "x", "ch", "sh")):
+        return f"{word}es"
+    if word.endswith("y") and word[-2:-1] not in "aeiou":
+        return f"{word[:-1]}ies"
+    return f"{word}s"

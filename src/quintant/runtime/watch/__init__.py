@@ -1,0 +1,1 @@
+"""Keeping a local copy of a kind true."""

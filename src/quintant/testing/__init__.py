@@ -1,0 +1,1 @@
+"""The kit for testing controllers: virtual time, an in-process cluster, faults."""
