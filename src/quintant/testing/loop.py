@@ -1,0 +1,148 @@
+"""An event loop whose time is virtual: a test of an hour takes a millisecond, and the same one.
+
+Whenever nothing is ready, `VirtualLoop` jumps straight to its next timer instead of sleeping, so
+`asyncio.sleep`, `asyncio.timeout` and `loop.call_at` all keep their order and cost nothing. Time
+starts at 0.0, moves only by such jumps, never backwards, and a timer sees exactly its own moment.
+
+In this repository every async test under tests/unit and tests/scenarios already runs on it:
+
+    async def test_lease_is_lost_after_fifteen_seconds() -> None:
+        await advance(15)    # let everything due within 15 virtual seconds happen
+        await settle()       # let everything due now happen; time stands still
+
+Mark a test `@pytest.mark.realtime` for the ordinary loop: real sockets, servers, child processes.
+Elsewhere use `run(main())`. Time stands still while `run_in_executor` works in a thread, but a
+thread, socket or process the loop knows nothing of does not hold it back from jumping.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import selectors
+from collections import deque
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Executor
+from typing import Any, TypeVar, TypeVarTuple, Unpack
+
+# Real seconds to wait for a thread or a socket before believing that nothing will come.
+PATIENCE_SECONDS = 5.0
+
+# Passes of the loop after which `settle` believes that callbacks feed each other for ever.
+SETTLE_PASSES = 20_000
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+
+class Stuck(RuntimeError):
+    """Every task waits for something that cannot come; the text names each task and its place."""
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop that jumps to its next timer whenever nothing is ready.
+
+    With no timer left it waits `patience` real seconds for threads and sockets, and then raises
+    `Stuck`.
+    """
+
+    # The base class's own: its heap of timers, its ready callbacks, and how early a timer may fire.
+    _scheduled: list[asyncio.TimerHandle]
+    _ready: deque[asyncio.Handle]
+    _clock_resolution: float
+
+    def __init__(self, patience: float = PATIENCE_SECONDS) -> None:
+        self._now = 0.0
+        self._threads = 0
+        self._patience = patience
+        super().__init__(_Leaping(self._idle))
+        self._jump(0.0)
+
+    def time(self) -> float:
+        """Virtual seconds since the loop was made."""
+        return self._now
+
+    def busy(self) -> bool:
+        """Whether callbacks other than the running one are ready."""
+        return bool(self._ready)
+
+    def run_in_executor(
+        self,
+        executor: Executor | None,
+        func: Callable[[Unpack[Ts]], T],
+        *args: *Ts,
+    ) -> asyncio.Future[T]:
+        """Run `func` in a thread; virtual time stands still meanwhile."""
+        future = super().run_in_executor(executor, func, *args)
+        self._threads += 1
+        future.add_done_callback(self._returned)
+        return future
+
+    def _returned(self, _: asyncio.Future[Any]) -> None:
+        self._threads -= 1
+
+    def _idle(self, poll: Callable[[float], _Events], timeout: float | None) -> _Events:
+        """What the selector does with nothing ready: wait for a thread, jump, or give up."""
+        if timeout is None or self._threads:
+            events = poll(self._patience)
+            if events:
+                return events
+        if timeout is None:
+            raise Stuck(_explain(self))
+        self._jump(self._scheduled[0].when())
+        return []
+
+    def _jump(self, moment: float) -> None:
+        self._now = moment
+        # The base class fires timers up to one resolution early. One ulp means: never early, and
+        # always on time, however large the virtual time has become.
+        self._clock_resolution = math.ulp(moment)
+
+
+def run(main: Coroutine[Any, Any, T]) -> T:
+    """Run `main` to its end on a fresh virtual loop, as `asyncio.run` would on a real one."""
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        return runner.run(main)
+
+
+async def advance(seconds: float) -> None:
+    """Let `seconds` of virtual time pass, and everything due within them happen."""
+    await asyncio.sleep(seconds)
+
+
+async def settle() -> None:
+    """Let everything that is ready happen, and what follows from it, without moving time."""
+    loop = asyncio.get_running_loop()
+    if not isinstance(loop, VirtualLoop):
+        raise RuntimeError("settle() needs a VirtualLoop: is the test marked realtime?")
+    for _ in range(SETTLE_PASSES):
+        await asyncio.sleep(0)
+        if not loop.busy():
+            return
+    raise Stuck(f"callbacks are still ready after {SETTLE_PASSES} passes of the loop")
+
+
+_Events = list[tuple[selectors.SelectorKey, int]]
+
+
+class _Leaping(selectors.DefaultSelector):
+    """Real I/O when there is some; otherwise `idle` decides how the time passes."""
+
+    def __init__(self, idle: Callable[[Callable[[float], _Events], float | None], _Events]) -> None:
+        super().__init__()
+        self._idle = idle
+
+    def select(self, timeout: float | None = None) -> _Events:
+        events = super().select(0)
+        if events or timeout == 0:
+            return events
+        return self._idle(super().select, timeout)
+
+
+def _explain(loop: VirtualLoop) -> str:
+    tasks = sorted(asyncio.all_tasks(loop), key=lambda task: task.get_name())
+    waiting = "".join(f"\n  {task!r}" for task in tasks)
+    return (
+        "nothing left to happen: every task waits for something that cannot come "
+        f"(virtual time {loop.time()}){waiting}"
+    )
