@@ -1,0 +1,143 @@
+"""The metric families of a manager: names, labels and buckets, nothing else.
+
+Names and labels are those of controller-runtime and client-go where a series means the same, since
+dashboards exist for them; what only we have starts with `quintant_`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+# Upper bounds in seconds, finest where most reconciles end: below half a second.
+RECONCILE_BUCKETS = (
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9,
+    1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
+)  # fmt: skip
+# Seconds, from 10 ns to 1000 s: a queue is either idle or badly behind.
+QUEUE_BUCKETS = tuple(10.0**exponent for exponent in range(-8, 4))
+# Seconds: API calls take milliseconds, their time-outs up to a minute.
+REQUEST_BUCKETS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60)
+# Bytes: from a status patch to a list of 16 MiB.
+SIZE_BUCKETS = (64, 256, 512, *(4.0**exponent for exponent in range(5, 13)))
+# Seconds: a webhook must answer within the API server's 10 s.
+WEBHOOK_BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+
+
+class Families:
+    """Every family that is counted as things happen, registered on one registry."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+        self._reconciles()
+        self._queues()
+        self._requests()
+        self._webhooks()
+        self._election()
+        self._ours()
+
+    def _reconciles(self) -> None:
+        name, by = "controller_runtime_", "controller"
+        count, gauge = self._counter, self._gauge
+        self.reconciles = count(name + "reconcile_total", "Reconciles by result.", by, "result")
+        self.errors = count(name + "reconcile_errors_total", "Reconciles that failed.", by)
+        self.terminals = count(
+            name + "terminal_reconcile_errors_total", "Reconciles that failed for good.", by
+        )
+        self.panics = count(
+            name + "reconcile_panics_total", "Reconciles that raised what nobody expects.", by
+        )
+        self.timeouts = count(name + "reconcile_timeouts_total", "Reconciles cut short.", by)
+        self.reconcile_seconds = self._histogram(
+            name + "reconcile_time_seconds", "Time of a reconcile.", RECONCILE_BUCKETS, by
+        )
+        self.workers = gauge(
+            name + "max_concurrent_reconciles", "Reconciles that may run at once.", by
+        )
+        self.active = gauge(name + "active_workers", "Reconciles that run now.", by)
+
+    def _queues(self) -> None:
+        by = "name", "controller"
+        self.adds = self._counter("workqueue_adds_total", "Keys added.", *by)
+        self.retries = self._counter("workqueue_retries_total", "Keys added with a delay.", *by)
+        self.queued = self._histogram(
+            "workqueue_queue_duration_seconds", "Time a key waited.", QUEUE_BUCKETS, *by
+        )
+        self.worked = self._histogram(
+            "workqueue_work_duration_seconds", "Time a key was worked on.", QUEUE_BUCKETS, *by
+        )
+
+    def _requests(self) -> None:
+        name, to = "rest_client_", ("verb", "host")
+        self.requests = self._counter(
+            name + "requests_total", "Requests by status.", "code", "method", "host"
+        )
+        self.request_retries = self._counter(
+            name + "request_retries_total", "Requests sent again.", "code", *to
+        )
+        self.request_seconds = self._histogram(
+            name + "request_duration_seconds", "Time to the answer.", REQUEST_BUCKETS, *to
+        )
+        self.throttled = self._histogram(
+            name + "rate_limiter_duration_seconds", "Time held back.", REQUEST_BUCKETS, *to
+        )
+        self.sent = self._histogram(
+            name + "request_size_bytes", "Size of a request body.", SIZE_BUCKETS, *to
+        )
+        self.received = self._histogram(
+            name + "response_size_bytes", "Size of an answer's body.", SIZE_BUCKETS, *to
+        )
+
+    def _webhooks(self) -> None:
+        name, at = "controller_runtime_webhook_", "webhook"
+        self.admissions = self._counter(
+            name + "requests_total", "Webhook requests by status.", at, "code"
+        )
+        self.admission_seconds = self._histogram(
+            name + "latency_seconds", "Time to a webhook's answer.", WEBHOOK_BUCKETS, at
+        )
+        self.admitting = self._gauge(
+            name + "requests_in_flight", "Webhook requests not yet answered.", at
+        )
+        self.certificates = self._counter(
+            "certwatcher_read_certificate_total", "Serving certificates read."
+        )
+        self.certificate_errors = self._counter(
+            "certwatcher_read_certificate_errors_total", "Serving certificates that did not load."
+        )
+
+    def _election(self) -> None:
+        self.master = self._gauge(
+            "leader_election_master_status", "1 while this replica holds the lease.", "name"
+        )
+        self.slow = self._counter(
+            "leader_election_slowpath_total", "Renewals that had to read the lease.", "name"
+        )
+
+    def _ours(self) -> None:
+        name = "quintant_"
+        self.conflicts = self._counter(
+            name + "conflicts_total", "Reconciles that lost a race and try again.", "controller"
+        )
+        self.restarts = self._counter(
+            name + "watch_restarts_total", "Watches opened again.", "kind", "reason"
+        )
+        self.overlay_hits = self._counter(
+            name + "overlay_hits_total", "Cached reads answered by our own newer write."
+        )
+        self.events_dropped = self._counter(
+            name + "events_dropped_total", "Events that never reached the API server."
+        )
+        self.loop_lag = self._gauge(
+            name + "loop_lag_seconds", "How late the event loop ran its last timer."
+        )
+
+    def _counter(self, name: str, text: str, *labels: str) -> Counter:
+        return Counter(name, text, labels, registry=self._registry)
+
+    def _gauge(self, name: str, text: str, *labels: str) -> Gauge:
+        return Gauge(name, text, labels, registry=self._registry)
+
+    def _histogram(self, name: str, text: str, buckets: Sequence[float], *labels: str) -> Histogram:
+        return Histogram(name, text, labels, registry=self._registry, buckets=buckets)

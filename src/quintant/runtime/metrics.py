@@ -1,0 +1,208 @@
+"""What a manager counts and measures.
+
+Every manager has a registry of its own, so that two of them in one process do not mix. The label
+sets of a controller, queue, watch or lease are made when it is declared: they show up at 0, so
+that rate() sees the first event, and counting on the hot path is one call on a ready child.
+Names, labels and buckets are in `families`; what is computed on scrape is in `scrape`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
+
+from quintant.runtime.families import Families
+from quintant.runtime.scrape import Queues, QueueView, Watches, WatchView
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+"""The Content-Type of what `Metrics.render` returns."""
+
+Outcome = Literal["success", "error", "requeue", "requeue_after", "conflict"]
+"""How a reconcile ended. Ours never asks for a bare requeue; dashboards expect the series."""
+
+Restart = Literal["timeout", "idle", "410", "error", "eof"]
+"""Why a watch was opened again."""
+
+NO_ANSWER = "<error>"
+"""The `code` of a request that got no answer, as client-go writes it."""
+
+
+class Metrics:
+    """All series of one manager; operators add their own to `registry`.
+
+    The first one switches off prometheus_client's `_created` series in the whole process: they
+    would double every counter, and nothing reads them.
+    """
+
+    def __init__(self) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        self._families = Families(self.registry)
+        self._queues, self._watches = Queues(), Watches()
+        self.registry.register(self._queues)
+        self.registry.register(self._watches)
+
+        self.certificate_read = self._families.certificates.inc
+        self.certificate_failed = self._families.certificate_errors.inc
+        self.event_dropped = self._families.events_dropped.inc
+        self.overlay_hit = self._families.overlay_hits.inc
+        self.lagged = self._families.loop_lag.set
+
+    def controller(self, name: str, workers: int = 1) -> ControllerMetrics:
+        """Declare a controller."""
+        return ControllerMetrics(self._families, name, workers)
+
+    def observer(self, name: str) -> QueueMetrics:
+        """Declare a queue: the observer to give to its constructor."""
+        return QueueMetrics(self._families, name)
+
+    def queue(self, name: str, queue: QueueView) -> None:
+        """Ask `queue` for its depth and unfinished work on every scrape."""
+        self._queues.add(name, queue)
+
+    def watch(self, kind: str, watch: WatchView) -> WatchMetrics:
+        """Declare a watched kind, and ask `watch` for its state on every scrape."""
+        self._watches.add(kind, watch)
+        return WatchMetrics(self._families, kind)
+
+    def rest(self, host: str) -> RestMetrics:
+        """Declare an API server that requests go to."""
+        return RestMetrics(self._families, host)
+
+    def leader(self, name: str) -> LeaderMetrics:
+        """Declare a lease that this process competes for."""
+        return LeaderMetrics(self._families, name)
+
+    def webhook(self, path: str) -> WebhookMetrics:
+        """Declare a webhook that is served at `path`."""
+        return WebhookMetrics(self._families, path)
+
+    def render(self) -> bytes:
+        """Every series in Prometheus' text format."""
+        return generate_latest(self.registry)
+
+
+class ControllerMetrics:
+    """The series of one controller: `error()`, `conflict()` and so on count one each."""
+
+    def __init__(self, families: Families, name: str, workers: int) -> None:
+        self._results = {
+            result: families.reconciles.labels(name, result) for result in get_args(Outcome)
+        }
+        self._seconds = families.reconcile_seconds.labels(name)
+        self.error = families.errors.labels(name).inc
+        self.terminal = families.terminals.labels(name).inc
+        self.panic = families.panics.labels(name).inc
+        self.timeout = families.timeouts.labels(name).inc
+        self.conflict = families.conflicts.labels(name).inc
+        self.active = families.active.labels(name).inc
+        families.workers.labels(name).set(workers)
+
+    def reconciled(self, result: Outcome, seconds: float) -> None:
+        """A reconcile ended; errors and conflicts are counted by their own calls as well."""
+        self._results[result].inc()
+        self._seconds.observe(seconds)
+
+
+class QueueMetrics:
+    """What a queue reports as it happens: `queued(seconds)` and `worked(seconds)` are durations."""
+
+    def __init__(self, families: Families, name: str) -> None:
+        # A queue is named after its controller; dashboards use either label.
+        self.added = families.adds.labels(name, name).inc
+        self.retried = families.retries.labels(name, name).inc
+        self.queued = families.queued.labels(name, name).observe
+        self.worked = families.worked.labels(name, name).observe
+
+
+class WatchMetrics:
+    """The restarts of one kind's watch."""
+
+    def __init__(self, families: Families, kind: str) -> None:
+        self._restarts = {
+            reason: families.restarts.labels(kind, reason) for reason in get_args(Restart)
+        }
+
+    def restarted(self, reason: Restart) -> None:
+        """The watch is opened again."""
+        self._restarts[reason].inc()
+
+
+class RestMetrics:
+    """The requests to one API server; a label set appears with its first request."""
+
+    def __init__(self, families: Families, host: str) -> None:
+        self._families, self._host = families, host
+        self._codes: dict[tuple[str, int | str], Counter] = {}
+        self._verbs: dict[str, tuple[Histogram, Histogram, Histogram]] = {}
+
+    def requested(
+        self, method: str, code: int | str, seconds: float, *, sent: int = 0, received: int = 0
+    ) -> None:
+        """A request ended; `code` is the HTTP status, or NO_ANSWER. Sizes are bodies, in bytes."""
+        count = self._codes.get((method, code)) or self._code(method, code)
+        took, up, down = self._verbs.get(method) or self._verb(method)
+        count.inc()
+        took.observe(seconds)
+        up.observe(sent)
+        down.observe(received)
+
+    def retried(self, method: str, code: int | str) -> None:
+        """A request is sent again because of `code`."""
+        self._families.request_retries.labels(str(code), method, self._host).inc()
+
+    def throttled(self, method: str, seconds: float) -> None:
+        """Our own rate limit held a request back."""
+        self._families.throttled.labels(method, self._host).observe(seconds)
+
+    def _code(self, method: str, code: int | str) -> Counter:
+        count = self._families.requests.labels(str(code), method, self._host)
+        return self._codes.setdefault((method, code), count)
+
+    def _verb(self, method: str) -> tuple[Histogram, Histogram, Histogram]:
+        took = self._families.request_seconds.labels(method, self._host)
+        up = self._families.sent.labels(method, self._host)
+        down = self._families.received.labels(method, self._host)
+        return self._verbs.setdefault(method, (took, up, down))
+
+
+class LeaderMetrics:
+    """The series of one lease; `slow()` counts a renewal that had to read it first."""
+
+    def __init__(self, families: Families, name: str) -> None:
+        self._master = families.master.labels(name)
+        self.slow = families.slow.labels(name).inc
+
+    def leading(self, leads: bool) -> None:
+        """This replica holds the lease, or does not any more."""
+        self._master.set(leads)
+
+
+class WebhookMetrics:
+    """The series of one webhook."""
+
+    def __init__(self, families: Families, path: str) -> None:
+        self._path, self._requests = path, families.admissions
+        self._seconds = families.admission_seconds.labels(path)
+        self._flying = families.admitting.labels(path)
+        for code in ("200", "500"):
+            self._requests.labels(path, code)
+
+    def started(self) -> None:
+        """A request came in."""
+        self._flying.inc()
+
+    def answered(self, code: int, seconds: float) -> None:
+        """Its answer went out."""
+        self._flying.dec()
+        self._seconds.observe(seconds)
+        self._requests.labels(self._path, str(code)).inc()

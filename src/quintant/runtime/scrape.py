@@ -1,0 +1,94 @@
+"""Series that are computed when somebody asks: nothing wakes up to keep them fresh.
+
+Queues and watches are asked for their state on every scrape. That gives the numbers of a sampling
+loop without its wake-ups, and they are never older than the scrape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from prometheus_client.metrics_core import GaugeMetricFamily
+
+
+class QueueView(Protocol):
+    """What a queue knows of itself."""
+
+    def depths(self) -> Mapping[int, int]:
+        """How many keys are ready, by priority."""
+
+    def unfinished_seconds(self) -> float:
+        """The time all running keys have been worked on, added up."""
+
+    def longest_running_seconds(self) -> float:
+        """The time the oldest running key has been worked on."""
+
+
+class WatchView(Protocol):
+    """What a watch knows of itself."""
+
+    @property
+    def objects(self) -> int:
+        """How many objects its cache holds."""
+
+    @property
+    def age(self) -> float:
+        """Seconds since the server last sent anything."""
+
+    @property
+    def undecodable(self) -> int:
+        """How many objects of the server do not fit their type."""
+
+
+class Queues:
+    """The gauges of every queue."""
+
+    def __init__(self) -> None:
+        self._queues: dict[str, QueueView] = {}
+
+    def add(self, name: str, queue: QueueView) -> None:
+        self._queues[name] = queue
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        labels = ["name", "controller"]
+        depth = _gauge("workqueue_depth", "Keys that wait for a worker.", [*labels, "priority"])
+        unfinished = _gauge(
+            "workqueue_unfinished_work_seconds", "Time in work not yet done, added up.", labels
+        )
+        longest = _gauge(
+            "workqueue_longest_running_processor_seconds", "Time of the longest work.", labels
+        )
+        for name, queue in self._queues.items():
+            # An empty queue still has a depth: 0 at the default priority.
+            for priority, keys in {0: 0, **queue.depths()}.items():
+                depth.add_metric([name, name, str(priority)], keys)
+            unfinished.add_metric([name, name], queue.unfinished_seconds())
+            longest.add_metric([name, name], queue.longest_running_seconds())
+        yield from (depth, unfinished, longest)
+
+
+class Watches:
+    """The gauges of every watched kind; several watches of one kind count as one."""
+
+    def __init__(self) -> None:
+        self._watches: dict[str, list[WatchView]] = {}
+
+    def add(self, kind: str, watch: WatchView) -> None:
+        self._watches.setdefault(kind, []).append(watch)
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        objects = _gauge("quintant_cache_objects", "Objects in the cache.", ["kind"])
+        age = _gauge("quintant_watch_age_seconds", "Time since the server last spoke.", ["kind"])
+        undecodable = _gauge(
+            "quintant_undecodable_objects", "Objects that do not fit their type.", ["kind"]
+        )
+        for kind, watches in self._watches.items():
+            objects.add_metric([kind], sum(watch.objects for watch in watches))
+            age.add_metric([kind], max(watch.age for watch in watches))
+            undecodable.add_metric([kind], sum(watch.undecodable for watch in watches))
+        yield from (objects, age, undecodable)
+
+
+def _gauge(name: str, text: str, labels: list[str]) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, text, labels=labels)
