@@ -1,0 +1,30 @@
+"""Events of the events.k8s.io group: what the runtime's recorder writes."""
+
+from __future__ import annotations
+
+from quintant.api.meta import ObjectReference
+from quintant.runtime.object import Model, Object
+from quintant.runtime.resource import resource
+
+
+class EventSeries(Model):
+    """How often the same thing happened, and when last; the time has microseconds."""
+
+    count: int
+    last_observed_time: str
+
+
+@resource(group="events.k8s.io", version="v1")
+class Event(Object):
+    """Something that happened to `regarding`; `note` says it, `reason` names it in one word."""
+
+    event_time: str | None = None
+    series: EventSeries | None = None
+    reporting_controller: str = ""
+    reporting_instance: str = ""
+    action: str = ""
+    reason: str = ""
+    regarding: ObjectReference = ObjectReference()
+    related: ObjectReference | None = None
+    note: str = ""
+    type: str = ""

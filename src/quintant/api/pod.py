@@ -1,0 +1,278 @@
+"""Pods: where containers run, and what became of them.
+
+Re-exported by `api.core`. A controller that caches many pods declares a narrower view with
+`@projection(Pod)`; a template inside another kind is an Opaque made from `PodTemplate`, so that
+fields we do not model survive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from quintant.api.container import Container, SeccompProfile
+from quintant.api.meta import Condition, LabelSelector, Requirement
+from quintant.api.volume import Volume
+from quintant.runtime.object import Model, Object, ObjectMeta, Opaque
+from quintant.runtime.resource import resource
+
+
+class LocalReference(Model):
+    """The name of an object in the same namespace."""
+
+    name: str = ""
+
+
+class Toleration(Model):
+    """A taint the pod may live with."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+    toleration_seconds: int | None = None
+
+
+class NodeTerm(Model):
+    """Labels and fields a node must have, all of them."""
+
+    match_expressions: tuple[Requirement, ...] = ()
+    match_fields: tuple[Requirement, ...] = ()
+
+
+class NodeTerms(Model):
+    """Alternatives, one of which a node must meet."""
+
+    node_selector_terms: tuple[NodeTerm, ...] = ()
+
+
+class PreferredNode(Model):
+    """A node that counts for more."""
+
+    weight: int
+    preference: NodeTerm
+
+
+class NodeAffinity(Model):
+    """Which nodes a pod must, or would rather, run on."""
+
+    required: NodeTerms | None = msgspec.field(
+        default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+    preferred: tuple[PreferredNode, ...] = msgspec.field(
+        default=(), name="preferredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+class PodTerm(Model):
+    """Pods to be near to, or away from, within a topology."""
+
+    topology_key: str
+    label_selector: LabelSelector | None = None
+    namespaces: tuple[str, ...] = ()
+    namespace_selector: LabelSelector | None = None
+
+
+class PreferredPod(Model):
+    """A neighbour that counts for more."""
+
+    weight: int
+    pod_affinity_term: PodTerm
+
+
+class PodAffinity(Model):
+    """Which pods to be near to, or away from."""
+
+    required: tuple[PodTerm, ...] = msgspec.field(
+        default=(), name="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+    preferred: tuple[PreferredPod, ...] = msgspec.field(
+        default=(), name="preferredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+class Affinity(Model):
+    """Where a pod wants to be."""
+
+    node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAffinity | None = None
+
+
+class TopologySpread(Model):
+    """How evenly pods spread over a topology."""
+
+    max_skew: int
+    topology_key: str
+    when_unsatisfiable: str
+    label_selector: LabelSelector | None = None
+    min_domains: int | None = None
+
+
+class PodSecurityContext(Model):
+    """How all containers of a pod are confined."""
+
+    run_as_non_root: bool | None = None
+    run_as_user: int | None = None
+    run_as_group: int | None = None
+    fs_group: int | None = None
+    fs_group_change_policy: str | None = None
+    supplemental_groups: tuple[int, ...] = ()
+    seccomp_profile: SeccompProfile | None = None
+
+
+class HostAlias(Model):
+    """A line of the pod's hosts file."""
+
+    ip: str
+    hostnames: tuple[str, ...] = ()
+
+
+class DnsOption(Model):
+    """An option of the resolver."""
+
+    name: str = ""
+    value: str | None = None
+
+
+class DnsConfig(Model):
+    """What is added to the pod's resolver."""
+
+    nameservers: tuple[str, ...] = ()
+    searches: tuple[str, ...] = ()
+    options: tuple[DnsOption, ...] = ()
+
+
+class ReadinessGate(Model):
+    """A condition that must be True before the pod is Ready."""
+
+    condition_type: str
+
+
+class PodSpec(Model):
+    """What a pod runs, where, and as whom."""
+
+    containers: tuple[Container, ...] = ()
+    init_containers: tuple[Container, ...] = ()
+    volumes: tuple[Volume, ...] = ()
+    restart_policy: str = ""
+    node_name: str = ""
+    node_selector: Mapping[str, str] = {}
+    affinity: Affinity | None = None
+    tolerations: tuple[Toleration, ...] = ()
+    topology_spread_constraints: tuple[TopologySpread, ...] = ()
+    scheduler_name: str = ""
+    priority: int | None = None
+    priority_class_name: str = ""
+    preemption_policy: str | None = None
+    runtime_class_name: str | None = None
+    service_account_name: str = ""
+    automount_service_account_token: bool | None = None
+    image_pull_secrets: tuple[LocalReference, ...] = ()
+    security_context: PodSecurityContext | None = None
+    termination_grace_period_seconds: int | None = None
+    active_deadline_seconds: int | None = None
+    readiness_gates: tuple[ReadinessGate, ...] = ()
+    hostname: str = ""
+    subdomain: str = ""
+    host_aliases: tuple[HostAlias, ...] = ()
+    host_network: bool = False
+    host_pid: bool = msgspec.field(default=False, name="hostPID")
+    host_ipc: bool = msgspec.field(default=False, name="hostIPC")
+    share_process_namespace: bool | None = None
+    dns_policy: str = ""
+    dns_config: DnsConfig | None = None
+    enable_service_links: bool | None = None
+    overhead: Opaque | None = None
+
+
+class Waiting(Model):
+    """A container that has not started, and why."""
+
+    reason: str = ""
+    message: str = ""
+
+
+class Running(Model):
+    """A container that runs."""
+
+    started_at: str | None = None
+
+
+class Terminated(Model):
+    """A container that ended."""
+
+    exit_code: int
+    signal: int = 0
+    reason: str = ""
+    message: str = ""
+    started_at: str | None = None
+    finished_at: str | None = None
+    container_id: str = msgspec.field(default="", name="containerID")
+
+
+class ContainerState(Model):
+    """Exactly one of three, or none: waiting is then meant."""
+
+    waiting: Waiting | None = None
+    running: Running | None = None
+    terminated: Terminated | None = None
+
+
+class ContainerStatus(Model):
+    """What became of a container; `container_id` changes with every incarnation."""
+
+    name: str
+    ready: bool = False
+    restart_count: int = 0
+    started: bool | None = None
+    image: str = ""
+    image_id: str = msgspec.field(default="", name="imageID")
+    container_id: str = msgspec.field(default="", name="containerID")
+    state: ContainerState = ContainerState()
+    last_state: ContainerState = ContainerState()
+
+
+class Address(Model):
+    """One of the addresses of a pod or its node."""
+
+    ip: str = ""
+
+
+class PodStatus(Model):
+    """What became of a pod."""
+
+    phase: str = ""
+    conditions: tuple[Condition, ...] = ()
+    message: str = ""
+    reason: str = ""
+    nominated_node_name: str = ""
+    host_ip: str = msgspec.field(default="", name="hostIP")
+    host_ips: tuple[Address, ...] = msgspec.field(default=(), name="hostIPs")
+    pod_ip: str = msgspec.field(default="", name="podIP")
+    pod_ips: tuple[Address, ...] = msgspec.field(default=(), name="podIPs")
+    start_time: str | None = None
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
+    container_statuses: tuple[ContainerStatus, ...] = ()
+    qos_class: str = ""
+
+
+@resource(group="", version="v1", status=True)
+class Pod(Object):
+    """Containers that run together on one node."""
+
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+    @property
+    def ready(self) -> bool:
+        """Whether its Ready condition is True."""
+        return any(c.type == "Ready" and c.status == "True" for c in self.status.conditions)
+
+
+class PodTemplate(Model):
+    """A pod to be made; wrap it with `Opaque.of` where a kind holds a template."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PodSpec = PodSpec()

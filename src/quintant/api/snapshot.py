@@ -1,0 +1,95 @@
+"""Volume snapshots, as the CSI snapshot controller defines them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quintant.api.meta import ObjectReference
+from quintant.api.quantity import Quantity
+from quintant.runtime.object import Model, Object
+from quintant.runtime.resource import resource
+
+GROUP = "snapshot.storage.k8s.io"
+
+
+class SnapshotSource(Model):
+    """The claim to copy, or content that exists already."""
+
+    persistent_volume_claim_name: str | None = None
+    volume_snapshot_content_name: str | None = None
+
+
+class SnapshotSpec(Model):
+    """What to copy, and with which class."""
+
+    source: SnapshotSource = SnapshotSource()
+    volume_snapshot_class_name: str | None = None
+
+
+class SnapshotError(Model):
+    """Why a snapshot failed."""
+
+    message: str | None = None
+    time: str | None = None
+
+
+class SnapshotStatus(Model):
+    """Whether a copy is ready; a volume made from it must be at least `restore_size`."""
+
+    bound_volume_snapshot_content_name: str | None = None
+    creation_time: str | None = None
+    ready_to_use: bool | None = None
+    restore_size: Quantity | None = None
+    error: SnapshotError | None = None
+
+
+@resource(group=GROUP, version="v1", status=True)
+class VolumeSnapshot(Object):
+    """A copy of a volume at one moment."""
+
+    spec: SnapshotSpec = SnapshotSpec()
+    status: SnapshotStatus | None = None
+
+
+class ContentSource(Model):
+    """The volume, or the copy, as its driver knows it."""
+
+    volume_handle: str | None = None
+    snapshot_handle: str | None = None
+
+
+class ContentSpec(Model):
+    """Where a copy is kept, and whether it outlives its VolumeSnapshot."""
+
+    driver: str
+    deletion_policy: str
+    volume_snapshot_ref: ObjectReference
+    source: ContentSource = ContentSource()
+    volume_snapshot_class_name: str | None = None
+
+
+class ContentStatus(Model):
+    """What the driver reported; the time is in nanoseconds since 1970, the size in bytes."""
+
+    snapshot_handle: str | None = None
+    creation_time: int | None = None
+    restore_size: int | None = None
+    ready_to_use: bool | None = None
+    error: SnapshotError | None = None
+
+
+@resource(group=GROUP, version="v1", namespaced=False, status=True)
+class VolumeSnapshotContent(Object):
+    """The copy itself, as a driver keeps it."""
+
+    spec: ContentSpec
+    status: ContentStatus | None = None
+
+
+@resource(group=GROUP, version="v1", namespaced=False)
+class VolumeSnapshotClass(Object):
+    """A way to make snapshots."""
+
+    driver: str = ""
+    deletion_policy: str = ""
+    parameters: Mapping[str, str] = {}

@@ -1,0 +1,180 @@
+"""Volumes: what a pod mounts, and the claims and volumes behind it.
+
+Re-exported by `api.core`. An empty object means something here (`emptyDir: {}`), so every source
+is None when absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from quintant.api.container import FieldSelector, ResourceFieldSelector, Resources
+from quintant.api.meta import Condition, LabelSelector, ObjectReference
+from quintant.api.quantity import Quantity
+from quintant.runtime.object import Model, Object, ObjectMeta, Opaque
+from quintant.runtime.resource import resource
+
+
+class KeyToPath(Model):
+    """Which key becomes which file."""
+
+    key: str
+    path: str
+    mode: int | None = None
+
+
+class ConfigMapVolume(Model):
+    """The keys of a ConfigMap as files."""
+
+    name: str = ""
+    items: tuple[KeyToPath, ...] = ()
+    default_mode: int | None = None
+    optional: bool | None = None
+
+
+class SecretVolume(Model):
+    """The keys of a Secret as files."""
+
+    secret_name: str = ""
+    items: tuple[KeyToPath, ...] = ()
+    default_mode: int | None = None
+    optional: bool | None = None
+
+
+class EmptyDir(Model):
+    """A directory that lives as long as the pod."""
+
+    medium: str = ""
+    size_limit: Quantity | None = None
+
+
+class HostPath(Model):
+    """A path of the node."""
+
+    path: str
+    type: str | None = None
+
+
+class ClaimVolume(Model):
+    """A PersistentVolumeClaim of the pod's namespace."""
+
+    claim_name: str
+    read_only: bool = False
+
+
+class DownwardFile(Model):
+    """A file with a field of the pod, or a container's resource."""
+
+    path: str
+    field_ref: FieldSelector | None = None
+    resource_field_ref: ResourceFieldSelector | None = None
+    mode: int | None = None
+
+
+class DownwardVolume(Model):
+    """Fields of the pod as files."""
+
+    items: tuple[DownwardFile, ...] = ()
+    default_mode: int | None = None
+
+
+class Volume(Model):
+    """A named volume of a pod; one source is set, and sources we never read stay opaque."""
+
+    name: str
+    config_map: ConfigMapVolume | None = None
+    secret: SecretVolume | None = None
+    empty_dir: EmptyDir | None = None
+    host_path: HostPath | None = None
+    persistent_volume_claim: ClaimVolume | None = None
+    downward_api: DownwardVolume | None = msgspec.field(default=None, name="downwardAPI")
+    projected: Opaque | None = None
+    csi: Opaque | None = None
+    ephemeral: Opaque | None = None
+    nfs: Opaque | None = None
+
+
+class DataSource(Model):
+    """What a new volume is filled from: a VolumeSnapshot or another claim."""
+
+    kind: str
+    name: str
+    api_group: str | None = None
+    namespace: str | None = None
+
+
+class ClaimSpec(Model):
+    """What storage is asked for; `storage_class_name` "" asks for none, None for the default."""
+
+    access_modes: tuple[str, ...] = ()
+    resources: Resources = Resources()
+    storage_class_name: str | None = None
+    volume_mode: str | None = None
+    volume_name: str = ""
+    selector: LabelSelector | None = None
+    data_source: DataSource | None = None
+    data_source_ref: DataSource | None = None
+
+
+class ClaimStatus(Model):
+    """What storage was given."""
+
+    phase: str = ""
+    access_modes: tuple[str, ...] = ()
+    capacity: Mapping[str, Quantity] = {}
+    conditions: tuple[Condition, ...] = ()
+    allocated_resources: Mapping[str, Quantity] = {}
+    allocated_resource_statuses: Mapping[str, str] = {}
+
+
+@resource(group="", version="v1", status=True)
+class PersistentVolumeClaim(Object):
+    """A request for storage."""
+
+    spec: ClaimSpec = ClaimSpec()
+    status: ClaimStatus = ClaimStatus()
+
+
+class ClaimTemplate(Model):
+    """A claim to be made, such as those of a StatefulSet."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ClaimSpec = ClaimSpec()
+
+
+class CsiVolume(Model):
+    """A volume of a storage driver, as far as it is identified."""
+
+    driver: str
+    volume_handle: str
+
+
+class VolumeSpec(Model):
+    """A piece of storage and the claim it is bound to."""
+
+    capacity: Mapping[str, Quantity] = {}
+    access_modes: tuple[str, ...] = ()
+    claim_ref: ObjectReference | None = None
+    persistent_volume_reclaim_policy: str = ""
+    storage_class_name: str = ""
+    volume_mode: str | None = None
+    host_path: HostPath | None = None
+    csi: CsiVolume | None = None
+
+
+class VolumeStatus(Model):
+    """Whether a piece of storage is bound."""
+
+    phase: str = ""
+    message: str = ""
+    reason: str = ""
+
+
+@resource(group="", version="v1", namespaced=False, status=True)
+class PersistentVolume(Object):
+    """A piece of storage."""
+
+    spec: VolumeSpec = VolumeSpec()
+    status: VolumeStatus = VolumeStatus()
