@@ -52,35 +52,37 @@ from quintant.api.node import (
 )
 from quintant.api.pod import (
     Address,
-    Affinity,
     ContainerState,
     ContainerStatus,
     DnsConfig,
     DnsOption,
     HostAlias,
     LocalReference,
-    NodeAffinity,
-    NodeTerm,
-    NodeTerms,
     Pod,
-    PodAffinity,
     PodSecurityContext,
     PodSpec,
     PodStatus,
     PodTemplate,
-    PodTerm,
-    PreferredNode,
-    PreferredPod,
     ReadinessGate,
     Running,
     Terminated,
-    Toleration,
-    TopologySpread,
     Waiting,
 )
 from quintant.api.quantity import (
     IntOrString,
     Quantity,
+)
+from quintant.api.scheduling import (
+    Affinity,
+    NodeAffinity,
+    NodeTerm,
+    NodeTerms,
+    PodAffinity,
+    PodTerm,
+    PreferredNode,
+    PreferredPod,
+    Toleration,
+    TopologySpread,
 )
 from quintant.api.service import (
     EndpointAddress,

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 import msgspec
 
 from quintant.api.container import Container, SeccompProfile
-from quintant.api.meta import Condition, LabelSelector, Requirement
+from quintant.api.meta import Condition
+from quintant.api.scheduling import Affinity, Toleration, TopologySpread
 from quintant.api.volume import Volume
 from quintant.runtime.object import Model, Object, ObjectMeta, Opaque
 from quintant.runtime.resource import resource
@@ -22,92 +23,6 @@ class LocalReference(Model):
     """The name of an object in the same namespace."""
 
     name: str = ""
-
-
-class Toleration(Model):
-    """A taint the pod may live with."""
-
-    key: str = ""
-    operator: str = ""
-    value: str = ""
-    effect: str = ""
-    toleration_seconds: int | None = None
-
-
-class NodeTerm(Model):
-    """Labels and fields a node must have, all of them."""
-
-    match_expressions: tuple[Requirement, ...] = ()
-    match_fields: tuple[Requirement, ...] = ()
-
-
-class NodeTerms(Model):
-    """Alternatives, one of which a node must meet."""
-
-    node_selector_terms: tuple[NodeTerm, ...] = ()
-
-
-class PreferredNode(Model):
-    """A node that counts for more."""
-
-    weight: int
-    preference: NodeTerm
-
-
-class NodeAffinity(Model):
-    """Which nodes a pod must, or would rather, run on."""
-
-    required: NodeTerms | None = msgspec.field(
-        default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
-    )
-    preferred: tuple[PreferredNode, ...] = msgspec.field(
-        default=(), name="preferredDuringSchedulingIgnoredDuringExecution"
-    )
-
-
-class PodTerm(Model):
-    """Pods to be near to, or away from, within a topology."""
-
-    topology_key: str
-    label_selector: LabelSelector | None = None
-    namespaces: tuple[str, ...] = ()
-    namespace_selector: LabelSelector | None = None
-
-
-class PreferredPod(Model):
-    """A neighbour that counts for more."""
-
-    weight: int
-    pod_affinity_term: PodTerm
-
-
-class PodAffinity(Model):
-    """Which pods to be near to, or away from."""
-
-    required: tuple[PodTerm, ...] = msgspec.field(
-        default=(), name="requiredDuringSchedulingIgnoredDuringExecution"
-    )
-    preferred: tuple[PreferredPod, ...] = msgspec.field(
-        default=(), name="preferredDuringSchedulingIgnoredDuringExecution"
-    )
-
-
-class Affinity(Model):
-    """Where a pod wants to be."""
-
-    node_affinity: NodeAffinity | None = None
-    pod_affinity: PodAffinity | None = None
-    pod_anti_affinity: PodAffinity | None = None
-
-
-class TopologySpread(Model):
-    """How evenly pods spread over a topology."""
-
-    max_skew: int
-    topology_key: str
-    when_unsatisfiable: str
-    label_selector: LabelSelector | None = None
-    min_domains: int | None = None
 
 
 class PodSecurityContext(Model):

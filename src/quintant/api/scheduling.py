@@ -1,0 +1,97 @@
+"""Where pods may run: tolerations, affinities and spreading.
+
+Re-exported by `api.core`. The long wire names of affinities are `required` and `preferred` here.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from quintant.api.meta import LabelSelector, Requirement
+from quintant.runtime.object import Model
+
+
+class Toleration(Model):
+    """A taint the pod may live with."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+    toleration_seconds: int | None = None
+
+
+class NodeTerm(Model):
+    """Labels and fields a node must have, all of them."""
+
+    match_expressions: tuple[Requirement, ...] = ()
+    match_fields: tuple[Requirement, ...] = ()
+
+
+class NodeTerms(Model):
+    """Alternatives, one of which a node must meet."""
+
+    node_selector_terms: tuple[NodeTerm, ...] = ()
+
+
+class PreferredNode(Model):
+    """A node that counts for more."""
+
+    weight: int
+    preference: NodeTerm
+
+
+class NodeAffinity(Model):
+    """Which nodes a pod must, or would rather, run on."""
+
+    required: NodeTerms | None = msgspec.field(
+        default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+    preferred: tuple[PreferredNode, ...] = msgspec.field(
+        default=(), name="preferredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+class PodTerm(Model):
+    """Pods to be near to, or away from, within a topology."""
+
+    topology_key: str
+    label_selector: LabelSelector | None = None
+    namespaces: tuple[str, ...] = ()
+    namespace_selector: LabelSelector | None = None
+
+
+class PreferredPod(Model):
+    """A neighbour that counts for more."""
+
+    weight: int
+    pod_affinity_term: PodTerm
+
+
+class PodAffinity(Model):
+    """Which pods to be near to, or away from."""
+
+    required: tuple[PodTerm, ...] = msgspec.field(
+        default=(), name="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+    preferred: tuple[PreferredPod, ...] = msgspec.field(
+        default=(), name="preferredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+class Affinity(Model):
+    """Where a pod wants to be."""
+
+    node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAffinity | None = None
+
+
+class TopologySpread(Model):
+    """How evenly pods spread over a topology."""
+
+    max_skew: int
+    topology_key: str
+    when_unsatisfiable: str
+    label_selector: LabelSelector | None = None
+    min_domains: int | None = None
