@@ -110,7 +110,7 @@ class DeadlineExceeded(TransportError):
     """The answer took too long. A write may or may not have been applied."""
 
 
-class Cause(msgspec.Struct, frozen=True):
+class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
     """One of the reasons a server gives for refusing an object."""
 
     reason: str = ""
@@ -118,7 +118,7 @@ class Cause(msgspec.Struct, frozen=True):
     field: str = ""
 
 
-class Details(msgspec.Struct, frozen=True, rename="camel"):
+class Details(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """What a Status says about the object and the refusal."""
 
     name: str = ""
@@ -129,7 +129,7 @@ class Details(msgspec.Struct, frozen=True, rename="camel"):
     retry_after_seconds: int = 0
 
 
-class Status(msgspec.Struct, frozen=True, rename="camel"):
+class Status(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """Kubernetes' own error document (kind Status), as far as a client reads it."""
 
     status: str = ""
