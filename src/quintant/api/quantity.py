@@ -1,33 +1,31 @@
 """Kubernetes quantities: `500m`, `1.5Gi`, `2e3`.
 
 A quantity stays the text its author wrote (`Quantity`); `parse_quantity` gives its exact value when
-two have to be compared or added. The grammar, the rounding to a billionth away from zero and the
-bounds of 64 bits are those of the API server.
+two have to be compared or added. Suffixes, rounding and bounds are those of the API server: nothing
+is smaller than a billionth, and an amount with a binary suffix stops at the largest 64-bit integer.
 """
 
 from __future__ import annotations
 
 import re
-from decimal import ROUND_CEILING, Context, Decimal
-from typing import NewType, TypeAlias
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
+from typing import NewType, TypeAlias, cast
 
 Quantity = NewType("Quantity", str)
 IntOrString: TypeAlias = int | str
 
-NANO = Decimal("1e-9")
-LARGEST = Decimal(2**63 - 1)
-# A finer or larger amount is rounded or capped, so what lies beyond this many digits never counts.
-DIGITS = 64
-# Beyond these exponents every amount but zero is capped, or rounded to a billionth.
-EXPONENTS = range(-1000, 1001)
+SMALLEST_POWER = -9
+LARGEST_BINARY = Decimal(2**63 - 1)
+# The digits of 2**60 and of a billionth: more than any suffix or rounding adds to those written.
+SPARE_DIGITS = 30
 
-_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
 _DECIMAL = {
     "n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18,
 }  # fmt: skip
-_NUMBER = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)(.*)", re.ASCII | re.DOTALL)
-_EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)", re.ASCII)
-_exact = Context(prec=DIGITS, Emax=2000, Emin=-2000)
+_NUMBER = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)(.*)", re.DOTALL)
+# The server reads exponents into 32 bits; nine digits always fit.
+_EXPONENT = re.compile(r"[eE]([+-]?[0-9]{1,9})")
 
 
 def parse_quantity(text: str | int) -> Decimal:
@@ -36,25 +34,30 @@ def parse_quantity(text: str | int) -> Decimal:
     if found is None:
         raise ValueError(f"{text!r} is not a quantity: expected a number such as 250m, 2 or 1.5Gi")
     sign, digits, suffix = found.groups()
-    size = _bounded(_exact.multiply(Decimal(digits), _factor(suffix)))
-    return -size if sign == "-" else size
+    size = _size(digits, suffix)
+    return size.copy_negate() if sign == "-" else size
 
 
-def _factor(suffix: str) -> Decimal:
+def _size(digits: str, suffix: str) -> Decimal:
+    exact = Context(prec=len(digits) + SPARE_DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)
     if suffix in _BINARY:
-        return Decimal(2 ** _BINARY[suffix])
+        size = exact.multiply(Decimal(digits), Decimal(_BINARY[suffix]))
+        return min(_rounded(size, exact), LARGEST_BINARY)
+    return _rounded(exact.scaleb(Decimal(digits), _power(suffix)), exact)
+
+
+def _power(suffix: str) -> int:
     if suffix in _DECIMAL:
-        return Decimal(10) ** _DECIMAL[suffix]
+        return _DECIMAL[suffix]
     if exponent := _EXPONENT.fullmatch(suffix):
-        power = int(exponent[1])
-        return Decimal((0, (1,), min(max(power, EXPONENTS[0]), EXPONENTS[-1])))
+        return int(exponent[1])
     raise ValueError(
         f"{suffix!r} is not a suffix of quantities: expected one of "
         f"{' '.join(filter(None, [*_DECIMAL, *_BINARY]))}, or an exponent such as e3"
     )
 
 
-def _bounded(size: Decimal) -> Decimal:
-    if size >= LARGEST:
-        return LARGEST
-    return size.quantize(NANO, rounding=ROUND_CEILING, context=_exact)
+def _rounded(size: Decimal, exact: Context) -> Decimal:
+    if cast(int, size.as_tuple().exponent) >= SMALLEST_POWER:
+        return size
+    return size.quantize(Decimal((0, (1,), SMALLEST_POWER)), ROUND_CEILING, exact)
