@@ -27,6 +27,8 @@ class Call:
     body: bytes | None = None
     timeout: float | None = None
     """Seconds for the whole answer; None lets the transport decide. Streams have no limit."""
+    idempotent: bool = False
+    """A PATCH that does no harm when sent twice; GET and DELETE never do."""
 
     @property
     def target(self) -> str:

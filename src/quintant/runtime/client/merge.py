@@ -1,0 +1,50 @@
+"""The difference of two objects as a JSON merge patch, and what such a patch must not do.
+
+A merge patch replaces lists whole. A built-in kind is a projection: items of its lists may hold
+fields we never read, so a patch that touches such a list is refused rather than losing them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quintant.runtime import codec
+from quintant.runtime.errors import ConfigError
+from quintant.runtime.object import Custom, Object
+
+
+def difference(new: Object, since: Object) -> dict[str, Any]:
+    """The merge patch that turns `since` into `new`; empty when they are equal."""
+    complete = isinstance(new, Custom)
+    patch = _between(codec.to_plain(since), codec.to_plain(new))
+    if not complete:
+        _refuse_lists(patch, type(new).__name__)
+    return patch
+
+
+def _between(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    patch: dict[str, Any] = {name: None for name in old if name not in new}
+    for name, value in new.items():
+        before = old.get(name)
+        if isinstance(before, dict) and isinstance(value, dict):
+            inner = _between(before, value)
+            if inner:
+                patch[name] = inner
+        elif before != value or name not in old:
+            patch[name] = value
+    return patch
+
+
+def _refuse_lists(patch: dict[str, Any], kind: str, path: str = "") -> None:
+    for name, value in patch.items():
+        where = f"{path}.{name}" if path else name
+        # Owner references are modelled whole.
+        if isinstance(value, list) and any(isinstance(item, dict) for item in value):
+            if where != "metadata.ownerReferences":
+                raise ConfigError(
+                    f"cannot patch {kind}: the list {where} changed",
+                    because="a patch replaces the whole list, with every field not modelled here",
+                    hint="use apply(), which merges list items by key",
+                )
+        elif isinstance(value, dict):
+            _refuse_lists(value, kind, where)

@@ -1,0 +1,153 @@
+"""Typed requests to an API server, without cache: one method per verb, errors as one tree.
+
+Sits on a Transport and below the Client. A write that has been sent is not torn by cancellation:
+it gets `GRACE_SECONDS` to end, so that a reconcile that times out knows the world it leaves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from quintant.runtime import codec
+from quintant.runtime.client.transport import JSON, Call, Reply, Transport
+from quintant.runtime.codec import Page
+from quintant.runtime.errors import from_reply
+from quintant.runtime.object import K, Object, Request
+from quintant.runtime.resource import Resource, resource_of
+
+MERGE = "application/merge-patch+json"
+JSON_PATCH = "application/json-patch+json"
+APPLY = "application/apply-patch+yaml"
+
+# A write under way when its reconcile is cancelled may take this long to end.
+GRACE_SECONDS = 5.0
+# An error body longer than this says nothing useful.
+ERROR_BYTES = 64 * 1024
+
+T = TypeVar("T")
+_PLAIN = {"accept": JSON}
+_PARTIAL = {"accept": f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"}
+_PARTIAL_LIST = {"accept": f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"}
+_BODIES = {
+    kind: {"accept": JSON, "content-type": kind} for kind in (JSON, MERGE, JSON_PATCH, APPLY)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A change to send: its format, its bytes, and whether sending it twice does no harm."""
+
+    kind: str
+    body: bytes
+    idempotent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """The verbs of the API, typed."""
+
+    transport: Transport
+
+    async def get(self, kind: type[K], key: Request) -> K:
+        """Read one object from the server."""
+        resource = resource_of(kind)
+        headers = _PARTIAL if resource.metadata_only else _PLAIN
+        reply = await self.send(Call("GET", _path(resource, key), headers=headers))
+        return codec.decode(kind, reply.body)
+
+    async def page(self, kind: type[K], namespace: str, query: Mapping[str, str]) -> Page:
+        """Read one page of a list, its items undecoded."""
+        resource = resource_of(kind)
+        headers = _PARTIAL_LIST if resource.metadata_only else _PLAIN
+        reply = await self.send(Call("GET", resource.path(namespace), query, headers))
+        return codec.decode_page(reply.body)
+
+    @asynccontextmanager
+    async def watch(
+        self, kind: type[K], namespace: str, query: Mapping[str, str]
+    ) -> AsyncIterator[AsyncIterator[bytes]]:
+        """Open a watch; yields chunks of newline-framed events, cut anywhere."""
+        resource = resource_of(kind)
+        headers = _PARTIAL if resource.metadata_only else _PLAIN
+        call = Call("GET", resource.path(namespace), {**query, "watch": "1"}, headers)
+        async with self.transport.stream(call) as stream:
+            if stream.status != 200:
+                body = await _gather(stream.chunks)
+                retry_after = stream.headers.get("retry-after", "")
+                raise from_reply(stream.status, body, str(call), retry_after)
+            yield stream.chunks
+
+    async def create(self, obj: K, query: Mapping[str, str]) -> bytes:
+        """POST an object; returns the stored form, undecoded."""
+        path = resource_of(type(obj)).path(obj.metadata.namespace)
+        call = Call("POST", path, query, _BODIES[JSON], codec.encode_object(obj))
+        return (await uninterrupted(self.send(call))).body
+
+    async def patch(
+        self,
+        kind: type[Object],
+        key: Request,
+        patch: Patch,
+        *,
+        sub: str = "",
+        query: Mapping[str, str],
+    ) -> bytes:
+        """PATCH an object or a subresource; returns the stored form, undecoded."""
+        call = Call(
+            "PATCH",
+            _path(resource_of(kind), key, sub),
+            query,
+            _BODIES[patch.kind],
+            patch.body,
+            idempotent=patch.idempotent,
+        )
+        return (await uninterrupted(self.send(call))).body
+
+    async def delete(self, kind: type[Object], key: Request, options: Mapping[str, Any]) -> bytes:
+        """DELETE an object; returns what the server says of it, undecoded."""
+        path = _path(resource_of(kind), key)
+        call = Call("DELETE", path, {}, _BODIES[JSON], codec.encode(options))
+        return (await uninterrupted(self.send(call))).body
+
+    async def send(self, call: Call) -> Reply:
+        """Send any request; anything but a 2xx answer is raised."""
+        reply = await self.transport.request(call)
+        if not 200 <= reply.status < 300:
+            retry_after = reply.headers.get("retry-after", "")
+            raise from_reply(reply.status, reply.body, str(call), retry_after)
+        return reply
+
+
+async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
+    """Await a write; when cancelled, give it GRACE_SECONDS to end before letting go."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        try:
+            await asyncio.wait({task}, timeout=GRACE_SECONDS)
+        finally:
+            _discard(task)
+        raise
+
+
+def _discard(task: asyncio.Future[Any]) -> None:
+    if not task.cancel() and not task.cancelled():
+        task.exception()  # retrieved: the caller is gone, nobody else would
+
+
+async def _gather(chunks: AsyncIterator[bytes]) -> bytes:
+    body = b""
+    async for chunk in chunks:
+        body += chunk
+        if len(body) > ERROR_BYTES:
+            break
+    return body
+
+
+def _path(resource: Resource, key: Request, sub: str = "") -> str:
+    return resource.path(key.namespace, key.name, sub)

@@ -1,0 +1,39 @@
+"""How long a watch waits after a failure: exponential, fully jittered, forgiving after calm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from quintant.runtime.clock import Chance, monotonic
+
+# client-go's numbers: quick enough to miss little, slow enough to spare a struggling server.
+FIRST_SECONDS = 0.8
+FACTOR = 2.0
+CAP_SECONDS = 30.0
+# This long without a failure, and the next one starts from FIRST_SECONDS again.
+CALM_SECONDS = 120.0
+
+
+@dataclass(slots=True)
+class Backoff:
+    """The waiting times of one informer's watch."""
+
+    chance: Chance
+    failures: int = 0
+    _last: float = field(default=0.0, repr=False)
+
+    def next(self) -> float:
+        """Seconds to wait after one more failure."""
+        now = monotonic()
+        if self.failures and now - self._last > CALM_SECONDS:
+            self.failures = 0
+        ceiling = min(FIRST_SECONDS * FACTOR**self.failures, CAP_SECONDS)
+        self.failures = min(self.failures + 1, 32)
+        delay = self.chance.uniform(ceiling / 2, ceiling)
+        self._last = now + delay
+        return delay
+
+    def longest(self) -> float:
+        """Seconds to wait when only a person can mend it, such as a missing permission."""
+        self._last = monotonic() + CAP_SECONDS
+        return self.chance.uniform(CAP_SECONDS / 2, CAP_SECONDS)

@@ -1,0 +1,118 @@
+"""All informers of a process: who watches what, found by kind.
+
+An informer is started because somebody declared it, never as the side effect of a read: a read
+that silently watched a whole kind would hide what it costs in memory and permissions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import structlog
+
+from quintant.runtime.client.rest import Rest
+from quintant.runtime.clock import Chance
+from quintant.runtime.errors import ConfigError, NotWatched
+from quintant.runtime.object import K, Object, Request
+from quintant.runtime.resource import Resource, resource_of
+from quintant.runtime.watch.informer import Informer, Observer
+
+log = structlog.get_logger()
+
+Selection = tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]
+
+
+class Caches:
+    """The shared informers, each declared before it is used."""
+
+    def __init__(
+        self,
+        rest: Rest,
+        chance: Chance,
+        *,
+        namespaces: Sequence[str] = (),
+        observer: Observer | None = None,
+    ) -> None:
+        self._rest, self._chance, self._observer = rest, chance, observer
+        self._namespaces = tuple(namespaces)
+        self._informers: dict[tuple[Any, Selection], Informer[Any]] = {}
+        self._by_path: dict[str, list[Informer[Any]]] = {}
+
+    def __iter__(self) -> Iterator[Informer[Any]]:
+        return iter(self._informers.values())
+
+    def declare(
+        self,
+        kind: type[K],
+        *,
+        labels: Mapping[str, str] | None = None,
+        fields: Mapping[str, str] | None = None,
+    ) -> Informer[K]:
+        """The informer of a kind and selection, made on first demand and shared from then on."""
+        key = (kind, (_pairs(labels), _pairs(fields)))
+        if key not in self._informers:
+            self._informers[key] = self._make(kind, labels, fields)
+        return cast(Informer[K], self._informers[key])
+
+    def of(self, kind: type[K]) -> Informer[K]:
+        """The informer that cached reads of a kind use; NotWatched if nobody declared one."""
+        found = [informer for (of, _), informer in self._informers.items() if of == kind]
+        if not found:
+            raise NotWatched(getattr(kind, "__name__", str(kind)))
+        plain = [informer for informer in found if not (informer.labels or informer.fields)]
+        if not plain and len(found) > 1:
+            raise ConfigError(
+                f"a cached read of {resource_of(kind).kind} is ambiguous",
+                because="it is watched with several selections and never whole",
+                hint="read with live=True, or watch it once without a selection",
+            )
+        return cast(Informer[K], (plain or found)[0])
+
+    def watched(self, kind: type[Object]) -> bool:
+        """Whether cached reads of a kind are possible."""
+        return any(of == kind for of, _ in self._informers)
+
+    def wrote(self, obj: K, raw: bytes) -> None:
+        """Make a write visible in every cache of its kind, whatever its projection."""
+        for informer in self._on(resource_of(type(obj))):
+            seen = obj if informer.kind is type(obj) else informer.decode(raw)
+            if seen is not None and informer.covers(seen):
+                informer.overlay.wrote(seen)
+
+    def erased(self, resource: Resource, key: Request, uid: str) -> None:
+        """Make a deletion visible in every cache of its kind."""
+        for informer in self._on(resource):
+            informer.overlay.erased(key, uid)
+
+    def _make(
+        self,
+        kind: type[K],
+        labels: Mapping[str, str] | None,
+        fields: Mapping[str, str] | None,
+    ) -> Informer[K]:
+        informer = Informer(
+            self._rest,
+            kind,
+            chance=self._chance,
+            namespaces=self._namespaces,
+            labels=labels,
+            fields=fields,
+            observer=self._observer,
+        )
+        siblings = self._by_path.setdefault(informer.resource.path(), [])
+        if any(sibling.kind != kind for sibling in siblings):
+            log.warning(
+                "watching a kind twice",
+                kind=informer.resource.full_name,
+                why="several projections are declared: memory doubles, and they differ in time",
+            )
+        siblings.append(informer)
+        return informer
+
+    def _on(self, resource: Resource) -> Sequence[Informer[Any]]:
+        return self._by_path.get(resource.path(), ())
+
+
+def _pairs(selector: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((selector or {}).items()))

@@ -1,0 +1,124 @@
+"""What a watch does next: a state machine without I/O.
+
+    LISTING ──done──> WATCHING <──done── STREAMING (start)
+       │                │  ^               │
+       └─expired─┐      │  └── ended, idle, refused connection: the same watch again
+                 v      v
+          the same phase, from nothing   <── expired: start anew, first at the last known version
+
+STREAMING asks for the initial state inside the watch itself (watch-list); a server that cannot is
+asked by pages from then on (LISTING). Nothing that comes over the wire ends the machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+
+# Server errors in a row are retried as the same watch for this long, then the state is read anew.
+PATIENCE_SECONDS = 60.0
+
+
+class Phase(Enum):
+    """Where the watch is."""
+
+    STREAMING = auto()
+    """Reading the initial state as watch events, up to the bookmark that ends them."""
+    LISTING = auto()
+    """Reading the initial state page by page."""
+    WATCHING = auto()
+    """Following changes from a known version."""
+
+
+class Outcome(Enum):
+    """How the work of a phase ended."""
+
+    DONE = "done"
+    """The initial state is complete."""
+    ENDED = "timeout"
+    """The server closed the stream as it announced."""
+    SHORT = "eof"
+    """The stream ended at once and brought nothing: something in between is broken."""
+    IDLE = "idle"
+    """Nothing came for longer than the idle limit: the connection is dead."""
+    EXPIRED = "410"
+    """The version is no longer in the server's history, or ahead of it."""
+    REFUSED = "refused"
+    """The server does not know watch-list."""
+    UNREACHABLE = "connect"
+    """No connection, or it broke."""
+    THROTTLED = "429"
+    """The server asks for patience."""
+    FORBIDDEN = "403"
+    """The role lacks list or watch."""
+    MISSING = "404"
+    """The kind is not installed."""
+    FAILED = "error"
+    """Anything else: a server error, garbage on the wire, bad credentials."""
+
+
+class Pause(Enum):
+    """How long to wait before going on."""
+
+    NONE = auto()
+    BACKOFF = auto()
+    LONGEST = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """All that a watch remembers between two connections."""
+
+    phase: Phase = Phase.STREAMING
+    version: str = ""
+    """The resource version to go on from; empty asks for the newest state."""
+    streaming: bool = True
+    """Whether the server still counts as knowing watch-list."""
+    failing_since: float | None = None
+    """When the present row of server errors began."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Where to go on, and after what pause."""
+
+    position: Position
+    pause: Pause = Pause.NONE
+
+
+def step(at: Position, outcome: Outcome, now: float) -> Step:
+    """Decide what follows `outcome`. Every pair of phase and outcome has an answer."""
+    calm = replace(at, failing_since=None)
+    match outcome:
+        case Outcome.DONE:
+            return Step(replace(calm, phase=Phase.WATCHING))
+        case Outcome.REFUSED:
+            return Step(_anew(replace(calm, streaming=False)))
+        case Outcome.EXPIRED if at.phase is Phase.WATCHING:
+            return Step(_anew(calm), Pause.BACKOFF)
+        case Outcome.EXPIRED:
+            return Step(_anew(replace(calm, version="")), Pause.BACKOFF)
+        case Outcome.ENDED if at.phase is Phase.STREAMING:
+            # The announced time passed without the closing bookmark.
+            return Step(_anew(replace(calm, streaming=False)))
+        case Outcome.ENDED | Outcome.IDLE:
+            return Step(calm)
+        case Outcome.FORBIDDEN:
+            return Step(calm, Pause.LONGEST)
+        case Outcome.MISSING:
+            return Step(_anew(replace(calm, version="")), Pause.BACKOFF)
+        case Outcome.UNREACHABLE | Outcome.THROTTLED | Outcome.SHORT:
+            return Step(calm, Pause.BACKOFF)
+        case Outcome.FAILED:
+            return Step(_patient(at, now), Pause.BACKOFF)
+
+
+def _anew(at: Position) -> Position:
+    return replace(at, phase=Phase.STREAMING if at.streaming else Phase.LISTING)
+
+
+def _patient(at: Position, now: float) -> Position:
+    since = now if at.failing_since is None else at.failing_since
+    if at.phase is Phase.WATCHING and now - since >= PATIENCE_SECONDS:
+        return replace(_anew(at), failing_since=now)
+    return replace(at, failing_since=since)
