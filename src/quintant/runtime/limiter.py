@@ -1,0 +1,72 @@
+"""How long a failed key waits before it is tried again.
+
+Each key has its own count of failures and waits twice as long after each; success forgets the
+count. An overall bucket can be added, so that many failing keys together stay below a rate.
+A controller asks `when(key)` once per failure and passes the answer to `queue.add(after=...)`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+from quintant.runtime.clock import monotonic
+
+# Seconds before the first retry: enough for a cache to catch up with a write, too short to notice.
+FIRST_SECONDS = 0.005
+
+# Seconds between retries at most: a key that fails all day is still tried four times an hour.
+CAP_SECONDS = 1000.0
+
+# Doublings after which any sensible first delay is beyond any cap; more would overflow a float.
+MOST_DOUBLINGS = 64
+
+T = TypeVar("T", bound=Hashable)
+
+
+class Bucket:
+    """A token bucket: `burst` at once, then `rate` per second."""
+
+    def __init__(self, rate: float, burst: int) -> None:
+        self._interval = 1 / rate
+        self._allowance = burst / rate
+        self._paid_until = -math.inf
+
+    def reserve(self) -> float:
+        """Take a token, and say how many seconds to wait for it."""
+        now = monotonic()
+        self._paid_until = max(self._paid_until, now) + self._interval
+        return max(0.0, self._paid_until - now - self._allowance)
+
+
+class Limiter(Generic[T]):
+    """Delays that double with each failure of a key, from `first` up to `cap` seconds."""
+
+    def __init__(
+        self,
+        *,
+        first: float = FIRST_SECONDS,
+        cap: float = CAP_SECONDS,
+        bucket: Bucket | None = None,
+    ) -> None:
+        self._first = first
+        self._cap = cap
+        self._bucket = bucket
+        self._failures: Counter[T] = Counter()
+
+    def when(self, key: T) -> float:
+        """Count one more failure of `key`, and say how many seconds it should wait."""
+        doublings = min(self._failures[key], MOST_DOUBLINGS)
+        self._failures[key] += 1
+        delay = min(self._first * 2.0**doublings, self._cap)
+        return max(delay, self._bucket.reserve()) if self._bucket else delay
+
+    def forget(self, key: T) -> None:
+        """Start `key` over: it succeeded, is gone, or will not be retried."""
+        self._failures.pop(key, None)
+
+    def failures(self, key: T) -> int:
+        """How many times `key` has failed since it was last forgotten."""
+        return self._failures[key]
