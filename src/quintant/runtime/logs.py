@@ -22,6 +22,7 @@ import msgspec
 
 from quintant.runtime.clock import Clock, SystemClock, micro_timestamp
 from quintant.runtime.errors import ConfigError
+from quintant.runtime.hidden import MASK
 from quintant.runtime.object import Object
 from quintant.runtime.resource import resource_of
 
@@ -45,7 +46,6 @@ Format = Literal["auto", "json", "console"]
 Level = Literal["debug", "info", "warning", "error"]
 Logger = structlog.typing.FilteringBoundLogger
 
-HIDDEN = "***"
 # The last word of a key decides: `token` and `client_secret` are hidden, `secret_name` is not.
 _SECRET_KEY = re.compile(
     r"(token|password|passwd|passphrase|secret|authorization|credential|cookie"
@@ -112,7 +112,7 @@ def reconcile() -> Mapping[str, str]:
 def redact(event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """Replace what must not be read: by key, and inside texts by what credentials look like."""
     for key, value in event.items():
-        event[key] = HIDDEN if _secret(key) else _shown(value)
+        event[key] = MASK if _secret(key) else _shown(value)
     return event
 
 
@@ -123,7 +123,7 @@ def _secret(key: str) -> bool:
 
 def _shown(value: Any) -> Any:
     if isinstance(value, str):
-        return _SECRET_TEXT.sub(HIDDEN, value) if "earer " in value or "://" in value else value
+        return _SECRET_TEXT.sub(MASK, value) if "earer " in value or "://" in value else value
     if isinstance(value, Object):
         return f"{resource_of(type(value)).kind} {value.key}"
     if isinstance(value, Mapping):

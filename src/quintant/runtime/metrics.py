@@ -28,8 +28,8 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 Outcome = Literal["success", "error", "requeue", "requeue_after", "conflict"]
 """How a reconcile ended. Ours never asks for a bare requeue; dashboards expect the series."""
 
-Restart = Literal["timeout", "idle", "410", "error", "eof"]
-"""Why a watch was opened again."""
+RESTARTS = ("timeout", "idle", "410", "error", "eof")
+"""Why watches are opened again, as a rule; rarer reasons show up when they happen."""
 
 NO_ANSWER = "<error>"
 """The `code` of a request that got no answer, as client-go writes it."""
@@ -38,8 +38,9 @@ NO_ANSWER = "<error>"
 class Metrics:
     """All series of one manager; operators add their own to `registry`.
 
-    The first one switches off prometheus_client's `_created` series in the whole process: they
-    would double every counter, and nothing reads them.
+    Informers report to it directly (`restarted`, `overlaid`). The first one switches off
+    prometheus_client's `_created` series in the whole process: they would double every counter,
+    and nothing reads them.
     """
 
     def __init__(self) -> None:
@@ -54,7 +55,7 @@ class Metrics:
         self.certificate_read = self._families.certificates.inc
         self.certificate_failed = self._families.certificate_errors.inc
         self.event_dropped = self._families.events_dropped.inc
-        self.overlay_hit = self._families.overlay_hits.inc
+        self.overlaid = self._families.overlay_hits.inc
         self.lagged = self._families.loop_lag.set
 
     def controller(self, name: str, workers: int = 1) -> ControllerMetrics:
@@ -69,10 +70,15 @@ class Metrics:
         """Ask `queue` for its depth and unfinished work on every scrape."""
         self._queues.add(name, queue)
 
-    def watch(self, kind: str, watch: WatchView) -> WatchMetrics:
-        """Declare a watched kind, and ask `watch` for its state on every scrape."""
-        self._watches.add(kind, watch)
-        return WatchMetrics(self._families, kind)
+    def watch(self, informer: WatchView) -> None:
+        """Declare a watched kind, and ask its informer for its state on every scrape."""
+        self._watches.add(informer)
+        for reason in RESTARTS:
+            self._families.restarts.labels(informer.resource.full_name, reason)
+
+    def restarted(self, kind: str, reason: str) -> None:
+        """A watch of `kind` is opened again."""
+        self._families.restarts.labels(kind, reason).inc()
 
     def rest(self, host: str) -> RestMetrics:
         """Declare an API server that requests go to."""
@@ -122,19 +128,6 @@ class QueueMetrics:
         self.retried = families.retries.labels(name, name).inc
         self.queued = families.queued.labels(name, name).observe
         self.worked = families.worked.labels(name, name).observe
-
-
-class WatchMetrics:
-    """The restarts of one kind's watch."""
-
-    def __init__(self, families: Families, kind: str) -> None:
-        self._restarts = {
-            reason: families.restarts.labels(kind, reason) for reason in get_args(Restart)
-        }
-
-    def restarted(self, reason: Restart) -> None:
-        """The watch is opened again."""
-        self._restarts[reason].inc()
 
 
 class RestMetrics:

@@ -1,15 +1,18 @@
 """Series that are computed when somebody asks: nothing wakes up to keep them fresh.
 
-Queues and watches are asked for their state on every scrape. That gives the numbers of a sampling
-loop without its wake-ups, and they are never older than the scrape.
+Queues and informers are asked for their state on every scrape, on their own event loop. That gives
+the numbers of a sampling loop without its wake-ups, and none is older than the scrape.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sized
 from typing import Protocol
 
 from prometheus_client.metrics_core import GaugeMetricFamily
+
+from quintant.runtime.clock import monotonic
+from quintant.runtime.resource import Resource
 
 
 class QueueView(Protocol):
@@ -26,19 +29,23 @@ class QueueView(Protocol):
 
 
 class WatchView(Protocol):
-    """What a watch knows of itself."""
+    """What an informer knows of itself."""
 
     @property
-    def objects(self) -> int:
-        """How many objects its cache holds."""
+    def resource(self) -> Resource:
+        """The kind it follows."""
 
     @property
-    def age(self) -> float:
-        """Seconds since the server last sent anything."""
+    def store(self) -> Sized:
+        """The objects it holds."""
 
     @property
-    def undecodable(self) -> int:
-        """How many objects of the server do not fit their type."""
+    def undecodable(self) -> Sized:
+        """The objects that do not fit their type."""
+
+    @property
+    def alive_at(self) -> float:
+        """Loop time at which the server last sent anything; 0 before the first time."""
 
 
 class Queues:
@@ -69,13 +76,13 @@ class Queues:
 
 
 class Watches:
-    """The gauges of every watched kind; several watches of one kind count as one."""
+    """The gauges of every watched kind; several informers of one kind count as one."""
 
     def __init__(self) -> None:
-        self._watches: dict[str, list[WatchView]] = {}
+        self._informers: dict[str, list[WatchView]] = {}
 
-    def add(self, kind: str, watch: WatchView) -> None:
-        self._watches.setdefault(kind, []).append(watch)
+    def add(self, informer: WatchView) -> None:
+        self._informers.setdefault(informer.resource.full_name, []).append(informer)
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         objects = _gauge("quintant_cache_objects", "Objects in the cache.", ["kind"])
@@ -83,10 +90,11 @@ class Watches:
         undecodable = _gauge(
             "quintant_undecodable_objects", "Objects that do not fit their type.", ["kind"]
         )
-        for kind, watches in self._watches.items():
-            objects.add_metric([kind], sum(watch.objects for watch in watches))
-            age.add_metric([kind], max(watch.age for watch in watches))
-            undecodable.add_metric([kind], sum(watch.undecodable for watch in watches))
+        for kind, informers in self._informers.items():
+            objects.add_metric([kind], sum(len(each.store) for each in informers))
+            undecodable.add_metric([kind], sum(len(each.undecodable) for each in informers))
+            if heard := min(each.alive_at for each in informers):
+                age.add_metric([kind], monotonic() - heard)
         yield from (objects, age, undecodable)
 
 

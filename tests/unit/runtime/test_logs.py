@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from quintant.api.core import ConfigMap
 from quintant.runtime.clock import LoopClock
 from quintant.runtime.errors import ConfigError
+from quintant.runtime.hidden import MASK, Hidden
 from quintant.runtime.logs import (
-    HIDDEN,
     Level,
     configure,
     get_logger,
@@ -181,7 +181,7 @@ def test_console_shows_a_traceback_below_the_line() -> None:
      "private-key", "credentials", "set-cookie", "client-key-data"],
 )  # fmt: skip
 def test_value_of_a_key_that_names_a_secret_is_hidden(key: str) -> None:
-    assert redact({key: "hunter2"}) == {key: HIDDEN}
+    assert redact({key: "hunter2"}) == {key: MASK}
 
 
 @pytest.mark.parametrize("key", ["secret_name", "tokens_left", "key", "public_key", "keyboard"])
@@ -213,6 +213,13 @@ def test_kubernetes_object_is_written_as_kind_and_name(out: io.StringIO) -> None
     assert line["child"] == "ConfigMap shop/web"
     assert line["others"] == ["ConfigMap shop/web"]
     assert (line["age"], line["error"]) == (1.5, "bad")
+
+
+def test_hidden_value_stays_hidden_under_any_key(out: io.StringIO) -> None:
+    get_logger().info("asked", value=Hidden("hunter2"), many=[Hidden("hunter2")])
+
+    assert lines(out)[0]["value"] == MASK
+    assert "hunter2" not in out.getvalue()
 
 
 def test_unknown_format_and_level_are_refused_with_the_choices() -> None:

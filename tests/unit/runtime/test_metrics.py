@@ -1,12 +1,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import pytest
 from prometheus_client import Counter
 from prometheus_client.parser import text_string_to_metric_families
 
+from quintant.api.core import Pod
+from quintant.runtime import queue as queues
 from quintant.runtime.metrics import NO_ANSWER, Metrics
+from quintant.runtime.resource import Resource, resource_of
+from quintant.runtime.watch import informer as informers
+from quintant.testing.loop import advance
 
 
 @dataclass
@@ -25,10 +31,19 @@ class Queue:
 
 
 @dataclass
-class Watch:
+class Informer:
     objects: int
-    age: float
-    undecodable: int = 0
+    alive_at: float
+    misfits: int = 0
+    resource: ClassVar[Resource] = resource_of(Pod)
+
+    @property
+    def store(self) -> range:
+        return range(self.objects)
+
+    @property
+    def undecodable(self) -> range:
+        return range(self.misfits)
 
 
 @pytest.fixture
@@ -132,22 +147,43 @@ def test_queue_gauges_are_those_of_the_moment_of_the_scrape(metrics: Metrics) ->
     assert value(metrics, "workqueue_longest_running_processor_seconds", **labels) == 4
 
 
-def test_watches_of_one_kind_are_added_up_and_the_oldest_counts(metrics: Metrics) -> None:
-    metrics.watch("Pod", Watch(objects=10, age=1.0))
-    metrics.watch("Pod", Watch(objects=5, age=7.0, undecodable=2))
+async def test_informers_of_one_kind_are_added_up_and_the_quietest_counts(
+    metrics: Metrics,
+) -> None:
+    await advance(10)
+    metrics.watch(Informer(objects=10, alive_at=9.0))
+    metrics.watch(Informer(objects=5, alive_at=3.0, misfits=2))
 
-    assert value(metrics, "quintant_cache_objects", kind="Pod") == 15
-    assert value(metrics, "quintant_watch_age_seconds", kind="Pod") == 7
-    assert value(metrics, "quintant_undecodable_objects", kind="Pod") == 2
+    assert value(metrics, "quintant_cache_objects", kind="pods") == 15
+    assert value(metrics, "quintant_watch_age_seconds", kind="pods") == 7
+    assert value(metrics, "quintant_undecodable_objects", kind="pods") == 2
+
+
+async def test_watch_that_never_heard_from_the_server_has_no_age(metrics: Metrics) -> None:
+    metrics.watch(Informer(objects=0, alive_at=0.0))
+
+    assert value(metrics, "quintant_watch_age_seconds", kind="pods") is None
 
 
 def test_watch_restarts_are_counted_by_reason(metrics: Metrics) -> None:
-    watch = metrics.watch("Pod", Watch(objects=0, age=0))
-    watch.restarted("idle")
+    metrics.watch(Informer(objects=0, alive_at=0.0))
+    metrics.restarted("pods", "idle")
+    metrics.restarted("pods", "429")
 
     name = "quintant_watch_restarts_total"
-    assert value(metrics, name, kind="Pod", reason="idle") == 1
-    assert value(metrics, name, kind="Pod", reason="410") == 0
+    assert value(metrics, name, kind="pods", reason="idle") == 1
+    assert value(metrics, name, kind="pods", reason="429") == 1
+    assert value(metrics, name, kind="pods", reason="410") == 0
+
+
+def test_queue_and_informers_can_report_to_metrics(metrics: Metrics) -> None:
+    queue: queues.Observer = metrics.observer("portal")
+    informer: informers.Observer = metrics
+    queue.added()
+    informer.overlaid()
+
+    assert value(metrics, "workqueue_adds_total", name="portal", controller="portal") == 1
+    assert value(metrics, "quintant_overlay_hits_total") == 1
 
 
 def test_requests_are_counted_by_method_and_status(metrics: Metrics) -> None:
@@ -202,7 +238,7 @@ def test_process_wide_counters_start_at_zero(metrics: Metrics) -> None:
         "certwatcher_read_certificate_total": metrics.certificate_read,
         "certwatcher_read_certificate_errors_total": metrics.certificate_failed,
         "quintant_events_dropped_total": metrics.event_dropped,
-        "quintant_overlay_hits_total": metrics.overlay_hit,
+        "quintant_overlay_hits_total": metrics.overlaid,
     }
     for name, count in names.items():
         assert value(metrics, name) == 0
