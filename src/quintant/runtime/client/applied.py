@@ -53,8 +53,11 @@ class Applied:
 
 
 def apply_body(obj: Object) -> bytes:
-    """An object as server-side apply wants it: without status and what the server fills in."""
-    changes: dict[str, Any] = {"metadata": _bare(obj.metadata)}
+    """An object as server-side apply wants it: without status and what the server fills in.
+
+    A uid stays: it is a precondition.
+    """
+    changes: dict[str, Any] = {"metadata": replace(_bare(obj.metadata), uid=obj.metadata.uid)}
     if getattr(obj, "status", None) is not None:
         changes["status"] = None
     return codec.encode_object(replace(obj, **changes))

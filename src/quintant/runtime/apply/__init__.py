@@ -1,0 +1,32 @@
+"""Children: what an owner should have, against what it has.
+
+The Builder, Diff and Control pattern, once for every operator: a builder makes desired objects,
+`diff` decides (pure), `control` acts. `revision` is how a changed desire is told from an unchanged
+one, and `order` how children are counted.
+"""
+
+from __future__ import annotations
+
+from quintant.runtime.apply.control import IMMUTABLE, NAME_TAKEN, Policy, control
+from quintant.runtime.apply.diff import Changes, Refusal, Update, controlled, diff
+from quintant.runtime.apply.order import ordinal
+from quintant.runtime.apply.revision import MARK, Mark, digest, fnv1, marked, revision
+
+__all__ = [
+    "IMMUTABLE",
+    "MARK",
+    "NAME_TAKEN",
+    "Changes",
+    "Mark",
+    "Policy",
+    "Refusal",
+    "Update",
+    "control",
+    "controlled",
+    "diff",
+    "digest",
+    "fnv1",
+    "marked",
+    "ordinal",
+    "revision",
+]

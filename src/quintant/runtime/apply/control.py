@@ -1,0 +1,127 @@
+"""Doing what the diff says, through a client: the only part of it that writes.
+
+Everything is written by server-side apply, creations too: a field that was POSTed stays when it is
+no longer desired, one that was applied goes. Apply cannot be told to create only, so each name is
+looked up live before it is taken. Nothing is done twice: a pass that finds the world as desired
+writes nothing, and one cut short anywhere is continued by the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from quintant.runtime.apply.diff import Changes, Drifted, E, Refusal, Update, diff
+from quintant.runtime.apply.revision import MARK, Mark
+from quintant.runtime.errors import Invalid, Terminal
+from quintant.runtime.object import K, Object
+from quintant.runtime.resource import resource_of
+
+NAME_TAKEN = "NameTaken"
+"""Reason of the Terminal raised when somebody else holds a desired child's name."""
+
+IMMUTABLE = "ChildImmutable"
+"""Reason of the Terminal raised when the server lets a child be replaced only, not changed."""
+
+# How API servers word a refusal to change a field, in the causes of a 422.
+REFUSALS = ("immutable", "may not change", "updates to")
+
+
+class Client(Protocol):
+    """What is asked of a client; `Context` and `quintant.runtime.client.Client` both have it."""
+
+    async def find(
+        self, kind: type[K], name: str, namespace: str = "", *, live: bool = False
+    ) -> K | None: ...
+
+    async def apply(self, obj: K, *, force: bool = True) -> K: ...
+
+    async def delete(self, obj: Object, *, foreground: bool = False) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How the children of one kind are kept. Make one value per kind, beside its builder."""
+
+    update: Literal["apply", "replace", "leave"] = "apply"
+    """`apply` changes a child in place. `replace` does too, and deletes it where the server says
+    that a field is immutable; its deletion wakes the reconciler, which creates it anew. `leave`
+    leaves `Changes.update` to the caller, who may want to roll pods within a budget."""
+    delete: Literal["background", "foreground", "leave"] = "background"
+    """How surplus children go. `leave` keeps them, as volumes and public addresses should be."""
+    mark: Mark = MARK
+    drifted: Drifted | None = None
+    """Asked `(have, want)` where revisions agree; True restores what somebody edited."""
+
+
+async def control(
+    client: Client,
+    desired: Iterable[K],
+    existing: Iterable[E],
+    *,
+    by: Object,
+    policy: Policy = Policy(),
+) -> Changes[K, E | K]:
+    """Make the children of `by` as desired; returns what was decided.
+
+    Creates first, then updates, in the order of ordinals; then deletes, last ordinal first. What
+    the policy leaves is in the answer for the caller to do. Raises Terminal when everything else
+    is done and a child is refused (NAME_TAKEN) or cannot be changed (IMMUTABLE).
+    """
+    changes = await _decide(client, tuple(desired), tuple(existing), by, policy)
+    for child in changes.create:
+        await client.apply(child, force=False)
+    stuck = [update for update in changes.update if not await _updated(client, update, policy)]
+    if policy.delete != "leave":
+        for surplus in changes.delete:
+            await client.delete(surplus, foreground=policy.delete == "foreground")
+    _complain(changes.refused, stuck)
+    return changes
+
+
+async def _decide(
+    client: Client, desired: tuple[K, ...], existing: tuple[E, ...], by: Object, policy: Policy
+) -> Changes[K, E | K]:
+    """Decide on what is known, and once more on what only the server knew."""
+
+    def decided(known: tuple[E | K, ...]) -> Changes[K, E | K]:
+        return diff(desired, known, by=by, mark=policy.mark, drifted=policy.drifted)
+
+    changes = decided(existing)
+    unseen = [
+        found
+        for child in changes.create
+        if (found := await client.find(type(child), *child.key, live=True)) is not None
+    ]
+    return decided((*existing, *unseen)) if unseen else changes
+
+
+async def _updated(client: Client, update: Update[K, E], policy: Policy) -> bool:
+    """Whether the policy is fulfilled; False when the server refuses to change the child."""
+    if policy.update == "leave":
+        return True
+    try:
+        await client.apply(update.want)
+    except Invalid as error:
+        if not _immutable(error):
+            raise
+        if policy.update == "apply":
+            return False
+        await client.delete(update.have, foreground=policy.delete == "foreground")
+    return True
+
+
+def _immutable(error: Invalid) -> bool:
+    return any(word in cause.message for cause in error.causes for word in REFUSALS)
+
+
+def _complain(refused: Iterable[Refusal[K, E]], stuck: Iterable[Update[K, E]]) -> None:
+    if taken := "; ".join(map(str, refused)):
+        raise Terminal(f"{taken}: rename the child, or remove that object", reason=NAME_TAKEN)
+    if fixed := ", ".join(f"{resource_of(type(it.want)).kind} {it.want.key}" for it in stuck):
+        raise Terminal(
+            f"{fixed}: a field that differs is immutable; delete the object, "
+            "or let its policy be Policy(update='replace')",
+            reason=IMMUTABLE,
+        )

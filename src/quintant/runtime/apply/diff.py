@@ -1,0 +1,170 @@
+"""What to do with the children of one kind: desired against existing, decided without I/O.
+
+A child is ours if its controller has the owner's uid. Only what is ours is ever updated or deleted;
+a name held by somebody else is refused, never adopted. What is on its way out is left alone, and
+what should take its name waits. Applying the changes and deciding again gives no changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any, Generic, TypeVar
+
+from quintant.runtime.apply.order import place
+from quintant.runtime.apply.revision import MARK, Mark, marked
+from quintant.runtime.object import K, Object, OwnerReference, Request, replace
+from quintant.runtime.owner import controller_of, owned
+from quintant.runtime.resource import resource_of
+
+E = TypeVar("E", bound=Object)
+Drifted = Callable[[Any, Any], bool]
+
+
+class Fate(Enum):
+    """What becomes of a desired child whose name is held already."""
+
+    UPDATE = auto()  # ours, with another revision or drifted
+    LEAVE = auto()  # ours, and as desired
+    WAIT = auto()  # on its way out
+    REFUSE = auto()  # somebody else's
+
+
+@dataclass(frozen=True, slots=True)
+class Update(Generic[K, E]):
+    """A child to change: as it is, and as it should be."""
+
+    have: E
+    want: K
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal(Generic[K, E]):
+    """A desired child whose name somebody else holds."""
+
+    have: E
+    want: K
+
+    @property
+    def holder(self) -> OwnerReference | None:
+        """Who controls the object that has the name; None if nobody does."""
+        return controller_of(self.have)
+
+    def __str__(self) -> str:
+        by = f"{self.holder.kind} {self.holder.name}" if self.holder else "no controller"
+        return f"{resource_of(type(self.want)).kind} {self.have.key} exists and belongs to {by}"
+
+
+@dataclass(frozen=True, slots=True)
+class Changes(Generic[K, E]):
+    """The decisions, each in the order of ordinals; deletions last ordinal first.
+
+    Desired objects in it carry owner and revision; in an update also the uid of the object they
+    replace, so that the write fails if that object is gone.
+    """
+
+    create: tuple[K, ...] = ()
+    update: tuple[Update[K, E], ...] = ()
+    delete: tuple[E, ...] = ()
+    leave: tuple[E, ...] = ()
+    waiting: tuple[K, ...] = ()
+    refused: tuple[Refusal[K, E], ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to write."""
+        return not (self.create or self.update or self.delete)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the world is as desired: nothing to write, to wait for, or in the way."""
+        return self.empty and not self.waiting and not self.refused
+
+
+def diff(
+    desired: Iterable[K],
+    existing: Iterable[E],
+    *,
+    by: Object,
+    mark: Mark = MARK,
+    drifted: Drifted | None = None,
+) -> Changes[K, E]:
+    """Decide what to create, update, delete and leave, so that `by` has exactly `desired`.
+
+    All objects are of one kind, though `existing` may be a narrower projection of it: beyond the
+    metadata nothing of a live object is looked at. `drifted(have, want)` may look further and ask
+    for an update although the revisions agree. Two objects of one name raise ValueError.
+    """
+    wanted = _by_name((_prepared(child, by, mark) for child in desired), mark)
+    found = _by_name(existing, mark)
+    held = [(found[key], want) for key, want in wanted.items() if key in found]
+    fates = [_fate(have, want, _Rules(by, mark, drifted)) for have, want in held]
+    surplus = [have for key, have in found.items() if key not in wanted and controlled(have, by)]
+
+    def met(fate: Fate) -> list[tuple[E, K]]:
+        return [pair for pair, its in zip(held, fates, strict=True) if its is fate]
+
+    left = [have for have, _ in met(Fate.LEAVE)] + [have for have in surplus if have.deleting]
+    return Changes(
+        create=tuple(want for key, want in wanted.items() if key not in found),
+        update=tuple(Update(have, _over(have, want)) for have, want in met(Fate.UPDATE)),
+        delete=tuple(have for have in reversed(surplus) if not have.deleting),
+        leave=tuple(sorted(left, key=lambda obj: place(obj, mark.ordinal))),
+        waiting=tuple(want for _, want in met(Fate.WAIT)),
+        refused=tuple(Refusal(have, want) for have, want in met(Fate.REFUSE)),
+    )
+
+
+def controlled(obj: Object, by: Object) -> bool:
+    """Whether `by` itself, not a namesake, is the controller of `obj`."""
+    held = controller_of(obj)
+    return held is not None and held.uid == by.metadata.uid != ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """What a fate depends on besides the two objects."""
+
+    by: Object
+    mark: Mark
+    drifted: Drifted | None
+
+
+def _fate(have: Object, want: Object, rules: _Rules) -> Fate:
+    if have.deleting or _former(have, rules.by):
+        return Fate.WAIT
+    if not controlled(have, rules.by):
+        return Fate.REFUSE
+    if rules.mark.of(have) != rules.mark.of(want):
+        return Fate.UPDATE
+    return Fate.UPDATE if rules.drifted and rules.drifted(have, want) else Fate.LEAVE
+
+
+def _former(obj: Object, by: Object) -> bool:
+    """Whether an earlier object of the owner's name controls it: garbage, not yet collected."""
+    held, owner = controller_of(obj), resource_of(type(by))
+    if held is None or held.uid == by.metadata.uid:
+        return False
+    group = held.api_version.rpartition("/")[0]
+    return (group, held.kind, held.name) == (owner.group, owner.kind, by.metadata.name)
+
+
+def _prepared(child: K, by: Object, mark: Mark) -> K:
+    if not child.metadata.name:
+        kind = resource_of(type(child)).kind
+        raise ValueError(f"a desired {kind} has no name: after a restart it could not be found")
+    return marked(owned(child, by=by), mark)
+
+
+def _over(have: Object, want: K) -> K:
+    return replace(want, metadata=replace(want.metadata, uid=have.metadata.uid))
+
+
+def _by_name(objects: Iterable[E], mark: Mark) -> dict[Request, E]:
+    """The objects by name, in the order of their ordinals."""
+    named: dict[Request, E] = {}
+    for obj in sorted(objects, key=lambda obj: place(obj, mark.ordinal)):
+        if named.setdefault(obj.key, obj) is not obj:
+            raise ValueError(f"two objects named {obj.key} of kind {resource_of(type(obj)).kind}")
+    return named
