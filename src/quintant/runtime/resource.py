@@ -49,10 +49,12 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A CEL validation rule and the text shown when it fails."""
+    """A CEL validation rule and the text shown when it fails (see `schema.cel`)."""
 
     rule: str
     message: str = ""
+    reason: str = ""
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,16 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Conversion:
+    """The service whose webhook converts between the versions of a kind."""
+
+    service: str
+    namespace: str
+    path: str = "/convert"
+    port: int = 443
+
+
+@dataclass(frozen=True, slots=True)
 class Definition:
     """What a CustomResourceDefinition says beyond identity and schema."""
 
@@ -88,6 +100,8 @@ class Definition:
     served: bool = True
     storage: bool = True
     deprecated: str = ""
+    selectable: tuple[str, ...] = ()
+    conversion: Conversion | None = None
 
 
 def resource(
@@ -107,10 +121,15 @@ def resource(
     served: bool = True,
     storage: bool = True,
     deprecated: str = "",
+    selectable: Sequence[str] = (),
+    conversion: Conversion | None = None,
 ) -> Callable[[C], C]:
     """Give a kind its place on the API server, and a custom kind its definition.
 
     `status=True` declares the status subresource; without it `set_status` has nowhere to write.
+    `columns` are what `kubectl get` shows, by title; `selectable` are paths that field selectors
+    may use. Of several versions of one kind exactly one has `storage=True`; `deprecated` is the
+    warning sent to whoever uses the version.
     """
 
     def decorate(cls: C) -> C:
@@ -122,6 +141,7 @@ def resource(
             _set(cls, "__definition__", Definition(
                 tuple(short), tuple(categories), _columns(columns or {}), tuple(rules), scale,
                 singular or name.lower(), served, storage, deprecated,
+                tuple(selectable), conversion,
             ))  # fmt: skip
         return cls
 

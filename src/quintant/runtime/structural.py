@@ -1,0 +1,171 @@
+"""From Python types to the structural schema of a CustomResourceDefinition.
+
+`schema_of(kind)` walks what the author declared and inlines everything: no references, one type per
+node, typed enums in declaration order, no nulls. What a structural schema cannot say (recursion,
+unions, a Python default that the server never learns of) is a ConfigError that names the field.
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import types
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal, get_args, get_origin
+
+import msgspec
+
+from quintant.runtime.constraints import (
+    INT_OR_STRING,
+    PRESERVE,
+    Schema,
+    constrain,
+    presence,
+    ruled,
+)
+from quintant.runtime.errors import ConfigError
+from quintant.runtime.hints import UNIONS, Field, Hint, fields, model_of, unwrap
+from quintant.runtime.object import Model, Object, Opaque, encode_hook
+from quintant.runtime.schema import IMMUTABLE, preserve_unknown
+
+_SCALARS: dict[Any, Schema] = {
+    str: {"type": "string"},
+    int: {"type": "integer", "format": "int64"},
+    bool: {"type": "boolean"},
+    float: {"type": "number"},
+    bytes: {"type": "string", "format": "byte"},
+    datetime: {"type": "string", "format": "date-time"},
+    Opaque: {"type": "object", PRESERVE: True},
+    Any: {PRESERVE: True},
+}
+_ENUMS: dict[type, str] = {str: "string", int: "integer"}
+_EMPTY: tuple[Any, ...] = (None, "", 0, False, [], {})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the walk is: the field, for errors, and the models around it."""
+
+    field: str
+    around: tuple[type, ...] = ()
+
+    def below(self, model: type, field: str) -> Place:
+        return Place(f"{model.__name__}.{field}", self.around)
+
+
+def schema_of(kind: type[Object]) -> Schema:
+    """The openAPIV3Schema of a kind, without the rules of its definition."""
+    root = _model(kind, kind, Place(kind.__name__, (kind,)))
+    own = {name: {"type": "string"} for name in ("apiVersion", "kind")}
+    return root | {"properties": own | root["properties"] | {"metadata": {"type": "object"}}}
+
+
+def _schema(hint: Hint, place: Place) -> Schema:
+    return constrain(_bare(hint, place), hint.notes, place.field)
+
+
+def _bare(hint: Hint, place: Place) -> Schema:
+    base, origin = hint.base, get_origin(hint.base)
+    if model := model_of(base):
+        return _nested(base, model, hint.notes, place)
+    if origin is Literal:
+        return _enum([value for value in get_args(base) if value is not None], place)
+    if origin in UNIONS and all(option in (int, str) for option in get_args(base)):
+        return {INT_OR_STRING: True}
+    if isinstance(origin, type):
+        return _collection(base, place)
+    if isinstance(base, type) and issubclass(base, enum.Enum):
+        return _enum([member.value for member in base], place)
+    if base in _SCALARS:
+        return dict(_SCALARS[base])
+    raise _inexpressible(base, place)
+
+
+def _nested(base: Any, model: type[Model], notes: Sequence[Any], place: Place) -> Schema:
+    if model not in place.around:
+        return _model(base, model, replace(place, around=(*place.around, model)))
+    if preserve_unknown() in notes:
+        return {"type": "object"}
+    raise ConfigError(
+        f"cannot describe {place.field}",
+        because=f"{model.__name__} contains itself, and a CRD's schema is finite",
+        hint=f"Annotated[{model.__name__}, preserve_unknown()] ends the schema there",
+    )
+
+
+def _model(base: Any, model: type[Model], place: Place) -> Schema:
+    """`base` is the model, or the model with type arguments."""
+    found = [field for field in fields(base) if field.hint.base is not types.NoneType]
+    properties = {field.wire: _field(field, place.below(model, field.name)) for field in found}
+    optional = {f.wire for f in found if not f.required or "default" in properties[f.wire]}
+    fixed = [f.wire for f in found if IMMUTABLE in f.hint.notes and f.wire in optional]
+    rules = [presence(name) for name in fixed if "default" not in properties[name]]
+    required = [name for name in properties if name not in optional]
+    schema = _described(model) | {"type": "object", "properties": properties}
+    return ruled(schema | ({"required": required} if required else {}), rules)
+
+
+def _field(field: Field, place: Place) -> Schema:
+    schema = _schema(field.hint, place)
+    if field.required:
+        return schema | {"nullable": True} if field.hint.nullable else schema
+    _check_default(_plain(field.default), schema, place)
+    return schema
+
+
+def _collection(base: Any, place: Place) -> Schema:
+    origin: Any = get_origin(base)
+    first, *others = get_args(base)
+    if issubclass(origin, Mapping) and unwrap(first).base is str:
+        return {"type": "object", "additionalProperties": _schema(unwrap(others[0]), place)}
+    if not issubclass(origin, Sequence | AbstractSet) or others not in ([], [...]):
+        raise _inexpressible(base, place)
+    items = {"type": "array", "items": _schema(unwrap(first), place)}
+    return items | ({"x-kubernetes-list-type": "set"} if issubclass(origin, AbstractSet) else {})
+
+
+def _enum(values: list[Any], place: Place) -> Schema:
+    kinds = {type(value) for value in values}
+    if len(kinds) != 1 or not kinds <= _ENUMS.keys():
+        raise ConfigError(
+            f"cannot describe {place.field}",
+            because=f"its values {values} are neither all strings nor all integers",
+            hint="split it into two fields",
+        )
+    return {"type": _ENUMS[kinds.pop()], "enum": values}
+
+
+def _described(model: type[Model]) -> Schema:
+    text = vars(model).get("__doc__")
+    return {"description": inspect.cleandoc(text)} if text else {}
+
+
+def _check_default(given: Any, schema: Schema, place: Place) -> None:
+    """A value equal to its Python default is not sent, so the server must mean the same by it."""
+    if given is None or ("default" in schema and given == schema["default"]):
+        return
+    if "default" not in schema and given in _EMPTY:
+        return
+    raise ConfigError(
+        f"{place.field} has the Python default {given!r}",
+        because="a Python default means absent: it is never sent, and the server would fill in "
+        f"{schema.get('default', 'nothing')!r}",
+        hint=f"Annotated[... | None, default({schema.get('default', given)!r})] = None",
+    )
+
+
+def _plain(value: Any) -> Any:
+    return msgspec.json.decode(msgspec.json.encode(value, enc_hook=encode_hook))
+
+
+def _inexpressible(base: Any, place: Place) -> ConfigError:
+    name = base.__name__ if isinstance(base, type) else str(base)
+    return ConfigError(
+        f"cannot describe {place.field}",
+        because=f"a CRD's schema has no type for {name}",
+        hint="use str, int, float, bool, a Literal, a Model, tuple[X, ...], Mapping[str, X], "
+        "int | str, or Opaque for JSON of any shape",
+    )
