@@ -7,6 +7,7 @@ dies with the process: after a restart each object is applied once more, which t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from quintant.runtime import codec
@@ -63,7 +64,7 @@ def apply_body(obj: Object) -> bytes:
     return codec.encode_object(replace(obj, **changes))
 
 
-def status_body(obj: Object, status: Model) -> bytes:
+def status_body(obj: Object, status: Model | Mapping[str, Any]) -> bytes:
     """A status alone, with the identity of its object."""
     resource, meta = resource_of(type(obj)), obj.metadata
     document = {

@@ -22,7 +22,7 @@ from quintant.runtime.client.subresource import Subresource
 from quintant.runtime.client.transport import Call
 from quintant.runtime.clock import Chance
 from quintant.runtime.errors import ConfigError, NotFound, Status
-from quintant.runtime.object import K, Model, Object, Request
+from quintant.runtime.object import K, Model, Object, ObjectMeta, Request
 from quintant.runtime.resource import Resource, resource_of
 from quintant.runtime.watch.caches import Caches
 from quintant.runtime.watch.follow import follow
@@ -119,7 +119,8 @@ class Client:
         """Make the server's object agree with every field set here (server-side apply).
 
         Fields this manager applied before and no longer sets are removed. Nothing is sent when
-        the same body was applied before and the object has not changed since.
+        the same body was applied before and the object has not changed since. An object with a
+        uid is applied to that very object: Conflict if it is gone or has been replaced.
         """
         self.fence()
         body = apply_body(obj)
@@ -132,15 +133,18 @@ class Client:
         self.applied.note(stored, body)
         return stored
 
-    async def patch(self, new: K, *, since: K) -> K:
-        """Send the difference of two versions; Conflict if the object is not `since` any more."""
+    async def patch(self, new: K, *, since: K, sub: str = "") -> K:
+        """Send the difference of two versions; Conflict if the object is not `since` any more.
+
+        With `sub="status"` it goes to the subresource, which takes nothing but the status.
+        """
         self.fence()
         change = difference(new, since)
         if not change:
             return new
         change.setdefault("metadata", {})["resourceVersion"] = since.metadata.resource_version
         patch = Patch(MERGE, codec.encode(change), idempotent=True)
-        raw = await self.rest.patch(type(new), new.key, patch, query=self._query())
+        raw = await self.rest.patch(type(new), new.key, patch, sub=sub, query=self._query())
         return self._stored(new, raw)
 
     async def set_status(self, obj: K, status: Model) -> K:
@@ -162,12 +166,19 @@ class Client:
         raw = await self.rest.patch(type(obj), obj.key, patch, sub="status", query=query)
         return self._stored(obj, raw)
 
-    async def amend(self, obj: K, operations: Sequence[Mapping[str, Any]]) -> K:
-        """Send a JSON patch; guard it with test operations, for it has no other precondition."""
+    async def amend(
+        self, kind: type[Object], meta: ObjectMeta, operations: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """Send a JSON patch; guard it with test operations, for it has no other precondition.
+
+        It needs no typed object, so it works on one that does not fit its type.
+        """
         self.fence()
         patch = Patch(JSON_PATCH, codec.encode(operations))
-        raw = await self.rest.patch(type(obj), obj.key, patch, query=self._query())
-        return self._stored(obj, raw)
+        key = Request(meta.name, meta.namespace)
+        raw = await self.rest.patch(kind, key, patch, query=self._query())
+        if self.caches is not None and not self.dry_run:
+            self.caches.rewrote(resource_of(kind), raw)
 
     async def delete(
         self, obj: Object, *, foreground: bool = False, unchanged: bool = False

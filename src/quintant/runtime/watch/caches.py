@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-import structlog
-
 from quintant.runtime.client.rest import Rest
 from quintant.runtime.clock import Chance
 from quintant.runtime.errors import ConfigError, NotWatched
+from quintant.runtime.logs import get_logger
 from quintant.runtime.object import K, Object, Request
 from quintant.runtime.resource import Resource, resource_of
 from quintant.runtime.watch.informer import Informer, Observer
 
-log = structlog.get_logger()
+log = get_logger()
 
 Selection = tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]
 
@@ -77,6 +76,13 @@ class Caches:
         """Make a write visible in every cache of its kind, whatever its projection."""
         for informer in self._on(resource_of(type(obj))):
             seen = obj if informer.kind is type(obj) else informer.decode(raw)
+            if seen is not None and informer.covers(seen):
+                informer.overlay.wrote(seen)
+
+    def rewrote(self, resource: Resource, raw: bytes) -> None:
+        """Make a write visible whose answer was not decoded yet."""
+        for informer in self._on(resource):
+            seen = informer.decode(raw)
             if seen is not None and informer.covers(seen):
                 informer.overlay.wrote(seen)
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Generic, NamedTuple, Protocol
-
-import structlog
+from typing import Generic, Literal, NamedTuple, Protocol
 
 from quintant.runtime import codec
 from quintant.runtime.client.rest import Rest
 from quintant.runtime.clock import Chance
 from quintant.runtime.errors import Undecodable
+from quintant.runtime.logs import get_logger
 from quintant.runtime.object import K, ObjectMeta, Request
 from quintant.runtime.resource import resource_of
 from quintant.runtime.watch.overlay import Overlay
@@ -24,7 +23,16 @@ from quintant.runtime.watch.reflector import Reflector, Scope, State
 from quintant.runtime.watch.states import Outcome
 from quintant.runtime.watch.store import Store
 
-log = structlog.get_logger()
+log = get_logger()
+
+
+Restart = Literal["timeout", "idle", "410", "error", "eof"]
+REASONS: Mapping[Outcome, Restart] = {
+    Outcome.ENDED: "timeout",
+    Outcome.IDLE: "idle",
+    Outcome.EXPIRED: "410",
+    Outcome.SHORT: "eof",
+}
 
 
 class Change(NamedTuple, Generic[K]):
@@ -42,11 +50,13 @@ Handler = Callable[[Change[K]], None]
 
 
 class Observer(Protocol):
-    """Who counts what informers do."""
+    """Who counts what an informer does."""
 
-    def restarted(self, kind: str, reason: str) -> None: ...
+    def restarted(self, kind: str, reason: Restart) -> None:
+        """A watch was opened again."""
 
-    def overlaid(self) -> None: ...
+    def overlaid(self) -> None:
+        """A read would have been stale without the overlay."""
 
 
 class Informer(Generic[K]):
@@ -69,6 +79,7 @@ class Informer(Generic[K]):
         self.store: Store[K] = Store()
         self.overlay = Overlay(self.store, hit=observer.overlaid if observer else lambda: None)
         self.undecodable: dict[Request, ObjectMeta] = {}
+        """Objects that exist and do not fit their type."""
         self._observer = observer
         self._handlers: list[Handler[K]] = []
         self._misfit_handlers: list[Callable[[Request], None]] = []
@@ -101,7 +112,7 @@ class Informer(Generic[K]):
 
     @property
     def alive_at(self) -> float:
-        """Loop time of the last byte of the quietest stream."""
+        """Loop time of the last byte of the quietest stream; 0 before the first."""
         return min(reflector.alive_at for reflector in self.reflectors)
 
     @property
@@ -187,7 +198,7 @@ class Informer(Generic[K]):
 
     def restarted(self, outcome: Outcome) -> None:
         if self._observer is not None:
-            self._observer.restarted(self.resource.full_name, outcome.value)
+            self._observer.restarted(self.resource.full_name, REASONS.get(outcome, "error"))
 
     def _take(self, obj: K, *, initial: bool) -> None:
         old = self.overlay.delivered(obj.key)

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, Protocol
 
 import msgspec
-import structlog
 
 from quintant.runtime import codec
 from quintant.runtime.client.rest import Rest
 from quintant.runtime.clock import Chance, monotonic
 from quintant.runtime.errors import ApiError, TooManyRequests, TransportError, Undecodable
+from quintant.runtime.logs import get_logger
 from quintant.runtime.object import K, ObjectMeta, Request
 from quintant.runtime.resource import resource_of
 from quintant.runtime.watch import states
@@ -28,7 +28,7 @@ from quintant.runtime.watch.interning import interner
 from quintant.runtime.watch.lines import Lines
 from quintant.runtime.watch.states import Outcome, Pause, Phase, Position, Step
 
-log = structlog.get_logger()
+log = get_logger()
 
 PAGE_SIZE = 500
 # A server closes a watch after a time the client names; spread, so that not all come back at once.

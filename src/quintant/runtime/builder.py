@@ -1,0 +1,181 @@
+"""The fluent way to declare a controller; everything is checked at once, nothing is bound.
+
+    manager.controls(Greeter).owns(ConfigMap).workers(8).reconcile(reconcile)
+
+Each method returns the builder; `reconcile` ends it and hands the declaration to the manager.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Generic, Self, TypeVar
+
+from quintant.runtime.context import KeyReconciler, Reconciler
+from quintant.runtime.declaration import (
+    ByIndex,
+    Declaration,
+    Gone,
+    Mapper,
+    Retry,
+    Source,
+    Use,
+    Watch,
+    kind_name,
+    owner_requests,
+)
+from quintant.runtime.errors import ConfigError
+from quintant.runtime.finalizer import Cleanup, Finalizer
+from quintant.runtime.limiter import CAP_SECONDS, FIRST_SECONDS
+from quintant.runtime.object import K, Object
+from quintant.runtime.resource import resource_of
+from quintant.runtime.watch.store import IndexFunction
+from quintant.runtime.when import Predicate
+
+R = TypeVar("R", bound=Object)
+Register = Callable[[Declaration[Any]], None]
+
+
+class _Wiring:
+    """What both builders have in common: everything but the kind that is controlled."""
+
+    def __init__(self, register: Register, draft: Declaration[Any]) -> None:
+        self._register = register
+        self._draft = draft
+        self._ended = False
+
+    def watches(
+        self,
+        kind: type[R],
+        *,
+        to: Mapper[R] | ByIndex[R],
+        when: Predicate[R] | None = None,
+        labels: Mapping[str, str] | None = None,
+        fields: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Let changes of another kind wake the keys that `to` maps it to (old and new state)."""
+        resource_of(kind)
+        return self._watch(Watch(kind, to, when, labels or {}, fields or {}))
+
+    def on(self, source: Source) -> Self:
+        """Let an async iterable of requests wake keys: a ticker, a message bus, a poller."""
+        return self._with(sources=(*self._draft.sources, source))
+
+    def uses(self, kind: type[Object], *verbs: str, sub: str = "") -> Self:
+        """Declare a permission beyond what is watched, such as `.uses(Secret, "get")`."""
+        if not verbs:
+            raise ConfigError(
+                f"uses({kind_name(kind)}) names no verb", hint='add "get", "create" …'
+            )
+        return self._with(uses=(*self._draft.uses, Use(kind, verbs, sub)))
+
+    def workers(self, count: int) -> Self:
+        """How many keys are worked on at once (default 4); 1 means strictly one after another."""
+        if count < 1:
+            raise ConfigError(f"workers({count})", because="a controller needs at least one worker")
+        return self._with(workers=count)
+
+    def timeout(self, limit: float | timedelta) -> Self:
+        """How long one reconcile may take (default 120 s) before it is cancelled and retried."""
+        seconds = limit.total_seconds() if isinstance(limit, timedelta) else limit
+        if seconds <= 0:
+            raise ConfigError(f"timeout({limit})", because="it must be more than zero seconds")
+        return self._with(timeout=seconds)
+
+    def retry(self, *, first: float = FIRST_SECONDS, cap: float = CAP_SECONDS) -> Self:
+        """How a failing key waits: `first` seconds, doubling with each failure, up to `cap`."""
+        if not 0 < first <= cap:
+            raise ConfigError(f"retry(first={first}, cap={cap})", because="0 < first <= cap")
+        return self._with(retry=Retry(first, cap))
+
+    def _watch(self, watch: Watch) -> Self:
+        return self._with(watches=(*self._draft.watches, watch))
+
+    def _with(self, **changes: Any) -> Self:
+        self._draft = replace(self._draft, **changes)
+        return self
+
+    def _end(self, reconcile: Reconciler[Any] | KeyReconciler) -> None:
+        if self._ended:
+            raise ConfigError(
+                f"controller {self._draft.name!r} has two reconcilers", hint="declare a second one"
+            )
+        if not callable(reconcile):
+            raise ConfigError(
+                f"controller {self._draft.name!r}: {reconcile!r} cannot be called",
+                hint="pass an async function of (object, context)",
+            )
+        self._ended = True
+        self._register(replace(self._draft, reconcile=reconcile))
+
+
+class Builder(_Wiring, Generic[K]):
+    """Declares a controller of one kind."""
+
+    def __init__(self, register: Register, draft: Declaration[K], kind: type[K]) -> None:
+        super().__init__(register, draft)
+        self._resource = resource_of(kind)
+
+    def owns(
+        self, kind: type[R], *, when: Predicate[R] | None = None, every_owner: bool = False
+    ) -> Self:
+        """Let changes of a child wake its owner: its controller, or with `every_owner` all."""
+        resource_of(kind)
+        mapper = owner_requests(self._resource, every_owner=every_owner)
+        return self._watch(Watch(kind, mapper, when, owned=True))
+
+    def index(self, name: str, function: IndexFunction[K]) -> Self:
+        """File the controlled objects under values, for `by_index` and `client.list(index=…)`."""
+        if name in self._draft.indexes:
+            raise ConfigError(f"index {name!r} is declared twice", hint="give each its own name")
+        return self._with(indexes={**self._draft.indexes, name: function})
+
+    def finalize(self, name: str, cleanup: Cleanup[K]) -> Self:
+        """Hold objects until `cleanup` has returned None; the name is domain/word."""
+        if "/" not in name:
+            raise ConfigError(
+                f"finalizer {name!r} is not qualified", hint=f"call it example.dev/{name}"
+            )
+        if self._draft.finalizer is not None:
+            raise ConfigError("a controller has one finalizer", hint="do both in one cleanup")
+        return self._with(finalizer=Finalizer(name, cleanup))
+
+    def gone(self, forget: Gone) -> Self:
+        """Call `forget(request)` when an object is gone: to drop a metric, a map entry."""
+        return self._with(gone=forget)
+
+    def without_resync(self) -> Self:
+        """Do not look at every object again every ten hours."""
+        return self._with(resync=False)
+
+    def reconcile(self, reconcile: Reconciler[K]) -> None:
+        """End the declaration with the function that does the work."""
+        self._check_indexes()
+        self._end(reconcile)
+
+    def _check_indexes(self) -> None:
+        for watch in self._draft.watches:
+            if isinstance(watch.to, ByIndex) and watch.to.index not in self._draft.indexes:
+                raise ConfigError(
+                    f"watches({kind_name(watch.kind)}) names the unknown index {watch.to.index!r}",
+                    hint=f'declare it: .index("{watch.to.index}", lambda obj: [...])',
+                )
+
+
+class KeyBuilder(_Wiring):
+    """Declares a controller whose keys are no objects: a network, a zone, a whole cluster."""
+
+    def reconcile(self, reconcile: KeyReconciler) -> None:
+        """End the declaration with the function that does the work."""
+        if not (self._draft.watches or self._draft.sources):
+            raise ConfigError(
+                f"controller {self._draft.name!r} watches nothing",
+                because="nothing would ever wake it",
+                hint="add .watches(Kind, to=...) or .on(source)",
+            )
+        if any(isinstance(watch.to, ByIndex) for watch in self._draft.watches):
+            raise ConfigError(
+                "by_index needs a controlled kind", hint="map with a function: to=lambda obj: [...]"
+            )
+        self._end(reconcile)

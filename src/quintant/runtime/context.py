@@ -1,0 +1,106 @@
+"""What a reconciler is given beside its object: a client, a logger, and shorthands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, Literal, Protocol, TypeVar
+
+from quintant.runtime.client.client import Client
+from quintant.runtime.clock import Chance, Clock
+from quintant.runtime.logs import Logger
+from quintant.runtime.object import Custom, K, Object, Request, S, St
+from quintant.runtime.result import Result
+
+OWNER_INDEX = "quintant/controller-uid"
+"""The index, kept for every owned kind, of children by their controller's uid."""
+
+K_co = TypeVar("K_co", bound=Object, covariant=True)
+K_contra = TypeVar("K_contra", bound=Object, contravariant=True)
+Obj = TypeVar("Obj", bound=Object)
+EventType = Literal["Normal", "Warning"]
+
+
+class Recorder(Protocol):
+    """Where events go; never waits, never raises."""
+
+    def event(
+        self, regarding: Object, type: EventType, reason: str, note: str, *, action: str
+    ) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Context(Generic[K_co]):
+    """One reconcile: its key, its object, and the means to act."""
+
+    request: Request
+    """Name and namespace of the object."""
+    obj: K_co
+    """The object this reconcile is about."""
+    client: Client
+    """Reads from the caches, writes as this controller's field manager."""
+    log: Logger
+    clock: Clock
+    chance: Chance
+    recorder: Recorder
+
+    async def apply(self, child: Obj, *, force: bool = True) -> Obj:
+        """Make the server's object agree with every field set here."""
+        return await self.client.apply(child, force=force)
+
+    async def set_status(self: Context[Custom[S, St]], status: St) -> None:
+        """Make the object's status say this; nothing is sent if it does already."""
+        await self.client.set_status(self.obj, status)  # type: ignore[arg-type]
+
+    async def owned(self, kind: type[K]) -> Sequence[K]:
+        """The children of a kind that this object controls; the kind is declared with `.owns`."""
+        return await self.client.list(kind, index=(OWNER_INDEX, self.obj.metadata.uid))
+
+    def event(
+        self,
+        reason: str,
+        note: str,
+        *,
+        type: EventType = "Normal",
+        action: str = "Reconcile",
+        regarding: Object | None = None,
+    ) -> None:
+        """Tell the user what happened, once per transition. Never waits, never raises."""
+        about = regarding if regarding is not None else self.obj
+        self.recorder.event(about, type, reason, note, action=action)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyContext:
+    """A reconcile of a controller without a kind of its own: the key is all there is."""
+
+    request: Request
+    client: Client
+    log: Logger
+    clock: Clock
+    chance: Chance
+    recorder: Recorder
+
+    def event(
+        self,
+        regarding: Object,
+        reason: str,
+        note: str,
+        *,
+        type: EventType = "Normal",
+        action: str = "Reconcile",
+    ) -> None:
+        """Tell the user what happened to an object. Never waits, never raises."""
+        self.recorder.event(regarding, type, reason, note, action=action)
+
+
+class Reconciler(Protocol[K_contra]):
+    """Brings the world in line with one object; any callable of this shape will do."""
+
+    async def __call__(self, obj: K_contra, ctx: Context[K_contra], /) -> Result | None: ...
+
+
+class KeyReconciler(Protocol):
+    """Brings the world in line with one key."""
+
+    async def __call__(self, request: Request, ctx: KeyContext, /) -> Result | None: ...

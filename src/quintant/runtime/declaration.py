@@ -1,0 +1,123 @@
+"""What a controller is, before it runs: values only, checked when they are declared.
+
+A declaration binds to nothing. The same one runs in production, in a test and in a simulation,
+and the permissions it needs can be read off it without a cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic
+
+from quintant.runtime.context import KeyReconciler, Reconciler
+from quintant.runtime.finalizer import Finalizer
+from quintant.runtime.limiter import CAP_SECONDS, FIRST_SECONDS
+from quintant.runtime.object import K, Object, Request
+from quintant.runtime.owner import controller_of
+from quintant.runtime.resource import Resource, resource_of
+from quintant.runtime.watch.store import IndexFunction
+from quintant.runtime.when import Predicate
+
+# Reconciles wait for the network most of their time, so a few at once cost nothing.
+WORKERS = 4
+# A reconcile that takes longer holds a worker for no good reason: it should ask to be called again.
+TIMEOUT_SECONDS = 120.0
+
+Mapper = Callable[[K], Iterable[Request]]
+
+
+@dataclass(frozen=True, slots=True)
+class ByIndex(Generic[K]):
+    """Maps an object to those that an index of the controlled kind files under its key."""
+
+    index: str
+    values: Callable[[K], Iterable[str]]
+
+
+def by_index(
+    index: str, values: Callable[[Any], Iterable[str]] = lambda obj: (str(obj.key),)
+) -> ByIndex[Any]:
+    """Wake the objects that refer to this one: those an index files under its `namespace/name`."""
+    return ByIndex(index, values)
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """A second kind whose changes wake the controller, and which keys they wake."""
+
+    kind: type[Object]
+    to: Mapper[Any] | ByIndex[Any]
+    when: Predicate[Any] | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict)
+    owned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How a failing key waits: `first` seconds, doubling, up to `cap`."""
+
+    first: float = FIRST_SECONDS
+    cap: float = CAP_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A permission the reconciler needs beyond what it watches."""
+
+    kind: type[Object]
+    verbs: tuple[str, ...]
+    sub: str = ""
+
+
+Source = AsyncIterable[Request]
+Gone = Callable[[Request], Awaitable[None] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration(Generic[K]):
+    """One controller: what it controls, what wakes it, and how it works."""
+
+    name: str
+    kind: type[K] | None
+    """None for a controller whose keys are no objects."""
+    reconcile: Reconciler[K] | KeyReconciler
+    when: Predicate[K] | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict)
+    watches: tuple[Watch, ...] = ()
+    indexes: Mapping[str, IndexFunction[K]] = field(default_factory=dict)
+    sources: tuple[Source, ...] = ()
+    uses: tuple[Use, ...] = ()
+    finalizer: Finalizer[K] | None = None
+    gone: Gone | None = None
+    workers: int = WORKERS
+    timeout: float = TIMEOUT_SECONDS
+    retry: Retry = Retry()
+    resync: bool = True
+
+
+def owner_requests(owner: Resource, *, every_owner: bool) -> Mapper[Object]:
+    """Map a child to its owner: the controller, or every owner of that kind."""
+
+    def requests(child: Object) -> Iterable[Request]:
+        held = controller_of(child)
+        found = child.metadata.owner_references if every_owner else (held,) if held else ()
+        for reference in found:
+            group = reference.api_version.rpartition("/")[0]
+            if reference.kind == owner.kind and group == owner.group:
+                yield Request(reference.name, child.metadata.namespace if owner.namespaced else "")
+
+    return requests
+
+
+def owner_uid(child: Object) -> Iterable[str]:
+    """The index function behind `Context.owned`."""
+    held = controller_of(child)
+    return (held.uid,) if held else ()
+
+
+def kind_name(kind: type[Object]) -> str:
+    """`Pod`, for messages."""
+    return resource_of(kind).kind

@@ -1,0 +1,101 @@
+"""Holding an object until its traces are gone: the finalizer's side of a reconcile.
+
+The finalizer is added in a write of its own before any side effect, and removed after cleanup.
+Both are JSON patches guarded by a test, because a merge patch would replace the whole list and
+with it what others put there. Only our own name is ever touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any, Generic
+
+from quintant.runtime.client.client import Client
+from quintant.runtime.context import Context
+from quintant.runtime.errors import Conflict, Invalid, NotFound, Status
+from quintant.runtime.object import K, Object, ObjectMeta
+from quintant.runtime.result import Result
+
+RELEASE = "quintant.dev/release"
+"""Set to "true" on an object that cannot be cleaned up: it is let go without cleanup."""
+
+BLOCKED = "CleanupBlocked"
+# An object that has been going for so long, and still fails, is said to be blocked.
+BLOCKED_SECONDS = 30.0
+
+Cleanup = Callable[[K, Context[K]], Awaitable[Result | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Finalizer(Generic[K]):
+    """A name on the object, and what to do before it may be removed."""
+
+    name: str
+    cleanup: Cleanup[K]
+
+
+class Turn(Enum):
+    """What an object needs now."""
+
+    ADD = auto()
+    """It lives and is not held yet."""
+    RECONCILE = auto()
+    """It lives, and is held if it has to be."""
+    CLEAN = auto()
+    """It is going, and we hold it."""
+    RELEASE = auto()
+    """It is going, we hold it, and somebody asked to let go without cleanup."""
+    LEAVE = auto()
+    """It is going and not ours to hold."""
+
+
+def turn(meta: ObjectMeta, name: str | None) -> Turn:
+    """Decide from metadata alone what comes next; `name` is our finalizer, if there is one."""
+    held = name is not None and name in meta.finalizers
+    if meta.deletion_timestamp is None:
+        return Turn.RECONCILE if name is None or held else Turn.ADD
+    if not held:
+        return Turn.LEAVE
+    return Turn.RELEASE if meta.annotations.get(RELEASE) == "true" else Turn.CLEAN
+
+
+def adding(meta: ObjectMeta, name: str) -> Sequence[Mapping[str, Any]]:
+    """The JSON patch that puts our finalizer on, if nothing changed since we looked."""
+    guard = {"op": "test", "path": "/metadata/resourceVersion", "value": meta.resource_version}
+    if meta.finalizers:
+        return [guard, {"op": "add", "path": "/metadata/finalizers/-", "value": name}]
+    return [guard, {"op": "add", "path": "/metadata/finalizers", "value": [name]}]
+
+
+def removing(meta: ObjectMeta, name: str) -> Sequence[Mapping[str, Any]]:
+    """The JSON patch that takes our finalizer off, if it is still where we saw it."""
+    path = f"/metadata/finalizers/{meta.finalizers.index(name)}"
+    return [{"op": "test", "path": path, "value": name}, {"op": "remove", "path": path}]
+
+
+async def add(client: Client, obj: Object, name: str) -> None:
+    """Put our finalizer on; Conflict when the object changed meanwhile."""
+    await _amend(client, type(obj), obj.metadata, adding(obj.metadata, name))
+
+
+async def remove(client: Client, kind: type[Object], meta: ObjectMeta, name: str) -> None:
+    """Take our finalizer off; no error when the object is gone already."""
+    await _amend(client, kind, meta, removing(meta, name))
+
+
+async def _amend(
+    client: Client,
+    kind: type[Object],
+    meta: ObjectMeta,
+    operations: Sequence[Mapping[str, Any]],
+) -> None:
+    try:
+        await client.amend(kind, meta, operations)
+    except NotFound:
+        return
+    except Invalid as error:
+        # A failed test operation is answered with 422; to us it is a conflict like any other.
+        status = Status(code=409, reason="Conflict", message=error.message)
+        raise Conflict(status, error.request) from error

@@ -1,0 +1,83 @@
+"""What a reconcile says when it is over, and what the controller makes of it.
+
+`None` (or DONE) means done until something changes; `Result(after=…)` asks to be called again.
+Everything else a reconcile can do is raise. `judge` turns any ending into one verdict.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import Enum
+
+from quintant.runtime.errors import (
+    AlreadyExists,
+    Conflict,
+    NotFound,
+    NotLeader,
+    ServerError,
+    Terminal,
+    TooManyRequests,
+    TransportError,
+)
+from quintant.runtime.object import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Call me again `after` so many seconds, at `priority` (the same as now, if not given)."""
+
+    after: float | timedelta | None = None
+    priority: int | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """The delay in seconds; None when no call was asked for."""
+        return self.after.total_seconds() if isinstance(self.after, timedelta) else self.after
+
+
+DONE: Result | None = None
+
+
+class ReconcileTimeout(Exception):
+    """A reconcile took longer than its controller allows."""
+
+
+class Nonsense(Exception):
+    """A reconciler returned something that is neither None nor a Result."""
+
+
+class Verdict(Enum):
+    """How a reconcile ended: whether its failures are forgotten, retried, and how loud it is."""
+
+    SUCCESS = "success"
+    AGAIN = "requeue_after"
+    CONFLICT = "conflict"
+    """Somebody else wrote first: nothing is wrong, the next try sees the new state."""
+    UNAVAILABLE = "unavailable"
+    """The server cannot answer now; worth a warning, not an alarm."""
+    TIMEOUT = "timeout"
+    TERMINAL = "terminal"
+    ERROR = "error"
+
+    @property
+    def settled(self) -> bool:
+        """Whether the count of failures starts over."""
+        return self in (Verdict.SUCCESS, Verdict.AGAIN, Verdict.TERMINAL)
+
+
+def judge(error: BaseException, about: Request) -> Verdict:
+    """The verdict on a reconcile that raised."""
+    match error:
+        case Terminal():
+            return Verdict.TERMINAL
+        case Conflict() | AlreadyExists():
+            return Verdict.CONFLICT
+        case NotFound() if error.details.name == about.name:
+            return Verdict.CONFLICT
+        case TransportError() | TooManyRequests() | NotLeader() | ServerError():
+            return Verdict.UNAVAILABLE
+        case ReconcileTimeout():
+            return Verdict.TIMEOUT
+        case _:
+            return Verdict.ERROR
