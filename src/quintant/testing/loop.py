@@ -66,6 +66,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Whether callbacks other than the running one are ready."""
         return bool(self._ready)
 
+    def timers(self) -> int:
+        """How many timers are pending; a program at rest has none it does not need."""
+        return sum(not timer.cancelled() for timer in self._scheduled)
+
     def run_in_executor(
         self,
         executor: Executor | None,

@@ -113,6 +113,22 @@ async def test_adding_a_waiting_key_now_forgets_its_timer() -> None:
     assert await take(queue) is None
 
 
+async def test_however_many_keys_wait_there_is_one_timer_and_at_rest_none() -> None:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop)
+    queue: Queue[str] = Queue()
+    for key, after in (("a", 20), ("b", 10), ("c", 30), ("b", 5)):
+        queue.add(key, after=after)
+        assert loop.timers() == 1
+    for key in "abc":
+        assert loop.timers() == 1
+        queue.add(key)
+    assert loop.timers() == 0
+    queue.add("d", after=10)
+    queue.shutdown()
+    assert loop.timers() == 0
+
+
 async def test_keys_that_become_due_together_keep_the_order_of_their_times() -> None:
     queue: Queue[str] = Queue()
     queue.add("late", after=2)

@@ -60,10 +60,14 @@ async def test_a_timer_in_the_past_fires_now_and_time_never_goes_back() -> None:
 
 async def test_a_cancelled_timer_moves_no_time() -> None:
     loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop)
     loop.call_later(1, lambda: None).cancel()
     loop.call_later(3, lambda: None)
+    assert loop.timers() == 1
     await asyncio.sleep(2)
     assert loop.time() == 2.0
+    await asyncio.sleep(2)
+    assert loop.timers() == 0
 
 
 async def test_timeout_ends_a_wait_at_its_deadline() -> None:
