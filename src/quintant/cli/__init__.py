@@ -1,0 +1,60 @@
+"""`quintant`, the command line: one module per command, loaded when it is asked for.
+
+A new command is a module here with a click command named `command`, and a line in COMMANDS; help
+is written from that table, so that `quintant --help` loads no command at all. Errors that the
+runtime explains are shown as it explains them: what failed, because, try.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from quintant.runtime.errors import QuintantError
+from quintant.version import KUBERNETES, QUINTANT
+
+__all__ = ["COMMANDS", "main"]
+
+COMMANDS = {
+    "completion": "Print the completion script of a shell.",
+    "crd": "Print the CustomResourceDefinitions of a module or file.",
+}
+
+
+class Explained(click.ClickException):
+    """An error whose text says all there is to say."""
+
+    def show(self, file: Any = None) -> None:
+        click.echo(self.message, file=file or sys.stderr)
+
+
+class Commands(click.Group):
+    """A group that imports a command's module when the command is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"quintant.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except QuintantError as error:
+            raise Explained(str(error)) from error
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(QUINTANT, message=f"quintant %(version)s, for Kubernetes {KUBERNETES}")
+def main() -> None:
+    """Controllers for Kubernetes, in Python."""

@@ -1,0 +1,78 @@
+"""Loading what a user names on the command line: a Python file, or a module by its dotted name.
+
+As with `python FILE` the file's folder, and as with `python -m NAME` the current one, comes first
+on the import path. The module is imported, never run as a program: `if __name__ == "__main__"` is
+not entered. Errors inside the user's code keep their traceback; failed imports are explained.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+from quintant.runtime.errors import ConfigError
+
+# Keeps a user's json.py from standing in for the json of everybody else.
+FILE_PREFIX = "quintant_file_"
+
+
+def load(target: str) -> ModuleType:
+    """The module a path (`greeter.py`) or dotted name (`shop.greeter`) means."""
+    by_path = target.endswith(".py") or os.sep in target
+    try:
+        return _load_file(Path(target)) if by_path else _load_name(target)
+    except SyntaxError as error:
+        raise ConfigError(
+            f"cannot load {target}",
+            because=f"{error.msg} ({error.filename}, line {error.lineno})",
+        ) from error
+    except ImportError as error:
+        raise ConfigError(
+            f"cannot load {target}",
+            because=str(error),
+            hint=_hint(target, error),
+        ) from error
+
+
+def _load_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise ConfigError(
+            f"cannot load {path}",
+            because="there is no such file" if not path.exists() else "it is not a file",
+            hint="give a .py file, or the dotted name of a module",
+        )
+    name = FILE_PREFIX + path.stem
+    _put_first(path.resolve().parent)
+    spec = spec_from_file_location(name, path)
+    assert spec is not None, "a .py file has a loader"
+    assert spec.loader is not None, "a .py file has a loader"
+    module = module_from_spec(spec)
+    # Type hints of its classes are looked up here by module name.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _load_name(name: str) -> ModuleType:
+    _put_first(Path.cwd())
+    return importlib.import_module(name)
+
+
+def _put_first(folder: Path) -> None:
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+
+def _hint(target: str, error: ImportError) -> str:
+    missing = error.name or ""
+    if isinstance(error, ModuleNotFoundError) and f"{target}.".startswith(f"{missing}."):
+        return "run it where the module is importable, or give the path of its .py file"
+    return f"install {missing.partition('.')[0]} into this environment" if missing else ""
