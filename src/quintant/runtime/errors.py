@@ -14,12 +14,14 @@
     │   ├── TooManyRequests    429
     │   └── ServerError        5xx
     ├── TransportError         no answer came
+    │   ├── NoCredentials      nothing was sent: a token, key or plugin failed
     │   ├── ConnectError       the server cannot be reached
     │   ├── StreamStalled      a stream went silent
     │   └── DeadlineExceeded   the answer took too long; a write may have been applied
     ├── Undecodable            an object does not fit its type
     ├── NotWatched             a cached read of a kind nobody watches
     ├── NotLeader              a write after the lease ran out
+    ├── LeadershipLost         the lease could not be kept; the process must exit
     └── Terminal               a reconciler's word that retrying is pointless
 
 Classes carry data; the text is made from it. No request body and no header ever enters a text.
@@ -37,13 +39,18 @@ class QuintantError(Exception):
     """The root: catch this to catch everything the runtime raises on purpose."""
 
 
+def explained(what: str, because: str = "", hint: str = "") -> str:
+    """The text of an error shown to people: what failed, why, and what to try, a line each."""
+    lines = (what, f"because: {because}" if because else "", f"try: {hint}" if hint else "")
+    return "\n".join(line for line in lines if line)
+
+
 class ConfigError(QuintantError):
     """The set-up is wrong; the text says what failed, why, and what to try."""
 
     def __init__(self, what: str, *, because: str = "", hint: str = "") -> None:
         self.what, self.because, self.hint = what, because, hint
-        lines = (what, f"because: {because}" if because else "", f"try: {hint}" if hint else "")
-        super().__init__("\n".join(line for line in lines if line))
+        super().__init__(explained(what, because, hint))
 
 
 class Terminal(QuintantError):
@@ -73,6 +80,10 @@ class NotLeader(QuintantError):
     """A write was refused because this replica can no longer prove that it holds the lease."""
 
 
+class LeadershipLost(QuintantError):
+    """This replica led and could not keep the lease: the process must exit, with code 1."""
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """What is known of an object that could not be decoded."""
@@ -96,6 +107,13 @@ class Undecodable(QuintantError):
 
 class TransportError(QuintantError):
     """No answer came from the server."""
+
+
+class NoCredentials(TransportError):
+    """Nothing was sent: a token, key or plugin failed; the text says why and what to try."""
+
+    def __init__(self, what: str, *, because: str = "", hint: str = "") -> None:
+        super().__init__(explained(what, because, hint))
 
 
 class ConnectError(TransportError):

@@ -1,0 +1,143 @@
+"""Credentials at run time: what to show the server with the next request.
+
+A transport asks for a `Proof` before each request and reports a 401 with `invalidate`, naming the
+moment its request began: what was learned after that moment is newer than the refusal and stays.
+Files are read again when they change, so that a rotated token or certificate needs no restart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from quintant.runtime.client import plugin, trust
+from quintant.runtime.client.config import Config
+from quintant.runtime.client.plugin import PluginCredentials
+from quintant.runtime.client.proof import Credentials, Fixed, Proof, basic, bearer
+from quintant.runtime.client.trust import Pem
+from quintant.runtime.clock import Clock, monotonic
+from quintant.runtime.errors import ConfigError, NoCredentials
+from quintant.runtime.hidden import Hidden
+from quintant.runtime.tls import KeyPair
+
+# How often a token file is looked at. The kubelet renews a token after 80 % of its life, which is
+# ten minutes at least, so a minute leaves room.
+TOKEN_SECONDS = 60.0
+# How often certificate files are looked at; new ones must be in use before the old ones expire.
+CERTIFICATE_SECONDS = 10.0
+
+
+def credentials(config: Config, clock: Clock) -> Credentials:
+    """The credentials a configuration asks for; ConfigError when they are of no use."""
+    source = _source(config, clock)
+    user = config.user
+    if user.certificate is None or user.key is None:
+        return source
+    return CertificateFiles(source, user.certificate, user.key)
+
+
+class TokenFile:
+    """A bearer token in a file that somebody else rewrites."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._shown: Proof | None = None
+        self._stamp = 0
+        self._looked = 0.0
+
+    async def proof(self) -> Proof:
+        now = monotonic()
+        if self._shown is None or now - self._looked >= TOKEN_SECONDS:
+            self._shown = self._look(now)
+        return self._shown
+
+    def invalidate(self, began: float) -> bool:
+        if self._shown is None or began <= self._looked:
+            return True
+        before, self._stamp = self._shown, 0
+        self._shown = self._look(monotonic())
+        return self._shown.headers != before.headers
+
+    def _look(self, now: float) -> Proof:
+        """Read the file if it changed; while it cannot be read, the last token stands."""
+        self._looked = now
+        try:
+            stamp = self._path.stat().st_mtime_ns
+            if self._shown is not None and stamp == self._stamp:
+                return self._shown
+            shown = Proof(bearer(Hidden(self._path.read_text())))
+        except (OSError, ValueError) as error:
+            if self._shown is not None:
+                return self._shown
+            why = getattr(error, "strerror", None) or str(error)
+            raise NoCredentials(f"cannot use token file {self._path}", because=why) from None
+        self._stamp = stamp
+        return shown
+
+
+class CertificateFiles:
+    """A client certificate shown beside other credentials, loaded again when its files change."""
+
+    def __init__(self, beside: Credentials, certificate: Pem, key: Pem) -> None:
+        self._beside = beside
+        self._certificate, self._key = certificate, key
+        self._stamp = self._stamps()
+        self._pair = self._read()
+        self._shown = Proof({}, self._pair)
+        self._looked = 0.0
+        trust.require(self._pair)
+
+    async def proof(self) -> Proof:
+        self._look(monotonic())
+        headers = (await self._beside.proof()).headers
+        if headers is not self._shown.headers or self._pair is not self._shown.pair:
+            self._shown = Proof(headers, self._pair)
+        return self._shown
+
+    def invalidate(self, began: float) -> bool:
+        before, self._looked = self._pair, -CERTIFICATE_SECONDS
+        self._look(monotonic())
+        return self._beside.invalidate(began) or self._pair is not before
+
+    def _look(self, now: float) -> None:
+        if now - self._looked < CERTIFICATE_SECONDS:
+            return
+        self._looked = now
+        stamp = self._stamps()
+        if stamp != self._stamp:
+            self._renew(stamp)
+
+    def _renew(self, stamp: tuple[int, int]) -> None:
+        """Take the new pair once both halves are there: they are not replaced in one instant."""
+        try:
+            pair = self._read()
+            trust.require(pair)
+        except ConfigError:
+            return
+        self._stamp, self._pair = stamp, pair
+
+    def _stamps(self) -> tuple[int, int]:
+        return self._certificate.stamp(), self._key.stamp()
+
+    def _read(self) -> KeyPair:
+        return KeyPair(self._certificate.read(), self._key.read())
+
+
+def _source(config: Config, clock: Clock) -> Credentials:
+    user = config.user
+    if user.token_file:
+        return TokenFile(user.token_file)
+    if user.token:
+        return Fixed(Proof(_checked(user.token)))
+    if user.username or user.password:
+        return Fixed(Proof(basic(user.username, user.password)))
+    if user.plugin:
+        return PluginCredentials(user.plugin, plugin.about(config), clock)
+    return Fixed()
+
+
+def _checked(token: Hidden[str]) -> Mapping[str, str]:
+    try:
+        return bearer(token)
+    except ValueError as error:
+        raise ConfigError("cannot use token of the user", because=str(error)) from None

@@ -1,0 +1,161 @@
+"""Which API server to talk to, and as whom: a kubeconfig or a pod's service account, read once.
+
+`Config.discover()` looks where kubectl looks. The result is a frozen value without open files: the
+transport (quintant.runtime.client.http) reads keys and tokens from it when it connects, and again
+when they change. Whatever is secret in it is `Hidden`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from quintant.runtime.client import kubeconfig, proxy
+from quintant.runtime.client.kubeconfig import ClusterEntry, ContextEntry, Kubeconfig, Origin
+from quintant.runtime.client.trust import Pem, Trust
+from quintant.runtime.client.user import User, user_of
+from quintant.runtime.errors import ConfigError
+from quintant.runtime.hidden import Hidden
+
+# Where the kubelet puts the token, the authority and the namespace of a pod's service account.
+SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """An API server, how to recognise it, and who we are to it."""
+
+    server: str
+    namespace: str = "default"
+    context: str = ""
+    trust: Trust = field(default_factory=Trust)
+    user: User = field(default_factory=User)
+    proxy: Hidden[str] | None = None
+
+    @classmethod
+    def discover(
+        cls, context: str | None = None, *, environ: Mapping[str, str] = os.environ
+    ) -> Config:
+        """What kubectl would use: the files in $KUBECONFIG, ~/.kube/config, or, in a pod, its
+        service account. `context` picks another than the current one.
+        """
+        listed = [Path(name) for name in environ.get("KUBECONFIG", "").split(os.pathsep) if name]
+        paths = listed or [Path(environ.get("HOME", "~")).expanduser() / ".kube" / "config"]
+        found = [path for path in dict.fromkeys(paths) if path.exists()]
+        if found:
+            return cls.load(*found, context=context, environ=environ)
+        if context is None and environ.get("KUBERNETES_SERVICE_HOST"):
+            return cls.in_cluster(environ=environ)
+        raise ConfigError(
+            "cannot find a cluster",
+            because=f"no such file: {', '.join(map(str, paths))}; and this is not a pod",
+            hint="KUBECONFIG=<file>, or `quintant up` for a cluster of your own",
+        )
+
+    @classmethod
+    def load(
+        cls,
+        *paths: str | Path,
+        context: str | None = None,
+        environ: Mapping[str, str] = os.environ,
+    ) -> Config:
+        """The current (or given) context of one or several kubeconfig files, merged."""
+        merged = kubeconfig.merge(kubeconfig.read(Path(path)) for path in paths)
+        origin = _context(merged, context)
+        cluster = _named(merged.clusters, origin, "cluster", origin.entry.cluster)
+        user = _named(merged.users, origin, "user", origin.entry.user)
+        server = _server(cluster)
+        return cls(
+            server=server,
+            namespace=origin.entry.namespace or "default",
+            context=origin.name,
+            trust=_trust(cluster),
+            user=user_of(user, cluster),
+            proxy=proxy.choose(server, cluster.entry.proxy_url, environ),
+        )
+
+    @classmethod
+    def in_cluster(
+        cls, *, mount: Path = SERVICE_ACCOUNT, environ: Mapping[str, str] = os.environ
+    ) -> Config:
+        """The service account of the pod we run in; `mount` is where its files are."""
+        host, port = (environ.get(f"KUBERNETES_SERVICE_{part}", "") for part in ("HOST", "PORT"))
+        if not (host and port and (mount / "token").exists()):
+            raise ConfigError(
+                "cannot use a pod's service account",
+                because=f"KUBERNETES_SERVICE_HOST, _PORT or {mount / 'token'} is missing",
+                hint="automountServiceAccountToken: true in the pod, or a kubeconfig",
+            )
+        server = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
+        authority = mount / "ca.crt"
+        return cls(
+            server=server,
+            namespace=environ.get("POD_NAMESPACE") or _text(mount / "namespace") or "default",
+            context="in-cluster",
+            trust=Trust(Pem("ca.crt", path=authority) if authority.exists() else None),
+            user=User(token_file=mount / "token"),
+            proxy=proxy.choose(server, "", environ),
+        )
+
+
+def _context(merged: Kubeconfig, wanted: str | None) -> Origin[ContextEntry]:
+    name = wanted if wanted is not None else merged.current
+    files = ", ".join(map(str, merged.files))
+    if not name:
+        raise ConfigError(
+            f"cannot choose a cluster from {files}",
+            because="current-context is not set",
+            hint=f"kubectl config use-context {next(iter(merged.contexts), 'NAME')}",
+        )
+    if name not in merged.contexts:
+        known = ", ".join(sorted(merged.contexts)) or "none"
+        raise ConfigError(
+            f'cannot use context "{name}"', because=f"{files} has no such context", hint=known
+        )
+    return merged.contexts[name]
+
+
+def _named(
+    entries: Mapping[str, Origin[kubeconfig.E]],
+    context: Origin[ContextEntry],
+    kind: str,
+    name: str,
+) -> Origin[kubeconfig.E]:
+    if name not in entries:
+        raise ConfigError(
+            f'cannot use context "{context.name}" of {context.file}',
+            because=f'its {kind} "{name}" is not defined' if name else f"it names no {kind}",
+            hint=f"{kind}s that are: {', '.join(sorted(entries)) or 'none'}",
+        )
+    return entries[name]
+
+
+def _server(cluster: Origin[ClusterEntry]) -> str:
+    text = cluster.entry.server.rstrip("/")
+    server = text if "://" in text or not text else f"http://{text}"
+    try:
+        parts = urlsplit(server)
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # a port that is no number
+        usable = None
+    if not usable:
+        raise cluster.wrong("server", "it is not an http:// or https:// address")
+    return server
+
+
+def _trust(cluster: Origin[ClusterEntry]) -> Trust:
+    entry = cluster.entry
+    authority = cluster.pem(
+        "certificate-authority", entry.certificate_authority, entry.certificate_authority_data
+    )
+    return Trust(authority, entry.insecure_skip_tls_verify, entry.tls_server_name)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,209 @@
+"""The way to an API server over the network: HTTP/1.1 and TLS, on aiohttp.
+
+Sits between a `Config` and everything that speaks `Transport`. A request that failed raises one of
+our own errors, with what to try where a person can do something about it; a 401 makes the
+credentials look again and is tried once more. An answer with any other status is an answer.
+
+The path of a request is kept short on purpose: it is most of what a controller costs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import lru_cache
+from typing import Final
+
+import aiohttp
+from yarl import URL
+
+from quintant.runtime.client import auth
+from quintant.runtime.client.config import Config
+from quintant.runtime.client.failure import explained, in_stream, stale
+from quintant.runtime.client.line import Line
+from quintant.runtime.client.proof import Credentials, Proof
+from quintant.runtime.client.retry import repeatable
+from quintant.runtime.client.transport import Call, Reply, Stream
+from quintant.runtime.clock import Clock, SystemClock, monotonic
+from quintant.runtime.errors import ConnectError, StreamStalled, TransportError
+
+# To reach the server: name look-up, TCP, proxy and TLS.
+CONNECT_SECONDS = 10.0
+# A whole answer, where the call does not say: the API server itself gives up after 60 s.
+REQUEST_SECONDS = 60.0
+# The head of a stream: an API server sends it before it has anything to say.
+HEAD_SECONDS = 60.0
+# More than any answer but a stream's has a right to; a page of 500 objects of 500 KiB fits.
+ANSWER_BYTES = 256 * 1024 * 1024
+# aiohttp warns about bytes larger than this, since it writes them in one piece.
+LARGE_BYTES = 1024 * 1024
+
+_BROKEN: Final = (aiohttp.ClientError, TimeoutError, OSError)
+_OPEN_ENDED: Final = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
+
+
+class HttpTransport:
+    """Requests and streams to the API server of a `Config`.
+
+    Made anywhere, used and closed on one event loop. `credentials` takes the place of those that
+    the configuration describes.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        clock: Clock | None = None,
+        *,
+        credentials: Credentials | None = None,
+    ) -> None:
+        self._config = config
+        self._credentials = credentials or auth.credentials(config, clock or SystemClock())
+        self._pool: Line | None = None
+        self._streams: Line | None = None
+        self._retired: list[Line] = []
+        self._closed = False
+
+    async def request(self, call: Call) -> Reply:
+        """Send and wait for the whole answer, whatever its status. Raises TransportError only."""
+        began = monotonic()
+        reply = await self._request(call)
+        if reply.status == 401 and self._credentials.invalidate(began):
+            return await self._request(call)
+        return reply
+
+    @asynccontextmanager
+    async def stream(self, call: Call) -> AsyncIterator[Stream]:
+        """Send and read the answer as it comes, on a connection of its own."""
+        began = monotonic()
+        line, response = await self._open(call)
+        if response.status == 401 and self._credentials.invalidate(began):
+            response.close()
+            await self._leave(line)
+            line, response = await self._open(call)
+        try:
+            yield Stream(response.status, _chunks(response, call), _headers(response))
+        finally:
+            response.close()
+            await self._leave(line)
+
+    async def close(self) -> None:
+        """Close every connection; what is under way fails."""
+        self._closed = True
+        lines = [line for line in (self._pool, self._streams, *self._retired) if line]
+        self._pool, self._streams, self._retired = None, None, []
+        for line in lines:
+            await line.close()
+
+    async def _request(self, call: Call) -> Reply:
+        proof = await self._credentials.proof()
+        line = self._pool = self._fitting(self._pool, proof, pooled=True)
+        line.users += 1
+        try:
+            response = await self._send(line, call, proof, _limits(call.timeout))
+            body = await _whole(response, call)
+            return Reply(response.status, body, _headers(response))
+        except _BROKEN as error:
+            raise explained(error, call, self._config) from None
+        finally:
+            await self._leave(line)
+
+    async def _open(self, call: Call) -> tuple[Line, aiohttp.ClientResponse]:
+        proof = await self._credentials.proof()
+        line = self._streams = self._fitting(self._streams, proof, pooled=False)
+        line.users += 1
+        try:
+            async with asyncio.timeout(HEAD_SECONDS):
+                return line, await self._send(line, call, proof, _OPEN_ENDED)
+        except BaseException as error:
+            await self._leave(line)
+            if isinstance(error, TimeoutError) and not isinstance(error, aiohttp.ClientError):
+                raise StreamStalled(f"{call}: no head within {HEAD_SECONDS:g} s") from None
+            if isinstance(error, _BROKEN):
+                raise explained(error, call, self._config) from None
+            raise
+
+    async def _send(
+        self, line: Line, call: Call, proof: Proof, limits: aiohttp.ClientTimeout
+    ) -> aiohttp.ClientResponse:
+        try:
+            return await self._attempt(line, call, proof, limits)
+        except (aiohttp.ClientConnectionError, OSError) as error:
+            if not (stale(error, call.method) and repeatable(call)):
+                raise
+            return await self._attempt(line, call, proof, limits)
+
+    async def _attempt(
+        self, line: Line, call: Call, proof: Proof, limits: aiohttp.ClientTimeout
+    ) -> aiohttp.ClientResponse:
+        body = call.body
+        return await line.session.request(
+            call.method,
+            URL(self._config.server + call.target, encoded=True),
+            headers={**proof.headers, **call.headers},
+            data=io.BytesIO(body) if body and len(body) > LARGE_BYTES else body,
+            timeout=limits,
+            server_hostname=self._config.trust.server_name or None,
+            allow_redirects=False,  # nobody else is to see our credentials
+        )
+
+    def _fitting(self, line: Line | None, proof: Proof, *, pooled: bool) -> Line:
+        """The line for a request that begins now: this one, or a new one in its place."""
+        if line is not None and line.fits(proof.pair):
+            return line
+        if self._closed:
+            raise ConnectError("the transport is closed")
+        fresh = Line(self._config, proof.pair, pooled=pooled)
+        if line is not None:
+            self._retired.append(line)
+        return fresh
+
+    async def _leave(self, line: Line) -> None:
+        line.users -= 1
+        if not self._retired:
+            return
+        done = [retired for retired in self._retired if not retired.users]
+        self._retired = [retired for retired in self._retired if retired.users]
+        for retired in done:
+            await retired.close()
+
+
+async def _whole(response: aiohttp.ClientResponse, call: Call) -> bytes:
+    length = response.content_length
+    if length is not None and length <= ANSWER_BYTES:
+        return await response.read()
+    try:
+        return await _bounded(response, call)
+    finally:
+        response.close()  # does nothing to a connection that has gone back to the pool
+
+
+async def _bounded(response: aiohttp.ClientResponse, call: Call) -> bytes:
+    pieces: list[bytes] = []
+    size = response.content_length or 0
+    while size <= ANSWER_BYTES:
+        piece = await response.content.readany()
+        if not piece:
+            return b"".join(pieces)
+        pieces.append(piece)
+        size += len(piece)
+    raise TransportError(f"{call}: the answer is larger than {ANSWER_BYTES} bytes")
+
+
+async def _chunks(response: aiohttp.ClientResponse, call: Call) -> AsyncIterator[bytes]:
+    try:
+        while chunk := await response.content.readany():
+            yield chunk
+    except _BROKEN as error:
+        raise in_stream(error, call) from None
+
+
+def _headers(response: aiohttp.ClientResponse) -> dict[str, str]:
+    return {name.lower(): value for name, value in response.headers.items()}
+
+
+@lru_cache(maxsize=64)
+def _limits(seconds: float | None) -> aiohttp.ClientTimeout:
+    total = REQUEST_SECONDS if seconds is None else seconds
+    return aiohttp.ClientTimeout(total=total, sock_connect=min(total, CONNECT_SECONDS))

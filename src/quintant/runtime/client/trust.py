@@ -1,0 +1,125 @@
+"""TLS between a client and an API server: whom to trust, what to show, and what went wrong.
+
+Certificates and keys come from a kubeconfig, inline or as files; the trouble with them is told in
+its words, so that the field to mend is named.
+"""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+
+from quintant.runtime.errors import ConfigError
+from quintant.runtime.hidden import Hidden
+from quintant.runtime.tls import KeyPair, present
+
+
+@dataclass(frozen=True, slots=True)
+class Pem:
+    """PEM text given inline, or in a file; `field` is what a kubeconfig calls it."""
+
+    field: str
+    data: Hidden[bytes] | None = None
+    path: Path | None = None
+
+    def read(self) -> Hidden[bytes]:
+        """The text now; ConfigError when the file cannot be read."""
+        if self.path is None:
+            return self.data or Hidden(b"")
+        try:
+            return Hidden(self.path.read_bytes())
+        except OSError as error:
+            raise ConfigError(
+                f"cannot read {self.field} {self.path}", because=str(error.strerror)
+            ) from None
+
+    def stamp(self) -> int:
+        """Changes when the file does; a file that is being replaced counts as unchanged."""
+        try:
+            return self.path.stat().st_mtime_ns if self.path else 0
+        except OSError:
+            return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """How a server is recognised: by an authority (else the system's), under a name."""
+
+    authority: Pem | None = None
+    insecure: bool = False
+    server_name: str = ""
+
+
+def context(trust: Trust, pair: KeyPair | None = None) -> ssl.SSLContext:
+    """A client's TLS set-up; ConfigError says which of the given files is of no use."""
+    made = ssl.create_default_context(cadata=_authorities(trust))
+    made.minimum_version = ssl.TLSVersion.TLSv1_2
+    made.set_alpn_protocols(["http/1.1"])
+    # Authorities that cluster installers made years ago lack extensions that the strict check of
+    # Python 3.13 and later demands; Go does not ask for them.
+    made.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if trust.insecure:
+        made.check_hostname = False
+        made.verify_mode = ssl.CERT_NONE
+    if pair is not None:
+        _show(made, pair)
+    return made
+
+
+def require(pair: KeyPair) -> None:
+    """ConfigError unless certificate and key are readable and belong together."""
+    _show(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), pair)
+
+
+def explain(error: ssl.SSLError, host: str) -> tuple[str, str]:
+    """Why a handshake failed and what to try, for people."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return _unverified(error, host)
+    text = error.reason or str(error)
+    if "CERTIFICATE_REQUIRED" in text or "BAD_CERTIFICATE" in text or "UNKNOWN_CA" in text:
+        return (
+            f"{host} does not accept the client certificate ({text})",
+            "check client-certificate and client-key of the user in the kubeconfig",
+        )
+    if "WRONG_VERSION_NUMBER" in text or "HTTP_REQUEST" in text:
+        return f"{host} does not speak TLS", "a server address that starts with http://"
+    return f"the TLS handshake with {host} failed ({text})", ""
+
+
+def _authorities(trust: Trust) -> str | None:
+    if trust.authority is None or trust.insecure:
+        return None
+    text = trust.authority.read().reveal().decode("ascii", "replace")
+    if "-----BEGIN CERTIFICATE-----" not in text:
+        where = f" {trust.authority.path}" if trust.authority.path else ""
+        raise ConfigError(
+            f"cannot use {trust.authority.field}{where}", because="it holds no PEM certificate"
+        )
+    return text
+
+
+def _show(made: ssl.SSLContext, pair: KeyPair) -> None:
+    try:
+        present(made, pair)
+    except (ssl.SSLError, OSError) as error:
+        raise ConfigError(
+            "cannot use the client certificate",
+            because=getattr(error, "reason", None) or "certificate or key is not valid PEM",
+            hint="an unencrypted PEM key that belongs to the certificate",
+        ) from None
+
+
+def _unverified(error: ssl.SSLCertVerificationError, host: str) -> tuple[str, str]:
+    reason = error.verify_message
+    if "ostname mismatch" in reason or "IP address mismatch" in reason:
+        return (
+            f"the certificate of {host} is made out to other names ({reason})",
+            "tls-server-name: one of those names, in the cluster entry of the kubeconfig",
+        )
+    if "expired" in reason or "not yet valid" in reason:
+        return f"{reason}: that of {host}", "check this machine's clock, or renew the certificate"
+    return (
+        f"the certificate of {host} is not signed by an authority we trust ({reason})",
+        "certificate-authority-data of that cluster, in the cluster entry of the kubeconfig",
+    )

@@ -1,0 +1,184 @@
+"""YAML as kubectl reads it: one loader for kubeconfigs, manifests and operator files.
+
+kubectl turns YAML into JSON with Go's YAML 1.1 reader, so a value here is always what JSON can
+hold. What differs from PyYAML's own safe loader:
+
+- `y`, `n`, `yes`, `no`, `on`, `off` are booleans (quote them to get strings); PyYAML knows no `y`;
+- dates and times stay strings, and so do `1:30` and `=`;
+- `0o17` and `017` are octal, `1e3` is a number, `1.0` is the whole number 1, as JSON has it;
+- every key is a string: `1: a` and `true: a` have the keys "1" and "true".
+
+A key given twice, and an alias inside its own anchor, are errors. Unknown tags are ignored.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import yaml
+
+from quintant.runtime.errors import ConfigError
+
+try:
+    from yaml import CSafeLoader as _Base
+except ImportError:  # PyYAML built without libyaml: slower, same rules
+    from yaml import SafeLoader as _Base  # type: ignore[assignment]
+
+_PREFIX = "tag:yaml.org,2002:"
+_STR, _INT, _FLOAT, _BOOL = (_PREFIX + name for name in ("str", "int", "float", "bool"))
+_NULL, _MERGE, _SEQUENCE, _MAPPING = (_PREFIX + name for name in ("null", "merge", "seq", "map"))
+_TRUE = frozenset(["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"])
+_FALSE = frozenset(["n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"])
+_EMPTY = frozenset(("", "~", "null", "Null", "NULL"))
+_WORDS = {
+    **dict.fromkeys(_TRUE | _FALSE, _BOOL),
+    **dict.fromkeys(_EMPTY, _NULL),
+    "<<": _MERGE,
+}
+
+_NUMERIC = frozenset("0123456789+-.")
+_WHOLE = re.compile(
+    r"[-+]?(?:0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<bin>[01]+)|0[oO]?(?P<oct>[0-7]+)"
+    r"|(?P<dec>0|[1-9][0-9]*))"
+)
+_DECIMAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_SPECIAL = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_BASES = {"hex": 16, "bin": 2, "oct": 8, "dec": 10}
+
+# Go keeps a whole number exact up to 64 bits, and makes a float of what is longer.
+_LEAST, _MOST = -(2**63), 2**64 - 1
+
+
+def load(text: str | bytes, name: str = "the document") -> Any:
+    """The first document of a text as dicts, lists and scalars; ConfigError names `name`."""
+    return next(documents(text, name), None)
+
+
+def documents(text: str | bytes, name: str = "the document") -> Iterator[Any]:
+    """Every document of a text, empty ones left out."""
+    try:
+        loaded = list(yaml.load_all(text, Loader=_Loader))
+    except yaml.MarkedYAMLError as error:
+        raise _unreadable(name, error) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read {name}", because=str(error).splitlines()[0]) from None
+    return (document for document in loaded if document is not None)
+
+
+class _Loader(_Base):
+    """The loader itself; PyYAML wants a class."""
+
+    def resolve(self, kind: type[yaml.Node], value: Any, implicit: Any) -> str:
+        if kind is yaml.ScalarNode:
+            return _tag(value) if implicit[0] else _STR
+        return _SEQUENCE if kind is yaml.SequenceNode else _MAPPING
+
+
+def _tag(text: str) -> str:
+    word = _WORDS.get(text)
+    if word is not None:
+        return word
+    if text[0] not in _NUMERIC:
+        return _STR
+    plain = text.replace("_", "")
+    if _WHOLE.fullmatch(plain):
+        return _INT
+    if _SPECIAL.fullmatch(text):
+        return _FLOAT
+    # 1e400 has no float: Go leaves it a string.
+    return _FLOAT if _DECIMAL.fullmatch(plain) and not math.isinf(float(plain)) else _STR
+
+
+def _number(loader: _Loader, node: yaml.ScalarNode) -> int | float:
+    plain = node.value.replace("_", "")
+    whole = _WHOLE.fullmatch(plain)
+    if whole:
+        base = whole.lastgroup or "dec"
+        value = int(whole[base], _BASES[base]) * (-1 if plain[0] == "-" else 1)
+        return value if _LEAST <= value <= _MOST else float(value)
+    if not _DECIMAL.fullmatch(plain):
+        raise _refused(node, "this is not a number that JSON can hold")
+    real = float(plain)
+    return int(real) if real.is_integer() and _LEAST <= real < 2**63 else real
+
+
+def _boolean(loader: _Loader, node: yaml.ScalarNode) -> bool:
+    if node.value not in _TRUE | _FALSE:
+        raise _refused(node, "this is not a boolean")
+    return node.value in _TRUE
+
+
+def _binary(loader: _Loader, node: yaml.ScalarNode) -> str:
+    try:
+        return base64.b64decode(node.value.encode()).decode()
+    except (binascii.Error, UnicodeError):
+        raise _refused(node, "!!binary does not hold base64 of a text") from None
+
+
+def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Any]:
+    _forbid_twice(loader, node)
+    loader.flatten_mapping(node)
+    # After flattening, merged entries come first: an entry of the mapping itself wins.
+    return {
+        _key(loader, key): loader.construct_object(value, deep=True) for key, value in node.value
+    }
+
+
+def _forbid_twice(loader: _Loader, node: yaml.MappingNode) -> None:
+    seen: set[str] = set()
+    for key, _ in node.value:
+        if key.tag == _MERGE:
+            continue
+        name = _key(loader, key)
+        if name in seen:
+            raise _refused(key, f'key "{name}" is given twice')
+        seen.add(name)
+
+
+def _key(loader: _Loader, node: yaml.Node) -> str:
+    if not isinstance(node, yaml.ScalarNode):
+        raise _refused(node, "a key must be a plain value")
+    key = loader.construct_object(node, deep=True)
+    if key is None:
+        raise _refused(node, "a key must not be null")
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    return format(key, ".9g") if isinstance(key, float) else str(key)
+
+
+def _sequence(loader: _Loader, node: yaml.SequenceNode) -> list[Any]:
+    return [loader.construct_object(item, deep=True) for item in node.value]
+
+
+def _any(loader: _Loader, node: yaml.Node) -> Any:
+    if isinstance(node, yaml.MappingNode):
+        return _mapping(loader, node)
+    if isinstance(node, yaml.SequenceNode):
+        return _sequence(loader, node)
+    return node.value
+
+
+def _refused(node: yaml.Node, why: str) -> yaml.constructor.ConstructorError:
+    return yaml.constructor.ConstructorError(None, None, why, node.start_mark)
+
+
+def _unreadable(name: str, error: yaml.MarkedYAMLError) -> ConfigError:
+    """The complaint without the text around it, which may hold a secret."""
+    mark = error.problem_mark or error.context_mark
+    where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+    return ConfigError(f"cannot read {name}", because=f"{where}{error.problem or error.context}")
+
+
+_CONSTRUCTORS: dict[str, Callable[[Any, Any], Any]] = {
+    "str": _any, "seq": _sequence, "map": _mapping, "bool": _boolean, "int": _number,
+    "float": _number, "null": lambda loader, node: None, "timestamp": _any, "binary": _binary,
+    "set": _mapping, "omap": _sequence, "pairs": _sequence, "merge": _any, "value": _any,
+}  # fmt: skip
+for _name, _construct in _CONSTRUCTORS.items():
+    _Loader.add_constructor(_PREFIX + _name, _construct)
+_Loader.add_constructor(None, _any)
