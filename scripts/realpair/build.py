@@ -28,7 +28,7 @@ from realpair.gomod import (
     main_module,
 )
 
-# The release that Kubernetes v1.36 itself is tested with.
+# The newest patch of the 3.6 line, which is what Kubernetes v1.36 is released with.
 ETCD = "v3.6.16"
 
 _LOCK_POLL_SECONDS = 0.2
@@ -76,7 +76,7 @@ def _build_all(go: Go, folder: Path) -> Path:
 
 def _build(go: Go, recipe: Recipe, target: Path) -> None:
     work, name = target.parent, target.name
-    module = _download(go, recipe, work)
+    module = _describe(go, recipe, work)
     (work / "go.mod").write_text(main_module(module))
 
     started = time.monotonic()
@@ -89,17 +89,16 @@ def _build(go: Go, recipe: Recipe, target: Path) -> None:
     go.report(f"built {name} {recipe.version} in {time.monotonic() - started:.0f} s")
 
 
-def _download(go: Go, recipe: Recipe, work: Path) -> Module:
-    """Fetch the module and read what its go.mod and its publication say."""
+def _describe(go: Go, recipe: Recipe, work: Path) -> Module:
     wanted = f"{recipe.module}@{recipe.version}"
     answer = json.loads(
-        go.run("mod", "download", "-json", wanted, folder=work, title=f"fetching {wanted}")
+        go.run("list", "-m", "-json", wanted, folder=work, title=f"fetching {wanted}")
     )
     return Module(
         path=recipe.module,
         version=recipe.version,
         gomod=Path(answer["GoMod"]).read_text(),
-        published=json.loads(Path(answer["Info"]).read_text())["Time"],
+        published=answer["Time"],
     )
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from realpair.errors import Report, RealPairError
+from realpair.errors import RealPairError, Report
 from realpair.process import TAIL_LINES, leashed
 
 PROGRESS_SECONDS = 5.0
@@ -92,7 +92,8 @@ def _spawned(
     return subprocess.Popen(
         leashed(command),
         cwd=folder,
-        env=environ,
+        # Where the caller will remove what an interrupted build leaves.
+        env={**environ, "GOTMPDIR": str(folder)},
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.PIPE,

@@ -9,12 +9,11 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Sequence
 
 PR_SET_PDEATHSIG = 1
 
 
-def main(parent: int, command: Sequence[str]) -> None:
+def main(parent: int, command: list[str]) -> None:
     """Ask the kernel to kill us with the parent, then become the command."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 from realpair import leash
@@ -89,24 +90,15 @@ def leashed(command: Sequence[str]) -> list[str]:
     return [sys.executable, "-I", "-S", leash.__file__, str(os.getpid()), *command]
 
 
-def free_port() -> int:
-    """Return a loopback port that nobody listens on."""
-    for port in random.sample(_PORTS, len(_PORTS)):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if _binds(probe, port):
-                return port
-    raise RealPairError(
-        "cannot choose a port",
-        why=f"all of {_PORTS.start} to {_PORTS.stop - 1} are taken on {LOOPBACK}",
-        hint="end some of the programs that listen there",
-    )
+def free_ports(count: int) -> tuple[int, ...]:
+    """Return distinct loopback ports that nobody listens on."""
+    shuffled = random.sample(_PORTS, len(_PORTS))
+    return tuple(islice(filter(_free, shuffled), count))
 
 
 @contextmanager
-def scratch() -> Iterator[Path]:
-    """Lend a temporary folder; remove it afterwards, and those of processes that were killed."""
-    parent = Path(tempfile.gettempdir())
+def scratch(parent: Path) -> Iterator[Path]:
+    """Lend a folder in the parent; remove it afterwards, and those of killed processes now."""
     _sweep(parent)
 
     # Named so that no sweep sees it until it is locked.
@@ -120,11 +112,13 @@ def scratch() -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _binds(probe: socket.socket, port: int) -> bool:
-    try:
-        probe.bind((LOOPBACK, port))
-    except OSError:
-        return False
+def _free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return False
     return True
 
 

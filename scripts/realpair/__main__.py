@@ -1,0 +1,96 @@
+"""`python -m realpair build|path|up`: the real Kubernetes pair at hand.
+
+Results go to standard output, so that a shell can use them; progress goes to standard error.
+"""
+
+import argparse
+import os
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+
+from quintant.version import KUBERNETES
+from realpair.binaries import ALL, cached, locate
+from realpair.build import provide
+from realpair.cluster import RealCluster
+from realpair.errors import RealPairError, announce
+
+# How often `up` looks whether its programs still run.
+CHECK_SECONDS = 1.0
+
+# What a shell reports for a program ended by Ctrl-C.
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        if options.command == "build":
+            print(provide(os.environ, ALL))
+        elif options.command == "path":
+            _path()
+        else:
+            _up(controllers=options.controllers)
+    except RealPairError as error:
+        _explain(error)
+        return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="realpair", description=f"Kubernetes {KUBERNETES}.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("build", help="build what is missing and print the folder")
+    commands.add_parser("path", help="print the folder, or fail if nothing is built")
+    up = commands.add_parser("up", help="run etcd and kube-apiserver until Ctrl-C")
+    up.add_argument("--controllers", action="store_true", help="run kube-controller-manager too")
+    return parser
+
+
+def _path() -> None:
+    folder = locate(os.environ)
+    if folder is None:
+        raise RealPairError(
+            f"cannot find the binaries of Kubernetes {KUBERNETES}",
+            why=f"they are not in {cached(os.environ)}",
+            hint="python -m realpair build",
+        )
+    print(folder)
+
+
+def _up(*, controllers: bool) -> None:
+    # Every polite end must run the clean-up, also where a script's shell had SIGINT ignored.
+    for polite in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(polite, signal.default_int_handler)
+    started = time.monotonic()
+    with RealCluster(controllers=controllers) as cluster:
+        for name, pid in cluster.pids.items():
+            announce(f"running {name} pid={pid}")
+        announce(f"ready server={cluster.server} after {time.monotonic() - started:.1f} s")
+        print(f"export KUBECONFIG={shlex.quote(str(cluster.kubeconfig))}", flush=True)
+        _linger(cluster)
+    announce("stopped")
+
+
+def _linger(cluster: RealCluster) -> None:
+    """Return at Ctrl-C; raise when a program of the cluster ends by itself."""
+    with suppress(KeyboardInterrupt):
+        while True:
+            time.sleep(CHECK_SECONDS)
+            cluster.check()
+
+
+def _explain(error: RealPairError) -> None:
+    for note in getattr(error, "__notes__", ()):
+        announce(note)
+    announce(str(error))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
