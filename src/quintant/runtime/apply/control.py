@@ -14,7 +14,7 @@ from typing import Literal, Protocol
 
 from quintant.runtime.apply.diff import Changes, Drifted, E, Refusal, Update, diff
 from quintant.runtime.apply.revision import MARK, Mark
-from quintant.runtime.errors import Invalid, Terminal
+from quintant.runtime.errors import Conflict, Invalid, Status, Terminal
 from quintant.runtime.object import K, Object
 from quintant.runtime.resource import resource_of
 
@@ -25,7 +25,7 @@ IMMUTABLE = "ChildImmutable"
 """Reason of the Terminal raised when the server lets a child be replaced only, not changed."""
 
 # How API servers word a refusal to change a field, in the causes of a 422.
-REFUSALS = ("immutable", "may not change", "updates to")
+REFUSALS = ("immutable", "may not change", "cannot change", "updates to")
 
 
 class Client(Protocol):
@@ -104,12 +104,20 @@ async def _updated(client: Client, update: Update[K, E], policy: Policy) -> bool
     try:
         await client.apply(update.want)
     except Invalid as error:
+        _check_identity(error, update.have)
         if not _immutable(error):
             raise
         if policy.update == "apply":
             return False
         await client.delete(update.have, foreground=policy.delete == "foreground")
     return True
+
+
+def _check_identity(error: Invalid, have: Object) -> None:
+    """Raise Conflict where the server complains that the uid is another: our cache is behind."""
+    if any(cause.field == "metadata.uid" for cause in error.causes):
+        message = f"{resource_of(type(have)).kind} {have.key} was replaced by a namesake"
+        raise Conflict(Status(code=409, reason="Conflict", message=message)) from error
 
 
 def _immutable(error: Invalid) -> bool:

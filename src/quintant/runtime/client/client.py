@@ -120,7 +120,7 @@ class Client:
 
         Fields this manager applied before and no longer sets are removed. Nothing is sent when
         the same body was applied before and the object has not changed since. An object with a
-        uid is applied to that very object: Conflict if it is gone or has been replaced.
+        uid is applied to that very object: Conflict if it is gone, Invalid if it was replaced.
         """
         self.fence()
         body = apply_body(obj)
