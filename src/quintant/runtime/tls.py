@@ -12,46 +12,48 @@ import ssl
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import IO
+
+from quintant.runtime.hidden import Hidden
 
 MEMFD = hasattr(os, "memfd_create")
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """A certificate chain and its private key, both PEM; the key never shows in a repr."""
+class KeyPair:
+    """A certificate, with the certificates above it, and its key; all PEM."""
 
-    chain: bytes
-    key: bytes = field(repr=False)
+    certificate: Hidden[bytes]
+    key: Hidden[bytes]
 
 
-def load_pair(context: ssl.SSLContext, pair: Pair) -> None:
-    """Make a context present this certificate; handshakes begun from now on do.
+def present(context: ssl.SSLContext, pair: KeyPair) -> None:
+    """Make a context show this certificate; handshakes that begin from now on do.
 
-    Raises ssl.SSLError when the two do not belong together or cannot be read; a context that
-    already serves should be spared that (`check_pair`), for it is left half changed.
+    Raises ssl.SSLError when the two cannot be read or do not belong together, and then leaves the
+    context half changed: one that already serves should be spared that with `check`.
     """
-    with memory_file(pair.key + b"\n" + pair.chain) as path:
-        # Without a password OpenSSL would ask for one on the terminal, if the key has one.
-        context.load_cert_chain(path, password="")
+    with memory_file(pair.certificate) as certificate, memory_file(pair.key) as key:
+        # An empty password: OpenSSL would ask the terminal for that of an encrypted key.
+        context.load_cert_chain(certificate, key, password="")
 
 
-def check_pair(pair: Pair) -> None:
-    """Raise ssl.SSLError unless chain and key can be read and belong together."""
-    load_pair(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), pair)
+def check(pair: KeyPair) -> None:
+    """Raise ssl.SSLError unless certificate and key can be read and belong together."""
+    present(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), pair)
 
 
 @contextmanager
-def memory_file(content: bytes) -> Iterator[str]:
-    """A path to `content` that only this process can open, for the time of the context."""
+def memory_file(content: Hidden[bytes]) -> Iterator[str]:
+    """A path under which OpenSSL can read the content while the context lasts."""
     with _file() as file:
-        file.write(content)
+        file.write(content.reveal())
         file.flush()
         yield f"/proc/self/fd/{file.fileno()}" if MEMFD else file.name
 
 
 def _file() -> IO[bytes]:
     if MEMFD:
-        return os.fdopen(os.memfd_create("quintant", os.MFD_CLOEXEC), "wb")
+        return os.fdopen(os.memfd_create("pem", os.MFD_CLOEXEC), "wb")
     return tempfile.NamedTemporaryFile()  # readable by its owner alone, gone when closed

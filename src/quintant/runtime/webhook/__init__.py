@@ -1,1 +1,34 @@
-"""Admission and conversion webhooks."""
+"""Admission and conversion webhooks: typed handlers, declared once, served over TLS or in process.
+
+    declaration   what webhooks there are              admission    verdicts of typed handlers
+    configuration what the API server is told          patch        a mutation as a JSON patch
+    review        bytes in, bytes out                  conversion   versions through a hub
+    server        the TLS listener                     certs        its certificate, renewed
+
+A handler never sees the wire, and the wire never sees a handler's exception.
+"""
+
+from quintant.runtime.webhook.admission import (
+    Admission,
+    Allowed,
+    Denied,
+    Mutator,
+    Validator,
+    invalid,
+)
+from quintant.runtime.webhook.conversion import Plain, Spoke
+from quintant.runtime.webhook.declaration import Webhooks
+from quintant.runtime.webhook.hook import Settings
+
+__all__ = [
+    "Admission",
+    "Allowed",
+    "Denied",
+    "Mutator",
+    "Plain",
+    "Settings",
+    "Spoke",
+    "Validator",
+    "Webhooks",
+    "invalid",
+]

@@ -1,0 +1,111 @@
+"""The certificate of a webhook server, and its replacement while the server runs.
+
+A `Source` knows which certificate to show: `Files` reads a mounted Secret, `SelfSigned` (in
+`selfsigned`) makes its own. `Certificates` asks it every few seconds and puts what is new into the
+server's one SSLContext: handshakes from then on show it, connections that stand stay up. What
+cannot be loaded is counted, and never takes the place of what works.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from pathlib import Path
+from typing import Protocol
+
+from quintant.runtime import tls
+from quintant.runtime.errors import ConfigError, QuintantError
+from quintant.runtime.hidden import Hidden
+from quintant.runtime.logs import get_logger
+from quintant.runtime.metrics import Metrics
+from quintant.runtime.tls import KeyPair
+
+# How often a source is asked; kubelet takes up to a minute to renew a mounted Secret anyway.
+POLL_SECONDS = 10.0
+
+log = get_logger()
+
+
+class Source(Protocol):
+    """Where the serving certificate comes from."""
+
+    async def poll(self) -> KeyPair | None:
+        """The certificate to show from now on; None while it is still the one of last time.
+
+        Raises OSError, ssl.SSLError or QuintantError when there is none to be had.
+        """
+
+
+class Files:
+    """A certificate and its key in two PEM files, read again whenever one of them changes."""
+
+    def __init__(self, certificate: Path, key: Path) -> None:
+        self._paths = certificate, key
+        self._seen: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def mounted(cls, directory: Path, certificate: str = "tls.crt", key: str = "tls.key") -> Files:
+        """The files of a mounted Secret of type kubernetes.io/tls."""
+        return cls(directory / certificate, directory / key)
+
+    async def poll(self) -> KeyPair | None:
+        """Read the files if their time or inode changed."""
+        stats = [path.stat() for path in self._paths]
+        seen = tuple((stat.st_mtime_ns, stat.st_ino) for stat in stats)
+        if seen == self._seen:
+            return None
+        certificate, key = (Hidden(path.read_bytes()) for path in self._paths)
+        pair = KeyPair(certificate, key)
+        # One file may have been replaced and the other not yet: then this fails, and both are
+        # read again next time.
+        tls.check(pair)
+        self._seen = seen
+        return pair
+
+
+class Certificates:
+    """A server's SSLContext, kept up to date with a source."""
+
+    def __init__(self, source: Source, metrics: Metrics) -> None:
+        self._source, self._metrics = source, metrics
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.minimum_version = ssl.TLSVersion.TLSv1_2
+        self.context.set_alpn_protocols(["http/1.1"])
+
+    async def load(self) -> None:
+        """Load the first certificate; ConfigError if there is none, since nothing can be served."""
+        try:
+            await self._refresh()
+        except (OSError, QuintantError) as error:
+            self._metrics.certificate_failed()
+            raise ConfigError(
+                "cannot serve webhooks without a certificate",
+                because=_why(error),
+                hint="check the certificate and key files, or use self-signed ones",
+            ) from error
+
+    async def keep(self) -> None:
+        """Follow the source for ever; a failure is counted, and the last certificate stays."""
+        while True:
+            try:
+                await self._refresh()
+            except (OSError, QuintantError) as error:
+                self._metrics.certificate_failed()
+                log.error("failed to renew certificate", why=_why(error))
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def _refresh(self) -> None:
+        pair = await self._source.poll()
+        if pair is None:
+            return
+        tls.present(self.context, pair)
+        self._metrics.certificate_read()
+
+
+def _why(error: Exception) -> str:
+    """The reason in words; never what the files hold."""
+    if isinstance(error, ssl.SSLError):
+        return error.reason or "certificate or key is not valid PEM"
+    if isinstance(error, OSError):
+        return f"{error.strerror}: {error.filename}"
+    return str(error)

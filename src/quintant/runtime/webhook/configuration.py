@@ -1,0 +1,108 @@
+"""What an API server must be told, so that it asks our webhooks: pure functions of declarations.
+
+The same declarations give the same objects, field by field, in the same order: they can be
+committed, compared, and applied again without a change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from quintant.api.admission import (
+    CustomResourceConversion,
+    MutatingWebhook,
+    MutatingWebhookConfiguration,
+    RuleWithOperations,
+    ServiceReference,
+    ValidatingWebhook,
+    ValidatingWebhookConfiguration,
+    WebhookClientConfig,
+    WebhookConversion,
+)
+from quintant.runtime.errors import ConfigError
+from quintant.runtime.object import ObjectMeta, replace
+from quintant.runtime.webhook.hook import Hook
+
+Configuration = ValidatingWebhookConfiguration | MutatingWebhookConfiguration
+Place = ServiceReference | str
+"""Where a webhook server is, for the API server: behind a Service, or at an https:// URL."""
+
+REVIEWS = ("v1",)
+"""The versions of a review that we ask to be sent."""
+
+
+def configurations(
+    name: str, hooks: Sequence[Hook], place: Place, ca_bundle: bytes
+) -> tuple[Configuration, ...]:
+    """The configuration of the mutating hooks and that of the validating ones, if there are any."""
+    mutating = tuple(
+        MutatingWebhook(
+            **_webhook(hook, place, ca_bundle),
+            reinvocation_policy=hook.settings.reinvocation_policy,
+        )
+        for hook in hooks
+        if hook.verb == "mutate"
+    )
+    validating = tuple(
+        ValidatingWebhook(**_webhook(hook, place, ca_bundle))
+        for hook in hooks
+        if hook.verb == "validate"
+    )
+    both: tuple[Configuration, ...] = (
+        MutatingWebhookConfiguration(
+            metadata=ObjectMeta(name=f"{name}-mutating-webhook-configuration"), webhooks=mutating
+        ),
+        ValidatingWebhookConfiguration(
+            metadata=ObjectMeta(name=f"{name}-validating-webhook-configuration"),
+            webhooks=validating,
+        ),
+    )
+    return tuple(configuration for configuration in both if configuration.webhooks)
+
+
+def conversion(path: str, place: Place, ca_bundle: bytes) -> CustomResourceConversion:
+    """The `spec.conversion` of the definition of a kind that is converted at `path`."""
+    webhook = WebhookConversion(
+        client_config=_client(path, place, ca_bundle), conversion_review_versions=REVIEWS
+    )
+    return CustomResourceConversion(strategy="Webhook", webhook=webhook)
+
+
+def _webhook(hook: Hook, place: Place, ca_bundle: bytes) -> dict[str, Any]:
+    settings = hook.settings
+    return {
+        "name": hook.name,
+        "client_config": _client(hook.path, place, ca_bundle),
+        "rules": (_rule(hook),),
+        "failure_policy": settings.failure_policy,
+        "match_policy": settings.match_policy,
+        "namespace_selector": settings.namespace_selector,
+        "object_selector": settings.object_selector,
+        "match_conditions": settings.match_conditions,
+        "side_effects": settings.side_effects,
+        "timeout_seconds": settings.timeout_seconds,
+        "admission_review_versions": REVIEWS,
+    }
+
+
+def _rule(hook: Hook) -> RuleWithOperations:
+    resource = hook.resource
+    return RuleWithOperations(
+        operations=hook.operations,
+        api_groups=(resource.group,),
+        api_versions=(resource.version,),
+        resources=(resource.plural,),
+        scope="Namespaced" if resource.namespaced else "Cluster",
+    )
+
+
+def _client(path: str, place: Place, ca_bundle: bytes) -> WebhookClientConfig:
+    if isinstance(place, ServiceReference):
+        return WebhookClientConfig(service=replace(place, path=path), ca_bundle=ca_bundle)
+    if not place.startswith("https://"):
+        raise ConfigError(
+            f"{place!r} cannot be the address of a webhook server",
+            because="an API server calls webhooks over https:// only",
+        )
+    return WebhookClientConfig(url=place.rstrip("/") + path, ca_bundle=ca_bundle)

@@ -1,0 +1,138 @@
+"""The webhooks of a manager: declarations only, bound to nothing until they are served.
+
+    webhooks.validating(PortalExpose, check_expose)
+    webhooks.mutating(PortalExpose, fill_in)
+    webhooks.converting(PortalExpose, {"v1alpha1": Spoke(to_hub=up, from_hub=down)})
+
+The same declarations answer reviews (`review.Reviews`) and make the configurations that tell an
+API server when to ask, so that the two cannot disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from quintant.api.admission import CustomResourceConversion
+from quintant.runtime.errors import ConfigError
+from quintant.runtime.object import K, Object
+from quintant.runtime.resource import resource_of
+from quintant.runtime.webhook import configuration
+from quintant.runtime.webhook.admission import Mutator, Validator, mutate, validate
+from quintant.runtime.webhook.configuration import Configuration, Place
+from quintant.runtime.webhook.conversion import Conversion, Spoke
+from quintant.runtime.webhook.hook import Hook, Operation, Settings, default_name, default_path
+
+CONVERT = "/convert"
+"""The path of conversion reviews, for all kinds."""
+
+STORED: tuple[Operation, ...] = ("CREATE", "UPDATE")
+"""The operations that store an object."""
+
+
+class Webhooks:
+    """The admission and conversion webhooks of a manager."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._hooks: dict[str, Hook] = {}
+        self._conversions: dict[tuple[str, str], Conversion] = {}
+
+    @property
+    def hooks(self) -> tuple[Hook, ...]:
+        """Every admission webhook, in the order of their paths."""
+        return tuple(hook for _, hook in sorted(self._hooks.items()))
+
+    @property
+    def conversions(self) -> Mapping[tuple[str, str], Conversion]:
+        """Every conversion, by group and kind."""
+        return self._conversions
+
+    def validating(
+        self,
+        kind: type[K],
+        validator: Validator[K],
+        *,
+        operations: Sequence[Operation] = STORED,
+        path: str = "",
+        name: str = "",
+        settings: Settings = Settings(),
+    ) -> None:
+        """Have changes to a kind judged: `await validator(old, new, admission)`."""
+        resource = resource_of(kind)
+        self._add(
+            Hook(
+                "validate",
+                resource,
+                tuple(operations),
+                path or default_path("validate", resource),
+                name or default_name("validate", resource),
+                settings,
+                partial(validate, kind, validator),
+            )
+        )
+
+    def mutating(
+        self,
+        kind: type[K],
+        mutator: Mutator[K],
+        *,
+        operations: Sequence[Operation] = STORED,
+        path: str = "",
+        name: str = "",
+        settings: Settings = Settings(),
+    ) -> None:
+        """Have objects of a kind amended before they are stored: `await mutator(new, admission)`.
+
+        The declared fields that the mutator changed are patched, and no others.
+        """
+        resource = resource_of(kind)
+        if "DELETE" in operations:
+            raise ConfigError(
+                f"cannot mutate {resource.kind} on DELETE", because="nothing is stored then"
+            )
+        self._add(
+            Hook(
+                "mutate",
+                resource,
+                tuple(operations),
+                path or default_path("mutate", resource),
+                name or default_name("mutate", resource),
+                settings,
+                partial(mutate, kind, mutator),
+            )
+        )
+
+    def converting(self, hub: type[Object], spokes: Mapping[str, Spoke]) -> None:
+        """Have a kind converted between its versions: that of `hub`, and those of the spokes."""
+        resource = resource_of(hub)
+        key = resource.group, resource.kind
+        if key in self._conversions:
+            raise _twice(f"conversion of {resource.kind}")
+        if resource.version in spokes:
+            raise ConfigError(f"{resource.kind} {resource.version} cannot be both hub and spoke")
+        self._conversions[key] = Conversion(*key, resource.version, dict(spokes))
+
+    def configurations(self, place: Place, *, ca_bundle: bytes = b"") -> tuple[Configuration, ...]:
+        """The objects that make an API server ask these webhooks at `place`.
+
+        `ca_bundle` is PEM; leave it empty where something else fills it in, such as cert-manager.
+        """
+        return configuration.configurations(self.name, self.hooks, place, ca_bundle)
+
+    def conversion(self, place: Place, *, ca_bundle: bytes = b"") -> CustomResourceConversion:
+        """The `spec.conversion` for the definitions of the kinds that are converted here."""
+        return configuration.conversion(CONVERT, place, ca_bundle)
+
+    def _add(self, hook: Hook) -> None:
+        if not hook.path.startswith("/"):
+            raise ConfigError(f"{hook.path!r} is not a path", because="a path starts with a slash")
+        if hook.path == CONVERT or hook.path in self._hooks:
+            raise _twice(f"webhook at {hook.path}")
+        if any(other.name == hook.name for other in self._hooks.values()):
+            raise _twice(f"webhook {hook.name}")
+        self._hooks[hook.path] = hook
+
+
+def _twice(what: str) -> ConfigError:
+    return ConfigError(f"there are two declarations of the {what}", hint="rename or drop one")
