@@ -1,0 +1,68 @@
+"""Reasons to reconcile that come from outside the API server: a ticker, a stream of requests.
+
+A source runs beside the workers of its controller and adds keys to their queue. It has no say in
+what happens then. A source that ends is simply over; one that raises stops its controller, so
+whatever can fail and recover must do so inside the source.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterable, Callable, Coroutine, Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+from quintant.runtime.clock import Chance
+from quintant.runtime.errors import ConfigError
+from quintant.runtime.object import Request
+from quintant.runtime.queue import LOW_PRIORITY, Queue
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """What a source is given to work with."""
+
+    queue: Queue[Request]
+    known: Callable[[], Iterable[Request]]
+    """The keys of every object the controller controls, as far as its cache has seen them."""
+    chance: Chance
+
+
+Source: TypeAlias = Callable[[Feed], Coroutine[Any, Any, None]]
+
+
+def every(period: float | timedelta, jitter: float = 0.1) -> Source:
+    """Reconcile every object each `period`, give or take `jitter` of it, below live changes.
+
+    The jitter keeps replicas and restarts from asking an outside system all at once.
+    """
+    seconds = period.total_seconds() if isinstance(period, timedelta) else period
+    if seconds <= 0 or not 0 <= jitter < 1:
+        raise ConfigError(
+            f"cannot tick every {seconds} s with jitter {jitter}",
+            because="the period must be above 0, and the jitter at least 0 and below 1",
+        )
+
+    async def tick(feed: Feed) -> None:
+        while True:
+            await asyncio.sleep(feed.chance.jitter(seconds, jitter))
+            for request in feed.known():
+                feed.queue.add(request, priority=LOW_PRIORITY)
+
+    return tick
+
+
+def stream(requests: AsyncIterable[Request]) -> Source:
+    """Reconcile each object that an async iterable names, as it names it."""
+
+    async def follow(feed: Feed) -> None:
+        async for request in requests:
+            feed.queue.add(request)
+
+    return follow
+
+
+def source(given: Source | AsyncIterable[Request]) -> Source:
+    """A source of whatever a user calls one."""
+    return stream(given) if isinstance(given, AsyncIterable) else given
