@@ -99,7 +99,7 @@ class Queue(Generic[T]):
         slot = self._slots.get(key)
         if slot is None or slot.state not in LEASED:
             raise ValueError(f"{key} was given back without a lease")
-        now = monotonic()
+        now = self._catch_up()
         self._observer.worked(now - slot.since)
         self._leases -= 1
         if not self._leases:
