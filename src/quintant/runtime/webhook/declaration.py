@@ -38,6 +38,10 @@ class Webhooks:
         self._hooks: dict[str, Hook] = {}
         self._conversions: dict[tuple[str, str], Conversion] = {}
 
+    def __bool__(self) -> bool:
+        """Whether any was declared, so that a server is needed."""
+        return bool(self._hooks or self._conversions)
+
     @property
     def hooks(self) -> tuple[Hook, ...]:
         """Every admission webhook, in the order of their paths."""

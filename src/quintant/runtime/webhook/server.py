@@ -1,67 +1,82 @@
-"""The listener in front of `Reviews`: HTTPS on aiohttp, and nothing that decides.
+"""The TLS server in front of `Reviews`: aiohttp, certificates, and nothing that decides.
 
-It starts before caches do, since listing a converted kind needs it, and stops after them. Bodies
-are read no further than their path allows. Stopping lets the reviews under way finish.
+It opens before caches do, since a converted kind cannot be listed without it, and closes after
+them; reviews under way may finish. A body is read no further than its path allows.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from aiohttp import StreamReader, web
 
+from quintant.runtime.client.client import Client
 from quintant.runtime.client.transport import Reply
+from quintant.runtime.metrics import Metrics
+from quintant.runtime.webhook.certs import Certificates, Files, Source
+from quintant.runtime.webhook.declaration import Webhooks
 from quintant.runtime.webhook.review import Reviews, refusal
 
-PORT = 9443
+MOUNTED = Path("/tmp/k8s-webhook-server/serving-certs")
+"""Where kubebuilder's manifests mount the Secret with tls.crt and tls.key."""
 
-# An API server drops an idle connection after 90 s. Outlasting it means that we never close one
+# An API server drops an idle connection after 90 s. We wait longer, or one day we would close it
 # just as it sends a review.
 KEEPALIVE_SECONDS = 120.0
-# How long a body may take to arrive: as long as an API server ever waits for the answer.
+# A body must be here, and a review must end when the server stops, within the longest time that an
+# API server waits for an answer.
 READ_SECONDS = 30.0
-# Reviews under way when the server stops: the same.
 SHUTDOWN_SECONDS = 30.0
 
 
-@asynccontextmanager
-async def listening(
-    reviews: Reviews, context: ssl.SSLContext, *, host: str | None = None, port: int = PORT
-) -> AsyncIterator[int]:
-    """Answer reviews while the context lasts; yields the port, which matters where 0 was asked.
+class WebhookServer:
+    """Serves declared webhooks. `reviews` answers without it, `source` gives its certificate."""
 
-    `host` None means every address. Run `Certificates.keep` beside it.
-    """
-    server = web.Server(_handler(reviews), access_log=None, keepalive_timeout=KEEPALIVE_SECONDS)
-    runner = web.ServerRunner(server, shutdown_timeout=SHUTDOWN_SECONDS)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, host, port, ssl_context=context).start()
-        yield int(runner.addresses[0][1])
-    finally:
-        await runner.cleanup()
+    def __init__(
+        self, webhooks: Webhooks, *, client: Client, metrics: Metrics, source: Source | None = None
+    ) -> None:
+        self.reviews = Reviews(webhooks, client=client, metrics=metrics)
+        self._certificates = Certificates(source or Files.mounted(MOUNTED), metrics)
 
+    @asynccontextmanager
+    async def serve(self, address: str) -> AsyncIterator[int]:
+        """Listen at `host:port` while the context lasts; yields the port, which may be asked as 0.
 
-def _handler(reviews: Reviews) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
-    async def handle(request: web.BaseRequest) -> web.StreamResponse:
-        reply = await _reply(reviews, request)
+        ConfigError when there is no certificate. Run `keep` beside it.
+        """
+        await self._certificates.load()
+        server = web.Server(self._handle, access_log=None, keepalive_timeout=KEEPALIVE_SECONDS)
+        runner = web.ServerRunner(server, shutdown_timeout=SHUTDOWN_SECONDS)
+        await runner.setup()
+        try:
+            host, _, port = address.rpartition(":")
+            tls = self._certificates.context
+            await web.TCPSite(runner, host.strip("[]") or None, int(port), ssl_context=tls).start()
+            yield int(runner.addresses[0][1])
+        finally:
+            await runner.cleanup()
+
+    async def keep(self) -> None:
+        """Renew the certificate for ever."""
+        await self._certificates.keep()
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        reply = await self._reply(request)
         return web.Response(status=reply.status, body=reply.body, headers=reply.headers)
 
-    return handle
-
-
-async def _reply(reviews: Reviews, request: web.BaseRequest) -> Reply:
-    if request.method != "POST":
-        return refusal(405, "MethodNotAllowed", "a review is sent with POST")
-    try:
-        async with asyncio.timeout(READ_SECONDS):
-            body = await _read(request.content, reviews.limit(request.path))
-    except TimeoutError:
-        return refusal(408, "Timeout", f"no whole body came within {READ_SECONDS:g} s")
-    return await reviews.answer(request.path_qs, body, request.headers.get("content-type", ""))
+    async def _reply(self, request: web.BaseRequest) -> Reply:
+        if request.method != "POST":
+            return refusal(405, "MethodNotAllowed", "a review is sent with POST")
+        try:
+            async with asyncio.timeout(READ_SECONDS):
+                body = await _read(request.content, self.reviews.limit(request.path))
+        except TimeoutError:
+            return refusal(408, "Timeout", f"no whole body came within {READ_SECONDS:g} s")
+        content_type = request.headers.get("content-type", "")
+        return await self.reviews.answer(request.path_qs, body, content_type)
 
 
 async def _read(content: StreamReader, limit: int) -> bytes:
