@@ -29,7 +29,7 @@ REFUSALS = ("immutable", "may not change", "cannot change", "updates to")
 
 
 class Client(Protocol):
-    """What is asked of a client; `Context` and `quintant.runtime.client.Client` both have it."""
+    """What is asked of a client."""
 
     async def find(
         self, kind: type[K], name: str, namespace: str = "", *, live: bool = False
