@@ -1,0 +1,132 @@
+"""Who may lead: the decisions about a Lease, without I/O.
+
+A standby claims a lease that has not changed for its duration on the standby's own monotonic
+clock; wall clocks, which differ, decide nothing. The leader counts from the moment it *began* its
+last renewal and stops writing RENEW_SECONDS later; its writes time out within the rest of the
+lease, so none is under way when a standby may claim it. That is why there are never two writers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum, auto
+
+from quintant.api.coordination import Lease, LeaseSpec
+from quintant.runtime.clock import micro_timestamp
+from quintant.runtime.errors import ConfigError
+from quintant.runtime.object import replace
+
+# The numbers of Kubernetes' own components: a crashed leader is replaced within 17 s.
+LEASE_SECONDS = 15.0
+RENEW_SECONDS = 10.0
+RETRY_SECONDS = 2.0
+# How far retries are spread, so that replicas do not march in step.
+JITTER = 1.2
+# A limit below this would fail a lease call on ordinary latency.
+CALL_FLOOR_SECONDS = 1.0
+# What a released lease still claims: the shortest duration the API accepts.
+RELEASED_SECONDS = 1
+
+
+class Action(Enum):
+    """What to do about the lease now."""
+
+    CREATE = auto()
+    """There is none: make it ours."""
+    TAKE = auto()
+    """Nobody holds it, or its holder let it run out: make it ours."""
+    RENEW = auto()
+    """It is ours: prolong it."""
+    WAIT = auto()
+    """Somebody else holds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Election:
+    """Which lease is competed for, by whom, and how patiently (all in seconds)."""
+
+    name: str
+    namespace: str
+    identity: str
+    lease: float = LEASE_SECONDS
+    """How long others respect a claim that is not renewed."""
+    renew: float = RENEW_SECONDS
+    """How long the leader goes on without a successful renewal."""
+    retry: float = RETRY_SECONDS
+    """How often the leader renews and the others look."""
+
+    def __post_init__(self) -> None:
+        if not self.lease > self.renew > self.retry * JITTER > 0:
+            raise ConfigError(
+                f"leader election cannot work with lease {self.lease:g} s, "
+                f"renew {self.renew:g} s, retry {self.retry:g} s",
+                because=f"it needs lease > renew > {JITTER:g} x retry > 0",
+            )
+
+    @property
+    def call(self) -> float:
+        """The limit of one lease call: one that hangs must leave time for another."""
+        return max(CALL_FLOOR_SECONDS, self.renew / 2)
+
+    @property
+    def write(self) -> float:
+        """The longest any write of the leader may take, for the fence to hold."""
+        return self.lease - self.renew
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The lease as last read, and when (loop time) it was first seen in this version."""
+
+    lease: Lease
+    since: float
+
+    def expires(self, duration: float) -> float:
+        """When the claim runs out; `duration` counts if the lease does not say its own."""
+        return self.since + float(self.lease.spec.lease_duration_seconds or duration)
+
+
+def observe(before: Seen | None, lease: Lease, now: float) -> Seen:
+    """What is known after reading `lease`: any write to it starts its duration anew."""
+    version = lease.metadata.resource_version
+    if before is not None and before.lease.metadata.resource_version == version:
+        return before
+    return Seen(lease, now)
+
+
+def decide(election: Election, found: Lease | None, seen: Seen | None, now: float) -> Action:
+    """What to do when `found` is the lease now and `seen` what was known of it before or by it."""
+    holder = seen.lease.spec.holder_identity if seen else None
+    others = bool(holder) and holder != election.identity
+    if seen and others and now < seen.expires(election.lease):
+        # Also when the lease was deleted: its holder does not know yet.
+        return Action.WAIT
+    if found is None:
+        return Action.CREATE
+    return Action.RENEW if holder == election.identity else Action.TAKE
+
+
+def claim(election: Election, before: LeaseSpec | None, now: datetime) -> LeaseSpec:
+    """The record that makes the lease ours from now on; transitions count changes of holder."""
+    moment = micro_timestamp(now)
+    ours = before is not None and before.holder_identity == election.identity
+    changes = before.lease_transitions or 0 if before else 0
+    return LeaseSpec(
+        holder_identity=election.identity,
+        lease_duration_seconds=math.ceil(election.lease),
+        acquire_time=before.acquire_time if before and ours else moment,
+        renew_time=moment,
+        lease_transitions=changes + (1 if before and not ours else 0),
+    )
+
+
+def resign(before: LeaseSpec, now: datetime) -> LeaseSpec:
+    """The record that lets anybody claim the lease at once."""
+    return replace(
+        before,
+        holder_identity="",
+        lease_duration_seconds=RELEASED_SECONDS,
+        renew_time=micro_timestamp(now),
+    )

@@ -1,0 +1,253 @@
+"""Tells people what happened to an object, as Events of events.k8s.io.
+
+`Recorder.event` is called from reconciles: it never waits, never raises, and remembers at most a
+fixed number of events. `Recorder.run` writes them behind, retries when the API server is away, and
+keeps the count of what repeats (`series`). What could not be written is counted as dropped.
+Emit an event on a transition, not on every pass.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import itertools
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import Literal, TypeVar
+
+from quintant.api.events import Event
+from quintant.api.meta import ObjectReference
+from quintant.runtime import codec
+from quintant.runtime.client.rest import MERGE, Patch, Rest
+from quintant.runtime.clock import Chance, Clock, monotonic
+from quintant.runtime.errors import (
+    AlreadyExists,
+    NotFound,
+    QuintantError,
+    ServerError,
+    TooManyRequests,
+    TransportError,
+)
+from quintant.runtime.logs import get_logger, reconcile
+from quintant.runtime.metrics import Metrics
+from quintant.runtime.object import Object, ObjectMeta, replace
+from quintant.runtime.series import (
+    REASON_BYTES,
+    Bucket,
+    Do,
+    Entry,
+    Key,
+    compose,
+    cut,
+    event_name,
+    reference,
+    step,
+)
+
+EventType = Literal["Normal", "Warning"]
+
+# Events that wait for their first write; the newest are dropped beyond it.
+QUEUE_LIMIT = 1000
+# Events and spam buckets remembered; the ones longest unused are forgotten beyond it.
+MEMORY_LIMIT = 4096
+# An API server may be away for two minutes before an event is given up.
+ATTEMPTS = 12
+RETRY_SECONDS = 10.0
+RETRY_JITTER = 0.2
+# How long a stopping process waits for its last events.
+FLUSH_SECONDS = 5.0
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_RETRIED = (TransportError, ServerError, TooManyRequests)
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+log = get_logger()
+
+
+class Recorder:
+    """Writes events behind the back of reconciles.
+
+    `name` reports what happens outside of a reconcile; inside one, its controller does. `instance`
+    tells replicas apart.
+    """
+
+    def __init__(
+        self,
+        rest: Rest,
+        name: str,
+        *,
+        clock: Clock,
+        chance: Chance,
+        metrics: Metrics,
+        instance: str = "",
+    ) -> None:
+        self._rest, self._clock, self._chance, self._metrics = rest, clock, chance, metrics
+        self._name, self._instance = name, cut(instance or name, REASON_BYTES)
+        self._entries: dict[Key, Entry] = {}
+        self._unwritten: set[Key] = set()
+        self._buckets: dict[tuple[ObjectReference, str], Bucket] = {}
+        self._alarms: list[tuple[float, int, Key]] = []
+        self._tickets = itertools.count()
+        self._rung = asyncio.Event()
+        self._stamp = 0
+        self._complaint = ""
+
+    def event(
+        self,
+        regarding: Object | ObjectReference,
+        type: EventType,
+        reason: str,
+        note: str,
+        *,
+        action: str = "",
+        related: Object | ObjectReference | None = None,
+    ) -> None:
+        """Say that something happened: `reason` names it in one CamelCase word, `note` tells it.
+
+        `action` is what the controller did or tried; the reason stands in for it when empty.
+        Texts beyond the API's limits are cut.
+        """
+        controller = reconcile().get("controller", self._name)
+        reason = cut(reason, REASON_BYTES) or "Unknown"
+        try:
+            about, other = reference(regarding), reference(related) if related else None
+        except QuintantError as error:
+            self._drop(str(error))
+            return
+        kind = "Normal" if type == "Normal" else "Warning"  # the API knows no other
+        action = cut(action, REASON_BYTES) or reason
+        self._note(Key(kind, action, reason, controller, self._instance, about, other), note)
+
+    async def run(self) -> None:
+        """Write events until cancelled."""
+        while True:
+            await self._alarm()
+            _, _, key = heapq.heappop(self._alarms)
+            entry = self._entries.get(key)
+            if entry is not None and entry.due <= monotonic():
+                await self._tend(key, entry)
+
+    async def flush(self, seconds: float = FLUSH_SECONDS) -> None:
+        """Write what is not written yet, once each; for the end, after `run` was cancelled."""
+        pending = [key for key, entry in self._entries.items() if entry.count > entry.written]
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                for key in pending:
+                    await self._write(key, self._entries[key], last=True)
+        for _ in self._unwritten:
+            self._drop("the process stopped")
+
+    def _note(self, key: Key, note: str) -> None:
+        now, moment = monotonic(), self._clock.now()
+        entry = self._entries.pop(key, None)
+        if entry is not None:
+            entry.again(now, moment)
+            self._entries[key] = entry
+            if entry.written == 1 and not entry.attempts and entry.due > now:
+                self._schedule(key, entry, now)
+        elif len(self._unwritten) >= QUEUE_LIMIT:
+            self._drop("too many events wait to be written")
+        elif not self._bucket(key).take(now):
+            self._drop("too many events about one object")
+        else:
+            entry = Entry(compose(key, note, moment, self._unique(moment)), now, moment)
+            _remember(self._entries, key, entry, lambda kept: kept.written > 0)
+            self._unwritten.add(key)
+            self._schedule(key, entry, now)
+
+    def _bucket(self, key: Key) -> Bucket:
+        name = key.regarding, key.reason
+        bucket = self._buckets.pop(name, None) or Bucket()
+        _remember(self._buckets, name, bucket, lambda _: True)
+        return bucket
+
+    def _unique(self, moment: datetime) -> int:
+        """Nanoseconds for the name of an event, never the same twice."""
+        nanoseconds = (moment - _EPOCH) // timedelta(microseconds=1) * 1000
+        self._stamp = max(self._stamp + 1, nanoseconds)
+        return self._stamp
+
+    def _schedule(self, key: Key, entry: Entry, at: float) -> None:
+        entry.due = at
+        heapq.heappush(self._alarms, (at, next(self._tickets), key))
+        self._rung.set()
+
+    async def _alarm(self) -> None:
+        """Return when the head of the alarms is due."""
+        while not self._alarms or self._alarms[0][0] > monotonic():
+            self._rung.clear()
+            at = self._alarms[0][0] if self._alarms else None
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(at):
+                    await self._rung.wait()
+
+    async def _tend(self, key: Key, entry: Entry) -> None:
+        needs = step(entry, monotonic())
+        if needs.do is Do.WRITE:
+            await self._write(key, entry)
+        elif needs.do is Do.WAIT:
+            self._schedule(key, entry, needs.at)
+        else:
+            del self._entries[key]
+
+    async def _write(self, key: Key, entry: Entry, *, last: bool = False) -> None:
+        count = entry.count
+        try:
+            await self._send(entry)
+        except _RETRIED as error:
+            entry.attempts += 1
+            if last or entry.attempts >= ATTEMPTS:
+                self._give_up(key, str(error))
+            else:
+                pause = self._chance.jitter(RETRY_SECONDS, RETRY_JITTER)
+                self._schedule(key, entry, monotonic() + pause)
+        except QuintantError as error:
+            self._give_up(key, str(error))
+        else:
+            entry.written, entry.written_at, entry.attempts = count, monotonic(), 0
+            self._unwritten.discard(key)
+            self._schedule(key, entry, monotonic())
+
+    async def _send(self, entry: Entry) -> None:
+        """Make the server's event what it should be: patched if it is there, else created."""
+        if entry.written:
+            with suppress(NotFound):
+                return await self._patch(entry.current)
+        try:
+            await self._rest.create(entry.current, {})
+        except AlreadyExists:
+            if not entry.attempts:
+                # Not the echo of an attempt of ours: another process has the same idea of now.
+                await self._rename(entry)
+
+    async def _patch(self, event: Event) -> None:
+        patch = Patch(MERGE, codec.encode({"series": event.series}), idempotent=True)
+        await self._rest.patch(Event, event.key, patch, query={})
+
+    async def _rename(self, entry: Entry) -> None:
+        stamp = self._unique(self._clock.now()) + int(self._chance.uniform(1, 1000))
+        name = event_name(entry.event.regarding.name, stamp)
+        meta = ObjectMeta(name=name, namespace=entry.event.metadata.namespace)
+        entry.event = replace(entry.event, metadata=meta)
+        await self._rest.create(entry.current, {})
+
+    def _give_up(self, key: Key, why: str) -> None:
+        del self._entries[key]
+        self._unwritten.discard(key)
+        self._drop(why)
+
+    def _drop(self, why: str) -> None:
+        self._metrics.event_dropped()
+        if why != self._complaint:
+            self._complaint = why
+            log.warning("dropped event", why=why)
+
+
+def _remember(memory: dict[K, V], key: K, value: V, spare: Callable[[V], bool]) -> None:
+    """Put a value last, and forget the first that can be spared when there are too many."""
+    memory[key] = value
+    if len(memory) > MEMORY_LIMIT:
+        del memory[next(name for name, kept in memory.items() if spare(kept))]

@@ -1,0 +1,207 @@
+"""Whether the process lives (/healthz) and whether it should get work (/readyz), check by check.
+
+A check is a function that returns what is wrong, or an empty text. Built in are: the lag of the
+event loop and the age of the lease for life; for readiness, that each watched kind has been read,
+is not refused by the server, and has not fallen silent. A dead watch therefore turns the probe red
+and is named there: a process that looks alive and hears nothing is the worst of all failures.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from quintant.runtime.clock import monotonic
+from quintant.runtime.election import Election
+from quintant.runtime.errors import QuintantError
+from quintant.runtime.resource import Resource
+
+# A loop that is later than this does not do its work any more.
+LAG_SECONDS = 10.0
+# A leader that could not renew exits by itself; one that has not by this time is stuck.
+LEASE_TOLERANCE_SECONDS = 20.0
+# A stream that breaks is opened again within moments; one that fails for longer is worth a name.
+FAILING_SECONDS = 5.0
+# A silent stream is replaced after its idle limit; one that was not is dead.
+SILENCE_FACTOR = 3.0
+# A kubelet waits one second for the answer.
+CHECK_SECONDS = 0.8
+
+Check = Callable[[], str | Awaitable[str]]
+"""Returns, perhaps after a moment, what is wrong; an empty text when nothing is."""
+
+
+class Probe(Enum):
+    """The two questions a kubelet asks."""
+
+    LIFE = "healthz"
+    READINESS = "readyz"
+
+
+class Stream(Protocol):
+    """One connection of a watch."""
+
+    @property
+    def scope(self) -> object: ...
+    @property
+    def alive_at(self) -> float: ...
+    @property
+    def idle_limit(self) -> float: ...
+    @property
+    def failing_since(self) -> float | None: ...
+    @property
+    def trouble(self) -> str: ...
+
+
+class Watched(Protocol):
+    """A kind that is watched, over one connection or several."""
+
+    @property
+    def resource(self) -> Resource: ...
+    @property
+    def synced(self) -> bool: ...
+    @property
+    def trouble(self) -> str: ...
+    @property
+    def reflectors(self) -> Sequence[Stream]: ...
+
+
+class Lagging(Protocol):
+    """Who knows how late the event loop is."""
+
+    @property
+    def lag(self) -> float: ...
+
+
+class Leading(Protocol):
+    """Who knows how old the lease is."""
+
+    @property
+    def election(self) -> Election: ...
+    def overdue(self) -> float: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How one check went; `wrong` is empty when it went well."""
+
+    name: str
+    wrong: str = ""
+
+    def __str__(self) -> str:
+        return f"[-]{self.name} failed: {self.wrong}" if self.wrong else f"[+]{self.name} ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The answer to a probe."""
+
+    probe: Probe
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not any(verdict.wrong for verdict in self.verdicts)
+
+    def text(self, *, verbose: bool = False) -> str:
+        """`ok`, or every check on a line of its own when asked for or when one failed."""
+        if self.ok and not verbose:
+            return "ok"
+        lines = [str(verdict) for verdict in self.verdicts]
+        return "\n".join([*lines, f"{self.probe.value} check {'passed' if self.ok else 'failed'}"])
+
+
+class Health:
+    """The checks of one process."""
+
+    def __init__(self) -> None:
+        self.stopping = False
+        """Set it first when the process stops: it is not ready from then on."""
+        self._checks: dict[Probe, dict[str, list[Check]]] = {probe: {} for probe in Probe}
+        self.alive("ping", lambda: "")
+        self.ready("shutdown", lambda: "the process is stopping" if self.stopping else "")
+
+    def alive(self, name: str, check: Check) -> None:
+        """Restart the process when `check` fails for long."""
+        self._checks[Probe.LIFE].setdefault(name, []).append(check)
+
+    def ready(self, name: str, check: Check) -> None:
+        """Send the process no requests, and roll out no further, while `check` fails."""
+        self._checks[Probe.READINESS].setdefault(name, []).append(check)
+
+    def heed(self, watchdog: Lagging) -> None:
+        """Call the process dead when its event loop hangs."""
+        self.alive("loop", lambda: lag_trouble(watchdog.lag))
+
+    def elect(self, elector: Leading) -> None:
+        """Call the process dead when it should have given up its lease and has not."""
+        self.alive("lease", lambda: lease_trouble(elector))
+
+    def watch(self, informer: Watched) -> None:
+        """Call the process not ready while a kind it needs is not followed; the check names it."""
+        self.ready(informer.resource.full_name, lambda: watch_trouble(informer, monotonic()))
+
+    async def examine(self, probe: Probe, exclude: Collection[str] = ()) -> Report:
+        """Run all checks but the excluded ones."""
+        names = [name for name in self._checks[probe] if name not in exclude]
+        return Report(probe, tuple([await self._verdict(probe, name) for name in names]))
+
+    async def single(self, probe: Probe, name: str) -> Report | None:
+        """Run one check; None if there is none of that name."""
+        if name not in self._checks[probe]:
+            return None
+        return Report(probe, (await self._verdict(probe, name),))
+
+    async def _verdict(self, probe: Probe, name: str) -> Verdict:
+        for check in self._checks[probe][name]:
+            if wrong := await _outcome(check):
+                return Verdict(name, wrong)
+        return Verdict(name)
+
+
+def lag_trouble(lag: float) -> str:
+    """What is wrong with an event loop that is `lag` seconds late."""
+    return f"the event loop was {lag:.1f} s late" if lag > LAG_SECONDS else ""
+
+
+def lease_trouble(elector: Leading) -> str:
+    """What is wrong with a leader that has not renewed its lease."""
+    overdue = elector.overdue()
+    if overdue <= elector.election.lease + LEASE_TOLERANCE_SECONDS:
+        return ""
+    return f"the lease was renewed {overdue:.0f} s ago"
+
+
+def watch_trouble(informer: Watched, now: float) -> str:
+    """What is wrong with a watched kind."""
+    if not informer.synced:
+        return informer.trouble or "not read yet"
+    wrong = (_stream_trouble(stream, now) for stream in informer.reflectors)
+    return "; ".join(text for text in wrong if text)
+
+
+def _stream_trouble(stream: Stream, now: float) -> str:
+    since = stream.failing_since
+    if stream.trouble and since is not None and now - since >= FAILING_SECONDS:
+        return f"{stream.scope}: {stream.trouble}"
+    silence = now - stream.alive_at
+    if silence > SILENCE_FACTOR * stream.idle_limit:
+        return f"{stream.scope}: silent for {silence:.0f} s"
+    return ""
+
+
+async def _outcome(check: Check) -> str:
+    try:
+        answer = check()
+        if not inspect.isawaitable(answer):
+            return str(answer)
+        async with asyncio.timeout(CHECK_SECONDS):
+            return await answer
+    except TimeoutError:
+        return f"no answer within {CHECK_SECONDS:g} s"
+    except (QuintantError, OSError) as error:
+        return f"{type(error).__name__}: {error}"

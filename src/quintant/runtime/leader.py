@@ -1,0 +1,246 @@
+"""One leader among the replicas of a manager, agreed on through a Lease.
+
+    STANDBY ──claimed──▶ LEADING ──not renewed in time, or claimed by another──▶ LOST
+                            └──clean stop──▶ RELEASED
+
+`Elector` competes, renews and gives back; what it does next is decided in `election`. A replica
+that loses the lease raises LeadershipLost, and the process ends: nothing it holds in memory can
+be trusted from then on. `fence` is the client's guard on every write until that has happened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable
+from enum import Enum, auto
+from typing import NoReturn
+
+from quintant.api.coordination import Lease, LeaseSpec
+from quintant.runtime import codec
+from quintant.runtime.client.rest import MERGE, Rest
+from quintant.runtime.client.transport import JSON, Call
+from quintant.runtime.clock import Chance, Clock, monotonic
+from quintant.runtime.election import (
+    JITTER,
+    Action,
+    Election,
+    Seen,
+    claim,
+    decide,
+    observe,
+    resign,
+)
+from quintant.runtime.errors import (
+    AlreadyExists,
+    Conflict,
+    LeadershipLost,
+    NotFound,
+    NotLeader,
+    QuintantError,
+)
+from quintant.runtime.logs import get_logger
+from quintant.runtime.metrics import LeaderMetrics
+from quintant.runtime.object import ObjectMeta, Request
+from quintant.runtime.resource import resource_of
+
+# A timer may ring a moment early; asking again at once would only spin.
+NAP_SECONDS = 0.05
+
+log = get_logger()
+
+
+class State(Enum):
+    """Where an elector is."""
+
+    STANDBY = auto()
+    """Another replica leads, or nobody does yet."""
+    LEADING = auto()
+    """This replica holds the lease, and may write while `fence` lets it."""
+    LOST = auto()
+    """It held the lease and could not keep it. The end."""
+    RELEASED = auto()
+    """It gave the lease back. The end."""
+
+
+def identify(chance: Chance) -> str:
+    """An identity no other process has: host name and a fresh id."""
+    return f"{socket.gethostname()}_{chance.id()}"
+
+
+class Elector:
+    """Competes for a lease, keeps it, and gives it back.
+
+    `rest` should have a connection of its own, so that a lease call never waits behind others.
+    """
+
+    def __init__(
+        self,
+        rest: Rest,
+        election: Election,
+        *,
+        clock: Clock,
+        chance: Chance,
+        metrics: LeaderMetrics,
+    ) -> None:
+        self.election = election
+        self.state = State.STANDBY
+        self._rest, self._clock, self._chance, self._metrics = rest, clock, chance, metrics
+        self._seen: Seen | None = None
+        self._renewed = 0.0
+        self._complaint = ""
+        self._elected = asyncio.Event()
+
+    async def run(self) -> NoReturn:
+        """Compete until elected, then renew; LeadershipLost ends it, or cancellation."""
+        while self.state is State.STANDBY:
+            if await self._attempt(self._contend(), self.election.call):
+                self._lead()
+            else:
+                await asyncio.sleep(self._patience())
+        while True:
+            await asyncio.sleep(min(self.election.retry, max(0.0, self._left())))
+            await self._prolong()
+
+    async def elected(self) -> None:
+        """Return once this replica leads."""
+        await self._elected.wait()
+
+    def fence(self) -> None:
+        """Let a write pass; NotLeader once it might meet another leader's."""
+        if self.state is not State.LEADING or self._left() < 0:
+            raise NotLeader(f"{self.election.identity} does not hold lease {self.election.name}")
+
+    def overdue(self) -> float:
+        """Seconds since the last renewal began, for a leader; 0 for anybody else."""
+        return monotonic() - self._renewed if self.state is State.LEADING else 0.0
+
+    async def release(self) -> None:
+        """Give the lease back, so that a standby need not wait; call it after the last write."""
+        if self.state is not State.LEADING:
+            return
+        self._turn(State.RELEASED)
+        if await self._bounded(self._resign(), self.election.renew):
+            log.info("released lease", lease=self.election.name)
+
+    def _lead(self) -> None:
+        self._turn(State.LEADING)
+        self._elected.set()
+        log.info("acquired lease", lease=self.election.name, identity=self.election.identity)
+
+    def _turn(self, state: State) -> None:
+        self.state = state
+        self._metrics.leading(state is State.LEADING)
+
+    def _left(self) -> float:
+        """Seconds until the leader must stop writing."""
+        return self._renewed + self.election.renew - monotonic()
+
+    def _patience(self) -> float:
+        """Seconds until a standby looks again: at the next retry, or when the lease runs out."""
+        retry = self._chance.uniform(self.election.retry / JITTER, self.election.retry)
+        if self._seen is None or not self._seen.lease.spec.holder_identity:
+            return retry
+        left = self._seen.expires(self.election.lease) - monotonic()
+        return min(retry, max(left, NAP_SECONDS))
+
+    async def _prolong(self) -> None:
+        """Renew once; LeadershipLost when it is too late or another replica has the lease."""
+        limit = min(self.election.call, self._left())
+        if limit > 0 and await self._attempt(self._renew(), limit):
+            return
+        holder = self._seen.lease.spec.holder_identity if self._seen else None
+        if self._left() <= 0 or holder != self.election.identity:
+            self._turn(State.LOST)
+            raise LeadershipLost(
+                f"lease {self.election.namespace}/{self.election.name} was not renewed "
+                f"within {self.election.renew:g} s; its holder is {holder or 'nobody'}"
+            )
+
+    async def _attempt(self, work: Awaitable[bool], limit: float) -> bool:
+        """Whether the lease is ours after `work`; the claim counts from before it began."""
+        began = monotonic()
+        held = await self._bounded(work, limit)
+        if held:
+            self._renewed = began
+        return held
+
+    async def _bounded(self, work: Awaitable[bool], limit: float) -> bool:
+        """Whether `work` succeeded in time; a row of equal failures is logged once."""
+        complaint = ""
+        try:
+            async with asyncio.timeout(limit):
+                return await work
+        except (Conflict, AlreadyExists):
+            return False  # another replica was faster
+        except (QuintantError, TimeoutError) as error:
+            complaint = str(error) or f"no answer within {limit:g} s"
+            if complaint != self._complaint:
+                log.warning("cannot update lease", lease=self.election.name, why=complaint)
+            return False
+        finally:
+            self._complaint = complaint
+
+    async def _contend(self) -> bool:
+        """Read the lease, and claim it if it may be claimed."""
+        found = await self._read()
+        action = decide(self.election, found, self._seen, monotonic())
+        if action is Action.WAIT or (action is Action.TAKE and self.state is State.LEADING):
+            # A leader that finds the lease in other hands, or in none, has lost it.
+            return False
+        return await self._claim(found)
+
+    async def _renew(self) -> bool:
+        """Write on top of the version known; read first only if it is not the newest."""
+        try:
+            return await self._claim(self._seen.lease if self._seen else None)
+        except (Conflict, NotFound):
+            self._metrics.slow()
+            return await self._contend()
+
+    async def _claim(self, found: Lease | None) -> bool:
+        spec = claim(self.election, found.spec if found else None, self._clock.now())
+        stored = await (self._patch(found, spec) if found else self._create(spec))
+        return found is None or stored.metadata.resource_version != found.metadata.resource_version
+
+    async def _resign(self) -> bool:
+        found = self._seen.lease if self._seen else None
+        while found and found.spec.holder_identity == self.election.identity:
+            try:
+                await self._patch(found, resign(found.spec, self._clock.now()))
+            except Conflict:
+                found = await self._read()
+            else:
+                return True
+        return False
+
+    async def _read(self) -> Lease | None:
+        try:
+            found = await self._rest.get(
+                Lease, Request(self.election.name, self.election.namespace)
+            )
+        except NotFound:
+            return None
+        self._seen = observe(self._seen, found, monotonic())
+        return found
+
+    async def _create(self, spec: LeaseSpec) -> Lease:
+        meta = ObjectMeta(name=self.election.name, namespace=self.election.namespace)
+        return await self._write("POST", "", JSON, Lease(metadata=meta, spec=spec))
+
+    async def _patch(self, since: Lease, spec: LeaseSpec) -> Lease:
+        meta = ObjectMeta(resource_version=since.metadata.resource_version)
+        return await self._write(
+            "PATCH", self.election.name, MERGE, Lease(metadata=meta, spec=spec)
+        )
+
+    async def _write(self, method: str, name: str, content: str, lease: Lease) -> Lease:
+        # Not through Rest's own verbs: they shield a write from cancellation, and one that hangs
+        # would eat the time left for the next.
+        path = resource_of(Lease).path(self.election.namespace, name)
+        headers = {"accept": JSON, "content-type": content}
+        body = codec.encode_object(lease)
+        reply = await self._rest.send(Call(method, path, {}, headers, body, idempotent=bool(name)))
+        stored = codec.decode(Lease, reply.body)
+        self._seen = observe(self._seen, stored, monotonic())
+        return stored
