@@ -104,6 +104,7 @@ from quintant.api.volume import (
     ConfigMapVolume,
     CsiVolume,
     DataSource,
+    DataSourceRef,
     DownwardFile,
     DownwardVolume,
     EmptyDir,
@@ -135,6 +136,7 @@ __all__ = [
     "ContainerStatus",
     "CsiVolume",
     "DataSource",
+    "DataSourceRef",
     "DnsConfig",
     "DnsOption",
     "DownwardFile",
@@ -251,7 +253,7 @@ class Secret(Object):
         return f"Secret({', '.join(f'{name}={value!r}' for name, value in self.__rich_repr__())})"
 
     def __rich_repr__(self) -> Iterator[tuple[str, object]]:
-        yield "metadata", self.metadata.name
+        yield "name", str(self.key)
         yield "keys", sorted({*self.data, *self.string_data})
         yield "type", self.type
 

@@ -102,6 +102,11 @@ class DataSource(Model):
     kind: str
     name: str
     api_group: str | None = None
+
+
+class DataSourceRef(DataSource):
+    """What a new volume is filled from, perhaps from another namespace."""
+
     namespace: str | None = None
 
 
@@ -115,7 +120,7 @@ class ClaimSpec(Model):
     volume_name: str = ""
     selector: LabelSelector | None = None
     data_source: DataSource | None = None
-    data_source_ref: DataSource | None = None
+    data_source_ref: DataSourceRef | None = None
 
 
 class ClaimStatus(Model):

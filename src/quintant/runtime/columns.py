@@ -7,23 +7,18 @@ following it through the schema, which also gives the column's type.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any
 
 from quintant.runtime.constraints import INT_OR_STRING, PRESERVE, Schema
 from quintant.runtime.errors import ConfigError
+from quintant.runtime.object import ObjectMeta
 from quintant.runtime.resource import Column
+from quintant.runtime.structural import model_schema
 
 # A name (dots inside it escaped), a quoted name in brackets, or an index or filter in brackets.
 _STEP = re.compile(r"\.((?:\\.|[^.\[\]\\])+)|\['([^']+)'\]|\[([^\]]*)\]")
-_METADATA: Schema = {
-    "type": "object",
-    "properties": {
-        "creationTimestamp": {"type": "string", "format": "date-time"},
-        "deletionTimestamp": {"type": "string", "format": "date-time"},
-        "generation": {"type": "integer"},
-    },
-    "additionalProperties": {"type": "string"},
-}
+_DATE: Schema = {"type": "string", "format": "date-time"}
 _ANYTHING: Schema = {PRESERVE: True}
 
 
@@ -43,7 +38,7 @@ def column(title: str, given: Column, schema: Schema) -> dict[str, Any]:
 
 
 def _guess(title: str, path: str, schema: Schema) -> str:
-    node = schema | {"properties": schema["properties"] | {"metadata": _METADATA}}
+    node = schema | {"properties": schema["properties"] | {"metadata": _metadata()}}
     position = 0
     while position < len(path):
         step = _STEP.match(path, position)
@@ -56,6 +51,13 @@ def _guess(title: str, path: str, schema: Schema) -> str:
             )
         node, position = found, step.end()
     return _printed(node)
+
+
+@cache
+def _metadata() -> Schema:
+    schema = model_schema(ObjectMeta)
+    dates = {"creationTimestamp": _DATE, "deletionTimestamp": _DATE}
+    return schema | {"properties": schema["properties"] | dates}
 
 
 def _below(node: Schema, step: re.Match[str]) -> Schema | None:

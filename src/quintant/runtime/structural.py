@@ -58,9 +58,14 @@ class Place:
 
 def schema_of(kind: type[Object]) -> Schema:
     """The openAPIV3Schema of a kind, without the rules of its definition."""
-    root = _model(kind, kind, Place(kind.__name__, (kind,)))
+    root = model_schema(kind)
     own = {name: {"type": "string"} for name in ("apiVersion", "kind")}
     return root | {"properties": own | root["properties"] | {"metadata": {"type": "object"}}}
+
+
+def model_schema(model: type[Model]) -> Schema:
+    """The schema of a Model and all within it."""
+    return _nested(model, model, (), Place(model.__name__))
 
 
 def _schema(hint: Hint, place: Place) -> Schema:
