@@ -1,12 +1,125 @@
-"""Patience with an API server."""
+"""Patience with an API server: which answers are worth another try, and when.
+
+`patient(transport)` wraps any Transport. `pause` decides and is pure. A server that says
+Retry-After did not act on the request, so anything may be sent again, and never sooner than it
+said; without that word only what does no harm twice is. Streams pass through: the watch has a
+patience of its own.
+"""
 
 from __future__ import annotations
 
-from quintant.runtime.client.transport import Call
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
+from typing import Final
 
-_REPEATABLE = frozenset(("GET", "HEAD", "PUT", "DELETE"))
+from quintant.runtime.client.transport import Call, Reply, Stream, Transport
+from quintant.runtime.clock import Chance, monotonic
+from quintant.runtime.errors import ConnectError, TransportError
+
+# Attempts in all, the first included.
+TRIES = 10
+# Where the server names no time: the first pause, doubled each time up to the longest one.
+FIRST_SECONDS, LONGEST_SECONDS = 0.1, 5.0
+# A share added to the time that a server named, so that those it named it to do not come at once.
+SPREAD = 0.1
+
+_REPEATABLE: Final = frozenset(("GET", "HEAD", "PUT", "DELETE"))
+# Answers that come from an overloaded server or from a proxy before it, not from the request.
+_PASSING: Final = frozenset((429, 502, 503, 504))
+
+
+def patient(
+    transport: Transport, chance: Chance | None = None, *, bucket: Bucket | None = None
+) -> Transport:
+    """A transport that tries again where that may help, within each call's own time limit.
+
+    With a `bucket`, requests also wait for their turn on the client's side.
+    """
+    return _Patient(transport, chance or Chance(), bucket)
 
 
 def repeatable(call: Call) -> bool:
     """Whether sending a call twice does no harm."""
     return call.idempotent or call.method in _REPEATABLE
+
+
+def pause(call: Call, outcome: Reply | TransportError, failures: int, roll: float) -> float | None:
+    """Seconds until another try after so many failures, or None to let the outcome stand.
+
+    `roll` is chance, from 0 to 1.
+    """
+    if failures >= TRIES:
+        return None
+    if isinstance(outcome, Reply):
+        told = outcome.headers.get("retry-after", "")
+        if told.isdigit() and (outcome.status == 429 or outcome.status >= 500):
+            return int(told) * (1 + SPREAD * roll)
+        worth = outcome.status in _PASSING
+    else:
+        worth = isinstance(outcome, ConnectError)
+    if not worth or not repeatable(call):
+        return None
+    longest = min(FIRST_SECONDS * 2.0 ** (failures - 1), LONGEST_SECONDS)
+    return longest * (0.5 + 0.5 * roll)
+
+
+@dataclass(slots=True)
+class Bucket:
+    """A client-side limit: `rate` requests a second, after a burst of `burst`, first come first.
+
+    API servers share out their own capacity; this is for one that does not, or that is shared with
+    somebody who must not notice us.
+    """
+
+    rate: float
+    burst: int = 1
+    _due: float = field(default=0.0, init=False)
+
+    async def take(self) -> None:
+        """Wait for our turn."""
+        now = monotonic()
+        due = max(self._due, now)
+        self._due = due + 1 / self.rate
+        wait = due - now - (self.burst - 1) / self.rate
+        if wait > 0:
+            await asyncio.sleep(wait)
+
+
+@dataclass(frozen=True, slots=True)
+class _Patient:
+    inner: Transport
+    chance: Chance
+    bucket: Bucket | None
+
+    async def request(self, call: Call) -> Reply:
+        began = monotonic()
+        outcome = await self._try(call)
+        failures = 0
+        while not isinstance(outcome, Reply) or outcome.status >= 429:
+            failures += 1
+            wait = pause(call, outcome, failures, self.chance.uniform(0, 1))
+            if wait is None:
+                break
+            left = None if call.timeout is None else began + call.timeout - monotonic() - wait
+            if left is not None and left <= 0:
+                break
+            await asyncio.sleep(wait)
+            outcome = await self._try(call if left is None else replace(call, timeout=left))
+        if isinstance(outcome, TransportError):
+            raise outcome
+        return outcome
+
+    def stream(self, call: Call) -> AbstractAsyncContextManager[Stream]:
+        return self.inner.stream(call)
+
+    async def close(self) -> None:
+        await self.inner.close()
+
+    async def _try(self, call: Call) -> Reply | TransportError:
+        if self.bucket is not None:
+            await self.bucket.take()
+        try:
+            return await self.inner.request(call)
+        except TransportError as error:
+            return error

@@ -1,0 +1,76 @@
+"""One rule of a `FaultTransport`: what it does, to which requests, how often still."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from types import TracebackType
+from typing import Self
+
+from quintant.runtime.client.match import Match
+from quintant.runtime.client.transport import Call, Reply
+
+
+class Effect(Enum):
+    """What a rule does."""
+
+    DELAY = auto()  # the request waits before it is sent
+    REFUSE = auto()  # it is not sent
+    ANSWER = auto()  # it is not sent, and answered by us
+    LOSE = auto()  # it is sent, and its answer is thrown away
+    STALL = auto()  # nothing comes back, as long as the rule stands
+    LAG = auto()  # what a stream says comes later
+    TRUNCATE = auto()  # a stream breaks in the middle of a line
+
+
+@dataclass(slots=True, eq=False)
+class Fault:
+    """A rule that was made: `hits` counts what it struck, `lift` (or the end of a `with`) ends it.
+
+    The first `skip` matching requests are spared; after `times` hits the rule is spent.
+    """
+
+    effect: Effect
+    when: Match
+    times: int | None = None
+    skip: int = 0
+    seconds: float = 0.0
+    reply: Reply | None = None
+    late: bool = False
+    hits: int = 0
+    lifted: Callable[[Fault], None] = field(default=lambda fault: None, repr=False)
+
+    @property
+    def spent(self) -> bool:
+        """Whether the rule has struck as often as it was meant to."""
+        return self.times is not None and self.hits >= self.times
+
+    def covers(self, call: Call) -> bool:
+        """Whether the rule is for this request, and not spent."""
+        return not self.spent and self.when(call)
+
+    def strike(self, call: Call) -> bool:
+        """Whether the rule strikes this request; counts it if so."""
+        if not self.covers(call):
+            return False
+        if self.skip > 0:
+            self.skip -= 1
+            return False
+        self.hits += 1
+        return True
+
+    def lift(self) -> None:
+        """End the rule; what it held goes on."""
+        self.lifted(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.lift()

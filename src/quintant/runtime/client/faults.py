@@ -1,0 +1,270 @@
+"""A transport that fails on purpose: the tool to test what a controller does when things go wrong.
+
+    faults = FaultTransport(transport)
+    faults.answer(429, retry_after=3, when=verb("patch"), times=50)
+    with faults.stall(watch(Pod)):
+        ...                                     # every watch of pods is silent, open ones included
+    assert not faults.seen(writes)
+
+Rules are asked in the order they were made; each counts its hits, and ends when lifted or after
+`times`. Nothing here is left to chance: under a virtual loop a run is the same every time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import msgspec
+
+from quintant.runtime.client.fault import Effect, Fault
+from quintant.runtime.client.match import Match, anything
+from quintant.runtime.client.tap import Hand, Tap
+from quintant.runtime.client.target import verb_of
+from quintant.runtime.client.transport import JSON, Call, Reply, Stream, Transport
+from quintant.runtime.clock import monotonic
+from quintant.runtime.errors import ConnectError, DeadlineExceeded, TransportError
+
+# What a held or delayed request may take if it has no limit of its own, as over the network.
+LIMIT_SECONDS = 60.0
+# Requests remembered in `calls`; the oldest are forgotten.
+REMEMBERED = 100_000
+
+_REASONS = {
+    400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 409: "Conflict",
+    410: "Expired", 422: "Invalid", 429: "TooManyRequests", 500: "InternalError",
+    503: "ServiceUnavailable", 504: "Timeout",
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Sent:
+    """A request as it was made, when, and how it went: a status, an error's name, or None yet."""
+
+    call: Call
+    verb: str
+    at: float
+    outcome: int | str | None = None
+
+
+class FaultTransport:
+    """Wraps a transport and breaks what you tell it to; without a rule it changes nothing."""
+
+    def __init__(self, inner: Transport) -> None:
+        self.calls: deque[Sent] = deque(maxlen=REMEMBERED)
+        self._inner = inner
+        self._rules: list[Fault] = []
+        self._taps: list[Tap] = []
+        self._changed = asyncio.Event()
+
+    # Rules: each returns its Fault, to count, to lift, or to use in a `with`.
+
+    def delay(
+        self, seconds: float, when: Match = anything, *, times: int | None = None, skip: int = 0
+    ) -> Fault:
+        """Matching requests reach the server so much later."""
+        return self._rule(Fault(Effect.DELAY, when, times, skip, seconds=seconds))
+
+    def refuse(self, when: Match = anything, *, times: int | None = None, skip: int = 0) -> Fault:
+        """Matching requests fail before they are sent: ConnectError."""
+        return self._rule(Fault(Effect.REFUSE, when, times, skip))
+
+    def lose(
+        self,
+        when: Match = anything,
+        *,
+        late: bool = False,
+        times: int | None = None,
+        skip: int = 0,
+    ) -> Fault:
+        """Matching requests are carried out and their answers lost.
+
+        The connection breaks (ConnectError), or, with `late`, nothing comes (DeadlineExceeded).
+        """
+        return self._rule(Fault(Effect.LOSE, when, times, skip, late=late))
+
+    def answer(
+        self,
+        status: int,
+        *,
+        retry_after: int | None = None,
+        message: str = "injected",
+        when: Match = anything,
+        times: int | None = None,
+        skip: int = 0,
+    ) -> Fault:
+        """Matching requests are not carried out and get this answer, with a Status document."""
+        headers = {"content-type": JSON}
+        if retry_after is not None:
+            headers["retry-after"] = str(retry_after)
+        body = _status(status, message, retry_after)
+        return self._rule(
+            Fault(Effect.ANSWER, when, times, skip, reply=Reply(status, body, headers))
+        )
+
+    def stall(self, when: Match = anything) -> Fault:
+        """Matching streams, open ones included, stay open and say nothing; requests hang."""
+        return self._rule(Fault(Effect.STALL, when))
+
+    def lag(self, seconds: float, when: Match = anything) -> Fault:
+        """What matching streams say arrives so much later, in its order."""
+        return self._rule(Fault(Effect.LAG, when, seconds=seconds))
+
+    def truncate(self, when: Match = anything, *, times: int | None = 1) -> Fault:
+        """The next piece of a matching stream is cut in its middle, and the connection with it."""
+        return self._rule(Fault(Effect.TRUNCATE, when, times))
+
+    # Acts: done at once, to the streams that are open; each returns to how many.
+
+    def cut(self, when: Match = anything, *, clean: bool = False) -> int:
+        """Break open streams; `clean` ends them as a server does whose time limit is reached."""
+        return self._act(when, lambda tap: tap.cut(clean=clean))
+
+    def garble(self, when: Match = anything, line: bytes = b'{"type":"ADDED","obj\x00\n') -> int:
+        """Say something into open streams that the server did not say; by default, no JSON."""
+        return self._act(when, lambda tap: tap.say(line))
+
+    def fail(self, status: int, when: Match = anything, *, message: str = "injected") -> int:
+        """Say an ERROR event into open streams, as a server does that gives up on a watch."""
+        event = b'{"type":"ERROR","object":%s}\n' % _status(status, message, None)
+        return self._act(when, lambda tap: tap.say(event))
+
+    def clear(self) -> None:
+        """Lift every rule."""
+        for rule in self._rules[:]:
+            rule.lift()
+
+    def seen(self, when: Match = anything) -> list[Sent]:
+        """The matching requests made so far."""
+        return [sent for sent in self.calls if when(sent.call)]
+
+    # The transport itself.
+
+    async def request(self, call: Call) -> Reply:
+        sent = self._note(call)
+        try:
+            reply = await self._request(call)
+        except TransportError as error:
+            sent.outcome = type(error).__name__
+            raise
+        sent.outcome = reply.status
+        return reply
+
+    @asynccontextmanager
+    async def stream(self, call: Call) -> AsyncIterator[Stream]:
+        sent = self._note(call)
+        try:
+            reply = await self._meet(call)
+        except TransportError as error:
+            sent.outcome = type(error).__name__
+            raise
+        if reply is not None:
+            sent.outcome = reply.status
+            yield Stream(reply.status, _once(reply.body), reply.headers)
+            return
+        async with self._inner.stream(call) as stream, self._tapped(call, stream) as tap:
+            sent.outcome = stream.status
+            yield Stream(stream.status, tap.drain(), stream.headers)
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+    async def _request(self, call: Call) -> Reply:
+        try:
+            async with asyncio.timeout(call.timeout or LIMIT_SECONDS):
+                answer = await self._meet(call)
+                self._strike(Effect.STALL, call)
+                while self._covering(Effect.STALL, call):
+                    await self._changed.wait()
+        except TimeoutError:
+            raise DeadlineExceeded(f"{call}: no answer in time (injected)") from None
+        if answer is not None:
+            return answer
+        lost = self._strike(Effect.LOSE, call)
+        reply = await self._inner.request(call)
+        if lost is None:
+            return reply
+        error = DeadlineExceeded if lost.late else ConnectError
+        raise error(f"{call}: the answer was lost (injected)")
+
+    async def _meet(self, call: Call) -> Reply | None:
+        """What happens to a request on its way: it is delayed, refused, or answered."""
+        for rule in self._rules[:]:
+            if rule.effect is Effect.DELAY and rule.strike(call):
+                await asyncio.sleep(rule.seconds)
+            elif rule.effect is Effect.REFUSE and rule.strike(call):
+                raise ConnectError(f"{call}: the connection was refused (injected)")
+            elif rule.effect is Effect.ANSWER and rule.strike(call):
+                return rule.reply
+        return None
+
+    @asynccontextmanager
+    async def _tapped(self, call: Call, stream: Stream) -> AsyncIterator[Tap]:
+        hand = Hand(
+            stalled=lambda: bool(self._covering(Effect.STALL, call)),
+            lag=lambda: sum(rule.seconds for rule in self._covering(Effect.LAG, call)),
+            truncated=lambda: self._strike(Effect.TRUNCATE, call) is not None,
+        )
+        tap = Tap(call, hand)
+        self._taps.append(tap)
+        self._strike(Effect.STALL, call)
+        source = asyncio.ensure_future(tap.fill(stream.chunks))
+        try:
+            yield tap
+        finally:
+            self._taps.remove(tap)
+            source.cancel()
+            await asyncio.wait({source})
+
+    def _rule(self, rule: Fault) -> Fault:
+        rule.lifted = self._lift
+        self._rules.append(rule)
+        if rule.effect is Effect.STALL:
+            rule.hits = sum(rule.when(tap.call) for tap in self._taps)
+        return rule
+
+    def _lift(self, rule: Fault) -> None:
+        if rule in self._rules:
+            self._rules.remove(rule)
+        self._changed.set()
+        self._changed = asyncio.Event()
+        self._act(anything, Tap.wake)
+
+    def _strike(self, effect: Effect, call: Call) -> Fault | None:
+        rules = (rule for rule in self._rules if rule.effect is effect)
+        return next((rule for rule in rules if rule.strike(call)), None)
+
+    def _covering(self, effect: Effect, call: Call) -> list[Fault]:
+        return [rule for rule in self._rules if rule.effect is effect and rule.covers(call)]
+
+    def _act(self, when: Match, act: Callable[[Tap], None]) -> int:
+        taps = [tap for tap in self._taps if when(tap.call)]
+        for tap in taps:
+            act(tap)
+        return len(taps)
+
+    def _note(self, call: Call) -> Sent:
+        sent = Sent(call, verb_of(call), monotonic())
+        self.calls.append(sent)
+        return sent
+
+
+async def _once(body: bytes) -> AsyncIterator[bytes]:
+    yield body
+
+
+def _status(code: int, message: str, retry_after: int | None) -> bytes:
+    document = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": message,
+        "reason": _REASONS.get(code, ""),
+        "details": {} if retry_after is None else {"retryAfterSeconds": retry_after},
+        "code": code,
+    }
+    return msgspec.json.encode(document)

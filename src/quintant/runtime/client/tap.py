@@ -1,0 +1,108 @@
+"""One open stream with somebody's hand on it: held, slowed, cut, or spoken into.
+
+`FaultTransport` puts a tap on every stream it passes on. What comes from the server waits here
+until it is due and nothing holds it; a change of the rules wakes the tap to look again. Time is the
+loop's, so a virtual loop makes every run the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from quintant.runtime.client.transport import Call
+from quintant.runtime.clock import monotonic
+from quintant.runtime.errors import ConnectError, TransportError
+
+
+class _End:
+    """The server ended the stream."""
+
+
+Item = bytes | TransportError | _End
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """Something to hand on, not before its time."""
+
+    at: float
+    item: Item
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """What the rules say of a stream, asked anew at each step."""
+
+    stalled: Callable[[], bool]
+    lag: Callable[[], float]
+    truncated: Callable[[], bool]
+
+
+class Tap:
+    """A stream between the server and its reader."""
+
+    def __init__(self, call: Call, hand: Hand) -> None:
+        self.call = call
+        self._hand = hand
+        self._waiting: deque[_Due] = deque()
+        self._cut: Item | None = None
+        self._wake = asyncio.Event()
+
+    async def fill(self, chunks: AsyncIterator[bytes]) -> None:
+        """Take over what the server sends, until it ends or breaks."""
+        try:
+            async for chunk in chunks:
+                self._put(chunk)
+        except TransportError as error:
+            self._put(error)
+        else:
+            self._put(_End())
+
+    async def drain(self) -> AsyncIterator[bytes]:
+        """What the reader gets."""
+        while True:
+            item = await self._next()
+            if isinstance(item, TransportError):
+                raise item
+            if isinstance(item, _End):
+                return
+            if self._hand.truncated():
+                self.cut()
+                yield item[: len(item) // 2]
+            else:
+                yield item
+
+    def cut(self, *, clean: bool = False) -> None:
+        """End the stream at once: broken, or as if the server had ended it."""
+        self._cut = _End() if clean else ConnectError(f"{self.call}: the connection was cut")
+        self.wake()
+
+    def say(self, line: bytes) -> None:
+        """Put a line before whatever the server says next."""
+        self._waiting.appendleft(_Due(monotonic(), line))
+        self.wake()
+
+    def wake(self) -> None:
+        """Look again: the rules have changed."""
+        self._wake.set()
+
+    def _put(self, item: Item) -> None:
+        last = self._waiting[-1].at if self._waiting else 0.0
+        self._waiting.append(_Due(max(last, monotonic() + self._hand.lag()), item))
+        self.wake()
+
+    async def _next(self) -> Item:
+        while True:
+            if self._cut is not None:
+                return self._cut
+            held = self._hand.stalled() or not self._waiting
+            if not held and self._waiting[0].at <= monotonic():
+                return self._waiting.popleft().item
+            self._wake.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(None if held else self._waiting[0].at):
+                    await self._wake.wait()

@@ -1,0 +1,59 @@
+"""What a request is about: the verb and the resource behind its method and path.
+
+The same reading that an API server does before it asks who may do what, for tools that look at
+requests from the client's side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quintant.runtime.client.transport import Call
+
+APPLY_TYPES = ("application/apply-patch+yaml", "application/apply-patch+cbor")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The resource a path names; empty strings where it names none."""
+
+    group: str = ""
+    version: str = ""
+    namespace: str = ""
+    plural: str = ""
+    name: str = ""
+    sub: str = ""
+
+
+def target_of(path: str) -> Target:
+    """The resource of a path; an empty Target for paths outside /api and /apis."""
+    root, *rest = path.strip("/").split("/")
+    if root == "api":
+        group = ""
+    elif root == "apis" and rest:
+        group, *rest = rest
+    else:
+        return Target()
+    version, *rest = rest or [""]
+    namespace = ""
+    # A namespace's own subresources are the exception: /namespaces/a/status is not a kind "status".
+    if rest[:1] == ["namespaces"] and len(rest) > 2 and rest[2] not in ("status", "finalize"):
+        namespace, rest = rest[1], rest[2:]
+    plural, name, sub = (*rest, "", "", "")[:3]
+    return Target(group, version, namespace, plural, name, sub)
+
+
+def verb_of(call: Call) -> str:
+    """The verb of a call: get, list, watch, create, update, patch, apply, delete, deletecollection.
+
+    RBAC calls an apply a patch; here they are told apart.
+    """
+    if call.method == "GET":
+        if call.query.get("watch") in ("1", "true"):
+            return "watch"
+        return "get" if target_of(call.path).name else "list"
+    if call.method == "PATCH":
+        return "apply" if call.headers.get("content-type", "") in APPLY_TYPES else "patch"
+    if call.method == "DELETE":
+        return "delete" if target_of(call.path).name else "deletecollection"
+    return {"POST": "create", "PUT": "update"}.get(call.method, call.method.lower())
