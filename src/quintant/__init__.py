@@ -2,3 +2,128 @@
 
 The public names, loaded when first used, so that a small program pays only for what it touches.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from quintant.runtime import errors, when
+    from quintant.runtime.apply import Policy, control
+    from quintant.runtime.builder import Builder
+    from quintant.runtime.client.client import Client
+    from quintant.runtime.client.config import Config
+    from quintant.runtime.clock import Chance, Clock
+    from quintant.runtime.context import Context, KeyContext, Reconciler
+    from quintant.runtime.controller import Controller
+    from quintant.runtime.declaration import by_index
+    from quintant.runtime.environment import Environment
+    from quintant.runtime.errors import ConfigError, Terminal
+    from quintant.runtime.manager import Manager
+    from quintant.runtime.object import (
+        Custom,
+        Metadata,
+        Model,
+        Object,
+        ObjectMeta,
+        Opaque,
+        Request,
+        replace,
+    )
+    from quintant.runtime.owner import has_owner, owned, with_labels
+    from quintant.runtime.resource import Column, Scale, projection, resource
+    from quintant.runtime.result import DONE, Result
+    from quintant.runtime.sources import every
+    from quintant.runtime.status import StatusWriter
+
+_HOMES = {
+    "Builder": "quintant.runtime.builder",
+    "Chance": "quintant.runtime.clock",
+    "Client": "quintant.runtime.client.client",
+    "Clock": "quintant.runtime.clock",
+    "Column": "quintant.runtime.resource",
+    "Config": "quintant.runtime.client.config",
+    "ConfigError": "quintant.runtime.errors",
+    "Context": "quintant.runtime.context",
+    "Controller": "quintant.runtime.controller",
+    "Custom": "quintant.runtime.object",
+    "DONE": "quintant.runtime.result",
+    "Environment": "quintant.runtime.environment",
+    "KeyContext": "quintant.runtime.context",
+    "Manager": "quintant.runtime.manager",
+    "Metadata": "quintant.runtime.object",
+    "Model": "quintant.runtime.object",
+    "Object": "quintant.runtime.object",
+    "ObjectMeta": "quintant.runtime.object",
+    "Opaque": "quintant.runtime.object",
+    "Policy": "quintant.runtime.apply",
+    "Reconciler": "quintant.runtime.context",
+    "Request": "quintant.runtime.object",
+    "Result": "quintant.runtime.result",
+    "Scale": "quintant.runtime.resource",
+    "StatusWriter": "quintant.runtime.status",
+    "Terminal": "quintant.runtime.errors",
+    "by_index": "quintant.runtime.declaration",
+    "control": "quintant.runtime.apply",
+    "every": "quintant.runtime.sources",
+    "has_owner": "quintant.runtime.owner",
+    "owned": "quintant.runtime.owner",
+    "projection": "quintant.runtime.resource",
+    "replace": "quintant.runtime.object",
+    "resource": "quintant.runtime.resource",
+    "with_labels": "quintant.runtime.owner",
+}
+_MODULES = {"errors": "quintant.runtime.errors", "when": "quintant.runtime.when"}
+
+__all__ = [
+    "DONE",
+    "Builder",
+    "Chance",
+    "Client",
+    "Clock",
+    "Column",
+    "Config",
+    "ConfigError",
+    "Context",
+    "Controller",
+    "Custom",
+    "Environment",
+    "KeyContext",
+    "Manager",
+    "Metadata",
+    "Model",
+    "Object",
+    "ObjectMeta",
+    "Opaque",
+    "Policy",
+    "Reconciler",
+    "Request",
+    "Result",
+    "Scale",
+    "StatusWriter",
+    "Terminal",
+    "by_index",
+    "control",
+    "errors",
+    "every",
+    "has_owner",
+    "owned",
+    "projection",
+    "replace",
+    "resource",
+    "when",
+    "with_labels",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(_MODULES[name])
+    if name not in _HOMES:
+        raise AttributeError(f"module 'quintant' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

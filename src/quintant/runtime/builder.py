@@ -7,7 +7,7 @@ Each method returns the builder; `reconcile` ends it and hands the declaration t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterable, Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Generic, Self, TypeVar
@@ -19,7 +19,6 @@ from quintant.runtime.declaration import (
     Gone,
     Mapper,
     Retry,
-    Source,
     Use,
     Watch,
     kind_name,
@@ -28,8 +27,9 @@ from quintant.runtime.declaration import (
 from quintant.runtime.errors import ConfigError
 from quintant.runtime.finalizer import Cleanup, Finalizer
 from quintant.runtime.limiter import CAP_SECONDS, FIRST_SECONDS
-from quintant.runtime.object import K, Object
+from quintant.runtime.object import K, Object, Request
 from quintant.runtime.resource import resource_of
+from quintant.runtime.sources import Source, source
 from quintant.runtime.watch.store import IndexFunction
 from quintant.runtime.when import Predicate
 
@@ -58,9 +58,9 @@ class _Wiring:
         resource_of(kind)
         return self._watch(Watch(kind, to, when, labels or {}, fields or {}))
 
-    def on(self, source: Source) -> Self:
-        """Let an async iterable of requests wake keys: a ticker, a message bus, a poller."""
-        return self._with(sources=(*self._draft.sources, source))
+    def on(self, given: Source | AsyncIterable[Request]) -> Self:
+        """Let something outside wake keys: `every(60)`, or an async iterable of requests."""
+        return self._with(sources=(*self._draft.sources, source(given)))
 
     def uses(self, kind: type[Object], *verbs: str, sub: str = "") -> Self:
         """Declare a permission beyond what is watched, such as `.uses(Secret, "get")`."""

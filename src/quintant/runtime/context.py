@@ -25,7 +25,7 @@ class Recorder(Protocol):
     """Where events go; never waits, never raises."""
 
     def event(
-        self, regarding: Object, type: EventType, reason: str, note: str, *, action: str
+        self, regarding: Object, type: EventType, reason: str, note: str, *, action: str = ""
     ) -> None: ...
 
 
@@ -62,7 +62,7 @@ class Context(Generic[K_co]):
         note: str,
         *,
         type: EventType = "Normal",
-        action: str = "Reconcile",
+        action: str = "",
         regarding: Object | None = None,
     ) -> None:
         """Tell the user what happened, once per transition. Never waits, never raises."""
@@ -88,7 +88,7 @@ class KeyContext:
         note: str,
         *,
         type: EventType = "Normal",
-        action: str = "Reconcile",
+        action: str = "",
     ) -> None:
         """Tell the user what happened to an object. Never waits, never raises."""
         self.recorder.event(regarding, type, reason, note, action=action)

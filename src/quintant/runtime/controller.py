@@ -29,6 +29,7 @@ from quintant.runtime.metrics import Metrics, Outcome
 from quintant.runtime.object import K, Object, Request
 from quintant.runtime.queue import LOW_PRIORITY, Lease, Queue
 from quintant.runtime.result import Nonsense, ReconcileTimeout, Result, Verdict, judge
+from quintant.runtime.sources import Feed, Source, every
 from quintant.runtime.watch.caches import Caches
 from quintant.runtime.watch.informer import Change, Informer
 
@@ -76,8 +77,8 @@ class Controller(Generic[K]):
         retry = declaration.retry
         self._limiter: Limiter[Request] = Limiter(first=retry.first, cap=retry.cap)
         self._log = log.bind()
-        self.running: dict[Request, float] = {}
-        """What is being reconciled, and since when on the loop's clock."""
+        self._running: set[Request] = set()
+        self._seen: set[Request] = set()
         self.primary: Informer[K] | None = None
         self.informers: list[Informer[Any]] = []
         self._subscribe()
@@ -85,14 +86,17 @@ class Controller(Generic[K]):
     async def run(self, resync: float) -> None:
         """Work until the queue is shut down; the caches are complete by now."""
         async with asyncio.TaskGroup() as sides:
-            tasks = [sides.create_task(self._feed(source)) for source in self.declaration.sources]
-            if self.declaration.resync and self.primary is not None:
-                tasks.append(sides.create_task(self._resync(self.primary, resync)))
+            tasks = [sides.create_task(source(self._feed())) for source in self._sources(resync)]
             async with asyncio.TaskGroup() as workers:
                 for _ in range(self.declaration.workers):
                     workers.create_task(self._work())
             for task in tasks:
                 task.cancel()
+
+    def busy(self) -> list[str]:
+        """What is being reconciled now, or was since this was last asked."""
+        seen, self._seen = self._seen, set(self._running)
+        return [f"{self.name} {key}" for key in seen]
 
     async def stop(self) -> None:
         """Take no new keys, and wait for those under way."""
@@ -145,15 +149,14 @@ class Controller(Generic[K]):
 
         return requests
 
-    async def _feed(self, source: Any) -> None:
-        async for request in source:
-            self.queue.add(request)
+    def _sources(self, resync: float) -> Iterable[Source]:
+        yield from self.declaration.sources
+        if self.declaration.resync and self.primary is not None:
+            yield every(resync, RESYNC_JITTER)
 
-    async def _resync(self, primary: Informer[K], period: float) -> None:
-        while True:
-            await asyncio.sleep(self._services.chance.jitter(period, RESYNC_JITTER))
-            for key in primary.store.requests():
-                self.queue.add(key, priority=LOW_PRIORITY)
+    def _feed(self) -> Feed:
+        known = self.primary.store.requests if self.primary is not None else tuple
+        return Feed(self.queue, known, self._services.chance)
 
     async def _work(self) -> None:
         while (lease := await self.queue.get()) is not None:
@@ -161,10 +164,13 @@ class Controller(Generic[K]):
                 await self._handle(lease)
             finally:
                 self.queue.done(lease.key)
+            # A reconcile that awaits nothing must still let watches and timers have their turn.
+            await asyncio.sleep(0)
 
     async def _handle(self, lease: Lease[Request]) -> None:
         key, started = lease.key, monotonic()
-        self.running[key] = started
+        self._running.add(key)
+        self._seen.add(key)
         self._metrics.active(1)
         try:
             with logs.reconciling(self.name, str(key), self._services.chance.id()):
@@ -172,7 +178,7 @@ class Controller(Generic[K]):
                 self._conclude(lease, ending)
         finally:
             self._metrics.active(-1)
-            del self.running[key]
+            self._running.discard(key)
         label = _LABELS.get(ending.verdict, "error")
         self._metrics.reconciled(label, monotonic() - started)
 

@@ -6,7 +6,7 @@ and the permissions it needs can be read off it without a cluster.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic
 
@@ -16,6 +16,7 @@ from quintant.runtime.limiter import CAP_SECONDS, FIRST_SECONDS
 from quintant.runtime.object import K, Object, Request
 from quintant.runtime.owner import controller_of
 from quintant.runtime.resource import Resource, resource_of
+from quintant.runtime.sources import Source
 from quintant.runtime.watch.store import IndexFunction
 from quintant.runtime.when import Predicate
 
@@ -71,7 +72,6 @@ class Use:
     sub: str = ""
 
 
-Source = AsyncIterable[Request]
 Gone = Callable[[Request], Awaitable[None] | None]
 
 

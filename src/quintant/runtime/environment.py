@@ -1,7 +1,7 @@
 """What a manager is bound to when it is served: the same declarations run anywhere.
 
-Production binds an HTTP transport and the machine's clock; a test binds an in-process server and
-the loop's clock; simulation adds a seeded random source.
+Production binds an HTTP transport and the machine's clock and opens ports; a test binds an
+in-process server and the loop's clock; simulation adds a seeded random source.
 """
 
 from __future__ import annotations
@@ -19,3 +19,7 @@ class Environment:
     transport: Transport
     clock: Clock = field(default_factory=SystemClock)
     chance: Chance = field(default_factory=Chance)
+    namespace: str = "default"
+    """Where the process itself lives: its lease, unless the manager says otherwise."""
+    listen: bool = False
+    """Whether probes, metrics and webhooks open their ports."""

@@ -10,10 +10,11 @@ import asyncio
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from quintant.runtime import codec
 from quintant.runtime.client.transport import JSON, Call, Reply, Transport
+from quintant.runtime.clock import monotonic
 from quintant.runtime.codec import Page
 from quintant.runtime.errors import from_reply
 from quintant.runtime.object import K, Object, Request
@@ -46,11 +47,20 @@ class Patch:
     idempotent: bool = False
 
 
+class Observer(Protocol):
+    """Who counts requests."""
+
+    def requested(
+        self, method: str, code: int | str, seconds: float, *, sent: int = 0, received: int = 0
+    ) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Rest:
     """The verbs of the API, typed."""
 
     transport: Transport
+    observer: Observer | None = None
 
     async def get(self, kind: type[K], key: Request) -> K:
         """Read one object from the server."""
@@ -115,7 +125,12 @@ class Rest:
 
     async def send(self, call: Call) -> Reply:
         """Send any request; anything but a 2xx answer is raised."""
+        began = monotonic()
         reply = await self.transport.request(call)
+        if self.observer is not None:
+            took, sent = monotonic() - began, len(call.body or b"")
+            received = len(reply.body)
+            self.observer.requested(call.method, reply.status, took, sent=sent, received=received)
         if not 200 <= reply.status < 300:
             retry_after = reply.headers.get("retry-after", "")
             raise from_reply(reply.status, reply.body, str(call), retry_after)

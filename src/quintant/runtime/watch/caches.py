@@ -13,9 +13,10 @@ from quintant.runtime.client.rest import Rest
 from quintant.runtime.clock import Chance
 from quintant.runtime.errors import ConfigError, NotWatched
 from quintant.runtime.logs import get_logger
+from quintant.runtime.metrics import Metrics
 from quintant.runtime.object import K, Object, Request
 from quintant.runtime.resource import Resource, resource_of
-from quintant.runtime.watch.informer import Informer, Observer
+from quintant.runtime.watch.informer import Informer
 
 log = get_logger()
 
@@ -31,9 +32,9 @@ class Caches:
         chance: Chance,
         *,
         namespaces: Sequence[str] = (),
-        observer: Observer | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
-        self._rest, self._chance, self._observer = rest, chance, observer
+        self._rest, self._chance, self._metrics = rest, chance, metrics
         self._namespaces = tuple(namespaces)
         self._informers: dict[tuple[Any, Selection], Informer[Any]] = {}
         self._by_path: dict[str, list[Informer[Any]]] = {}
@@ -104,8 +105,10 @@ class Caches:
             namespaces=self._namespaces,
             labels=labels,
             fields=fields,
-            observer=self._observer,
+            observer=self._metrics,
         )
+        if self._metrics is not None:
+            self._metrics.watch(informer)
         siblings = self._by_path.setdefault(informer.resource.path(), [])
         if any(sibling.kind != kind for sibling in siblings):
             log.warning(

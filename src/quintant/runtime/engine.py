@@ -1,0 +1,242 @@
+"""A manager's declarations at work: bound to an environment, started and stopped in order.
+
+    start: servers, webhooks, caches, side tasks, leader election, controllers
+    stop:  not ready, controllers (reconciles end), leader's side tasks, lease, events,
+           and then everything else at once; servers last
+
+Everything runs in one task group: a task that fails takes the process down, so that nothing
+lives on half dead. Reconciles and watches heal by themselves and never fail.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from quintant.runtime import logs
+from quintant.runtime.client.client import Client, unfenced
+from quintant.runtime.client.rest import Rest
+from quintant.runtime.client.retry import patient
+from quintant.runtime.controller import Controller, Services
+from quintant.runtime.declaration import Declaration
+from quintant.runtime.election import Election
+from quintant.runtime.environment import Environment
+from quintant.runtime.errors import ConfigError
+from quintant.runtime.events import Recorder
+from quintant.runtime.health import Health
+from quintant.runtime.leader import Elector, identify
+from quintant.runtime.metrics import Metrics
+from quintant.runtime.probes import Probes
+from quintant.runtime.settings import Settings
+from quintant.runtime.watch.caches import Caches
+from quintant.runtime.watchdog import Watchdog
+from quintant.runtime.webhook.declaration import Webhooks
+from quintant.runtime.webhook.server import WebhookServer
+
+log = logs.get_logger()
+
+# How often a start that waits for its caches says what it waits for.
+NAG_SECONDS = 10.0
+
+
+class Side(Protocol):
+    """A task beside the controllers."""
+
+    @property
+    def run(self) -> Callable[[Client], Awaitable[None]]: ...
+
+    @property
+    def leader(self) -> bool: ...
+
+
+class Engine:
+    """One run of a manager."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        declarations: Sequence[Declaration[Any]],
+        sides: Sequence[Side],
+        webhooks: Webhooks,
+        environment: Environment,
+    ) -> None:
+        self.settings, self.environment = settings, environment
+        self.metrics, self.health = Metrics(), Health()
+        self.started = asyncio.Event()
+        """Set when the caches are complete and every controller may work."""
+        self._sides, self._webhooks = sides, webhooks
+        chance, clock = environment.chance, environment.clock
+        rest = Rest(patient(environment.transport, chance), self.metrics.rest("kubernetes"))
+        self.elector = self._elect() if settings.leader_elect else None
+        self.caches = Caches(rest, chance, namespaces=settings.namespaces, metrics=self.metrics)
+        fence = self.elector.fence if self.elector else unfenced
+        self.client = Client(rest, self.caches, settings.name, fence, chance=chance)
+        self.recorder = Recorder(
+            rest,
+            settings.name,
+            clock=clock,
+            chance=chance,
+            metrics=self.metrics,
+            instance=identify(chance),
+        )
+        services = Services(self.caches, self.client, clock, chance, self.metrics, self.recorder)
+        self.controllers = [Controller(declared, services) for declared in declarations]
+        self.watchdog = Watchdog(self.metrics, self._busy)
+        self._crashed = False
+
+    async def run(self) -> None:
+        """Work until cancelled, then stop in order; a second cancellation stops at once."""
+        async with AsyncExitStack() as servers, asyncio.TaskGroup() as group:
+            await self._open(servers)
+            tasks = self._start(group)
+            try:
+                await asyncio.Future()
+            finally:
+                if not self._crashed:
+                    await self._stop(tasks)
+
+    @property
+    def idle(self) -> bool:
+        """Whether no key is ready or under way; what waits for its time does not count."""
+        return not any(len(c.queue) or c.queue.leased() for c in self.controllers)
+
+    async def _open(self, servers: AsyncExitStack) -> None:
+        settings = self.settings
+        if not self.environment.listen:
+            return
+        probes = Probes(self.health, self.metrics)
+        await servers.enter_async_context(probes.serve(settings.probes, settings.metrics))
+        if self._webhooks.hooks or self._webhooks.conversions:
+            server = WebhookServer(self._webhooks, client=self.client, metrics=self.metrics)
+            await servers.enter_async_context(server.serve(settings.webhook))
+
+    def _start(self, group: asyncio.TaskGroup) -> _Tasks:
+        def spawn(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+            return group.create_task(self._watched(work))
+
+        self._declare_checks()
+        for informer in self.caches:
+            spawn(informer.run())
+        spawn(self.watchdog.run())
+        tasks = _Tasks(spawn(self.recorder.run()))
+        if self.elector is not None:
+            tasks.elector = spawn(self.elector.run())
+        for side in self._sides:
+            (tasks.leading if side.leader else tasks.beside).append(spawn(self._accompany(side)))
+        tasks.controllers = spawn(self._conduct())
+        return tasks
+
+    async def _conduct(self) -> None:
+        await self._sync()
+        self.started.set()
+        await self._elected()
+        log.info("started", manager=self.settings.name, controllers=len(self.controllers))
+        async with asyncio.TaskGroup() as group:
+            for controller in self.controllers:
+                group.create_task(controller.run(self.settings.resync))
+
+    async def _accompany(self, side: Side) -> None:
+        if side.leader:
+            await self._elected()
+        await side.run(self.client)
+
+    async def _elected(self) -> None:
+        if self.elector is not None:
+            await self.elector.elected()
+
+    async def _sync(self) -> None:
+        """Wait until every cache is complete, saying every ten seconds which ones are not."""
+        nag = asyncio.get_running_loop().call_later(NAG_SECONDS, self._nag)
+        try:
+            async with asyncio.timeout(self.settings.sync_timeout):
+                for informer in self.caches:
+                    await informer.wait_synced()
+        except TimeoutError:
+            raise ConfigError(
+                f"cannot start: not every kind could be read in {self.settings.sync_timeout:g} s",
+                because="; ".join(self._missing()),
+                hint="install the CRDs, and check the permissions of the service account",
+            ) from None
+        finally:
+            nag.cancel()
+
+    def _nag(self) -> None:
+        if self._missing():
+            log.warning("waiting for kinds to be read", missing=self._missing())
+            asyncio.get_running_loop().call_later(NAG_SECONDS, self._nag)
+
+    def _missing(self) -> list[str]:
+        return [
+            f"{informer.resource.full_name}: {informer.trouble or 'no answer yet'}"
+            for informer in self.caches
+            if not informer.synced
+        ]
+
+    async def _stop(self, tasks: _Tasks) -> None:
+        self.health.stopping = True
+        log.info("stopping", manager=self.settings.name)
+        try:
+            async with asyncio.timeout(self.settings.grace):
+                await asyncio.gather(*(controller.stop() for controller in self.controllers))
+        except TimeoutError:
+            log.warning("stopped with reconciles under way", after=self.settings.grace)
+        await _cancel(tasks.controllers, *tasks.leading)
+        if self.elector is not None and tasks.elector is not None:
+            await _cancel(tasks.elector)
+            await self.elector.release()
+        await self.recorder.flush()
+
+    async def _watched(self, work: Awaitable[Any]) -> None:
+        try:
+            await work
+        except Exception:
+            self._crashed = True
+            raise
+
+    def _elect(self) -> Elector:
+        environment, settings = self.environment, self.settings
+        election = Election(
+            settings.name,
+            settings.lease_namespace or environment.namespace,
+            identify(environment.chance),
+        )
+        return Elector(
+            Rest(environment.transport),
+            election,
+            clock=environment.clock,
+            chance=environment.chance,
+            metrics=self.metrics.leader(settings.name),
+        )
+
+    def _declare_checks(self) -> None:
+        self.health.heed(self.watchdog)
+        for informer in self.caches:
+            self.health.watch(informer)
+        if self.elector is not None:
+            self.health.elect(self.elector)
+
+    def _busy(self) -> list[str]:
+        return [name for controller in self.controllers for name in controller.busy()]
+
+
+@dataclass(slots=True)
+class _Tasks:
+    """The tasks that are stopped one by one; all others end with the group."""
+
+    recorder: asyncio.Task[Any]
+    elector: asyncio.Task[Any] | None = None
+    controllers: asyncio.Task[Any] | None = None
+    leading: list[asyncio.Task[Any]] = field(default_factory=list)
+    beside: list[asyncio.Task[Any]] = field(default_factory=list)
+
+
+async def _cancel(*tasks: asyncio.Task[Any] | None) -> None:
+    """Cancel tasks and wait for them."""
+    going = [task for task in tasks if task is not None]
+    for task in going:
+        task.cancel()
+    if going:
+        await asyncio.wait(going)

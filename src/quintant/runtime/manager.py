@@ -1,0 +1,233 @@
+"""The manager: everything a program declares, and the ways to run it.
+
+It holds declarations only. `serve` binds them to an environment, so the same manager runs in
+production (`run`), inside another program (`serve`) and in tests (`running`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from quintant.runtime import logs
+from quintant.runtime.builder import Builder, KeyBuilder
+from quintant.runtime.client.client import Client
+from quintant.runtime.client.config import Config
+from quintant.runtime.client.http import HttpTransport
+from quintant.runtime.declaration import Declaration
+from quintant.runtime.engine import Engine
+from quintant.runtime.environment import Environment
+from quintant.runtime.errors import ConfigError, QuintantError
+from quintant.runtime.object import K, Object
+from quintant.runtime.resource import resource_of
+from quintant.runtime.settings import Settings
+from quintant.runtime.webhook.declaration import Webhooks
+from quintant.runtime.when import Predicate
+
+log = logs.get_logger()
+
+Runnable = Callable[[Client], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A task beside the controllers; with `leader` it runs only where the lease is held."""
+
+    run: Runnable
+    leader: bool
+
+
+class Manager:
+    """Collects controllers, webhooks and side tasks, and runs them together."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        namespaces: Sequence[str] = (),
+        leader_elect: bool = False,
+        metrics: str = ":8080",
+        probes: str = ":8081",
+        webhook: str = ":9443",
+        resync: float | timedelta = timedelta(hours=10),
+        grace: float | timedelta = 30.0,
+    ) -> None:
+        """Name the program; every other setting has a default that suits production.
+
+        `namespaces` restricts every watch, and the permissions needed, to those; empty means all.
+        """
+        if not name:
+            raise ConfigError("a manager needs a name", because="its lease and role carry it")
+        self.settings = Settings(
+            name=name,
+            namespaces=tuple(namespaces),
+            leader_elect=leader_elect,
+            metrics=metrics,
+            probes=probes,
+            webhook=webhook,
+            resync=_seconds(resync),
+            grace=_seconds(grace),
+        )
+        self.declarations: list[Declaration[Any]] = []
+        self.sides: list[Side] = []
+        self.webhooks = Webhooks(name)
+
+    @property
+    def name(self) -> str:
+        return self.settings.name
+
+    def controls(
+        self,
+        kind: type[K],
+        *,
+        name: str = "",
+        when: Predicate[K] | None = None,
+        labels: Mapping[str, str] | None = None,
+        fields: Mapping[str, str] | None = None,
+    ) -> Builder[K]:
+        """Begin the declaration of a controller for a kind; `.reconcile(...)` ends it.
+
+        The controller's name, by default the kind's in lower case, is the field manager of its
+        writes: keep it for ever.
+        """
+        title = name or resource_of(kind).kind.lower()
+        draft: Declaration[K] = Declaration(
+            title, kind, _unfinished, when, labels or {}, fields or {}
+        )
+        return Builder(self._register, draft, kind)
+
+    def keyed(self, name: str) -> KeyBuilder:
+        """Begin the declaration of a controller whose keys are no objects."""
+        return KeyBuilder(self._register, Declaration(name, None, _unfinished))
+
+    def add(self, runnable: Runnable, *, leader: bool = False) -> None:
+        """Run a side task with a client: a poller, a server. If it raises, the program ends."""
+        self.sides.append(Side(runnable, leader))
+
+    def kinds(self) -> list[type[Object]]:
+        """Every kind that is controlled or watched, each once, in the order of declaration."""
+        found: dict[type[Object], None] = {}
+        for declared in self.declarations:
+            for kind in (declared.kind, *(watch.kind for watch in declared.watches)):
+                if kind is not None:
+                    found[kind] = None
+        return list(found)
+
+    def configure(self, **changes: Any) -> None:
+        """Change settings after the fact, as command line flags do."""
+        self.settings = replace(self.settings, **changes)
+
+    async def serve(self, environment: Environment | None = None) -> None:
+        """Run until cancelled; cancellation stops in order, a second one at once."""
+        if environment is not None:
+            await self._engine(environment).run()
+            return
+        production = production_environment()
+        try:
+            await self._engine(production).run()
+        finally:
+            await production.transport.close()
+
+    @asynccontextmanager
+    async def running(self, environment: Environment) -> AsyncIterator[Engine]:
+        """Run for as long as the context lasts; enter it once every controller is at work."""
+        engine = self._engine(environment)
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(engine.run())
+            try:
+                await engine.started.wait()
+                yield engine
+            finally:
+                task.cancel()
+
+    def run(self) -> None:
+        """Run as a program: configure logs, find the cluster, stop on SIGTERM and Ctrl-C.
+
+        Ends the process with 0 after a clean stop, and with 1 after a failure.
+        """
+        logs.configure()
+        with asyncio.Runner(loop_factory=loop_factory()) as runner:
+            sys.exit(runner.run(self.main()))
+
+    async def main(self, environment: Environment | None = None) -> int:
+        """Serve until a signal says to stop; the exit code of the process."""
+        stopping = _stop_on_signals()
+        try:
+            await self.serve(environment)
+        except asyncio.CancelledError:
+            return 0 if stopping() else 1
+        except (QuintantError, BaseExceptionGroup) as error:
+            for leaf in leaves(error):
+                known = isinstance(leaf, QuintantError)
+                log.error("stopped", why=str(leaf), exc_info=None if known else leaf)
+            return 1
+        return 0
+
+    def _engine(self, environment: Environment) -> Engine:
+        if not (
+            self.declarations or self.sides or self.webhooks.hooks or self.webhooks.conversions
+        ):
+            raise ConfigError(
+                f"manager {self.name!r} has nothing to run",
+                hint="declare a controller: manager.controls(Kind).reconcile(function)",
+            )
+        return Engine(self.settings, self.declarations, self.sides, self.webhooks, environment)
+
+    def _register(self, declaration: Declaration[Any]) -> None:
+        if any(known.name == declaration.name for known in self.declarations):
+            raise ConfigError(
+                f"two controllers are called {declaration.name!r}",
+                because="the name is a field manager and a metric label",
+                hint=f'name the second one: controls(Kind, name="{declaration.name}-2")',
+            )
+        self.declarations.append(declaration)
+
+
+def production_environment(config: Config | None = None) -> Environment:
+    """The cluster of the kubeconfig or of the pod, the machine's clock, and open ports."""
+    found = config or Config.discover()
+    return Environment(HttpTransport(found), namespace=found.namespace, listen=True)
+
+
+async def _unfinished(*_: Any) -> None:
+    raise ConfigError("a controller was declared without .reconcile(...)")
+
+
+def _seconds(duration: float | timedelta) -> float:
+    return duration.total_seconds() if isinstance(duration, timedelta) else duration
+
+
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """uvloop where it is installed, else asyncio's own loop."""
+    try:
+        import uvloop
+    except ImportError:  # not made for Windows
+        return None
+    return uvloop.new_event_loop
+
+
+def _stop_on_signals() -> Callable[[], bool]:
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+    seen: list[int] = []
+
+    def stop(number: int) -> None:
+        seen.append(number)
+        if task is not None:
+            task.cancel()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop, number)
+    return lambda: bool(seen)
+
+
+def leaves(error: BaseException) -> list[BaseException]:
+    """The errors inside a group, or the error itself."""
+    if not isinstance(error, BaseExceptionGroup):
+        return [error]
+    return [leaf for inner in error.exceptions for leaf in leaves(inner)]

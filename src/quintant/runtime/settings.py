@@ -1,0 +1,27 @@
+"""The settings of a manager, with the reason for each default."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Values only; addresses are `host:port`, an empty host is every interface, empty is off."""
+
+    name: str
+    namespaces: tuple[str, ...] = ()
+    """The only namespaces that are watched; empty means all."""
+    leader_elect: bool = False
+    """Compete for a lease before working; needed with more than one replica."""
+    lease_namespace: str = ""
+    """Where the lease is; empty means where the process lives."""
+    metrics: str = ":8080"
+    probes: str = ":8081"
+    webhook: str = ":9443"
+    resync: float = 36_000.0
+    """Seconds until every object is looked at again, give or take a tenth: a safety net only."""
+    grace: float = 30.0
+    """Seconds that reconciles under way get to end after a stop was asked for."""
+    sync_timeout: float | None = 120.0
+    """Seconds within which every watched kind must have been read once; None waits for ever."""
