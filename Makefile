@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 K ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint format manifests bench soak torture real clean test-real
+.PHONY: help test coverage test-real lint format manifests bench soak clean
 
 help: ## Show the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,18 +19,38 @@ $(READY): pyproject.toml constraints.txt
 		echo "because: Quintant needs it to make its virtual environment in $(VENV)"; \
 		echo "try: apt-get install python3 python3-venv, or make PYTHON=/path/to/python3.11"; exit 1; }
 	@echo "setting up $(VENV) with $(PYTHON) (about a minute)"
-	@$(PYTHON) -m venv --clear $(VENV)
+	@$(PYTHON) -m venv --clear $(VENV) || { \
+		echo "cannot set up: $(PYTHON) could not make a virtual environment"; \
+		echo "because: its venv module needs ensurepip, which some distributions ship apart"; \
+		echo "try: apt-get install python3-venv"; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
 test: $(READY) ## Run the tests (K=word selects)
-	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") tests/unit tests/scenarios tests/typing
+	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") tests/unit tests/scenarios tests/examples tests/typing
+
+coverage: $(READY) ## Measure which lines of the runtime the tests reach (at least 95 %)
+	@$(BIN)/python -m pytest -q --cov=quintant.runtime --cov-report=term:skip-covered \
+		--cov-fail-under=95 tests/unit tests/scenarios tests/examples
+
+test-real: $(READY) ## Run the tests that need a real kube-apiserver (found, or built with Go)
+	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") tests/real
+
+soak: $(READY) ## Run the long scenarios at full size
+	@QUINTANT_SOAK=1 $(BIN)/python -m pytest -q -k "$(or $(K),soak)" tests/scenarios
+
+bench: $(READY) ## Measure speed and memory, beside others in the same run
+	@PYTHONPATH=scripts $(BIN)/python -m benchmarks
 
 lint: $(READY) ## Check format, style, types, layers and generated files
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy src scripts tests benchmarks examples
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python scripts/manifests.py --check
+
+manifests: $(READY) ## Write the generated files anew
+	@$(BIN)/python scripts/manifests.py
 
 format: $(READY) ## Format the code
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

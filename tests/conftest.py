@@ -11,7 +11,7 @@ import pytest
 from quintant.testing.loop import VirtualLoop
 
 TESTS = Path(__file__).parent
-VIRTUAL = {"unit", "scenarios"}
+VIRTUAL = {"unit", "scenarios", "examples"}
 
 
 def pytest_asyncio_loop_factories(
