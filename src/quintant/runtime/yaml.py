@@ -115,8 +115,8 @@ def _boolean(loader: _Loader, node: yaml.ScalarNode) -> bool:
 
 def _binary(loader: _Loader, node: yaml.ScalarNode) -> str:
     try:
-        return base64.b64decode(node.value.encode()).decode()
-    except (binascii.Error, UnicodeError):
+        return base64.b64decode("".join(node.value.split()), validate=True).decode()
+    except (binascii.Error, ValueError):
         raise _refused(node, "!!binary does not hold base64 of a text") from None
 
 

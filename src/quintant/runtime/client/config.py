@@ -134,7 +134,7 @@ def _named(
 
 
 def _server(cluster: Origin[ClusterEntry]) -> str:
-    text = cluster.entry.server.rstrip("/")
+    text = cluster.entry.server
     server = text if "://" in text or not text else f"http://{text}"
     try:
         parts = urlsplit(server)
@@ -143,7 +143,7 @@ def _server(cluster: Origin[ClusterEntry]) -> str:
         usable = None
     if not usable:
         raise cluster.wrong("server", "it is not an http:// or https:// address")
-    return server
+    return server.rstrip("/")
 
 
 def _trust(cluster: Origin[ClusterEntry]) -> Trust:

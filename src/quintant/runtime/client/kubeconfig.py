@@ -214,7 +214,7 @@ def _unique(items: Iterable[N]) -> Iterator[tuple[str, N]]:
 
 def _hide(kind: type, value: Any) -> Hidden[str]:
     if not isinstance(value, str):
-        raise msgspec.ValidationError(f"Expected `str`, got `{type(value).__name__}`")
+        raise TypeError(f"Expected `str`, got `{type(value).__name__}`")  # msgspec adds the path
     return Hidden(value)
 
 
