@@ -21,7 +21,7 @@ __all__ = ["COMMANDS", "main"]
 COMMANDS = {
     "completion": "Print the completion script of a shell.",
     "crd": "Print the CustomResourceDefinitions of a module or file.",
-    "run": "Run the controllers of a module or file.",
+    "run": "Run the controllers of a module or file until Ctrl-C.",
 }
 
 

@@ -16,6 +16,8 @@ import yaml
 # Bare words that some reader takes for a truth value.
 _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 _NUMBER = re.compile(r"[-+]?\.?[0-9]")
+# Line breaks of other alphabets and what no eye can see: safe only as escapes.
+_UNSEEN = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\xa0\u2028\u2029\ufeff]")
 
 
 def to_yaml(objects: Iterable[Any]) -> str:
@@ -33,11 +35,9 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
-    style = None
-    if "\n" in text:
-        style = "|"
-    elif text.lower() in _WORDS or _NUMBER.match(text):
-        style = '"'
+    lines = "\n" in text
+    doubtful = not lines and (text.lower() in _WORDS or _NUMBER.match(text))
+    style = '"' if doubtful or _UNSEEN.search(text) else "|" if lines else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 

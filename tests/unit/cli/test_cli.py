@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib import import_module
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from quintant.cli import COMMANDS, main
+from quintant.version import KUBERNETES, QUINTANT
+
+HELP = """
+import json, sys
+from quintant.cli import main
+main(["--help"], standalone_mode=False)
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+def test_help_names_every_command_and_loads_none() -> None:
+    done = subprocess.run([sys.executable, "-c", HELP], capture_output=True, text=True, check=True)
+    *text, modules = done.stdout.splitlines()
+    for name, purpose in COMMANDS.items():
+        assert any(name in line and purpose in line for line in text)
+    loaded = set(json.loads(modules))
+    assert not loaded & {f"quintant.cli.{name}" for name in COMMANDS}
+    assert not loaded & {"aiohttp", "yaml", "prometheus_client"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_says_of_a_command_what_the_command_says_of_itself(name: str) -> None:
+    command: click.Command = import_module(f"quintant.cli.{name}").command
+    assert command.name == name
+    assert command.get_short_help_str(limit=100) == COMMANDS[name]
+
+
+def test_version_names_both_versions() -> None:
+    result = CliRunner().invoke(main, ["--version"])
+    assert result.output == f"quintant {QUINTANT}, for Kubernetes {KUBERNETES}\n"
+
+
+def test_unknown_command_is_a_usage_error() -> None:
+    result = CliRunner().invoke(main, ["nothing"])
+    assert result.exit_code == 2
+    assert "No such command 'nothing'" in result.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script_for_the_shell(shell: str) -> None:
+    result = CliRunner().invoke(main, ["completion", shell])
+    assert result.exit_code == 0
+    assert f"_QUINTANT_COMPLETE={shell}_complete" in result.stdout
+
+
+def test_completion_offers_the_commands() -> None:
+    words = {"COMP_WORDS": "quintant c", "COMP_CWORD": "1", "_QUINTANT_COMPLETE": "bash_complete"}
+    result = CliRunner().invoke(main, prog_name="quintant", env=words)
+    assert result.stdout.split() == ["plain,completion", "plain,crd"]
