@@ -1,0 +1,175 @@
+"""The permissions a manager needs, read off its declarations, and not one more.
+
+    controls  get list watch patch, patch of the status, update of finalizers
+    owns      get list watch create patch delete
+    watches   get list watch
+    uses      whatever it names
+
+Events come with every controller, the lease with leader election. Where a manager is restricted to
+namespaces, it gets a Role in each of them and a ClusterRole only for kinds that have no namespace.
+The result is a pure function of the declarations: sorted, merged, the same every time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from quintant.api.coordination import Lease
+from quintant.api.core import ServiceAccount
+from quintant.api.events import Event
+from quintant.api.rbac import (
+    GROUP,
+    ClusterRole,
+    ClusterRoleBinding,
+    PolicyRule,
+    Role,
+    RoleBinding,
+    RoleRef,
+    Subject,
+)
+from quintant.runtime.declaration import Declaration
+from quintant.runtime.object import Object, ObjectMeta
+from quintant.runtime.resource import resource_of
+from quintant.runtime.series import DEFAULT_NAMESPACE
+
+READ = ("get", "list", "watch")
+NAME_LABEL = "app.kubernetes.io/name"
+
+
+class Permission(NamedTuple):
+    """One verb on one resource or subresource, such as `patch` on `deployments/status`."""
+
+    group: str
+    resource: str
+    verb: str
+    namespaced: bool = True
+
+
+Needs = frozenset[Permission]
+
+
+@dataclass(frozen=True, slots=True)
+class Grantee:
+    """Who gets the permissions: a manager's name, its own namespace, and where it works."""
+
+    name: str
+    namespace: str
+    namespaces: tuple[str, ...] = ()
+    """The only namespaces it works in; empty means all."""
+    leader_elect: bool = True
+
+    def meta(self, namespace: str = "", suffix: str = "") -> ObjectMeta:
+        return ObjectMeta(
+            name=self.name + suffix, namespace=namespace, labels={NAME_LABEL: self.name}
+        )
+
+
+def controls(kind: type[Object]) -> Needs:
+    """What the controller of a kind needs on it."""
+    status = uses(kind, "patch", sub="status") if resource_of(kind).status else Needs()
+    # Clusters may refuse an owner reference that blocks the owner's deletion without this one.
+    return uses(kind, *READ, "patch") | status | uses(kind, "update", sub="finalizers")
+
+
+def owns(kind: type[Object]) -> Needs:
+    """What the owner of children of a kind needs on them."""
+    return uses(kind, *READ, "create", "patch", "delete")
+
+
+def watches(kind: type[Object]) -> Needs:
+    """What it takes to follow a kind."""
+    return uses(kind, *READ)
+
+
+def uses(kind: type[Object], *verbs: str, sub: str = "") -> Needs:
+    """The permission for single verbs, on a subresource if one is named."""
+    resource = resource_of(kind)
+    name = f"{resource.plural}/{sub}" if sub else resource.plural
+    return Needs(Permission(resource.group, name, verb, resource.namespaced) for verb in verbs)
+
+
+def needs(declarations: Iterable[Declaration[Any]]) -> Needs:
+    """Everything that these controllers need, events included."""
+    found = [_needs(declared) for declared in declarations]
+    events = uses(Event, "create", "patch") if found else Needs()
+    return events.union(*found)
+
+
+def rules(permissions: Iterable[Permission]) -> tuple[PolicyRule, ...]:
+    """The fewest rules that grant exactly these permissions."""
+    ordered = sorted({(held.group, held.resource, held.verb) for held in permissions})
+    verbs = {
+        target: tuple(verb for _, _, verb in held)
+        for target, held in groupby(ordered, key=lambda held: held[:2])
+    }
+    alike = sorted((group, granted, resource) for (group, resource), granted in verbs.items())
+    return tuple(
+        PolicyRule(
+            api_groups=(group,), resources=tuple(name for *_, name in members), verbs=granted
+        )
+        for (group, granted), members in groupby(alike, key=lambda held: held[:2])
+    )
+
+
+def roles(grantee: Grantee, permissions: Needs) -> tuple[Object, ...]:
+    """The service account, the roles and their bindings, ready to be applied."""
+    account = ServiceAccount(metadata=grantee.meta(grantee.namespace))
+    leases = _leases(grantee) if grantee.leader_elect else ()
+    if not grantee.namespaces:
+        return (account, *_everywhere(grantee, permissions), *leases)
+    local = Needs(held for held in permissions if held.namespaced)
+    places = dict.fromkeys(grantee.namespaces, local)
+    wide = permissions - local
+    if wide:
+        # Events about objects without a namespace are written to the default one.
+        places.setdefault(DEFAULT_NAMESPACE, local & uses(Event, "create", "patch"))
+    within = [_within(grantee, rules(held), place) for place, held in sorted(places.items())]
+    cluster = _everywhere(grantee, wide) if wide else ()
+    return (account, *cluster, *(obj for pair in within for obj in pair), *leases)
+
+
+def _needs(declared: Declaration[Any]) -> Needs:
+    primary = controls(declared.kind) if declared.kind is not None else Needs()
+    watched = [owns(w.kind) if w.owned else watches(w.kind) for w in declared.watches]
+    used = [uses(use.kind, *use.verbs, sub=use.sub) for use in declared.uses]
+    return primary.union(*watched, *used)
+
+
+def _leases(grantee: Grantee) -> tuple[Object, ...]:
+    plural, group = resource_of(Lease).plural, resource_of(Lease).group
+    own = PolicyRule(
+        api_groups=(group,), resources=(plural,), verbs=("get", "patch"),
+        resource_names=(grantee.name,),
+    )  # fmt: skip
+    # A name cannot restrict creation: the server does not know it yet when it decides.
+    create = PolicyRule(api_groups=(group,), resources=(plural,), verbs=("create",))
+    return _within(grantee, (create, own), grantee.namespace, "-leader-election")
+
+
+def _within(
+    grantee: Grantee, granted: tuple[PolicyRule, ...], namespace: str, suffix: str = ""
+) -> tuple[Object, ...]:
+    meta = grantee.meta(namespace, suffix)
+    binding = RoleBinding(
+        metadata=meta,
+        role_ref=RoleRef(api_group=GROUP, kind="Role", name=meta.name),
+        subjects=(_subject(grantee),),
+    )
+    return Role(metadata=meta, rules=granted), binding
+
+
+def _everywhere(grantee: Grantee, permissions: Needs) -> tuple[Object, ...]:
+    meta = grantee.meta()
+    binding = ClusterRoleBinding(
+        metadata=meta,
+        role_ref=RoleRef(api_group=GROUP, kind="ClusterRole", name=meta.name),
+        subjects=(_subject(grantee),),
+    )
+    return ClusterRole(metadata=meta, rules=rules(permissions)), binding
+
+
+def _subject(grantee: Grantee) -> Subject:
+    return Subject(kind="ServiceAccount", name=grantee.name, namespace=grantee.namespace)

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import aiohttp
+import pytest
+
+from quintant.runtime.health import Health
+from quintant.runtime.listen import Address
+from quintant.runtime.metrics import CONTENT_TYPE, Metrics
+from quintant.runtime.probes import Probes
+
+LOCAL = "127.0.0.1:0"
+
+pytestmark = pytest.mark.realtime
+
+
+async def fetch(address: Address | None, path: str, method: str = "GET") -> tuple[int, str]:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.request(method, f"http://{address}{path}") as reply,
+    ):
+        return reply.status, await reply.text()
+
+
+async def test_probes_answer_for_the_health_of_the_process() -> None:
+    health = Health()
+    async with Probes(health, Metrics()).serve(LOCAL, "") as ports:
+        assert ports.metrics is None
+        assert await fetch(ports.probes, "/healthz") == (200, "ok\n")
+        assert await fetch(ports.probes, "/readyz") == (200, "ok\n")
+
+        health.stopping = True
+        status, text = await fetch(ports.probes, "/readyz")
+        assert status == 500
+        assert "[-]shutdown failed: the process is stopping" in text
+
+
+async def test_verbose_probe_lists_the_checks_and_exclude_leaves_one_out() -> None:
+    health = Health()
+    health.ready("database", lambda: "no connection")
+    async with Probes(health, Metrics()).serve(LOCAL, "") as ports:
+        assert await fetch(ports.probes, "/readyz?verbose&exclude=database") == (
+            200,
+            "[+]shutdown ok\nreadyz check passed\n",
+        )
+
+
+async def test_single_check_has_a_path_of_its_own() -> None:
+    health = Health()
+    health.ready("deployments.apps", lambda: "403 Forbidden")
+    async with Probes(health, Metrics()).serve(LOCAL, "") as ports:
+        status, text = await fetch(ports.probes, "/readyz/deployments.apps")
+        assert (status, "403 Forbidden" in text) == (500, True)
+        assert await fetch(ports.probes, "/readyz/shutdown/") == (200, "ok\n")
+        assert (await fetch(ports.probes, "/readyz/nonsense"))[0] == 404
+
+
+async def test_metrics_are_served_on_a_port_of_their_own() -> None:
+    metrics = Metrics()
+    metrics.controller("portal").error()
+    async with Probes(Health(), metrics).serve(LOCAL, "localhost:0") as ports:
+        assert ports.probes != ports.metrics
+        status, text = await fetch(ports.metrics, "/metrics")
+        assert status == 200
+        assert 'controller_runtime_reconcile_errors_total{controller="portal"} 1.0' in text
+        assert (await fetch(ports.probes, "/metrics"))[0] == 404
+        assert (await fetch(ports.metrics, "/healthz"))[0] == 404
+        assert (await fetch(ports.metrics, "/metrics/more"))[0] == 404
+
+
+async def test_metrics_name_their_format() -> None:
+    async with (
+        Probes(Health(), Metrics()).serve("", LOCAL) as ports,
+        aiohttp.ClientSession() as session,
+        session.get(f"http://{ports.metrics}/metrics") as reply,
+    ):
+        assert reply.headers["content-type"] == CONTENT_TYPE
+
+
+async def test_equal_addresses_share_one_server() -> None:
+    async with Probes(Health(), Metrics()).serve(LOCAL, LOCAL) as ports:
+        assert ports.probes == ports.metrics
+        assert (await fetch(ports.probes, "/readyz"))[0] == 200
+        assert (await fetch(ports.probes, "/metrics"))[0] == 200
+
+
+async def test_head_answers_without_a_body_and_writes_are_refused() -> None:
+    async with Probes(Health(), Metrics()).serve(LOCAL, "") as ports:
+        assert await fetch(ports.probes, "/healthz", "HEAD") == (200, "")
+        assert (await fetch(ports.probes, "/healthz", "POST"))[0] == 405
+        assert (await fetch(ports.probes, "/", "GET"))[0] == 404
+
+
+async def test_nothing_listens_when_both_are_switched_off() -> None:
+    async with Probes(Health(), Metrics()).serve("", "") as ports:
+        assert (ports.probes, ports.metrics) == (None, None)

@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quintant.api.apps import Deployment
+from quintant.api.core import ConfigMap, Namespace, Node, Pod, Secret, ServiceAccount
+from quintant.api.rbac import (
+    ClusterRole,
+    ClusterRoleBinding,
+    PolicyRule,
+    Role,
+    RoleBinding,
+    Subject,
+)
+from quintant.runtime.builder import Builder, KeyBuilder
+from quintant.runtime.context import Context, KeyContext
+from quintant.runtime.declaration import Declaration
+from quintant.runtime.object import Custom, Model, Object, Request
+from quintant.runtime.rbac import (
+    Grantee,
+    Needs,
+    Permission,
+    controls,
+    needs,
+    owns,
+    roles,
+    rules,
+    uses,
+    watches,
+)
+from quintant.runtime.resource import resource
+
+
+class Spec(Model):
+    size: int = 1
+
+
+@resource(group="demo.dev", version="v1", status=True)
+class Boat(Custom[Spec, Spec]):
+    """Floats."""
+
+
+@resource(group="demo.dev", version="v1", namespaced=False)
+class Sea(Custom[Spec, Spec]):
+    """Carries boats."""
+
+
+async def sail(boat: Boat, ctx: Context[Boat]) -> None: ...
+
+
+async def tide(request: Request, ctx: KeyContext) -> None: ...
+
+
+GRANTEE = Grantee("harbour", "ships")
+
+
+def declared() -> list[Declaration[Any]]:
+    found: list[Declaration[Any]] = []
+    draft: Declaration[Boat] = Declaration("boat", Boat, sail)
+    builder = Builder(found.append, draft, Boat)
+    builder.owns(Deployment).watches(ConfigMap, to=lambda _: ()).uses(Secret, "get")
+    builder.uses(Pod, "create", sub="eviction").reconcile(sail)
+    return found
+
+
+def granted(policy: tuple[PolicyRule, ...] | None) -> set[tuple[str, str, str]]:
+    return {
+        (group, name, verb)
+        for rule in policy or ()
+        for group in rule.api_groups
+        for name in rule.resources
+        for verb in rule.verbs
+    }
+
+
+def of(objects: tuple[Object, ...], kind: type[Object], namespace: str = "") -> list[Object]:
+    found = [obj for obj in objects if isinstance(obj, kind)]
+    return [obj for obj in found if not namespace or obj.metadata.namespace == namespace]
+
+
+def test_controlled_kind_may_be_read_patched_and_given_a_status() -> None:
+    assert granted(rules(controls(Boat))) == {
+        ("demo.dev", "boats", "get"),
+        ("demo.dev", "boats", "list"),
+        ("demo.dev", "boats", "watch"),
+        ("demo.dev", "boats", "patch"),
+        ("demo.dev", "boats/status", "patch"),
+        ("demo.dev", "boats/finalizers", "update"),
+    }
+
+
+def test_kind_without_status_gets_no_permission_for_one() -> None:
+    assert not any(held.resource == "seas/status" for held in controls(Sea))
+
+
+def test_owned_kind_may_be_created_patched_and_deleted() -> None:
+    verbs = {held.verb for held in owns(Deployment)}
+
+    assert verbs == {"get", "list", "watch", "create", "patch", "delete"}
+
+
+def test_watched_kind_may_only_be_read() -> None:
+    assert {held.verb for held in watches(Node)} == {"get", "list", "watch"}
+
+
+def test_used_kind_gets_the_named_verbs_and_no_other() -> None:
+    assert uses(Secret, "get") == {Permission("", "secrets", "get")}
+    assert uses(Pod, "get", sub="log") == {Permission("", "pods/log", "get")}
+
+
+def test_declarations_add_up_and_bring_events_with_them() -> None:
+    expected = (
+        controls(Boat) | owns(Deployment) | watches(ConfigMap) | uses(Secret, "get")
+        | uses(Pod, "create", sub="eviction")
+    )  # fmt: skip
+    events = {
+        Permission("events.k8s.io", "events", "create"),
+        Permission("events.k8s.io", "events", "patch"),
+    }
+
+    assert needs(declared()) == expected | events
+
+
+def test_controller_without_a_kind_needs_what_it_watches() -> None:
+    found: list[Declaration[Any]] = []
+    builder = KeyBuilder(found.append, Declaration("tide", None, tide))
+    builder.watches(Node, to=lambda _: ()).reconcile(tide)
+
+    assert needs(found) >= watches(Node)
+    assert {held.resource for held in needs(found)} == {"nodes", "events"}
+
+
+def test_manager_without_controllers_needs_nothing() -> None:
+    assert needs([]) == Needs()
+
+
+def test_resources_with_the_same_verbs_share_a_rule() -> None:
+    assert rules(watches(Pod) | watches(ConfigMap) | uses(Secret, "get")) == (
+        PolicyRule(api_groups=("",), resources=("secrets",), verbs=("get",)),
+        PolicyRule(
+            api_groups=("",), resources=("configmaps", "pods"), verbs=("get", "list", "watch")
+        ),
+    )
+
+
+@given(
+    st.sets(
+        st.builds(
+            Permission,
+            group=st.sampled_from(["", "apps", "demo.dev"]),
+            resource=st.sampled_from(["pods", "pods/log", "deployments", "boats"]),
+            verb=st.sampled_from(["get", "list", "watch", "create", "patch", "delete"]),
+        )
+    )
+)
+def test_rules_grant_exactly_what_was_asked_for(permissions: set[Permission]) -> None:
+    merged = rules(permissions)
+
+    assert granted(merged) == {(held.group, held.resource, held.verb) for held in permissions}
+    assert merged == rules(sorted(permissions, reverse=True))
+
+
+def test_manager_of_all_namespaces_gets_a_cluster_role_bound_to_its_account() -> None:
+    objects = roles(GRANTEE, needs(declared()))
+
+    (account,) = of(objects, ServiceAccount)
+    (role,) = of(objects, ClusterRole)
+    (binding,) = of(objects, ClusterRoleBinding)
+    assert isinstance(role, ClusterRole)
+    assert isinstance(binding, ClusterRoleBinding)
+    assert account.key == Request("harbour", "ships")
+    assert granted(role.rules) == granted(rules(needs(declared())))
+    assert (binding.role_ref.kind, binding.role_ref.name) == ("ClusterRole", "harbour")
+    assert binding.subjects == (Subject(kind="ServiceAccount", name="harbour", namespace="ships"),)
+
+
+def test_restricted_manager_gets_a_role_per_namespace_and_nothing_beyond() -> None:
+    objects = roles(replace(GRANTEE, namespaces=("b", "a")), needs(declared()))
+
+    assert of(objects, ClusterRole) == []
+    assert of(objects, ClusterRoleBinding) == []
+    for place in ("a", "b"):
+        (role,) = of(objects, Role, place)
+        (binding,) = of(objects, RoleBinding, place)
+        assert isinstance(role, Role)
+        assert isinstance(binding, RoleBinding)
+        assert granted(role.rules) == granted(rules(needs(declared())))
+        assert binding.role_ref.name == role.metadata.name
+        assert binding.subjects[0].namespace == "ships"
+    assert {obj.metadata.namespace for obj in objects} == {"a", "b", "ships"}
+
+
+def test_restricted_manager_gets_a_cluster_role_only_for_kinds_without_namespace() -> None:
+    wanted = needs(declared()) | watches(Namespace)
+    objects = roles(replace(GRANTEE, namespaces=("a",)), wanted)
+
+    (wide,) = of(objects, ClusterRole)
+    (local,) = of(objects, Role, "a")
+    assert isinstance(wide, ClusterRole)
+    assert isinstance(local, Role)
+    assert granted(wide.rules) == granted(rules(watches(Namespace)))
+    assert granted(local.rules) == granted(rules(needs(declared())))
+
+
+def test_events_about_kinds_without_namespace_are_allowed_in_the_default_one() -> None:
+    wanted = needs(declared()) | controls(Sea)
+    (role,) = of(roles(replace(GRANTEE, namespaces=("a",)), wanted), Role, "default")
+
+    assert isinstance(role, Role)
+    assert granted(role.rules) == {
+        ("events.k8s.io", "events", "create"),
+        ("events.k8s.io", "events", "patch"),
+    }
+
+
+def test_own_lease_may_be_kept_and_no_other() -> None:
+    (role,) = of(roles(GRANTEE, Needs()), Role, "ships")
+
+    assert isinstance(role, Role)
+    assert role.rules == (
+        PolicyRule(
+            api_groups=("coordination.k8s.io",), resources=("leases",), verbs=("create",)
+        ),
+        PolicyRule(
+            api_groups=("coordination.k8s.io",), resources=("leases",), verbs=("get", "patch"),
+            resource_names=("harbour",),
+        ),
+    )  # fmt: skip
+
+
+def test_manager_without_leader_election_may_not_touch_leases() -> None:
+    assert of(roles(replace(GRANTEE, leader_elect=False), Needs()), Role) == []
