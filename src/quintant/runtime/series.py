@@ -146,8 +146,9 @@ def cut(text: str, limit: int) -> str:
 def event_name(regarding: str, stamp: int) -> str:
     """A name nobody else uses: that of the object, made valid, and the time in hexadecimal."""
     tail = f".{stamp:x}"
-    stem = re.sub(r"[^a-z0-9.-]", "-", regarding.lower())[: NAME_BYTES - len(tail)].strip("-.")
-    return f"{stem or 'unnamed'}{tail}"
+    labels = (re.sub("[^a-z0-9]", "-", label) for label in regarding.lower().split("."))
+    stem = ".".join(filter(None, (label.strip("-") for label in labels)))
+    return f"{stem[: NAME_BYTES - len(tail)].rstrip('-.') or 'unnamed'}{tail}"
 
 
 def compose(key: Key, note: str, moment: datetime, stamp: int) -> Event:
