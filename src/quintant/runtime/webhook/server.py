@@ -30,6 +30,9 @@ KEEPALIVE_SECONDS = 120.0
 # API server waits for an answer.
 READ_SECONDS = 30.0
 SHUTDOWN_SECONDS = 30.0
+# What remains of a refused body is read and dropped for so long; a caller that still sends may
+# then miss the refusal, but not hold the connection.
+LINGER_SECONDS = 1.0
 
 
 class WebhookServer:
@@ -48,7 +51,10 @@ class WebhookServer:
         ConfigError when there is no certificate. Run `keep` beside it.
         """
         await self._certificates.load()
-        server = web.Server(self._handle, access_log=None, keepalive_timeout=KEEPALIVE_SECONDS)
+        server = web.Server(
+            self._handle, access_log=None,
+            keepalive_timeout=KEEPALIVE_SECONDS, lingering_time=LINGER_SECONDS,
+        )  # fmt: skip
         runner = web.ServerRunner(server, shutdown_timeout=SHUTDOWN_SECONDS)
         await runner.setup()
         try:

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import os
+import ssl
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+)
+
+from quintant.runtime.hidden import Hidden
+from quintant.runtime.tls import KeyPair, check, memory_file, present
+from quintant.runtime.webhook.authority import issue
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def test_a_memory_file_can_be_read_more_than_once_and_is_gone_afterwards() -> None:
+    with memory_file(Hidden(b"content")) as path:
+        assert Path(path).read_bytes() == Path(path).read_bytes() == b"content"
+        assert not os.path.realpath(path).startswith("/tmp")
+    assert not Path(path).exists()
+
+
+def test_a_pair_that_belongs_together_is_presented() -> None:
+    pair = issue(["localhost"], NOW).pair
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    present(context, pair)
+    check(pair)
+
+
+def test_a_certificate_with_another_key_is_found_out() -> None:
+    one, other = issue(["localhost"], NOW).pair, issue(["localhost"], NOW).pair
+    with pytest.raises(ssl.SSLError, match="KEY_VALUES_MISMATCH"):
+        check(KeyPair(one.certificate, other.key))
+
+
+@pytest.mark.parametrize("certificate", [b"", b"garbage"])
+def test_what_is_not_pem_is_found_out(certificate: bytes) -> None:
+    with pytest.raises(ssl.SSLError):
+        check(KeyPair(Hidden(certificate), issue(["localhost"], NOW).pair.key))
+
+
+def test_an_encrypted_key_is_refused_without_asking_for_its_password() -> None:
+    key = ec.generate_private_key(ec.SECP256R1()).private_bytes(
+        Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"secret")
+    )
+    with pytest.raises(ssl.SSLError):
+        check(KeyPair(issue(["localhost"], NOW).pair.certificate, Hidden(key)))
+
+
+def test_a_pair_shows_no_secret() -> None:
+    assert "PRIVATE" not in repr(issue(["localhost"], NOW))

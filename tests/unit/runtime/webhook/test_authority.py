@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import ipaddress
+from datetime import UTC, datetime, timedelta
+
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from quintant.runtime.webhook.authority import BACKDATE, LIFE, issue
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def test_a_certificate_is_signed_by_the_authority_that_comes_with_it() -> None:
+    issued = issue(["hooks.town.svc"], NOW)
+    authority = x509.load_pem_x509_certificate(issued.authority)
+    certificate = x509.load_pem_x509_certificate(issued.pair.certificate.reveal())
+    certificate.verify_directly_issued_by(authority)
+    authority.verify_directly_issued_by(authority)
+    assert authority.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+    assert not certificate.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+
+
+def test_a_certificate_is_for_the_given_names_and_addresses() -> None:
+    issued = issue(["hooks.town.svc", "127.0.0.1", "::1"], NOW)
+    certificate = x509.load_pem_x509_certificate(issued.pair.certificate.reveal())
+    names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert names.get_values_for_type(x509.DNSName) == ["hooks.town.svc"]
+    assert names.get_values_for_type(x509.IPAddress) == [
+        ipaddress.ip_address("127.0.0.1"),
+        ipaddress.ip_address("::1"),
+    ]
+
+
+def test_a_certificate_is_valid_from_a_little_before_to_ninety_days_after() -> None:
+    issued = issue(["localhost"], NOW)
+    for pem in (issued.pair.certificate.reveal(), issued.authority):
+        certificate = x509.load_pem_x509_certificate(pem)
+        assert certificate.not_valid_before_utc == NOW - BACKDATE
+        assert certificate.not_valid_after_utc == issued.until == NOW + timedelta(days=90)
+    assert timedelta(days=90) == LIFE
+
+
+def test_keys_are_on_p256_and_never_used_twice() -> None:
+    first, second = issue(["localhost"], NOW), issue(["localhost"], NOW)
+    assert first.pair != second.pair
+    public = x509.load_pem_x509_certificate(first.authority).public_key()
+    assert isinstance(public, ec.EllipticCurvePublicKey)
+    assert public.curve.name == "secp256r1"
