@@ -61,17 +61,23 @@ class Route(ABC):
         """The answer to a review, and the code it is counted by; Failed if it is no review."""
         try:
             review, code = await self._decide(body, timeout)
+        except RecursionError:
+            review, code = self._fail(body, Failed(400, "BadRequest", "the body is too deep"))
         except Failed as failed:
-            head = _head(body)
-            if not head.request.uid:
-                raise
-            log.error(
-                "failed review", reviewer=str(self), uid=head.request.uid, code=failed.code,
-                why=failed.message, exc_info=failed.__cause__,
-            )  # fmt: skip
-            version = head.api_version if head.api_version in self.versions else self.versions[0]
-            review, code = self._failed(version, head.request.uid, failed), failed.code
+            review, code = self._fail(body, failed)
         return encode(review), code
+
+    def _fail(self, body: bytes, failed: Failed) -> tuple[Review, int]:
+        head = _head(body)
+        uid, version = head.request.uid, head.api_version
+        if not uid:
+            raise failed
+        log.error(
+            "failed review", reviewer=str(self), uid=uid, code=failed.code,
+            why=failed.message, exc_info=failed.__cause__,
+        )  # fmt: skip
+        known = version if version in self.versions else self.versions[0]
+        return self._failed(known, uid, failed), failed.code
 
     @abstractmethod
     async def _decide(self, body: bytes, timeout: float | None) -> tuple[Review, int]:
@@ -147,7 +153,7 @@ class _Head(Model):
 def _head(body: bytes) -> _Head:
     try:
         head: _Head = decoder(_Head).decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return _Head()
     return head
 

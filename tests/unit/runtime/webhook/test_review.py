@@ -19,6 +19,7 @@ from quintant.testing.loop import run, settle
 from unit.runtime.webhook.kinds import UID, Gate, admission, client, conversion, document
 
 SLOW_SECONDS = 3600.0
+DEEP = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
 
 
 async def judge(_old: Gate | None, new: Gate | None, _: Admission) -> Denied | None:
@@ -229,6 +230,7 @@ async def test_a_broken_review_with_a_uid_is_answered_with_it(server: Server, bo
         b'{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview"}',
         b'{"request":{"uid":7}}',
         admission(document())[:-20],
+        admission(document()).replace(b'"red"', DEEP),
     ],
 )
 @pytest.mark.parametrize("path", ["/judge", "/convert"])
