@@ -6,7 +6,7 @@ it. Several versions of one kind make one definition.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -48,20 +48,26 @@ def crd(*kinds: Kind) -> Plain:
 
 def crds(module: ModuleType) -> list[Plain]:
     """The definitions of all custom kinds a module or its submodules define, sorted by name."""
+    return definitions(_defined(module))
+
+
+def definitions(kinds: Iterable[Kind]) -> list[Plain]:
+    """One definition for each kind, all its versions in it, sorted by name."""
     versions: dict[str, list[Kind]] = {}
-    for kind in _defined(module):
+    for kind in dict.fromkeys(kinds):
         versions.setdefault(resource_of(kind).full_name, []).append(kind)
     return [crd(*versions[name]) for name in sorted(versions)]
 
 
 def _defined(module: ModuleType) -> list[Kind]:
-    home = module.__name__
-    found = {
-        value: None
+    return [
+        value
         for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Custom) and "__definition__" in vars(value)
-    }
-    return [kind for kind in found if f"{kind.__module__}.".startswith(f"{home}.")]
+        if isinstance(value, type)
+        and issubclass(value, Custom)
+        and "__definition__" in vars(value)
+        and f"{value.__module__}.".startswith(f"{module.__name__}.")
+    ]
 
 
 def _version(kind: Kind) -> Plain:

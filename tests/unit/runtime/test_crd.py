@@ -7,7 +7,7 @@ from typing import Annotated
 import pytest
 
 from quintant.api.core import ConfigMap
-from quintant.runtime.crd import crd, crds
+from quintant.runtime.crd import crd, crds, definitions
 from quintant.runtime.errors import ConfigError
 from quintant.runtime.object import Custom, Model
 from quintant.runtime.resource import Conversion, Scale, projection, resource
@@ -160,6 +160,10 @@ def test_built_in_kinds_have_no_definition() -> None:
 def test_a_module_gives_the_kinds_it_defines_sorted_by_name() -> None:
     found = crds(sys.modules[__name__])
     assert found == [crd(Fleet, OldFleet), crd(Plain)]
+
+
+def test_a_kind_given_twice_is_one_version() -> None:
+    assert definitions([Plain, Fleet, Plain, OldFleet]) == [crd(Fleet, OldFleet), crd(Plain)]
 
 
 def test_kinds_that_a_module_merely_imports_are_not_its_own() -> None:

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quintant.runtime.manifest import to_yaml
+from quintant.runtime.yaml import documents
 
 
 def test_keys_are_sorted_and_documents_separated() -> None:
@@ -45,12 +46,14 @@ def test_values_used_twice_are_written_twice() -> None:
 
 
 plain = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=12,
 )
 
 
-@given(st.lists(plain, min_size=1, max_size=3))
-def test_what_is_written_reads_back(objects: list[Any]) -> None:
+@settings(deadline=None)
+@given(st.lists(st.dictionaries(st.text(), plain, min_size=1, max_size=4), min_size=1, max_size=3))
+def test_what_is_written_reads_back_by_the_rules_of_kubectl_and_of_python(objects: Any) -> None:
+    assert list(documents(to_yaml(objects))) == objects
     assert list(yaml.safe_load_all(to_yaml(objects))) == objects
