@@ -13,7 +13,7 @@ from typing import Any
 from quintant.runtime.columns import column
 from quintant.runtime.constraints import ruled
 from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import Custom, Object
+from quintant.runtime.object import Object
 from quintant.runtime.resource import (
     Conversion,
     Definition,
@@ -48,26 +48,22 @@ def crd(*kinds: Kind) -> Plain:
 
 def crds(module: ModuleType) -> list[Plain]:
     """The definitions of all custom kinds a module or its submodules define, sorted by name."""
-    return definitions(_defined(module))
+    classes = (value for value in vars(module).values() if isinstance(value, type))
+    return definitions(
+        cls for cls in classes if f"{cls.__module__}.".startswith(f"{module.__name__}.")
+    )
 
 
 def definitions(kinds: Iterable[Kind]) -> list[Plain]:
-    """One definition for each kind, all its versions in it, sorted by name."""
+    """One definition for each custom kind, all its versions in it, sorted by name.
+
+    Built-in kinds and views of other kinds have none, and are passed over.
+    """
     versions: dict[str, list[Kind]] = {}
     for kind in dict.fromkeys(kinds):
-        versions.setdefault(resource_of(kind).full_name, []).append(kind)
+        if "__definition__" in vars(kind):
+            versions.setdefault(resource_of(kind).full_name, []).append(kind)
     return [crd(*versions[name]) for name in sorted(versions)]
-
-
-def _defined(module: ModuleType) -> list[Kind]:
-    return [
-        value
-        for value in vars(module).values()
-        if isinstance(value, type)
-        and issubclass(value, Custom)
-        and "__definition__" in vars(value)
-        and f"{value.__module__}.".startswith(f"{module.__name__}.")
-    ]
 
 
 def _version(kind: Kind) -> Plain:

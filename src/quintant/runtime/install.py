@@ -3,39 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.runtime import codec
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.rest import APPLY, Patch, Rest
 from quintant.runtime.client.transport import Transport
-from quintant.runtime.crd import crd
-from quintant.runtime.object import Custom, Object, Request
+from quintant.runtime.crd import definitions
+from quintant.runtime.object import Object, Request
 
 # A definition is served a moment after it is stored; much longer means that it was not accepted.
 ESTABLISH_SECONDS = 30.0
 
 
 async def install(transport: Transport, kinds: Iterable[type[Object]]) -> None:
-    """Apply the CRD of every custom kind, and return once each is served."""
+    """Apply the CRD of every custom kind, and return once each is served.
+
+    Built-in kinds, and views of kinds that somebody else installs, are passed over.
+    """
     client = Client(Rest(transport), manager="quintant-install")
     async with asyncio.TaskGroup() as group:
-        for kind in kinds:
-            if issubclass(kind, Custom):
-                group.create_task(_install(client, kind))
+        for definition in definitions(kinds):
+            group.create_task(_install(client, definition))
 
 
-async def _install(client: Client, kind: type[Object]) -> None:
-    definition = crd(kind)
+async def _install(client: Client, definition: Mapping[str, Any]) -> None:
     name: str = definition["metadata"]["name"]
     patch = Patch(APPLY, codec.encode(definition), idempotent=True)
     query = {"fieldManager": client.manager, "force": "true"}
     await client.rest.patch(CustomResourceDefinition, Request(name), patch, query=query)
-    stored = await client.get(CustomResourceDefinition, name)
-    await client.wait(stored, _established, ESTABLISH_SECONDS)
+    await client.wait_for(
+        CustomResourceDefinition, name, until=_established, timeout=ESTABLISH_SECONDS
+    )
 
 
 def _established(found: CustomResourceDefinition | None) -> bool:
-    conditions = found.status.conditions if found is not None and found.status else None
-    return any(each.type == "Established" and each.status == "True" for each in conditions or ())
+    return found is not None and found.established

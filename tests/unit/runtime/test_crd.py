@@ -9,7 +9,7 @@ import pytest
 from quintant.api.core import ConfigMap
 from quintant.runtime.crd import crd, crds, definitions
 from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import Custom, Model
+from quintant.runtime.object import Custom, Metadata, Model
 from quintant.runtime.resource import Conversion, Scale, projection, resource
 from quintant.runtime.schema import cel, default, immutable
 
@@ -164,6 +164,10 @@ def test_a_module_gives_the_kinds_it_defines_sorted_by_name() -> None:
 
 def test_a_kind_given_twice_is_one_version() -> None:
     assert definitions([Plain, Fleet, Plain, OldFleet]) == [crd(Fleet, OldFleet), crd(Plain)]
+
+
+def test_built_in_kinds_and_views_are_passed_over() -> None:
+    assert definitions([ConfigMap, Narrow, Metadata[Plain], Plain]) == [crd(Plain)]
 
 
 def test_kinds_that_a_module_merely_imports_are_not_its_own() -> None:
