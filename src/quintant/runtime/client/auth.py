@@ -14,7 +14,7 @@ from quintant.runtime.client import plugin, trust
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.plugin import PluginCredentials
 from quintant.runtime.client.proof import Credentials, Fixed, Proof, basic, bearer
-from quintant.runtime.client.trust import Pem
+from quintant.runtime.client.trust import Pem, Stamp, stamp_of
 from quintant.runtime.clock import Clock, monotonic
 from quintant.runtime.errors import ConfigError, NoCredentials
 from quintant.runtime.hidden import Hidden
@@ -42,7 +42,7 @@ class TokenFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._shown: Proof | None = None
-        self._stamp = 0
+        self._stamp: Stamp | None = None
         self._looked = 0.0
 
     async def proof(self) -> Proof:
@@ -54,7 +54,7 @@ class TokenFile:
     def invalidate(self, began: float) -> bool:
         if self._shown is None or began <= self._looked:
             return True
-        before, self._stamp = self._shown, 0
+        before, self._stamp = self._shown, None
         self._shown = self._look(monotonic())
         return self._shown.headers != before.headers
 
@@ -62,7 +62,7 @@ class TokenFile:
         """Read the file if it changed; while it cannot be read, the last token stands."""
         self._looked = now
         try:
-            stamp = self._path.stat().st_mtime_ns
+            stamp = stamp_of(self._path)
             if self._shown is not None and stamp == self._stamp:
                 return self._shown
             shown = Proof(bearer(Hidden(self._path.read_text())))
@@ -107,7 +107,7 @@ class CertificateFiles:
         if stamp != self._stamp:
             self._renew(stamp)
 
-    def _renew(self, stamp: tuple[int, int]) -> None:
+    def _renew(self, stamp: tuple[Stamp | None, Stamp | None]) -> None:
         """Take the new pair once both halves are there: they are not replaced in one instant."""
         try:
             pair = self._read()
@@ -116,7 +116,7 @@ class CertificateFiles:
             return
         self._stamp, self._pair = stamp, pair
 
-    def _stamps(self) -> tuple[int, int]:
+    def _stamps(self) -> tuple[Stamp | None, Stamp | None]:
         return self._certificate.stamp(), self._key.stamp()
 
     def _read(self) -> KeyPair:

@@ -13,6 +13,7 @@ import asyncio
 import io
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -29,19 +30,27 @@ from quintant.runtime.client.transport import Call, Reply, Stream
 from quintant.runtime.clock import Clock, SystemClock, monotonic
 from quintant.runtime.errors import ConnectError, StreamStalled, TransportError
 
-# To reach the server: name look-up, TCP, proxy and TLS.
-CONNECT_SECONDS = 10.0
-# A whole answer, where the call does not say: the API server itself gives up after 60 s.
-REQUEST_SECONDS = 60.0
-# The head of a stream: an API server sends it before it has anything to say.
-HEAD_SECONDS = 60.0
-# More than any answer but a stream's has a right to; a page of 500 objects of 500 KiB fits.
-ANSWER_BYTES = 256 * 1024 * 1024
 # aiohttp warns about bytes larger than this, since it writes them in one piece.
 LARGE_BYTES = 1024 * 1024
 
+# Of a call's time, what reaching the server may take: with more, none is left for the answer.
+CONNECT_SHARE = 0.8
+
 _BROKEN: Final = (aiohttp.ClientError, TimeoutError, OSError)
-_OPEN_ENDED: Final = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long and how large things may be."""
+
+    connect: float = 10.0
+    """Seconds to reach the server: name look-up, TCP, proxy and TLS."""
+    answer: float = 60.0
+    """Seconds for a whole answer, if the call does not say: the API server gives up after 60."""
+    head: float = 60.0
+    """Seconds for the head of a stream; an API server sends it before it has anything to say."""
+    size: int = 256 * 1024 * 1024
+    """Bytes of an answer that is no stream; a page of 500 objects of 500 KiB fits."""
 
 
 class HttpTransport:
@@ -57,8 +66,10 @@ class HttpTransport:
         clock: Clock | None = None,
         *,
         credentials: Credentials | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self._config = config
+        self._limits = limits or Limits()
         self._credentials = credentials or auth.credentials(config, clock or SystemClock())
         self._pool: Line | None = None
         self._streams: Line | None = None
@@ -101,8 +112,10 @@ class HttpTransport:
         line = self._pool = self._fitting(self._pool, proof, pooled=True)
         line.users += 1
         try:
-            response = await self._send(line, call, proof, _limits(call.timeout))
-            body = await _whole(response, call)
+            total = self._limits.answer if call.timeout is None else call.timeout
+            timeout = _timeout(total, self._limits.connect)
+            response = await self._send(line, call, proof, timeout)
+            body = await _whole(response, call, self._limits.size)
             return Reply(response.status, body, _headers(response))
         except _BROKEN as error:
             raise explained(error, call, self._config) from None
@@ -114,28 +127,29 @@ class HttpTransport:
         line = self._streams = self._fitting(self._streams, proof, pooled=False)
         line.users += 1
         try:
-            async with asyncio.timeout(HEAD_SECONDS):
-                return line, await self._send(line, call, proof, _OPEN_ENDED)
+            async with asyncio.timeout(self._limits.head):
+                timeout = _timeout(None, self._limits.connect)
+                return line, await self._send(line, call, proof, timeout)
         except BaseException as error:
             await self._leave(line)
             if isinstance(error, TimeoutError) and not isinstance(error, aiohttp.ClientError):
-                raise StreamStalled(f"{call}: no head within {HEAD_SECONDS:g} s") from None
+                raise StreamStalled(f"{call}: no head within {self._limits.head:g} s") from None
             if isinstance(error, _BROKEN):
                 raise explained(error, call, self._config) from None
             raise
 
     async def _send(
-        self, line: Line, call: Call, proof: Proof, limits: aiohttp.ClientTimeout
+        self, line: Line, call: Call, proof: Proof, timeout: aiohttp.ClientTimeout
     ) -> aiohttp.ClientResponse:
         try:
-            return await self._attempt(line, call, proof, limits)
+            return await self._attempt(line, call, proof, timeout)
         except (aiohttp.ClientConnectionError, OSError) as error:
             if not (stale(error, call.method) and repeatable(call)):
                 raise
-            return await self._attempt(line, call, proof, limits)
+            return await self._attempt(line, call, proof, timeout)
 
     async def _attempt(
-        self, line: Line, call: Call, proof: Proof, limits: aiohttp.ClientTimeout
+        self, line: Line, call: Call, proof: Proof, timeout: aiohttp.ClientTimeout
     ) -> aiohttp.ClientResponse:
         body = call.body
         return await line.session.request(
@@ -143,7 +157,7 @@ class HttpTransport:
             URL(self._config.server + call.target, encoded=True),
             headers={**proof.headers, **call.headers},
             data=io.BytesIO(body) if body and len(body) > LARGE_BYTES else body,
-            timeout=limits,
+            timeout=timeout,
             server_hostname=self._config.trust.server_name or None,
             allow_redirects=False,  # nobody else is to see our credentials
         )
@@ -169,26 +183,26 @@ class HttpTransport:
             await retired.close()
 
 
-async def _whole(response: aiohttp.ClientResponse, call: Call) -> bytes:
+async def _whole(response: aiohttp.ClientResponse, call: Call, most: int) -> bytes:
     length = response.content_length
-    if length is not None and length <= ANSWER_BYTES:
+    if length is not None and length <= most:
         return await response.read()
     try:
-        return await _bounded(response, call)
+        return await _bounded(response, call, most)
     finally:
         response.close()  # does nothing to a connection that has gone back to the pool
 
 
-async def _bounded(response: aiohttp.ClientResponse, call: Call) -> bytes:
+async def _bounded(response: aiohttp.ClientResponse, call: Call, most: int) -> bytes:
     pieces: list[bytes] = []
     size = response.content_length or 0
-    while size <= ANSWER_BYTES:
+    while size <= most:
         piece = await response.content.readany()
         if not piece:
             return b"".join(pieces)
         pieces.append(piece)
         size += len(piece)
-    raise TransportError(f"{call}: the answer is larger than {ANSWER_BYTES} bytes")
+    raise TransportError(f"{call}: the answer is larger than {most} bytes")
 
 
 async def _chunks(response: aiohttp.ClientResponse, call: Call) -> AsyncIterator[bytes]:
@@ -204,6 +218,6 @@ def _headers(response: aiohttp.ClientResponse) -> dict[str, str]:
 
 
 @lru_cache(maxsize=64)
-def _limits(seconds: float | None) -> aiohttp.ClientTimeout:
-    total = REQUEST_SECONDS if seconds is None else seconds
-    return aiohttp.ClientTimeout(total=total, sock_connect=min(total, CONNECT_SECONDS))
+def _timeout(total: float | None, connect: float) -> aiohttp.ClientTimeout:
+    share = connect if total is None else min(connect, total * CONNECT_SHARE)
+    return aiohttp.ClientTimeout(total=total, sock_connect=share)

@@ -80,12 +80,13 @@ def _connector(config: Config, pair: KeyPair | None, pooled: bool) -> aiohttp.TC
     return aiohttp.TCPConnector(
         ssl=context(config.trust, pair) if secure else True,
         limit=0,
-        socket_factory=_socket,
+        socket_factory=tuned,
         **kept,
     )
 
 
-def _socket(address: Any) -> socket.socket:
+def tuned(address: Any) -> socket.socket:
+    """A socket for an address, set to notice that its peer is gone."""
     made = socket.socket(*address[:3])
     made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in SOCKET_OPTIONS.items():

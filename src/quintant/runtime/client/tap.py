@@ -49,6 +49,7 @@ class Tap:
         self.call = call
         self._hand = hand
         self._waiting: deque[_Due] = deque()
+        self._said: deque[bytes] = deque()
         self._cut: Item | None = None
         self._wake = asyncio.Event()
 
@@ -83,7 +84,7 @@ class Tap:
 
     def say(self, line: bytes) -> None:
         """Put a line before whatever the server says next."""
-        self._waiting.appendleft(_Due(monotonic(), line))
+        self._said.append(line)
         self.wake()
 
     def wake(self) -> None:
@@ -99,10 +100,13 @@ class Tap:
         while True:
             if self._cut is not None:
                 return self._cut
-            held = self._hand.stalled() or not self._waiting
-            if not held and self._waiting[0].at <= monotonic():
+            held = self._hand.stalled()
+            if self._said and not held:
+                return self._said.popleft()
+            due = self._waiting[0].at if self._waiting and not held else None
+            if due is not None and due <= monotonic():
                 return self._waiting.popleft().item
             self._wake.clear()
             with suppress(TimeoutError):
-                async with asyncio.timeout_at(None if held else self._waiting[0].at):
+                async with asyncio.timeout_at(due):
                     await self._wake.wait()

@@ -15,6 +15,9 @@ from quintant.runtime.hidden import Hidden
 from quintant.runtime.tls import KeyPair, present
 
 
+Stamp = tuple[int, int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class Pem:
     """PEM text given inline, or in a file; `field` is what a kubeconfig calls it."""
@@ -34,12 +37,12 @@ class Pem:
                 f"cannot read {self.field} {self.path}", because=str(error.strerror)
             ) from None
 
-    def stamp(self) -> int:
-        """Changes when the file does; a file that is being replaced counts as unchanged."""
+    def stamp(self) -> Stamp | None:
+        """Changes when the file does; None for inline text, and while there is no file."""
         try:
-            return self.path.stat().st_mtime_ns if self.path else 0
+            return stamp_of(self.path) if self.path else None
         except OSError:
-            return 0
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,12 @@ def context(trust: Trust, pair: KeyPair | None = None) -> ssl.SSLContext:
     if pair is not None:
         _show(made, pair)
     return made
+
+
+def stamp_of(path: Path) -> Stamp:
+    """When, where and how long a file is: two of the same stamp have the same content."""
+    found = path.stat()
+    return found.st_mtime_ns, found.st_ino, found.st_size
 
 
 def require(pair: KeyPair) -> None:

@@ -1,0 +1,244 @@
+"""Promises of quintant.runtime.client.auth."""
+
+from __future__ import annotations
+
+import os
+from base64 import b64encode
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from quintant.runtime.client.auth import CertificateFiles, TokenFile, credentials
+from quintant.runtime.client.config import Config
+from quintant.runtime.client.plugin import PluginCredentials
+from quintant.runtime.client.proof import Credentials, Fixed, Proof
+from quintant.runtime.client.trust import Pem
+from quintant.runtime.client.user import Plugin, User
+from quintant.runtime.clock import LoopClock, monotonic
+from quintant.runtime.errors import ConfigError, NoCredentials
+from quintant.runtime.hidden import Hidden
+from quintant.runtime.tls import KeyPair
+from quintant.testing.loop import advance
+from unit.runtime.client.pki import Authority
+
+AUTHORITY = Authority()
+
+
+def config(**user: object) -> Config:
+    return Config("https://api.test", user=replace(User(), **user))  # type: ignore[arg-type]
+
+
+def write(path: Path, text: bytes | str) -> None:
+    """Rewrite a file as the kubelet does: another file under the same name."""
+    fresh = path.with_suffix(".new")
+    fresh.write_bytes(text if isinstance(text, bytes) else text.encode())
+    fresh.replace(path)
+
+
+def written(path: Path, pair: KeyPair) -> tuple[Pem, Pem]:
+    certificate, key = path / "tls.crt", path / "tls.key"
+    write(certificate, pair.certificate.reveal())
+    write(key, pair.key.reveal())
+    return Pem("client-certificate", path=certificate), Pem("client-key", path=key)
+
+
+async def header(credentials: Credentials) -> str:
+    return (await credentials.proof()).headers.get("authorization", "")
+
+
+async def test_nobody_shows_nothing() -> None:
+    nobody = credentials(config(), LoopClock())
+    assert await nobody.proof() == Proof()
+    assert not nobody.invalidate(monotonic())
+
+
+async def test_token_is_shown_and_refusing_it_changes_nothing() -> None:
+    source = credentials(config(token=Hidden("t0k3n\n")), LoopClock())
+    assert await header(source) == "Bearer t0k3n"
+    assert not source.invalidate(monotonic())
+
+
+async def test_password_is_shown_as_basic_authentication() -> None:
+    source = credentials(config(username="jo", password=Hidden("sésame")), LoopClock())
+    assert await header(source) == "Basic " + b64encode("jo:sésame".encode()).decode()
+
+
+def test_plugin_is_used_when_the_user_has_one() -> None:
+    plugin = Plugin("login", "client.authentication.k8s.io/v1")
+    assert isinstance(credentials(config(plugin=plugin), LoopClock()), PluginCredentials)
+
+
+@pytest.mark.parametrize("token", ["ses\name", "sésame", "ses ame"])
+def test_token_that_no_header_can_hold_is_refused_unseen(token: str) -> None:
+    with pytest.raises(ConfigError, match="one word of printable ASCII") as caught:
+        credentials(config(token=Hidden(token)), LoopClock())
+    assert token not in str(caught.value)
+
+
+async def test_token_file_comes_before_a_token(tmp_path: Path) -> None:
+    write(tmp_path / "token", "fresh")
+    user = config(token=Hidden("stale"), token_file=tmp_path / "token")
+    assert await header(credentials(user, LoopClock())) == "Bearer fresh"
+
+
+async def test_rotated_token_file_is_read_within_a_minute(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    write(path, "one")
+    source = TokenFile(path)
+    assert await header(source) == "Bearer one"
+    write(path, "two")
+    await advance(59)
+    assert await header(source) == "Bearer one"
+    await advance(1)
+    assert await header(source) == "Bearer two"
+
+
+async def test_unchanged_token_file_keeps_its_proof(tmp_path: Path) -> None:
+    write(tmp_path / "token", "one")
+    source = TokenFile(tmp_path / "token")
+    before = await source.proof()
+    await advance(61)
+    assert await source.proof() is before
+
+
+async def test_refusal_makes_the_token_file_be_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    write(path, "one")
+    source = TokenFile(path)
+    await source.proof()
+    await advance(1)
+    assert not source.invalidate(monotonic()), "the same token would be refused again"
+    write(path, "two")
+    await advance(1)
+    assert source.invalidate(monotonic())
+    assert await header(source) == "Bearer two"
+
+
+async def test_refusal_of_an_older_token_does_not_read_the_file_again(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    write(path, "one")
+    source = TokenFile(path)
+    began = monotonic()
+    await advance(1)
+    assert await header(source) == "Bearer one"
+    write(path, "two")
+    assert source.invalidate(began), "the token read since then may do"
+    assert await header(source) == "Bearer one"
+
+
+async def test_file_rewritten_within_its_clock_tick_is_noticed_on_refusal(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text("one")
+    os.utime(path, ns=(0, 0))
+    source = TokenFile(path)
+    await source.proof()
+    path.write_text("two")
+    os.utime(path, ns=(0, 0))
+    await advance(61)
+    assert await header(source) == "Bearer one"
+    await advance(1)
+    assert source.invalidate(monotonic())
+    assert await header(source) == "Bearer two"
+
+
+async def test_token_file_that_vanished_leaves_the_last_token(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    write(path, "one")
+    source = TokenFile(path)
+    await source.proof()
+    path.unlink()
+    await advance(61)
+    assert await header(source) == "Bearer one"
+
+
+async def test_missing_or_empty_token_file_is_named(tmp_path: Path) -> None:
+    source = TokenFile(tmp_path / "token")
+    with pytest.raises(NoCredentials, match="No such file"):
+        await source.proof()
+    assert source.invalidate(monotonic())
+    write(tmp_path / "token", "\n")
+    with pytest.raises(NoCredentials, match="cannot use token file"):
+        await source.proof()
+
+
+async def test_day_of_rotations_costs_at_most_one_refusal_each(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    source = TokenFile(path)
+    rotations, refusals, failures = 0, 0, 0
+    for minute in range(24 * 60):
+        if minute % 5 == 0:
+            rotations += 1
+            write(path, f"token-{rotations}")
+        await advance(30)
+        for _ in range(2):
+            began = monotonic()
+            if await header(source) == f"Bearer token-{rotations}":
+                continue
+            refusals += 1
+            source.invalidate(began)
+            failures += await header(source) != f"Bearer token-{rotations}"
+            await advance(1)
+    assert failures == 0
+    assert refusals <= rotations == 288
+
+
+async def test_certificate_is_shown_beside_a_token(tmp_path: Path) -> None:
+    pair = AUTHORITY.issue("jo")
+    certificate, key = written(tmp_path, pair)
+    user = config(token=Hidden("t"), certificate=certificate, key=key)
+    proof = await credentials(user, LoopClock()).proof()
+    assert proof.headers == {"authorization": "Bearer t"}
+    assert proof.pair == pair
+
+
+async def test_inline_certificate_is_the_same_pair_each_time() -> None:
+    pair = AUTHORITY.issue("jo")
+    source = CertificateFiles(Fixed(), Pem("c", pair.certificate), Pem("k", pair.key))
+    before = await source.proof()
+    await advance(11)
+    assert await source.proof() is before
+    assert not source.invalidate(monotonic())
+
+
+async def test_renewed_certificate_is_loaded_once_both_halves_are_there(tmp_path: Path) -> None:
+    old, new = AUTHORITY.issue("jo"), AUTHORITY.issue("jo")
+    source = CertificateFiles(Fixed(), *written(tmp_path, old))
+    before = await source.proof()
+    write(tmp_path / "tls.crt", new.certificate.reveal())
+    await advance(10)
+    assert await source.proof() is before, "certificate and key do not belong together yet"
+    write(tmp_path / "tls.key", new.key.reveal())
+    await advance(9)
+    assert await source.proof() is before, "files are looked at every ten seconds"
+    await advance(1)
+    assert (await source.proof()).pair == new
+
+
+async def test_refusal_makes_certificate_files_be_looked_at_at_once(tmp_path: Path) -> None:
+    source = CertificateFiles(Fixed(), *written(tmp_path, AUTHORITY.issue("jo")))
+    await source.proof()
+    await advance(1)
+    assert not source.invalidate(monotonic())
+    new = AUTHORITY.issue("jo")
+    written(tmp_path, new)
+    assert source.invalidate(monotonic())
+    assert (await source.proof()).pair == new
+
+
+async def test_certificate_files_that_vanish_leave_the_last_pair(tmp_path: Path) -> None:
+    source = CertificateFiles(Fixed(), *written(tmp_path, AUTHORITY.issue("jo")))
+    before = await source.proof()
+    (tmp_path / "tls.crt").unlink()
+    await advance(11)
+    assert await source.proof() is before
+
+
+def test_certificate_that_cannot_be_used_is_refused_at_the_start(tmp_path: Path) -> None:
+    certificate, key = written(tmp_path, AUTHORITY.issue("jo"))
+    with pytest.raises(ConfigError, match="cannot read client-key"):
+        CertificateFiles(Fixed(), certificate, Pem("client-key", path=tmp_path / "gone"))
+    other = Pem("client-key", AUTHORITY.issue("jo").key)
+    with pytest.raises(ConfigError, match="cannot use the client certificate"):
+        CertificateFiles(Fixed(), certificate, other)
+    assert key.read()

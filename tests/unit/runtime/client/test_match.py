@@ -1,0 +1,44 @@
+"""Promises of quintant.runtime.client.match."""
+
+from __future__ import annotations
+
+import pytest
+
+from quintant.api.apps import Deployment
+from quintant.api.core import Pod
+from quintant.runtime.client.match import Match, anything, kind, path, verb, watch, writes
+from quintant.runtime.client.transport import Call
+
+POD = "/api/v1/namespaces/a/pods/web"
+GET = Call("GET", POD)
+APPLY = Call("PATCH", POD, headers={"content-type": "application/apply-patch+yaml"})
+STATUS = Call("PATCH", f"{POD}/status")
+WATCH = Call("GET", "/api/v1/pods", {"watch": "1"})
+DEPLOY = Call("POST", "/apis/apps/v1/namespaces/a/deployments")
+ALL = [GET, APPLY, STATUS, WATCH, DEPLOY]
+
+
+@pytest.mark.parametrize(
+    ("match", "matched"),
+    [
+        (anything, ALL),
+        (writes, [APPLY, STATUS, DEPLOY]),
+        (~writes, [GET, WATCH]),
+        (verb("get"), [GET]),
+        (verb("patch"), [APPLY, STATUS]),
+        (verb("apply", "create"), [APPLY, DEPLOY]),
+        (kind(Pod), [GET, APPLY, STATUS, WATCH]),
+        (kind(Deployment), [DEPLOY]),
+        (kind(Pod, name="web"), [GET, APPLY, STATUS]),
+        (kind(Pod, name="other"), []),
+        (kind(Pod, namespace="a", sub="status"), [STATUS]),
+        (kind(Pod, namespace="b"), []),
+        (kind(Pod) & writes, [APPLY, STATUS]),
+        (kind(Deployment) | verb("watch"), [WATCH, DEPLOY]),
+        (watch(Pod), [WATCH]),
+        (watch(Deployment), []),
+        (path("/api/v1/*/pods/*"), [GET, APPLY, STATUS]),
+    ],
+)
+def test_match_picks_requests(match: Match, matched: list[Call]) -> None:
+    assert [call for call in ALL if match(call)] == matched

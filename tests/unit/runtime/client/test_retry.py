@@ -1,0 +1,132 @@
+"""Promises of quintant.runtime.client.retry."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quintant.runtime.client.retry import TRIES, Bucket, patient, pause, repeatable
+from quintant.runtime.client.transport import Call, Reply
+from quintant.runtime.clock import monotonic
+from quintant.runtime.errors import ConnectError, DeadlineExceeded, NoCredentials, TransportError
+from unit.runtime.client.server import Server
+
+GET, POST = Call("GET", "/api"), Call("POST", "/api")
+PATCH, APPLY = Call("PATCH", "/api"), Call("PATCH", "/api", idempotent=True)
+
+
+def busy(status: int = 429, seconds: int | None = 3) -> Reply:
+    return Reply(status, headers={} if seconds is None else {"retry-after": str(seconds)})
+
+
+def test_only_what_does_no_harm_twice_is_repeatable() -> None:
+    assert all(map(repeatable, (GET, APPLY, Call("DELETE", "/a"), Call("PUT", "/a"))))
+    assert not any(map(repeatable, (POST, PATCH)))
+
+
+@pytest.mark.parametrize("status", [429, 500, 503, 504])
+@pytest.mark.parametrize("call", [GET, POST, PATCH, APPLY])
+@given(roll=st.floats(0, 1), seconds=st.integers(0, 600))
+def test_anything_is_tried_again_when_the_server_says_when(
+    status: int, call: Call, roll: float, seconds: int
+) -> None:
+    wait = pause(call, busy(status, seconds), 1, roll)
+    assert wait is not None
+    assert seconds <= wait <= seconds * 1.1
+
+
+@pytest.mark.parametrize("outcome", [busy(429, None), busy(503, None), ConnectError("gone")])
+def test_without_that_word_only_the_repeatable_is(outcome: Reply | TransportError) -> None:
+    assert pause(GET, outcome, 1, 0.5) is not None
+    assert pause(APPLY, outcome, 1, 0.5) is not None
+    assert pause(POST, outcome, 1, 0.5) is None
+    assert pause(PATCH, outcome, 1, 0.5) is None
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Reply(200),
+        Reply(404),
+        Reply(409),
+        Reply(409, headers={"retry-after": "1"}),
+        Reply(500),
+        DeadlineExceeded("late"),
+        NoCredentials("none"),
+    ],
+)
+def test_other_outcomes_stand(outcome: Reply | TransportError) -> None:
+    assert pause(GET, outcome, 1, 0.5) is None
+
+
+def test_pauses_double_up_to_the_longest_and_end() -> None:
+    longest = [pause(GET, ConnectError(""), failures, 1.0) for failures in range(1, TRIES)]
+    assert longest == pytest.approx([0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5, 5, 5])
+    assert pause(GET, ConnectError(""), TRIES, 1.0) is None
+
+
+async def test_answer_is_passed_on_at_once_when_all_is_well() -> None:
+    server = Server()
+    assert (await patient(server).request(POST)).status == 200
+    assert monotonic() == 0
+
+
+async def test_no_request_comes_earlier_than_told_and_recovery_is_complete() -> None:
+    server = Server(lambda call: Reply(200) if monotonic() >= 20 else busy())
+    assert (await patient(server).request(POST)).status == 200
+    times = [at for at, _ in server.received]
+    assert all(3 <= after - before <= 3.3 for before, after in pairwise(times))
+
+
+async def test_patience_ends_after_ten_tries_with_the_last_answer() -> None:
+    server = Server(lambda call: busy())
+    assert (await patient(server).request(GET)).status == 429
+    assert len(server.received) == 10
+
+
+async def test_lost_connection_is_raised_when_patience_ends() -> None:
+    server = Server(lambda call: ConnectError("gone"))
+    with pytest.raises(ConnectError, match="gone"):
+        await patient(server).request(GET)
+    assert len(server.received) == 10
+
+
+async def test_patience_stays_within_the_time_limit_of_the_call() -> None:
+    server = Server(lambda call: busy())
+    reply = await patient(server).request(Call("GET", "/api", timeout=5))
+    assert reply.status == 429
+    assert monotonic() <= 5
+    (_, first), (_, second) = server.received
+    assert first.timeout == 5
+    assert second.timeout is not None
+    assert second.timeout < 2
+
+
+async def test_lost_create_is_not_sent_twice() -> None:
+    server = Server(lambda call: ConnectError("gone"))
+    with pytest.raises(ConnectError):
+        await patient(server).request(POST)
+    assert len(server.received) == 1
+
+
+async def test_streams_and_closing_pass_through() -> None:
+    server = Server()
+    transport = patient(server)
+    async with transport.stream(GET) as stream:
+        assert stream.status == 200
+    await transport.close()
+    assert server.closed
+
+
+async def test_bucket_spreads_requests_after_its_burst() -> None:
+    server = Server()
+    transport = patient(server, bucket=Bucket(rate=2, burst=3))
+    await asyncio.gather(*(transport.request(GET) for _ in range(7)))
+    assert [at for at, _ in server.received] == pytest.approx([0, 0, 0, 0.5, 1, 1.5, 2])
+    await asyncio.sleep(60)
+    await asyncio.gather(*(transport.request(GET) for _ in range(4)))
+    assert [at for at, _ in server.received[7:]] == pytest.approx([62, 62, 62, 62.5])
