@@ -5,8 +5,9 @@ The public names, loaded when first used, so that a small program pays only for 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from quintant.lazy import lazy
 
 if TYPE_CHECKING:
     from quintant.runtime import errors, when
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from quintant.runtime.status import StatusWriter
 
 _HOMES = {
+    "errors": "quintant.runtime.errors",
+    "when": "quintant.runtime.when",
     "Builder": "quintant.runtime.builder",
     "Chance": "quintant.runtime.clock",
     "Client": "quintant.runtime.client.client",
@@ -74,7 +77,6 @@ _HOMES = {
     "resource": "quintant.runtime.resource",
     "with_labels": "quintant.runtime.owner",
 }
-_MODULES = {"errors": "quintant.runtime.errors", "when": "quintant.runtime.when"}
 
 __all__ = [
     "DONE",
@@ -117,12 +119,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(_MODULES[name])
-    if name not in _HOMES:
-        raise AttributeError(f"module 'quintant' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__ = lazy(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -185,7 +185,7 @@ class Controller(Generic[K]):
     async def _attempt(self, key: Request) -> _Ending:
         try:
             async with asyncio.timeout(self.declaration.timeout) as limit:
-                result = await self._take(key)
+                result = await self.take(key)
             return _ended(result)
         except TimeoutError as error:
             if limit.expired():
@@ -201,7 +201,8 @@ class Controller(Generic[K]):
             # The worker loop owns recovery: one bad reconcile must not stop the others.
             return _Ending(judge(error, key), error=error)
 
-    async def _take(self, key: Request) -> Result | None:
+    async def take(self, key: Request) -> Result | None:
+        """Give one key its turn: reconcile it, clean up after it, or note that it is gone."""
         if self.primary is None:
             return await self._reconcile_key(key)
         obj = self.primary.store.get(key)

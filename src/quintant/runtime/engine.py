@@ -98,6 +98,10 @@ class Engine:
                 if not self._crashed:
                     await self._stop(tasks)
 
+    def abandon(self) -> None:
+        """Make the coming cancellation a crash: nothing is drained, released or flushed."""
+        self._crashed = True
+
     @property
     def idle(self) -> bool:
         """Whether no key is ready or under way; what waits for its time does not count."""

@@ -126,18 +126,18 @@ class Manager:
     async def serve(self, environment: Environment | None = None) -> None:
         """Run until cancelled; cancellation stops in order, a second one at once."""
         if environment is not None:
-            await self._engine(environment).run()
+            await self.bind(environment).run()
             return
         production = production_environment()
         try:
-            await self._engine(production).run()
+            await self.bind(production).run()
         finally:
             await production.transport.close()
 
     @asynccontextmanager
     async def running(self, environment: Environment) -> AsyncIterator[Engine]:
         """Run for as long as the context lasts; enter it once every controller is at work."""
-        engine = self._engine(environment)
+        engine = self.bind(environment)
         async with asyncio.TaskGroup() as group:
             task = group.create_task(engine.run())
             try:
@@ -169,7 +169,8 @@ class Manager:
             return 1
         return 0
 
-    def _engine(self, environment: Environment) -> Engine:
+    def bind(self, environment: Environment) -> Engine:
+        """The declarations bound to an environment, ready to run."""
         if not (
             self.declarations or self.sides or self.webhooks.hooks or self.webhooks.conversions
         ):

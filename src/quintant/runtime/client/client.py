@@ -225,12 +225,23 @@ class Client:
 
         The condition sees None when the object is absent; what it accepted is returned.
         """
+        return await self.wait_for(type(obj), *obj.key, until=until, timeout=timeout)
+
+    async def wait_for(
+        self,
+        kind: type[K],
+        name: str,
+        namespace: str = "",
+        *,
+        until: Callable[[K | None], bool],
+        timeout: float,
+    ) -> K | None:
+        """`wait`, for an object that may not exist yet."""
         async with asyncio.timeout(timeout):
-            current = await self.find(type(obj), obj.key.name, obj.key.namespace, live=True)
+            current = await self.find(kind, name, namespace, live=True)
             if until(current):
                 return current
-            fields = {"metadata.name": obj.key.name}
-            changes = self.watch(type(obj), obj.key.namespace, fields=fields)
+            changes = self.watch(kind, namespace, fields={"metadata.name": name})
             async with aclosing(changes):  # type: ignore[type-var]
                 async for change in changes:
                     if until(change.new):

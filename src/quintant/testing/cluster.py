@@ -1,0 +1,189 @@
+"""A cluster in the test's own process: create objects, run managers, wait for what must come.
+
+    async def test_greeter(cluster: InProcessCluster) -> None:
+        await cluster.run(manager)
+        await cluster.create(Greeter(metadata=named("a"), spec=GreeterSpec(message="hi")))
+        child = await cluster.eventually(ConfigMap, "a", until=lambda c: c.data["text"] == "hi")
+
+There are no sockets, no threads and no real time: under a virtual loop a test takes milliseconds
+and does the same every time. Custom kinds are installed when they are first seen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from datetime import timedelta
+from random import Random
+from typing import Any, TypeVar
+
+from quintant.cluster.server import ApiServer
+from quintant.runtime.client.client import Client
+from quintant.runtime.client.faults import FaultTransport
+from quintant.runtime.client.rest import Rest
+from quintant.runtime.client.transport import InProcessTransport
+from quintant.runtime.clock import Chance, LoopClock
+from quintant.runtime.engine import Engine
+from quintant.runtime.environment import Environment
+from quintant.runtime.install import install
+from quintant.runtime.manager import Manager
+from quintant.runtime.object import Custom, K, Object, ObjectMeta, replace
+from quintant.runtime.resource import resource_of
+
+# How long `eventually` waits, in the loop's time, before it says what there was instead.
+EVENTUALLY_SECONDS = 60.0
+
+T = TypeVar("T")
+
+
+class InProcessCluster:
+    """An embedded API server and everything a test needs around it."""
+
+    def __init__(self, *, seed: int = 0) -> None:
+        self.clock = LoopClock()
+        self.server = ApiServer(clock=self.clock, chance=Chance(Random(seed)))
+        self.admin = InProcessTransport(self.server)
+        self.faults = FaultTransport(InProcessTransport(self.server))
+        """Between the managers and the server: stall, cut, delay or break what they do."""
+        self.client = Client(Rest(self.admin), manager="test")
+        """The test's own client: reads from the server, not from a cache, and without faults."""
+        self._seeds = Random(seed)
+        self._installed: set[type[Object]] = set()
+        self._engines: list[tuple[Engine, asyncio.Task[None]]] = []
+
+    async def run(self, manager: Manager, *, started: bool = True) -> Engine:
+        """Run a manager beside the test, its kinds installed; it ends with the cluster.
+
+        Returns once its controllers are at work, or at once with `started=False`.
+        """
+        await self.install(*manager.kinds())
+        engine = manager.bind(self.environment())
+        task = asyncio.ensure_future(engine.run())
+        self._engines.append((engine, task))
+        if started:
+            await self._unless_crashed(engine.started.wait())
+        return engine
+
+    async def stop(self, engine: Engine) -> None:
+        """Stop a manager in order, as SIGTERM does."""
+        await self._end(engine, graceful=True)
+
+    async def crash(self, engine: Engine) -> None:
+        """End a manager between two moments, as SIGKILL does: nothing is released or flushed."""
+        await self._end(engine, graceful=False)
+
+    def environment(self) -> Environment:
+        """What a manager is bound to here; each has a random source of its own."""
+        chance = Chance(Random(self._seeds.random()))
+        return Environment(self.faults, self.clock, chance)
+
+    async def install(self, *kinds: type[Object]) -> None:
+        """Put the definitions of custom kinds on the server."""
+        new = [kind for kind in kinds if _custom(kind) and kind not in self._installed]
+        self._installed |= set(new)
+        await install(self.admin, new)
+
+    async def create(self, obj: K) -> K:
+        """Create an object, in the namespace "default" if it names none; its kind is installed."""
+        await self.install(type(obj))
+        return await self.client.create(_placed(obj))
+
+    async def get(self, kind: type[K], name: str, namespace: str = "default") -> K:
+        """Read an object from the server; NotFound if it is absent."""
+        return await self.client.get(kind, name, namespace)
+
+    async def eventually(
+        self,
+        kind: type[K],
+        name: str,
+        namespace: str = "default",
+        *,
+        until: Callable[[K], bool] = lambda _: True,
+        within: float = EVENTUALLY_SECONDS,
+    ) -> K:
+        """Wait until an object is there and fulfils a condition; AssertionError says what is."""
+
+        def fulfilled(obj: K | None) -> bool:
+            return obj is not None and until(obj)
+
+        try:
+            found = await self._follow(kind, name, namespace, fulfilled, within)
+        except TimeoutError:
+            last = await self.client.find(kind, name, namespace)
+            raise AssertionError(f"not within {within:g} s; the last state is {last}") from None
+        assert found is not None, "the condition is not asked about an absent object"
+        return found
+
+    async def gone(
+        self,
+        kind: type[Object],
+        name: str,
+        namespace: str = "default",
+        *,
+        within: float = EVENTUALLY_SECONDS,
+    ) -> None:
+        """Wait until an object is gone; AssertionError if it stays."""
+        try:
+            await self._follow(kind, name, namespace, lambda obj: obj is None, within)
+        except TimeoutError:
+            raise AssertionError(f"{kind.__name__} {name} is still there") from None
+
+    async def advance(self, duration: float | timedelta) -> None:
+        """Let time pass, and everything happen that is due in it."""
+        seconds = duration.total_seconds() if isinstance(duration, timedelta) else duration
+        await self._unless_crashed(asyncio.sleep(seconds))
+
+    async def close(self) -> None:
+        """Stop every manager; an error that one of them ended with is raised here."""
+        for engine, _ in self._engines[:]:
+            await self.stop(engine)
+
+    async def _follow(
+        self,
+        kind: type[K],
+        name: str,
+        namespace: str,
+        until: Callable[[K | None], bool],
+        within: float,
+    ) -> K | None:
+        waiting = self.client.wait_for(kind, name, namespace, until=until, timeout=within)
+        return await self._unless_crashed(waiting)
+
+    async def _end(self, engine: Engine, *, graceful: bool) -> None:
+        task = next(task for known, task in self._engines if known is engine)
+        self._engines = [pair for pair in self._engines if pair[0] is not engine]
+        if not graceful:
+            engine.abandon()
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+    async def _unless_crashed(self, work: Coroutine[Any, Any, T]) -> T:
+        """Await `work`, but raise at once what a manager ends with meanwhile."""
+        waiting = asyncio.ensure_future(work)
+        engines = [task for _, task in self._engines]
+        try:
+            await asyncio.wait([waiting, *engines], return_when=asyncio.FIRST_COMPLETED)
+            for task in engines:
+                if task.done():
+                    task.result()
+            return await waiting
+        finally:
+            waiting.cancel()
+            await asyncio.gather(waiting, return_exceptions=True)
+
+
+def _custom(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Custom)
+
+
+def _placed(obj: K) -> K:
+    if obj.metadata.namespace or not resource_of(type(obj)).namespaced:
+        return obj
+    return replace(obj, metadata=replace(obj.metadata, namespace="default"))
+
+
+def named(name: str, namespace: str = "default", **more: Any) -> ObjectMeta:
+    """Metadata for a test's object, in the namespace "default" unless told otherwise."""
+    return ObjectMeta(name=name, namespace=namespace, **more)
