@@ -119,7 +119,7 @@ __all__ = [
 ]
 
 
-__getattr__ = lazy(__name__, _HOMES)
+__getattr__ = lazy(__name__, _HOMES, modules=("errors", "when"))
 
 
 def __dir__() -> list[str]:

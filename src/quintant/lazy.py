@@ -1,16 +1,18 @@
-"""Public names that are loaded when first used (PEP 562), so that a program pays for what it uses."""
+"""Public names loaded when first used (PEP 562): a program pays only for what it touches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 from typing import Any
 
 
-def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+def lazy(
+    package: str, homes: Mapping[str, str], *, modules: Collection[str] = ()
+) -> Callable[[str], Any]:
     """The `__getattr__` of a package whose names live in the modules that `homes` says.
 
-    A home that ends with the name itself means the module, not something in it.
+    For the names in `modules` it is the module itself that is meant, not something in it.
     """
 
     def get(name: str) -> Any:
@@ -18,6 +20,6 @@ def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = import_module(home)
-        return module if home.endswith(f".{name}") else getattr(module, name)
+        return module if name in modules else getattr(module, name)
 
     return get

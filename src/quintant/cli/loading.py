@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 from quintant.runtime.errors import ConfigError
+from quintant.runtime.manager import Manager
 
 # Keeps a user's json.py from standing in for the json of everybody else.
 FILE_PREFIX = "quintant_file_"
@@ -36,6 +37,18 @@ def load(target: str) -> ModuleType:
             because=str(error),
             hint=_hint(target, error),
         ) from error
+
+
+def load_manager(target: str) -> Manager:
+    """The one Manager that a module or file declares at its top level."""
+    found = [value for value in vars(load(target)).values() if isinstance(value, Manager)]
+    if len(found) != 1:
+        raise ConfigError(
+            f"cannot use {target}",
+            because=f"it declares {len(found)} managers at its top level, and one is needed",
+            hint='manager = Manager("name")',
+        )
+    return found[0]
 
 
 def _load_file(path: Path) -> ModuleType:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import click
 
-from quintant.cli.loading import load
+from quintant.cli.loading import load_manager
 from quintant.runtime import logs
 from quintant.runtime.client.config import Config
-from quintant.runtime.errors import ConfigError
 from quintant.runtime.install import install
 from quintant.runtime.manager import Manager, loop_factory, production_environment
 
@@ -46,23 +44,11 @@ def command(
     The file declares a Manager; it runs against the cluster of your kubeconfig, or inside one.
     """
     logs.configure(format=log_format, level=log_level)
-    manager = find_manager(load(target), target)
+    manager = load_manager(target)
     manager.configure(**{name: value for name, value in changes.items() if _given(value)})
     config = Config.load(kubeconfig, context=context) if kubeconfig else Config.discover(context)
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         sys.exit(runner.run(_run(manager, config, install_crds)))
-
-
-def find_manager(module: ModuleType, target: str) -> Manager:
-    """The one Manager that a module declares at its top level."""
-    found = [value for value in vars(module).values() if isinstance(value, Manager)]
-    if len(found) != 1:
-        raise ConfigError(
-            f"cannot run {target}",
-            because=f"it declares {len(found)} managers at its top level, and one is needed",
-            hint='manager = Manager("name")',
-        )
-    return found[0]
 
 
 async def _run(manager: Manager, config: Config, install_crds: bool) -> int:

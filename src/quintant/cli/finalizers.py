@@ -1,0 +1,77 @@
+"""`quintant finalizers`: let objects go whose controller is gone, before they block a namespace."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from quintant.cli.loading import load_manager
+from quintant.runtime import finalizer
+from quintant.runtime.client.client import Client
+from quintant.runtime.client.config import Config
+from quintant.runtime.client.http import HttpTransport
+from quintant.runtime.client.rest import Rest
+from quintant.runtime.client.retry import patient
+from quintant.runtime.object import Metadata, Object
+from quintant.runtime.resource import resource_of
+
+
+@click.group("finalizers")
+def command() -> None:
+    """Let objects go that wait for a controller which is no more."""
+
+
+@command.command("release")
+@click.argument("target", metavar="MODULE_OR_FILE")
+@click.argument("name", required=False)
+@click.option("--namespace", "-n", default="", help="Only in this namespace.")
+@click.option("--kubeconfig", type=click.Path(path_type=Path), help="Instead of the usual places.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def release(
+    target: str, name: str | None, namespace: str, kubeconfig: Path | None, yes: bool
+) -> None:
+    """Take a program's finalizers off its objects, or off the one called NAME.
+
+    Nothing is cleaned up: what the objects stand for outside the cluster stays there. Use it when
+    the program is uninstalled, or cannot clean up any more.
+    """
+    held = {
+        declared.kind: declared.finalizer.name
+        for declared in load_manager(target).declarations
+        if declared.kind is not None and declared.finalizer is not None
+    }
+    if not yes:
+        names = ", ".join(sorted(held.values())) or "nothing"
+        click.confirm(f"Release {names} without cleanup?", abort=True)
+    config = Config.load(kubeconfig) if kubeconfig else Config.discover()
+    count = asyncio.run(_release(config, held, name, namespace))
+    click.echo(f"released {count} objects")
+
+
+async def _release(
+    config: Config, held: dict[type[Object], str], name: str | None, namespace: str
+) -> int:
+    transport = HttpTransport(config)
+    try:
+        client = Client(Rest(patient(transport)), manager="quintant-finalizers")
+        return sum([await release_kind(client, kind, held[kind], name, namespace) for kind in held])
+    finally:
+        await transport.close()
+
+
+async def release_kind(
+    client: Client, kind: type[Object], held: str, name: str | None, namespace: str
+) -> int:
+    """Take one finalizer off the objects of a kind; how many had it."""
+    view = Metadata[kind]  # type: ignore[valid-type]
+    found = [
+        obj.metadata
+        for obj in await client.list(view, namespace, live=True)
+        if held in obj.metadata.finalizers and name in (None, obj.metadata.name)
+    ]
+    for meta in found:
+        await finalizer.remove(client, kind, meta, held)
+        click.echo(f"released {resource_of(kind).plural}/{meta.name}")
+    return len(found)
