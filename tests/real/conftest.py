@@ -1,0 +1,31 @@
+"""One real control plane for the whole run, and a client for each test."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import pytest_asyncio
+
+from quintant import Client, Config
+from quintant.runtime.client.http import HttpTransport
+from quintant.runtime.client.rest import Rest
+from realpair import RealCluster
+
+
+@pytest.fixture(scope="session")
+def real_cluster() -> Iterator[RealCluster]:
+    with RealCluster() as cluster:
+        yield cluster
+
+
+@pytest_asyncio.fixture
+async def transport(real_cluster: RealCluster) -> AsyncIterator[HttpTransport]:
+    opened = HttpTransport(Config.load(real_cluster.kubeconfig))
+    yield opened
+    await opened.close()
+
+
+@pytest_asyncio.fixture
+async def client(transport: HttpTransport) -> Client:
+    return Client(Rest(transport), manager="tests")
