@@ -1,23 +1,18 @@
-"""Which loop a test runs on: virtual time for what runs in process, real time for the rest."""
+"""What all tests share: the kit's fixtures, and real time where a real server is asked."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from quintant.testing.loop import VirtualLoop
+pytest_plugins = ["quintant.testing.plugin"]
 
 TESTS = Path(__file__).parent
-VIRTUAL = {"unit", "scenarios", "examples"}
+REALTIME = {"real", "typing"}
 
 
-def pytest_asyncio_loop_factories(
-    item: pytest.Item,
-) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
-    tier = item.path.relative_to(TESTS).parts[0]
-    if tier in VIRTUAL and item.get_closest_marker("realtime") is None:
-        return {"virtual": VirtualLoop}
-    return {"real": asyncio.new_event_loop}
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.relative_to(TESTS).parts[0] in REALTIME:
+            item.add_marker("realtime")
