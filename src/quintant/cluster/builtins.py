@@ -1,0 +1,221 @@
+"""The built-in kinds and their behaviour, as data.
+
+Each row is a resource; the sets below name the exceptions to the default behaviour. A fact about a
+kind belongs here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from quintant.cluster import crd
+from quintant.cluster.catalog import Kind, Propagation
+from quintant.cluster.preparing import COMPLETE
+from quintant.cluster.shapes import DEDUCED, METADATA, Listing, Node, Shape
+from quintant.runtime.resource import Resource, Scale
+
+# group, version, kind, plural, short names, scope (N or C), has /status, categories
+_ROWS = """
+-                            v1 Namespace                      namespaces                      ns       C s -
+-                            v1 Pod                            pods                            po       N s all
+-                            v1 Service                        services                        svc      N s all
+-                            v1 Endpoints                      endpoints                       ep       N - -
+-                            v1 ConfigMap                      configmaps                      cm       N - -
+-                            v1 Secret                         secrets                         -        N - -
+-                            v1 ServiceAccount                 serviceaccounts                 sa       N - -
+-                            v1 PersistentVolumeClaim          persistentvolumeclaims          pvc      N s -
+-                            v1 PersistentVolume               persistentvolumes               pv       C s -
+-                            v1 Node                           nodes                           no       C s -
+-                            v1 Event                          events                          ev       N - -
+apps                         v1 Deployment                     deployments                     deploy   N s all
+apps                         v1 ReplicaSet                     replicasets                     rs       N s all
+apps                         v1 StatefulSet                    statefulsets                    sts      N s all
+apps                         v1 DaemonSet                      daemonsets                      ds       N s all
+apps                         v1 ControllerRevision             controllerrevisions             -        N - -
+batch                        v1 Job                            jobs                            -        N s all
+batch                        v1 CronJob                        cronjobs                        cj       N s all
+coordination.k8s.io          v1 Lease                          leases                          -        N - -
+discovery.k8s.io             v1 EndpointSlice                  endpointslices                  -        N - -
+events.k8s.io                v1 Event                          events                          ev       N - -
+policy                       v1 PodDisruptionBudget            poddisruptionbudgets            pdb      N s -
+rbac.authorization.k8s.io    v1 Role                           roles                           -        N - -
+rbac.authorization.k8s.io    v1 RoleBinding                    rolebindings                    -        N - -
+rbac.authorization.k8s.io    v1 ClusterRole                    clusterroles                    -        C - -
+rbac.authorization.k8s.io    v1 ClusterRoleBinding             clusterrolebindings             -        C - -
+scheduling.k8s.io            v1 PriorityClass                  priorityclasses                 pc       C - -
+storage.k8s.io               v1 StorageClass                   storageclasses                  sc       C - -
+admissionregistration.k8s.io v1 ValidatingWebhookConfiguration validatingwebhookconfigurations -        C - api-extensions
+admissionregistration.k8s.io v1 MutatingWebhookConfiguration   mutatingwebhookconfigurations   -        C - api-extensions
+apiextensions.k8s.io         v1 CustomResourceDefinition       customresourcedefinitions       crd,crds C s api-extensions
+"""  # noqa: E501
+
+_UPSERT = {
+    *("leases", "endpoints", "events", "services"),
+    *("roles", "rolebindings", "clusterroles", "clusterrolebindings"),
+}
+_CONDITIONAL = {
+    *("customresourcedefinitions", "poddisruptionbudgets", "leases"),
+    *("validatingwebhookconfigurations", "mutatingwebhookconfigurations"),
+}
+_ANSWERS_OBJECT = {
+    *("namespaces", "pods", "services", "persistentvolumeclaims", "persistentvolumes"),
+    *("serviceaccounts", "storageclasses"),
+}
+_NO_GENERATION = {
+    *("namespaces", "nodes", "persistentvolumes", "persistentvolumeclaims", "services"),
+}
+# Without /status, and yet with a generation.
+_GENERATION = {"validatingwebhookconfigurations", "mutatingwebhookconfigurations"}
+_PROPAGATION: dict[str, Propagation | None] = {
+    "jobs": Propagation.ORPHAN,
+    "events": None,
+    "customresourcedefinitions": None,
+}
+_CLEANUP = {"customresourcedefinitions": crd.CLEANUP}
+_COMPLAINTS = {"customresourcedefinitions": crd.complaints}
+_SCALED = {
+    "deployments": Scale(selector=".spec.selector"),
+    "replicasets": Scale(selector=".spec.selector"),
+    "statefulsets": Scale(selector=".spec.selector"),
+}
+_SELECTABLE: dict[str, dict[str, str]] = {
+    "pods": {
+        **dict.fromkeys(("spec.nodeName", "spec.restartPolicy", "spec.schedulerName"), ""),
+        **dict.fromkeys(("spec.serviceAccountName", "status.phase", "status.podIP"), ""),
+        "status.nominatedNodeName": "",
+        "spec.hostNetwork": "false",
+    },
+    "nodes": {"spec.unschedulable": "false"},
+    "namespaces": {"status.phase": ""},
+    "secrets": {"type": ""},
+    "services": {"spec.clusterIP": "", "spec.type": ""},
+    "events": dict.fromkeys(
+        (
+            *("involvedObject.kind", "involvedObject.namespace", "involvedObject.name"),
+            *("involvedObject.uid", "involvedObject.apiVersion", "involvedObject.fieldPath"),
+            *("involvedObject.resourceVersion", "reason", "reportingComponent", "type"),
+        ),
+        "",
+    ),
+    "jobs": {"status.succeeded": "0"},
+}
+
+_EMPTY: dict[str, Any] = {"spec": {}, "status": {}}
+_TEMPLATE = {"metadata": {}, "spec": {"containers": None}}
+_ZERO: dict[str, dict[str, Any]] = {
+    "pods": {"spec": {"containers": None}},
+    "services": {"spec": {}, "status": {"loadBalancer": {}}},
+    "deployments": {"spec": {"selector": None, "template": _TEMPLATE, "strategy": {}}},
+    "replicasets": {"spec": {"selector": None, "template": _TEMPLATE}},
+    "statefulsets": {"spec": {"selector": None, "template": _TEMPLATE, "updateStrategy": {}}},
+    "daemonsets": {"spec": {"selector": None, "template": _TEMPLATE, "updateStrategy": {}}},
+    "jobs": {"spec": {"template": _TEMPLATE}},
+    "cronjobs": {"spec": {"jobTemplate": {"metadata": {}, "spec": {"template": _TEMPLATE}}}},
+}
+
+_BY_NAME = (
+    *("containers", "initContainers", "ephemeralContainers", "env", "volumes", "secrets"),
+    *("imagePullSecrets", "resourceClaims", "webhooks", "matchConditions"),
+)
+# Lists whose items are told apart, by the field's name: the keys and their defaults.
+_MAPS_OF: dict[str, dict[str, Any]] = {
+    **{name: {"name": None} for name in _BY_NAME},
+    "conditions": {"type": None},
+    "ports": {"containerPort": None, "protocol": "TCP"},
+    "volumeMounts": {"mountPath": None},
+    "volumeDevices": {"devicePath": None},
+    "hostAliases": {"ip": None},
+    "podIPs": {"ip": None},
+    "topologySpreadConstraints": {"topologyKey": None, "whenUnsatisfiable": None},
+}
+# Fields whose value is a map of keys, not a structure.
+_KEYED = {
+    *("labels", "annotations", "data", "binaryData", "stringData", "matchLabels"),
+    *("limits", "requests", "capacity", "allocatable", "allocatedResources", "parameters"),
+}
+# Structures that are one value.
+_ATOMIC = {
+    *("selector", "labelSelector", "namespaceSelector", "objectSelector", "nodeSelector"),
+    *("configMapKeyRef", "secretKeyRef", "fieldRef", "resourceFieldRef", "roleRef", "targetRef"),
+    *("involvedObject", "regarding", "related", "requiredDuringSchedulingIgnoredDuringExecution"),
+    *("secretRef", "nodePublishSecretRef", "dataSource", "scopeSelector"),
+}
+_SERVICE_PORTS = Node(listing=Listing.MAP, keys={"port": None, "protocol": "TCP"}, items=DEDUCED)
+_OVERRIDES: dict[str, dict[str, Shape]] = {
+    "services": {"ports": _SERVICE_PORTS},
+    "endpoints": {"ports": DEDUCED, "addresses": DEDUCED},
+    "endpointslices": {"ports": DEDUCED, "addresses": DEDUCED},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A place inside a built-in object, known by the names of its fields."""
+
+    overrides: Mapping[str, Shape] = field(default_factory=dict)
+    atomic: bool = False
+    listing: Listing = Listing.ATOMIC
+    keys: Mapping[str, Any] = field(default_factory=dict)
+
+    def declares(self, name: str) -> bool:
+        return True
+
+    def child(self, name: str) -> Shape:
+        if name in self.overrides:
+            return self.overrides[name]
+        if name == "metadata":
+            return METADATA
+        if name in _KEYED:
+            return DEDUCED
+        listing = Listing.MAP if name in _MAPS_OF else Listing.ATOMIC
+        return Structure(
+            self.overrides,
+            atomic=name in _ATOMIC,
+            listing=listing,
+            keys=_MAPS_OF.get(name, {}),
+        )
+
+    def item(self) -> Shape:
+        return Structure(self.overrides)
+
+
+def builtin_kinds() -> list[Kind]:
+    """Every built-in kind."""
+    return [_kind(*row.split()) for row in _ROWS.strip().splitlines()]
+
+
+def _kind(
+    group: str, version: str, kind: str, plural: str, short: str, scope: str, sub: str, sets: str
+) -> Kind:
+    status = sub == "s"
+    api_group = _absent(group)
+    return Kind(
+        Resource(api_group, version, kind, plural, namespaced=scope == "N", status=status),
+        table="events" if plural == "events" else f"{plural}.{api_group}".rstrip("."),
+        singular=kind.lower(),
+        short=tuple(_absent(short).split(",")) if _absent(short) else (),
+        categories=(sets,) if _absent(sets) else (),
+        generation=(status and plural not in _NO_GENERATION) or plural in _GENERATION,
+        upsert=plural in _UPSERT,
+        unconditional=plural not in _CONDITIONAL,
+        graceful=plural == "pods",
+        propagation=_PROPAGATION.get(plural, Propagation.BACKGROUND),
+        answers_object=plural in _ANSWERS_OBJECT,
+        cleanup=_CLEANUP.get(plural, ""),
+        phased=plural == "namespaces",
+        keeps_status=plural == "nodes",
+        generates_names=plural != "customresourcedefinitions",
+        scale=_SCALED.get(plural),
+        selectable=_SELECTABLE.get(plural, {}),
+        strict_fields=plural in _SELECTABLE,
+        shape=Structure(_OVERRIDES.get(plural, {})),
+        complete=COMPLETE.get(plural),
+        complaints=_COMPLAINTS.get(plural),
+        zero={**(_EMPTY if status else {}), **_ZERO.get(plural, {})},
+    )
+
+
+def _absent(word: str) -> str:
+    return "" if word == "-" else word

@@ -1,0 +1,142 @@
+"""What the server serves: every kind, how it behaves, and where it is kept.
+
+A `Kind` is one resource at one version, with the differences of behaviour that the machinery asks
+about; nothing else in the cluster tests for a kind by name. Custom kinds come and go at run time
+(quintant.cluster.definitions). Versions of one kind share a table of the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from quintant.cluster.problems import Problem, bad_request
+from quintant.cluster.shapes import DEDUCED, Shape
+from quintant.runtime.errors import Cause
+from quintant.runtime.resource import Resource, Scale
+
+Plain = dict[str, Any]
+"""An object as plain dicts and lists."""
+
+
+class Propagation(Enum):
+    """What becomes of dependents when their owner is deleted."""
+
+    BACKGROUND = "Background"
+    FOREGROUND = "Foreground"
+    ORPHAN = "Orphan"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind:
+    """One resource at one version, and how it behaves."""
+
+    resource: Resource
+    table: str
+    singular: str = ""
+    short: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    custom: bool = False
+    """A custom resource: its list items carry their kind, protobuf and strategic merge do not."""
+    generation: bool = False
+    """metadata.generation is 1 at creation and grows with every change of the spec."""
+    upsert: bool = False
+    """PUT creates an absent object."""
+    unconditional: bool = False
+    """PUT without a resourceVersion is accepted."""
+    graceful: bool = False
+    """Deletion waits for a grace period."""
+    propagation: Propagation | None = Propagation.BACKGROUND
+    """What DELETE does when it does not say; None keeps the object out of garbage collection."""
+    answers_object: bool = False
+    """DELETE answers the object instead of a Status."""
+    cleanup: str = ""
+    """A finalizer that deletion adds, for a controller that has to clean up."""
+    phased: bool = False
+    """Deletion is held by spec.finalizers and shown as a phase, as a namespace's is."""
+    keeps_status: bool = False
+    """A status sent at creation is kept."""
+    status_metadata: bool = True
+    """A write of the status may change labels and annotations too."""
+    generates_names: bool = True
+    scale: Scale | None = None
+    selectable: Mapping[str, str] = field(default_factory=dict)
+    """Fields to select by, beside name and namespace, each with its value when absent."""
+    strict_fields: bool = False
+    """The refusal of an unknown field selector does not list the known ones."""
+    shape: Shape = DEDUCED
+    zero: Mapping[str, Any] = field(default_factory=dict)
+    """What an empty object of the kind already has: those maps are not owned by who fills them."""
+    complete: Callable[[Plain], None] | None = None
+    """Adds what the server says about a new object, in place."""
+    complaints: Callable[[Plain], Iterable[Cause]] | None = None
+    """What is wrong with an object, beyond its metadata."""
+    normalise: Callable[[Plain], Plain] | None = None
+    """Prunes and defaults what a client sent, in place."""
+    since: int = 0
+    """Entries written up to this revision have to be normalised when they are read."""
+
+    @property
+    def name(self) -> str:
+        return self.resource.plural
+
+    @property
+    def verbs(self) -> tuple[str, ...]:
+        return ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+
+    def key(self, namespace: str, name: str) -> str:
+        """The key of an object in the kind's table."""
+        return f"{namespace}/{name}" if self.resource.namespaced else name
+
+    def refuse_field(self, label: str) -> Problem | None:
+        """The refusal of a field selector, unless the kind can be selected by it."""
+        if label in ("metadata.name", "metadata.namespace") or label in self.selectable:
+            return None
+        if self.strict_fields or self.custom:
+            return bad_request(f"field label not supported: {label}")
+        return bad_request(
+            f'"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"'
+        )
+
+
+class Catalog:
+    """The kinds served now, by where they are found."""
+
+    def __init__(self, kinds: Iterable[Kind] = ()) -> None:
+        self._kinds: dict[tuple[str, str, str], Kind] = {}
+        self.add(kinds)
+
+    def __iter__(self) -> Iterator[Kind]:
+        return iter(tuple(self._kinds.values()))
+
+    def add(self, kinds: Iterable[Kind]) -> None:
+        """Serve these kinds from now on, in place of their namesakes."""
+        for kind in kinds:
+            where = kind.resource
+            self._kinds[where.group, where.version, where.plural] = kind
+
+    def remove(self, group: str, plural: str) -> None:
+        """Serve a resource no longer, at any version."""
+        self._kinds = {
+            where: kind
+            for where, kind in self._kinds.items()
+            if (where[0], where[2]) != (group, plural)
+        }
+
+    def find(self, group: str, version: str, plural: str) -> Kind | None:
+        """The kind found at a path."""
+        return self._kinds.get((group, version, plural))
+
+    def group(self, group: str) -> list[Kind]:
+        """The kinds of a group."""
+        return [kind for kind in self._kinds.values() if kind.resource.group == group]
+
+    def version(self, group: str, version: str) -> list[Kind]:
+        """The kinds of a group at a version."""
+        return [kind for kind in self.group(group) if kind.resource.version == version]
+
+    def tables(self) -> list[Kind]:
+        """One kind per table: every object of the cluster is found through them once."""
+        return list({kind.table: kind for kind in reversed(self._kinds.values())}.values())

@@ -1,0 +1,215 @@
+"""Deletions: options, preconditions, finalizers, grace.
+
+An object with finalizers is only marked; whoever removes the last finalizer removes the object
+(quintant.cluster.writes). Dependents are a garbage collector's work: here an owner only gets the
+finalizer that asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from quintant.cluster import wire
+from quintant.cluster.catalog import Kind, Plain, Propagation
+from quintant.cluster.objects import deleting
+from quintant.cluster.problems import (
+    Problem,
+    bad_request,
+    invalid_options,
+    unsupported,
+    wrong,
+)
+from quintant.cluster.ring import Entry
+from quintant.cluster.writes import Target, Writes
+from quintant.runtime.clock import Clock, timestamp
+
+FINALIZERS = {
+    Propagation.FOREGROUND: "foregroundDeletion",
+    Propagation.ORPHAN: "orphan",
+}
+DEFAULT_GRACE_SECONDS = 30
+"""A pod's grace when its spec does not say."""
+_FINISHED = ("Succeeded", "Failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """DeleteOptions, understood."""
+
+    grace: int | None = None
+    propagation: Propagation | None = None
+    uid: str = ""
+    rv: str = ""
+    dry_run: bool = False
+    accepted: bool = False
+    """The legacy orphanDependents=false was sent: what cannot go at once is answered with 202."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """What a deletion came to: the object's last state, and whether it is gone."""
+
+    entry: Entry
+    gone: bool
+
+
+def read_options(body: Any, query: Mapping[str, str]) -> Deletion:
+    """DeleteOptions from a body or, without one, from the query."""
+    if body is None:
+        body = {name: _typed(query[name]) for name in _QUERY if name in query}
+    if not isinstance(body, dict):
+        raise bad_request("the body is not a DeleteOptions document")
+    conditions = body.get("preconditions") or {}
+    dry_run = body.get("dryRun") or query.get("dryRun") or []
+    _check_dry_run(dry_run if isinstance(dry_run, list) else [dry_run])
+    return Deletion(
+        grace=body.get("gracePeriodSeconds"),
+        propagation=_propagation(body),
+        uid=conditions.get("uid") or "",
+        rv=conditions.get("resourceVersion") or "",
+        dry_run=bool(dry_run),
+        accepted=body.get("orphanDependents") is False,
+    )
+
+
+class Deletes:
+    """The delete path of every kind."""
+
+    def __init__(self, writes: Writes, clock: Clock) -> None:
+        self._writes = writes
+        self._clock = clock
+
+    def delete(self, target: Target, options: Deletion = Deletion()) -> Deleted:
+        """Remove an object, or mark it while finalizers or grace hold it; 404 if there is none."""
+        entry = self._writes.found(target)
+        obj = wire.unpack(target.kind, entry)
+        _check_preconditions(target, obj, options)
+        marked = self._marked(target.kind, obj, options)
+        if options.dry_run:
+            return Deleted(entry, gone=not _held(target.kind, marked))
+        if not _held(target.kind, marked):
+            if target.kind.graceful and marked != obj:
+                entry = self._writes.put(target, marked)
+            self._writes.remove(target)
+            return Deleted(entry, gone=True)
+        return Deleted(entry if marked == obj else self._writes.put(target, marked), gone=False)
+
+    def _marked(self, kind: Kind, obj: Plain, options: Deletion) -> Plain:
+        """The object as deletion leaves it while something holds it."""
+        metadata = _with_finalizers(kind, dict(obj["metadata"]), options)
+        grace = _grace(kind, obj, options)
+        if deleting(obj) and grace >= metadata.get("deletionGracePeriodSeconds", 0):
+            return {**obj, "metadata": metadata}
+        metadata["deletionTimestamp"] = timestamp(self._clock.now() + timedelta(seconds=grace))
+        if kind.phased:
+            phase = dict(obj.get("status") or {}) | {"phase": "Terminating"}
+            return {**obj, "metadata": metadata, "status": phase}
+        metadata["deletionGracePeriodSeconds"] = grace
+        if kind.generation and not deleting(obj):
+            metadata["generation"] = metadata.get("generation", 0) + 1
+        return {**obj, "metadata": metadata}
+
+
+_QUERY = ("gracePeriodSeconds", "propagationPolicy", "orphanDependents")
+
+
+def _typed(text: str) -> Any:
+    if text in ("true", "false"):
+        return text == "true"
+    return int(text) if text.lstrip("-").isdigit() else text
+
+
+def _check_dry_run(values: list[str]) -> None:
+    for value in values:
+        if value != "All":
+            raise invalid_options("DeleteOptions", unsupported("dryRun", value, ["All"]))
+
+
+def _propagation(body: Mapping[str, Any]) -> Propagation | None:
+    policy, orphan = body.get("propagationPolicy"), body.get("orphanDependents")
+    if policy is not None and orphan is not None:
+        complaint = wrong(
+            "propagationPolicy",
+            policy,
+            "orphanDependents and deletionPropagation cannot be both set",
+        )
+        raise invalid_options("DeleteOptions", complaint)
+    if orphan is not None:
+        return Propagation.ORPHAN if orphan else Propagation.BACKGROUND
+    if policy is None:
+        return None
+    try:
+        return Propagation(policy)
+    except ValueError:
+        choices = [choice.value for choice in Propagation] + ["nil"]
+        complaint = unsupported("propagationPolicy", policy, sorted(choices))
+        raise invalid_options("DeleteOptions", complaint) from None
+
+
+def _check_preconditions(target: Target, obj: Plain, options: Deletion) -> None:
+    metadata = obj["metadata"]
+    for asked, name, word in (
+        (options.uid, "uid", "UID"),
+        (options.rv, "resourceVersion", "ResourceVersion"),
+    ):
+        if asked and asked != metadata[name]:
+            raise _failed(
+                target,
+                f"the {word} in the precondition ({asked}) does not match the {word} in record "
+                f"({metadata[name]}). The object might have been deleted and then recreated",
+            )
+
+
+def _failed(target: Target, message: str) -> Problem:
+    where = target.kind.resource
+    kind = f"{where.kind}.{where.group}" if where.group else where.kind
+    text = f'Operation cannot be fulfilled on {kind} "{target.name}": {message}'
+    details = {"name": target.name, "group": where.group, "kind": where.kind}
+    return Problem(409, "Conflict", text, {key: value for key, value in details.items() if value})
+
+
+def _with_finalizers(kind: Kind, metadata: Plain, options: Deletion) -> Plain:
+    """Metadata with the finalizer that the propagation asks for, and not the other one."""
+    if kind.cleanup and kind.cleanup not in metadata.get("finalizers", ()):
+        metadata["finalizers"] = [*metadata.get("finalizers", ()), kind.cleanup]
+    if kind.propagation is None:
+        return metadata
+    asked = options.propagation or _asked_before(metadata) or kind.propagation
+    ours = set(FINALIZERS.values())
+    rest = [name for name in metadata.get("finalizers") or [] if name not in ours]
+    finalizers = rest + ([FINALIZERS[asked]] if asked in FINALIZERS else [])
+    if finalizers:
+        metadata["finalizers"] = finalizers
+    else:
+        metadata.pop("finalizers", None)
+    return metadata
+
+
+def _asked_before(metadata: Plain) -> Propagation | None:
+    present = metadata.get("finalizers") or []
+    for propagation, finalizer in FINALIZERS.items():
+        if finalizer in present:
+            return propagation
+    return None
+
+
+def _grace(kind: Kind, obj: Plain, options: Deletion) -> int:
+    if not kind.graceful:
+        return 0
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
+    if not spec.get("nodeName") or status.get("phase") in _FINISHED:
+        return 0
+    default = spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS)
+    grace = default if options.grace is None else options.grace
+    return 1 if grace < 0 else int(grace)
+
+
+def _held(kind: Kind, obj: Plain) -> bool:
+    """Whether something has to happen before the object may go."""
+    metadata = obj["metadata"]
+    if kind.phased and (obj.get("spec") or {}).get("finalizers"):
+        return True
+    return bool(metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds"))

@@ -1,0 +1,243 @@
+"""The verbs of a resource: from a routed request to an answer.
+
+Between the server, which knows who asks, and the read and write paths, which know only values:
+what a client may say in headers and query parameters is understood here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from quintant.cluster.catalog import Kind
+from quintant.cluster.deletes import Deleted, Deletes, read_options
+from quintant.cluster.jsonpatch import apply_patch
+from quintant.cluster.media import (
+    APPLY_PATCH,
+    BODIES,
+    JSON_PATCH,
+    PATCHES,
+    Answer,
+    content_type,
+    negotiate,
+    parse,
+)
+from quintant.cluster.mergepatch import merge_patch
+from quintant.cluster.problems import (
+    bad_request,
+    forbidden_field,
+    invalid_options,
+    not_allowed,
+    required,
+    unsupported,
+    wrong,
+)
+from quintant.cluster.reads import Reads, document, read_query, select
+from quintant.cluster.ring import Entry
+from quintant.cluster.routes import TRUE, Route
+from quintant.cluster.scale import SCALE, edit_scale, scale_of
+from quintant.cluster.store import Store
+from quintant.cluster.watchers import Hub, Selection, Watcher
+from quintant.cluster.wire import Form
+from quintant.cluster.writes import Edit, Options, Result, Target, Writes
+from quintant.runtime.client.transport import Call, Reply
+
+OK = 200
+CREATED = 201
+ACCEPTED = 202
+MANAGER_LIMIT = 128
+"""Characters of a field manager's name."""
+SLICE = 100
+"""Objects of a collection deleted between two turns of the loop."""
+
+
+class Endpoints:
+    """What a resource answers to each verb."""
+
+    def __init__(
+        self, store: Store, hub: Hub, reads: Reads, writes: Writes, deletes: Deletes, every: float
+    ) -> None:
+        self._store = store
+        self._hub = hub
+        self._reads = reads
+        self._writes = writes
+        self._deletes = deletes
+        self._every = every
+
+    async def answer(self, call: Call, route: Route, kind: Kind) -> Reply:
+        """The whole answer to anything but a watch; it has happened when this returns."""
+        if route.verb == "list":
+            return await self._list(call, route, kind)
+        if route.verb == "deletecollection":
+            return await self._delete_collection(call, route, kind)
+        verbs = {
+            "get": self._get,
+            "create": self._create,
+            "update": self._update,
+            "patch": self._patch,
+            "delete": self._delete,
+        }
+        if route.verb not in verbs or (route.verb == "create" and route.name):
+            raise not_allowed()
+        return verbs[route.verb](call, _target(route, kind))
+
+    def watch(self, call: Call, route: Route, kind: Kind) -> Watcher:
+        """An open watch; its owner must have the hub forget it."""
+        selection = self._selected(call, route, kind, listing=False)
+        terms = self._reads.follow(selection, read_query(call.query, watch=True), self._every)
+        return self._hub.open(selection, terms)
+
+    async def _list(self, call: Call, route: Route, kind: Kind) -> Reply:
+        selection = self._selected(call, route, kind, listing=True)
+        query = read_query(call.query, watch=False)
+        return Reply(OK, await self._reads.list(selection, query))
+
+    def _selected(self, call: Call, route: Route, kind: Kind, *, listing: bool) -> Selection:
+        form = _form(call, kind, listing=listing)
+        return select(kind, form, route.namespace, call.query)
+
+    def _get(self, call: Call, target: Target) -> Reply:
+        self._reads.check_get(call.query.get("resourceVersion", ""))
+        return self._shown(call, target, self._writes.found(target))
+
+    def _create(self, call: Call, target: Target) -> Reply:
+        sent = parse(content_type(call.headers, BODIES), call.body)
+        options = _options(call, "CreateOptions")
+        return self._written(call, target, self._writes.create(target, sent, options))
+
+    def _update(self, call: Call, target: Target) -> Reply:
+        sent = parse(content_type(call.headers, BODIES), call.body)
+        options = _options(call, "UpdateOptions")
+        if target.sub == SCALE:
+            return self._edited(call, target, lambda scale: sent, options)
+        return self._written(call, target, self._writes.replace(target, sent, options))
+
+    def _patch(self, call: Call, target: Target) -> Reply:
+        media = content_type(call.headers, PATCHES)
+        sent = parse(media, call.body)
+        options = _options(call, "PatchOptions")
+        _check_force(call.query, media)
+        if media == APPLY_PATCH:
+            return self._written(call, target, self._writes.apply(target, sent, options))
+        return self._edited(call, target, _editor(media, sent), options)
+
+    def _edited(self, call: Call, target: Target, edit: Edit, options: Options) -> Reply:
+        if target.sub == SCALE:
+            edit = edit_scale(target.kind, edit)
+        return self._written(call, target, self._writes.edit(target, edit, options))
+
+    def _delete(self, call: Call, target: Target) -> Reply:
+        options = _deletion(call)
+        deleted = self._deletes.delete(target, options)
+        if deleted.gone and not target.kind.answers_object:
+            return Reply(OK, _success(target, deleted))
+        waiting = options.accepted and not deleted.gone
+        body = _form(call, target.kind).whole(deleted.entry) + b"\n"
+        return Reply(ACCEPTED if waiting else OK, body)
+
+    async def _delete_collection(self, call: Call, route: Route, kind: Kind) -> Reply:
+        selection = self._selected(call, route, kind, listing=True)
+        options = _deletion(call)
+        items = []
+        scanned = self._store.table(kind.table).now.scan(selection.prefix)
+        for at, (key, entry) in enumerate(scanned):
+            target = Target(kind, *_place(kind, key))
+            if selection.matches(key, entry) and self._writes.read(target) is not None:
+                items.append(selection.form.item(self._deletes.delete(target, options).entry))
+            if at % SLICE == SLICE - 1:
+                await asyncio.sleep(0)
+        return Reply(OK, document(selection.form, items, self._store.revision))
+
+    def _written(self, call: Call, target: Target, result: Result) -> Reply:
+        warnings = ", ".join(f'299 - "{_escaped(text)}"' for text in result.warnings)
+        code = CREATED if result.created else OK
+        return self._shown(call, target, result.entry, code, warnings)
+
+    def _shown(
+        self, call: Call, target: Target, entry: Entry, code: int = OK, warnings: str = ""
+    ) -> Reply:
+        form = _form(call, target.kind)
+        if target.sub == SCALE:
+            body = msgspec.json.encode(scale_of(target.kind, entry))
+        else:
+            body = form.whole(entry)
+        return Reply(code, body + b"\n", {"warning": warnings} if warnings else {})
+
+
+def _target(route: Route, kind: Kind) -> Target:
+    namespace = route.namespace if kind.resource.namespaced else ""
+    return Target(kind, namespace, route.name, route.sub)
+
+
+def _place(kind: Kind, key: str) -> tuple[str, str]:
+    namespace, _, name = key.rpartition("/")
+    return namespace, name
+
+
+def _form(call: Call, kind: Kind, *, listing: bool = False) -> Form:
+    accept = call.headers.get("accept") or "*/*"
+    return Form(kind, partial=negotiate(accept, listing=listing) is Answer.PARTIAL)
+
+
+def _options(call: Call, document: str) -> Options:
+    query = call.query
+    manager = query.get("fieldManager", "")
+    if len(manager) > MANAGER_LIMIT or not manager.isprintable():
+        text = f"may not be more than {MANAGER_LIMIT} printable characters"
+        raise invalid_options(document, wrong("fieldManager", manager, text))
+    agent = call.headers.get("user-agent", "").partition("/")[0]
+    return Options(
+        manager=manager or agent,
+        dry_run=_dry_run(query, document),
+        force=query.get("force", "").lower() in TRUE,
+    )
+
+
+def _dry_run(query: Mapping[str, str], document: str) -> bool:
+    asked = query.get("dryRun", "")
+    if asked not in ("", "All"):
+        raise invalid_options(document, unsupported("dryRun", asked, ["All"]))
+    return bool(asked)
+
+
+def _check_force(query: Mapping[str, str], media: str) -> None:
+    if media == APPLY_PATCH and not query.get("fieldManager"):
+        complaint = required("fieldManager", "is required for apply patch")
+        raise invalid_options("PatchOptions", complaint)
+    if media != APPLY_PATCH and "force" in query:
+        complaint = forbidden_field("force", "may not be specified for non-apply patch")
+        raise invalid_options("PatchOptions", complaint)
+
+
+def _editor(media: str, sent: Any) -> Edit:
+    if media == JSON_PATCH:
+        return lambda live: apply_patch(live, sent)
+    if not isinstance(sent, dict):
+        raise bad_request("invalid JSON patch: the body must be a map")
+    return lambda live: merge_patch(live, sent)
+
+
+def _deletion(call: Call) -> Any:
+    sent = parse(content_type(call.headers, BODIES), call.body) if call.body else None
+    return read_options(sent, call.query)
+
+
+def _success(target: Target, deleted: Deleted) -> bytes:
+    where = target.kind.resource
+    uid = msgspec.json.decode(Form(target.kind).whole(deleted.entry))["metadata"]["uid"]
+    details = {"name": target.name, "group": where.group, "kind": where.plural, "uid": uid}
+    status = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": {key: value for key, value in details.items() if value},
+    }
+    return msgspec.json.encode(status) + b"\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')

@@ -1,0 +1,171 @@
+"""Sets of fields: who owns what in an object, as managedFields record it.
+
+A `FieldSet` is a tree. At each node some elements are members (owned themselves) and some have
+children (places below them are owned); an element may be both. Elements are spelt as in FieldsV1:
+
+    f:<name>   a field or a key of a map        v:<json>   an item of a set
+    k:<json>   an item of a map-like list       .          the node itself, beside its children
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+Path = tuple[str, ...]
+_LEAF: Mapping[str, Any] = {}
+
+
+class FieldSet:
+    """A set of places in an object."""
+
+    __slots__ = ("children", "members")
+
+    def __init__(self) -> None:
+        self.members: set[str] = set()
+        self.children: dict[str, FieldSet] = {}
+
+    @classmethod
+    def of(cls, *paths: Path) -> FieldSet:
+        """A set of these paths."""
+        found = cls()
+        for path in paths:
+            found.insert(path)
+        return found
+
+    @classmethod
+    def decode(cls, document: Mapping[str, Any]) -> FieldSet:
+        """Read FieldsV1."""
+        found = cls()
+        for element, below in document.items():
+            if element == ".":
+                continue
+            if not below or "." in below:
+                found.members.add(element)
+            found.attach(element, cls.decode(below))
+        return found
+
+    def encode(self) -> dict[str, Any]:
+        """FieldsV1, its elements sorted."""
+        document: dict[str, Any] = {}
+        for element in sorted(self.members | self.children.keys()):
+            below = self.children.get(element)
+            if below is None:
+                document[element] = _LEAF
+            elif element in self.members:
+                document[element] = {".": _LEAF, **below.encode()}
+            else:
+                document[element] = below.encode()
+        return document
+
+    def __bool__(self) -> bool:
+        return bool(self.members or self.children)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FieldSet):
+            return NotImplemented
+        return self.members == other.members and self.children == other.children
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"FieldSet({', '.join(shown(path) for path in self)})"
+
+    def __iter__(self) -> Iterator[Path]:
+        """Every path, a parent before what is below it."""
+        for element in sorted(self.members | self.children.keys()):
+            if element in self.members:
+                yield (element,)
+            for path in self.children.get(element, ()):
+                yield (element, *path)
+
+    def __contains__(self, path: Path) -> bool:
+        node: FieldSet | None = self
+        for element in path[:-1]:
+            node = node.children.get(element) if node is not None else None
+        return node is not None and path[-1] in node.members
+
+    def insert(self, path: Path) -> None:
+        """Add one path."""
+        node = self
+        for element in path[:-1]:
+            node = node.children.setdefault(element, FieldSet())
+        node.members.add(path[-1])
+
+    def attach(self, element: str, below: FieldSet) -> None:
+        """Put a set below an element; an empty one leaves no trace."""
+        if below:
+            self.children[element] = below
+
+    def __or__(self, other: FieldSet) -> FieldSet:
+        union = FieldSet()
+        union.members = self.members | other.members
+        union.children = {**self.children, **other.children}
+        for element in self.children.keys() & other.children.keys():
+            union.children[element] = self.children[element] | other.children[element]
+        return union
+
+    def __and__(self, other: FieldSet) -> FieldSet:
+        common = FieldSet()
+        common.members = self.members & other.members
+        for element in self.children.keys() & other.children.keys():
+            common.attach(element, self.children[element] & other.children[element])
+        return common
+
+    def __sub__(self, other: FieldSet) -> FieldSet:
+        rest = FieldSet()
+        rest.members = self.members - other.members
+        for element, below in self.children.items():
+            minus = other.children.get(element)
+            rest.attach(element, below - minus if minus is not None else below)
+        return rest
+
+    def without(self, other: FieldSet) -> FieldSet:
+        """What is left when the paths of another set go, with everything below them."""
+        rest = FieldSet()
+        rest.members = self.members - other.members
+        for element, below in self.children.items():
+            if element in other.members:
+                continue
+            minus = other.children.get(element)
+            rest.attach(element, below.without(minus) if minus is not None else below)
+        return rest
+
+
+def field_element(name: str) -> str:
+    """The element of a field or of a map's key."""
+    return f"f:{name}"
+
+
+def value_element(value: Any) -> str:
+    """The element of an item of a set."""
+    return f"v:{msgspec.json.encode(value).decode()}"
+
+
+def key_element(keys: Mapping[str, Any]) -> str:
+    """The element of an item of a map-like list, by its identifying fields."""
+    return f"k:{msgspec.json.encode(dict(sorted(keys.items()))).decode()}"
+
+
+def shown(path: Path) -> str:
+    """A path for people: `.spec.containers[name="app"].image`."""
+    return "".join(_shown(element) for element in path)
+
+
+def _shown(element: str) -> str:
+    sort, _, text = element.partition(":")
+    match sort:
+        case "f":
+            return f".{text}"
+        case "k":
+            keys = msgspec.json.decode(text)
+            return f"[{','.join(f'{name}={_json(value)}' for name, value in keys.items())}]"
+        case "v":
+            return f"[={text}]"
+    return f"[{text}]"
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

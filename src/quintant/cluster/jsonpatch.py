@@ -1,0 +1,159 @@
+"""JSON patch (RFC 6902), as lenient as the engine of a real server.
+
+Differences from the RFC that clients rely on: replacing an absent key of a map adds it, testing an
+absent place against null holds, a negative index counts from the end, and an operation whose path
+does not begin with a slash does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from quintant.cluster.problems import (
+    bad_request,
+    too_many_operations,
+    unprocessable,
+)
+
+MAX_OPERATIONS = 10_000
+"""Operations in one patch: the limit of a real server."""
+
+
+class _Absent(Exception):
+    """The path leads nowhere."""
+
+
+def apply_patch(document: Any, operations: Any) -> Any:
+    """The document after every operation; it is changed in place as far as possible."""
+    if not isinstance(operations, list) or not all(isinstance(op, dict) for op in operations):
+        raise bad_request("json: cannot unmarshal the body into a list of JSON patch operations")
+    if len(operations) > MAX_OPERATIONS:
+        raise too_many_operations(len(operations), MAX_OPERATIONS)
+    root = {"": document}
+    for operation in operations:
+        try:
+            _step(root, operation)
+        except (_Absent, TypeError, ValueError, KeyError):
+            raise unprocessable() from None
+    return root[""]
+
+
+def _step(root: dict[str, Any], operation: dict[str, Any]) -> None:
+    act = _ACTIONS[operation["op"]]
+    path = operation["path"]
+    if path and not path.startswith("/"):
+        return
+    act(root, _split(path), operation)
+
+
+def _add(root: Any, path: list[str], operation: dict[str, Any]) -> None:
+    _insert(root, path, operation.get("value"))
+
+
+def _remove(root: Any, path: list[str], operation: dict[str, Any]) -> None:
+    parent, key = _parent(root, path)
+    if isinstance(parent, list):
+        del parent[_index(parent, key)]
+    else:
+        del parent[key]
+
+
+def _replace(root: Any, path: list[str], operation: dict[str, Any]) -> None:
+    parent, key = _parent(root, path)
+    if isinstance(parent, list):
+        parent[_index(parent, key)] = operation.get("value")
+    else:
+        parent[key] = operation.get("value")
+
+
+def _move(root: Any, path: list[str], operation: dict[str, Any]) -> None:
+    source = _split(operation["from"])
+    value = _read(root, source)
+    _remove(root, source, operation)
+    _insert(root, path, value)
+
+
+def _copy(root: Any, path: list[str], operation: dict[str, Any]) -> None:
+    _insert(root, path, _clone(_read(root, _split(operation["from"]))))
+
+
+def _test(root: Any, path: list[str], operation: dict[str, Any]) -> None:
+    try:
+        found = _read(root, path)
+    except _Absent:
+        found = None
+    if not same(found, operation.get("value")):
+        raise ValueError("test failed")
+
+
+_Action = Callable[[Any, list[str], dict[str, Any]], None]
+_ACTIONS: dict[str, _Action] = {
+    "add": _add,
+    "remove": _remove,
+    "replace": _replace,
+    "move": _move,
+    "copy": _copy,
+    "test": _test,
+}
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equality of JSON values: true is not 1."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+
+
+def _insert(root: Any, path: list[str], value: Any) -> None:
+    parent, key = _parent(root, path)
+    if not isinstance(parent, list):
+        parent[key] = value
+    elif key == "-":
+        parent.append(value)
+    else:
+        at = int(key)
+        if not -len(parent) <= at <= len(parent):
+            raise _Absent
+        parent.insert(at if at >= 0 else len(parent) + at, value)
+
+
+def _parent(root: Any, path: list[str]) -> tuple[Any, str]:
+    parent = _read(root, path[:-1])
+    if not isinstance(parent, dict | list):
+        raise _Absent
+    return parent, path[-1]
+
+
+def _read(root: Any, path: list[str]) -> Any:
+    found = root
+    for key in path:
+        if isinstance(found, list):
+            found = found[_index(found, key)]
+        elif isinstance(found, dict) and key in found:
+            found = found[key]
+        else:
+            raise _Absent
+    return found
+
+
+def _index(items: list[Any], key: str) -> int:
+    at = int(key)
+    if not -len(items) <= at < len(items):
+        raise _Absent
+    return at
+
+
+def _split(path: str) -> list[str]:
+    """The keys of a pointer, under the root's own empty key."""
+    return [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")]
+
+
+def _clone(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _clone(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [_clone(child) for child in value]
+    return value

@@ -1,0 +1,251 @@
+"""Objects through their shape: which fields they have, how two differ, merging and removing.
+
+These are the four operations server-side apply is made of. All are pure; they never change their
+arguments and may share parts of them with their results.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from quintant.cluster.fields import FieldSet, field_element, key_element, value_element
+from quintant.cluster.shapes import Listing, Shape
+
+
+class Untypable(Exception):
+    """An object does not fit its shape: an item without its key, or the same key twice."""
+
+
+class _Missing:
+    """No value at all, which null is not."""
+
+
+MISSING: Final = _Missing()
+
+
+@dataclass(slots=True)
+class Comparison:
+    """How one object differs from another."""
+
+    added: FieldSet = field(default_factory=FieldSet)
+    modified: FieldSet = field(default_factory=FieldSet)
+    removed: FieldSet = field(default_factory=FieldSet)
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.modified or self.removed)
+
+    def attach(self, element: str, below: Comparison) -> None:
+        self.added.attach(element, below.added)
+        self.modified.attach(element, below.modified)
+        self.removed.attach(element, below.removed)
+
+    def without(self, ignored: FieldSet) -> Comparison:
+        """The comparison apart from some fields and everything below them."""
+        return Comparison(
+            self.added.without(ignored),
+            self.modified.without(ignored),
+            self.removed.without(ignored),
+        )
+
+
+def fields_of(value: Any, shape: Shape) -> FieldSet:
+    """The fields an applied configuration claims."""
+    found = FieldSet()
+    if isinstance(value, dict):
+        for name, child in value.items():
+            _claim(found, field_element(name), child, shape.child(name))
+            if child is None or child == {} or not shape.declares(name):
+                found.members.add(field_element(name))
+    else:
+        for element, child in _items(value, shape):
+            _claim(found, element, child, shape.item())
+            found.members.add(element)
+    return found
+
+
+def compare(old: Any, new: Any, shape: Shape) -> Comparison:
+    """What was added, modified and removed between two maps or lists."""
+    found = Comparison()
+    if isinstance(old, list) or isinstance(new, list):
+        left, right = _indexed(old, shape), _indexed(new, shape)
+        for element in left | right:
+            one, other = left.get(element, MISSING), right.get(element, MISSING)
+            _difference(found, element, one, other, shape.item())
+        return found
+    before, after = old or {}, new or {}
+    for name in before | after:
+        one, other = before.get(name, MISSING), after.get(name, MISSING)
+        _difference(found, field_element(name), one, other, shape.child(name))
+    return found
+
+
+def merge(live: Any, config: Any, shape: Shape) -> Any:
+    """The live value with a configuration laid over it."""
+    if config is MISSING or (config is None and isinstance(live, dict | list) and live):
+        return live
+    if isinstance(live, dict) and isinstance(config, dict) and not shape.atomic:
+        merged = dict(live)
+        for name, value in config.items():
+            merged[name] = merge(live.get(name, MISSING), value, shape.child(name))
+        return merged
+    if isinstance(live, list) and isinstance(config, list) and _associative(shape):
+        return [
+            merge(one, other, shape.item())
+            for one, other in _aligned(_pairs(live, shape), _pairs(config, shape, unique=True))
+        ]
+    return config
+
+
+def remove(value: Any, gone: FieldSet, shape: Shape) -> Any:
+    """The value without some of its fields and items."""
+    if isinstance(value, dict) and not shape.atomic:
+        return {
+            name: _remove_below(child, gone, field_element(name), shape.child(name))
+            for name, child in value.items()
+            if field_element(name) not in gone.members
+        }
+    if isinstance(value, list) and _associative(shape):
+        return [
+            _remove_below(child, gone, element, shape.item())
+            for element, child in _items(value, shape)
+            if element not in gone.members
+        ]
+    return value
+
+
+def named(fields: FieldSet, shape: Shape) -> FieldSet:
+    """The set with every declared field that has owned children as a member, too."""
+    full = FieldSet()
+    full.members = set(fields.members)
+    for element, below in fields.children.items():
+        name = element[2:] if element.startswith("f:") else None
+        if name is not None and shape.declares(name):
+            full.members.add(element)
+        full.children[element] = named(below, shape.item() if name is None else shape.child(name))
+    return full
+
+
+def _claim(found: FieldSet, element: str, value: Any, shape: Shape) -> None:
+    if _leaf(value, shape):
+        found.members.add(element)
+    elif value:
+        found.attach(element, fields_of(value, shape))
+
+
+def _difference(found: Comparison, element: str, old: Any, new: Any, shape: Shape) -> None:
+    if old is new or old == new:
+        return
+    if not (_flat(old, shape) and _flat(new, shape)) and _alike(old, new):
+        one, other = _present(old), _present(new)
+        found.attach(element, compare(one, other, shape))
+        if old is not MISSING and new is not MISSING:
+            return
+    if old is MISSING:
+        found.added.members.add(element)
+    elif new is MISSING:
+        found.removed.members.add(element)
+    else:
+        found.modified.members.add(element)
+
+
+def _remove_below(value: Any, gone: FieldSet, element: str, shape: Shape) -> Any:
+    below = gone.children.get(element)
+    return value if below is None else remove(value, below, shape)
+
+
+def _leaf(value: Any, shape: Shape) -> bool:
+    """Whether a value is owned as a whole."""
+    if isinstance(value, dict):
+        return shape.atomic
+    if isinstance(value, list):
+        return not _associative(shape)
+    return True
+
+
+def _flat(value: Any, shape: Shape) -> bool:
+    """Whether there is nothing below a value to compare: a leaf, nothing, or an empty map."""
+    return _leaf(value, shape) or not value
+
+
+def _alike(old: Any, new: Any) -> bool:
+    """Whether both are maps or both are lists; nothing goes with either."""
+    sorts = {type(value) for value in (old, new) if value is not None and value is not MISSING}
+    return len(sorts) == 1
+
+
+def _present(value: Any) -> Any:
+    return None if value is MISSING else value
+
+
+def _associative(shape: Shape) -> bool:
+    return shape.listing is not Listing.ATOMIC
+
+
+def _items(values: list[Any], shape: Shape) -> Iterator[tuple[str, Any]]:
+    for value in values:
+        yield _element(value, shape), value
+
+
+def _element(value: Any, shape: Shape) -> str:
+    if shape.listing is Listing.SET:
+        return value_element(value)
+    if not isinstance(value, dict):
+        raise Untypable("associative list with keys may not have non-map elements")
+    keys = {name: value.get(name, default) for name, default in shape.keys.items()}
+    for name, found in keys.items():
+        if found is None:
+            raise Untypable(
+                f'associative list with keys has an element that omits key field "{name}" '
+                "(and doesn't have default value)"
+            )
+    return key_element(keys)
+
+
+def _indexed(values: Any, shape: Shape) -> dict[str, Any]:
+    """Items by their element; of duplicates the last."""
+    return dict(_items(values or [], shape))
+
+
+def _pairs(values: list[Any], shape: Shape, *, unique: bool = False) -> list[tuple[str, Any]]:
+    pairs = list(_items(values, shape))
+    if unique and len(dict(pairs)) < len(pairs):
+        raise Untypable("duplicate entries for key")
+    return pairs
+
+
+def _aligned(
+    live: list[tuple[str, Any]], config: list[tuple[str, Any]]
+) -> Iterator[tuple[Any, Any]]:
+    """Pairs of items in the merged order.
+
+    Configured items come in the configuration's order. An item that only the live list has comes
+    as early as its place there allows: before the next configured item that both lists have.
+    """
+    before, wanted = dict(live), dict(config)
+    waiting = deque(element for element, _ in live)
+    for element, value in config:
+        yield from _ahead(waiting, _shared(config, element, before), wanted, before)
+        if waiting and waiting[0] == element:
+            waiting.popleft()
+        yield before.get(element, MISSING), value
+    yield from _ahead(waiting, None, wanted, before)
+
+
+def _shared(config: list[tuple[str, Any]], since: str, before: dict[str, Any]) -> str | None:
+    """The first configured element, from one on, that the live list has, too."""
+    elements = [element for element, _ in config]
+    rest = elements[elements.index(since) :]
+    return next((element for element in rest if element in before), None)
+
+
+def _ahead(
+    waiting: deque[str], until: str | None, wanted: dict[str, Any], before: dict[str, Any]
+) -> Iterator[tuple[Any, Any]]:
+    """The live-only items at the head of the queue, which loses shared ones out of order, too."""
+    while waiting and waiting[0] != until:
+        element = waiting.popleft()
+        if element not in wanted:
+            yield before[element], MISSING

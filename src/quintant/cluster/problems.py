@@ -1,0 +1,253 @@
+"""Refusals: every error answer of the API server, in the words a real one uses.
+
+A `Problem` is raised anywhere in the machinery and becomes a Status document at the edge. The
+functions here are the only places that spell codes, reasons and texts, because clients and tests
+compare them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from quintant.runtime.errors import Cause
+from quintant.runtime.resource import Resource
+
+REQUEST_LIMIT = 3 * 1024 * 1024
+"""Bytes of a request body: what a real server accepts."""
+
+
+class Problem(Exception):
+    """A request the server refuses; `status` is its Status document."""
+
+    def __init__(
+        self,
+        code: int,
+        reason: str,
+        message: str,
+        details: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code, self.reason, self.message = code, reason, message
+        self.details, self.metadata = details, metadata
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """The document, as plain data."""
+        document: dict[str, Any] = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": dict(self.metadata or {}),
+            "status": "Failure",
+            "message": self.message,
+        }
+        if self.reason:
+            document["reason"] = self.reason
+        if self.details is not None:
+            document["details"] = self.details
+        return {**document, "code": self.code}
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Headers that go with the document."""
+        seconds = (self.details or {}).get("retryAfterSeconds")
+        headers = {"retry-after": str(seconds)} if seconds else {}
+        return headers | ({"x-content-type-options": "nosniff"} if self.code == 403 else {})
+
+    def encode(self) -> bytes:
+        """The document, as sent."""
+        return msgspec.json.encode(self.status) + b"\n"
+
+
+class NoPage(Problem):
+    """404 from the router itself, which knows no Status documents."""
+
+    def __init__(self) -> None:
+        super().__init__(404, "NotFound", "404 page not found")
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}
+
+    def encode(self) -> bytes:
+        return b"404 page not found\n"
+
+
+def bad_request(message: str) -> Problem:
+    return Problem(400, "BadRequest", message)
+
+
+def unauthorized() -> Problem:
+    return Problem(401, "Unauthorized", "Unauthorized")
+
+
+def forbidden(resource: Resource, name: str, message: str, *causes: Cause) -> Problem:
+    text = f'{resource.full_name} "{name}" is forbidden: {message}'
+    return Problem(403, "Forbidden", text, _about(resource, name, causes=_plain(causes)))
+
+
+def forbidden_path(user: str, verb: str, path: str) -> Problem:
+    return Problem(403, "Forbidden", f'forbidden: User "{user}" cannot {verb} path "{path}"', {})
+
+
+def not_found(resource: Resource, name: str) -> Problem:
+    text = f'{resource.full_name} "{name}" not found'
+    return Problem(404, "NotFound", text, _about(resource, name))
+
+
+def no_resource() -> Problem:
+    return Problem(404, "NotFound", "the server could not find the requested resource", {})
+
+
+def not_allowed() -> Problem:
+    return Problem(
+        405,
+        "MethodNotAllowed",
+        "the server does not allow this method on the requested resource",
+        {},
+    )
+
+
+def not_acceptable(accepted: Sequence[str]) -> Problem:
+    text = f"only the following media types are accepted: {', '.join(accepted)}"
+    return Problem(406, "NotAcceptable", text)
+
+
+def already_exists(resource: Resource, name: str, *, deleting: bool = False) -> Problem:
+    prefix = "object is being deleted: " if deleting else ""
+    text = f'{prefix}{resource.full_name} "{name}" already exists'
+    return Problem(409, "AlreadyExists", text, _about(resource, name))
+
+
+def no_unique_name(resource: Resource, name: str) -> Problem:
+    text = (
+        f'{resource.full_name} "{name}" already exists, '
+        "the server was not able to generate a unique name for the object"
+    )
+    return Problem(409, "AlreadyExists", text, _about(resource, name, retryAfterSeconds=1))
+
+
+def conflict(resource: Resource, name: str, message: str) -> Problem:
+    text = f'Operation cannot be fulfilled on {resource.full_name} "{name}": {message}'
+    return Problem(409, "Conflict", text, _about(resource, name))
+
+
+def modified(resource: Resource, name: str) -> Problem:
+    return conflict(
+        resource,
+        name,
+        "the object has been modified; please apply your changes to the latest version "
+        "and try again",
+    )
+
+
+def contested(message: str, causes: Sequence[Cause]) -> Problem:
+    """An apply that other managers' fields stand against."""
+    return Problem(409, "Conflict", message, {"causes": _plain(causes)})
+
+
+def expired(message: str, *, token: str = "") -> Problem:
+    return Problem(410, "Expired", message, metadata={"continue": token} if token else None)
+
+
+def too_large() -> Problem:
+    text = f"Request entity too large: limit is {REQUEST_LIMIT}"
+    return Problem(413, "RequestEntityTooLarge", text)
+
+
+def too_many_operations(count: int, limit: int) -> Problem:
+    text = f"The allowed maximum operations in a JSON patch is {limit}, got {count}"
+    return Problem(413, "RequestEntityTooLarge", text)
+
+
+def unsupported_media(accepted: Sequence[str]) -> Problem:
+    text = (
+        "the body of the request was in an unknown format - accepted media types include: "
+        f"{', '.join(accepted)}"
+    )
+    return Problem(415, "UnsupportedMediaType", text)
+
+
+def invalid(resource: Resource, name: str, *causes: Cause) -> Problem:
+    """422: what is wrong with which field."""
+    kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
+    return _invalid(kind, {"name": name, "group": resource.group, "kind": resource.kind}, causes)
+
+
+def invalid_options(kind: str, *causes: Cause) -> Problem:
+    """422 about request options, which are documents of their own: ListOptions, PatchOptions."""
+    about = {"group": "meta.k8s.io", "kind": kind}
+    return _invalid(f"{kind}.meta.k8s.io", about, causes)
+
+
+def unprocessable(message: str = "") -> Problem:
+    """422 for a patch that cannot be applied."""
+    text = message or "the server rejected our request due to an error in our request"
+    return Problem(422, "Invalid", text, {})
+
+
+def internal(message: str) -> Problem:
+    text = f"Internal error occurred: {message}"
+    return Problem(500, "InternalError", text, {"causes": [{"message": message}]})
+
+
+def unexplained(message: str) -> Problem:
+    """500 without a reason: a real server answers some mistakes of clients so."""
+    return Problem(500, "", message)
+
+
+def future(asked: int, current: int) -> Problem:
+    text = f"Too large resource version: {asked}, current: {current}"
+    cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
+    return Problem(504, "Timeout", text, {"causes": [cause], "retryAfterSeconds": 1})
+
+
+def required(field: str, message: str = "") -> Cause:
+    return _cause("FieldValueRequired", field, "Required value", message)
+
+
+def wrong(field: str, value: Any, message: str) -> Cause:
+    shown = _quoted(value)
+    return _cause("FieldValueInvalid", field, f"Invalid value: {shown}", message)
+
+
+def unsupported(field: str, value: Any, choices: Sequence[str]) -> Cause:
+    listed = ", ".join(_quoted(choice) for choice in choices)
+    head = f"Unsupported value: {_quoted(value)}"
+    return _cause("FieldValueNotSupported", field, head, f"supported values: {listed}")
+
+
+def forbidden_field(field: str, message: str) -> Cause:
+    return _cause("FieldValueForbidden", field, "Forbidden", message)
+
+
+def _cause(reason: str, field: str, head: str, message: str) -> Cause:
+    return Cause(reason, f"{head}: {message}" if message else head, field)
+
+
+def _quoted(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _invalid(title: str, about: Mapping[str, Any], causes: Sequence[Cause]) -> Problem:
+    name = about.get("name", "")
+    complaints = [f"{cause.field}: {cause.message}" for cause in causes]
+    listed = complaints[0] if len(complaints) == 1 else f"[{', '.join(complaints)}]"
+    details = {**_present(about), "causes": _plain(causes)}
+    text = f'{title} "{name}" is invalid: {listed}'
+    return Problem(422, "Invalid", text, details)
+
+
+def _about(resource: Resource, name: str, **more: Any) -> dict[str, Any]:
+    return _present({"name": name, "group": resource.group, "kind": resource.plural, **more})
+
+
+def _present(details: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in details.items() if value}
+
+
+def _plain(causes: Sequence[Cause]) -> list[dict[str, Any]]:
+    return [_present(msgspec.to_builtins(cause)) for cause in causes]

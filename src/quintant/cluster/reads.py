@@ -1,0 +1,286 @@
+"""Reads: one object, a list, a page of a list, and where a watch begins.
+
+The store is one consistent state, so most of what resourceVersion can ask for has the same answer
+here; what differs between the cases is what the answer says and which questions are refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+
+import msgspec
+
+from quintant.cluster.catalog import Kind
+from quintant.cluster.problems import (
+    bad_request,
+    expired,
+    forbidden_field,
+    future,
+    invalid_options,
+    unexplained,
+    unsupported,
+)
+from quintant.cluster.ring import Compacted, Entry
+from quintant.cluster.routes import TRUE
+from quintant.cluster.selectors import parse_fields, parse_labels
+from quintant.cluster.store import Store, Table, View
+from quintant.cluster.watchers import (
+    END_OF_REPLAY,
+    Selection,
+    Terms,
+    added,
+    bookmark,
+    missed,
+    refusal,
+)
+from quintant.cluster.wire import Form
+from quintant.runtime.clock import Chance
+from quintant.runtime.errors import Cause
+
+SLICE = 500
+"""Items of a list written between two turns of the loop, so that a large one stalls nobody."""
+WATCH_SECONDS = (1800.0, 3600.0)
+"""How long a watch lasts that does not say: at random, so that clients do not return together."""
+EXACT = "Exact"
+NOT_OLDER = "NotOlderThan"
+NOW = -1
+"""The revision in a continue token that goes on with the present state."""
+_MATCH = "resourceVersionMatch"
+_TOO_OLD = "The resourceVersion for the provided list is too old."
+_LOST = (
+    "The provided continue parameter is too old to display a consistent list result. You can start "
+    "a new list without the continue parameter, or use the continue token in this response to "
+    "retrieve the remainder of the results. Continuing with the provided token results in an "
+    "inconsistent list - objects that were created, modified, or deleted between the time the "
+    "first chunk was returned and now may show up in the list."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """ListOptions, understood and checked."""
+
+    rv: str = ""
+    match: str = ""
+    limit: int = 0
+    token: str = ""
+    initial: bool | None = None
+    bookmarks: bool = False
+    seconds: float = 0.0
+
+    @property
+    def revision(self) -> int:
+        return int(self.rv or 0)
+
+
+class _Token(msgspec.Struct):
+    v: str
+    rv: int
+    start: str
+
+
+def select(kind: Kind, form: Form, namespace: str, query: Mapping[str, str]) -> Selection:
+    """The objects of a kind that a query asks for."""
+    return Selection(
+        form,
+        namespace,
+        parse_labels(query.get("labelSelector", "")),
+        parse_fields(query.get("fieldSelector", ""), kind.refuse_field),
+    )
+
+
+def read_query(query: Mapping[str, str], *, watch: bool) -> Query:
+    """ListOptions from a query; 400 or 422 where they contradict each other."""
+    initial = query.get("sendInitialEvents")
+    found = Query(
+        rv=query.get("resourceVersion", ""),
+        match=query.get("resourceVersionMatch", ""),
+        limit=0 if watch else _number(query, "limit"),
+        token="" if watch else query.get("continue", ""),
+        initial=None if initial is None else initial.lower() in TRUE,
+        bookmarks=query.get("allowWatchBookmarks", "").lower() in TRUE,
+        seconds=_number(query, "timeoutSeconds"),
+    )
+    (_check_watch if watch else _check_list)(found)
+    return found
+
+
+class Reads:
+    """The read path of every kind."""
+
+    def __init__(self, store: Store, chance: Chance) -> None:
+        self._store = store
+        self._chance = chance
+
+    def check_get(self, rv: str) -> None:
+        """Refuse the resourceVersion of a GET that cannot be answered."""
+        if rv and not rv.isdigit():
+            raise unexplained(_unparsable(rv))
+        self._check_future(int(rv or 0))
+
+    async def list(self, selection: Selection, query: Query) -> bytes:
+        """A list document, written in slices."""
+        token = _read_token(query.token) if query.token else None
+        table = self._store.table(selection.form.kind.table)
+        rv, view = self._view(table, query, token)
+        scanned = view.scan(selection.prefix, token.start if token else "")
+        limit = 0 if query.rv == "0" else query.limit
+        return await _written(selection, scanned, rv, limit)
+
+    def follow(self, selection: Selection, query: Query, every: float) -> Terms:
+        """Where and how a watch begins; take it and open the watch without awaiting between."""
+        table = self._store.table(selection.form.kind.table)
+        seconds = query.seconds or self._chance.uniform(*WATCH_SECONDS)
+        try:
+            replay = self._replay(table, selection, query)
+        except Compacted as gone:
+            text = f"too old resource version: {query.revision} ({gone.floor})"
+            return Terms((refusal(expired(text)),), seconds=0.0)
+        return Terms(replay, seconds, bookmarks=query.bookmarks, every=every)
+
+    def _replay(self, table: Table, selection: Selection, query: Query) -> Iterable[bytes]:
+        fresh = query.rv in ("", "0")
+        if query.initial or (fresh and query.initial is None):
+            replay = added(selection, table.now.scan(selection.prefix))
+            if not (query.initial and query.bookmarks):
+                return replay
+            mark = bookmark(selection.form, self._store.revision, END_OF_REPLAY)
+            return chain(replay, (mark,))
+        return () if fresh else missed(selection, table.ring.since(query.revision))
+
+    def _view(self, table: Table, query: Query, token: _Token | None) -> tuple[int, View]:
+        """Which state of a table a list shows, and the revision it says."""
+        current = self._store.revision
+        if token is not None:
+            return self._continued(table, token)
+        self._check_future(query.revision)
+        exact = query.match == EXACT or (query.limit and not query.match and query.revision)
+        if not exact:
+            return current, table.now
+        try:
+            return query.revision, table.at(query.revision)
+        except Compacted:
+            raise expired(_TOO_OLD) from None
+
+    def _continued(self, table: Table, token: _Token) -> tuple[int, View]:
+        if token.rv == NOW:
+            return self._store.revision, table.now
+        try:
+            return token.rv, table.at(token.rv)
+        except Compacted:
+            again = _write_token(NOW, token.start)
+            raise expired(_LOST, token=again) from None
+
+    def _check_future(self, rv: int) -> None:
+        if rv > self._store.revision:
+            raise future(rv, self._store.revision)
+
+
+async def _written(
+    selection: Selection, scanned: list[tuple[str, Entry]], rv: int, limit: int
+) -> bytes:
+    """The list document of the scanned entries that match."""
+    form, last = selection.form, ""
+    items: list[bytes] = []
+    everything = not (selection.labels or selection.fields)
+    for at, (key, entry) in enumerate(scanned):
+        if limit and len(items) == limit:
+            rest = len(scanned) - at if everything else None
+            return document(form, items, rv, _write_token(rv, last + "\0"), rest)
+        if everything or selection.matches(key, entry):
+            items.append(form.item(entry))
+            last = key
+        if at % SLICE == SLICE - 1:
+            await asyncio.sleep(0)
+    return document(form, items, rv)
+
+
+def document(
+    form: Form, items: list[bytes], rv: int, token: str = "", rest: int | None = None
+) -> bytes:
+    """A list document of items already written."""
+    metadata: dict[str, object] = {"resourceVersion": str(rv)}
+    if token:
+        metadata["continue"] = token
+    if rest is not None:
+        metadata["remainingItemCount"] = rest
+    head = form.list_head + b',"metadata":' + msgspec.json.encode(metadata)
+    return head + b',"items":[' + b",".join(items) + b"]}\n"
+
+
+def _read_token(text: str) -> _Token:
+    try:
+        raw = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        token = msgspec.json.decode(raw, type=_Token)
+    except (ValueError, msgspec.DecodeError) as error:
+        raise bad_request(f"continue key is not valid: {error}") from None
+    if token.v != "meta.k8s.io/v1" or not token.start:
+        raise bad_request("continue key is not valid: incorrect encoded start resourceVersion")
+    return token
+
+
+def _write_token(rv: int, start: str) -> str:
+    raw = msgspec.json.encode(_Token("meta.k8s.io/v1", rv, start))
+    return urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+def _number(query: Mapping[str, str], name: str) -> int:
+    text = query.get(name) or "0"
+    try:
+        return int(text)
+    except ValueError:
+        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+
+
+def _check_list(query: Query) -> None:
+    if query.rv and not query.rv.isdigit():
+        raise bad_request(f'invalid resource version "{query.rv}"')
+    if query.token and query.revision:
+        raise bad_request("specifying resource version is not allowed when using continue")
+    causes = list(_match_causes(query)) if query.match else []
+    if query.initial is not None:
+        text = "sendInitialEvents is forbidden for list"
+        causes.append(forbidden_field("sendInitialEvents", text))
+    if causes:
+        raise invalid_options("ListOptions", *causes)
+
+
+def _match_causes(query: Query) -> Iterator[Cause]:
+    forbid = partial(forbidden_field, _MATCH)
+    if not query.rv:
+        yield forbid("resourceVersionMatch is forbidden unless resourceVersion is provided")
+    if query.token:
+        yield forbid("resourceVersionMatch is forbidden when continue is provided")
+    if query.match not in (EXACT, NOT_OLDER):
+        yield unsupported(_MATCH, query.match, [EXACT, NOT_OLDER, ""])
+    if query.match == EXACT and query.rv == "0":
+        yield forbid('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
+
+
+def _check_watch(query: Query) -> None:
+    if query.rv and not query.rv.isdigit():
+        raise unexplained(_unparsable(query.rv))
+    causes = list(_watch_causes(query))
+    if causes:
+        raise invalid_options("ListOptions", *causes)
+
+
+def _watch_causes(query: Query) -> Iterator[Cause]:
+    forbid = partial(forbidden_field, _MATCH)
+    if query.initial is not None and query.match != NOT_OLDER:
+        yield forbid(f"sendInitialEvents requires setting resourceVersionMatch to {NOT_OLDER}")
+    if query.match and query.initial is None:
+        yield forbid(
+            "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+        )
+    if query.match and query.match != NOT_OLDER:
+        yield unsupported(_MATCH, query.match, [NOT_OLDER])
+
+
+def _unparsable(rv: str) -> str:
+    return f'strconv.ParseUint: parsing "{rv}": invalid syntax'

@@ -1,0 +1,74 @@
+"""From a URL to what is asked: verb, resource, namespace, name, subresource.
+
+Only the path's grammar is known here, not which resources exist: authorisation has to be able to
+say no before the server says that something is not there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quintant.runtime.client.transport import Call
+
+_VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+# Paths below a namespace object that are its own subresources, not resources inside it.
+_NAMESPACE_SUBRESOURCES = frozenset({"status", "finalize"})
+TRUE = frozenset({"1", "true"})
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """What a request asks for. Without a `resource` it is about the path itself."""
+
+    verb: str
+    path: str
+    group: str = ""
+    version: str = ""
+    resource: str = ""
+    namespace: str = ""
+    name: str = ""
+    sub: str = ""
+
+    @property
+    def full_resource(self) -> str:
+        """`pods/status`, as roles name it."""
+        return f"{self.resource}/{self.sub}" if self.sub else self.resource
+
+
+def route(call: Call) -> Route:
+    """Read a request's method, path and the query parameters that decide its verb."""
+    parts = [part for part in call.path.split("/") if part]
+    match parts:
+        case ["api", version, *rest] if rest:
+            group = ""
+        case ["apis", group, version, *rest] if rest:
+            pass
+        case _:
+            return Route(_plain_verb(call.method), call.path)
+    watching = rest[0] == "watch" and len(rest) > 1
+    return _resource_route(call, group, version, rest[1:] if watching else rest, watching)
+
+
+def _resource_route(call: Call, group: str, version: str, rest: list[str], watching: bool) -> Route:
+    namespace = ""
+    if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in _NAMESPACE_SUBRESOURCES:
+        namespace, rest = rest[1], rest[2:]
+    resource, name, *_ = (*rest, "")
+    if resource == "namespaces" and not group:
+        namespace = name
+    verb = _verb(call, name, watching)
+    return Route(verb, call.path, group, version, resource, namespace, name, "/".join(rest[2:]))
+
+
+def _verb(call: Call, name: str, watching: bool) -> str:
+    if call.method in ("GET", "HEAD"):
+        if name and not watching:
+            return "get"
+        return "watch" if watching or call.query.get("watch", "").lower() in TRUE else "list"
+    if call.method == "DELETE" and not name:
+        return "deletecollection"
+    return _VERBS.get(call.method, call.method.lower())
+
+
+def _plain_verb(method: str) -> str:
+    return _VERBS.get(method, method.lower())

@@ -1,0 +1,92 @@
+"""The scale subresource: how many replicas an object wants and has, in one common document.
+
+A Scale is made from its parent and a change of it is a change of the parent, so it has neither
+storage nor revision of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quintant.cluster import wire
+from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.problems import bad_request, no_resource
+from quintant.cluster.ring import Entry
+from quintant.cluster.writes import Edit
+from quintant.runtime.resource import Scale
+
+SCALE = "scale"
+_SHARED = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+
+
+def scale_of(kind: Kind, entry: Entry) -> Plain:
+    """The Scale of a stored object."""
+    return _scale(kind, wire.unpack(kind, entry))
+
+
+def edit_scale(kind: Kind, edit: Edit) -> Edit:
+    """A change of the Scale, as a change of its parent."""
+
+    def changed(live: Plain) -> Plain:
+        sent = edit(_scale(kind, live))
+        if not isinstance(sent, dict) or sent.get("kind", "Scale") != "Scale":
+            raise bad_request("the body is not a Scale document")
+        replicas = (sent.get("spec") or {}).get("replicas", 0)
+        _write(live, _paths(kind).replicas, replicas)
+        locked = (sent.get("metadata") or {}).get("resourceVersion")
+        live["metadata"]["resourceVersion"] = locked or live["metadata"]["resourceVersion"]
+        return live
+
+    return changed
+
+
+def _scale(kind: Kind, parent: Plain) -> Plain:
+    paths, metadata = _paths(kind), parent["metadata"]
+    status = {"replicas": _read(parent, paths.status_replicas) or 0}
+    selector = _selector(_read(parent, paths.selector)) if paths.selector else ""
+    if selector:
+        status["selector"] = selector
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {name: metadata[name] for name in _SHARED if name in metadata},
+        "spec": {"replicas": _read(parent, paths.replicas) or 0},
+        "status": status,
+    }
+
+
+def _paths(kind: Kind) -> Scale:
+    if kind.scale is None:
+        raise no_resource()
+    return kind.scale
+
+
+def _read(obj: Any, path: str) -> Any:
+    for part in path.strip(".").split("."):
+        obj = obj.get(part) if isinstance(obj, dict) else None
+    return obj
+
+
+def _write(obj: Plain, path: str, value: Any) -> None:
+    *parents, last = path.strip(".").split(".")
+    for part in parents:
+        obj = obj.setdefault(part, {})
+    obj[last] = value
+
+
+def _selector(found: Any) -> str:
+    """A selector as text: custom resources store it so, built-in kinds as an object."""
+    if not isinstance(found, dict):
+        return str(found or "")
+    labels = [f"{key}={value}" for key, value in sorted((found.get("matchLabels") or {}).items())]
+    return ",".join(labels + [_term(term) for term in found.get("matchExpressions") or []])
+
+
+def _term(term: Plain) -> str:
+    key, values = term["key"], ",".join(sorted(term.get("values") or ()))
+    match term["operator"]:
+        case "Exists":
+            return str(key)
+        case "DoesNotExist":
+            return f"!{key}"
+    return f"{key} {term['operator'].lower()} ({values})"

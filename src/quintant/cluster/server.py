@@ -1,0 +1,230 @@
+"""The embedded API server: who asks, whether they may, what they ask for, and the answer.
+
+`ApiServer` is called in process (`InProcessTransport`) or behind HTTP (quintant.cluster.http);
+both see the same bytes. It needs a running event loop from its first moment: time is the loop's.
+
+    call → auth → authz → routes, catalog → endpoints → audit
+
+A write is synchronous from reading the live object to telling the watchers, so nothing is locked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from quintant.cluster.audit import Audit
+from quintant.cluster.auth import Tokens, User, impersonated
+from quintant.cluster.authz import AllowAll, Authorizer, Rbac, denied, impersonation
+from quintant.cluster.builtins import builtin_kinds
+from quintant.cluster.catalog import Catalog, Kind
+from quintant.cluster.definitions import SERVER, Definitions
+from quintant.cluster.deletes import Deletes
+from quintant.cluster.discovery import discover
+from quintant.cluster.endpoints import Endpoints
+from quintant.cluster.media import JSON
+from quintant.cluster.namespaces import BOOT, Namespaces
+from quintant.cluster.problems import (
+    REQUEST_LIMIT,
+    NoPage,
+    Problem,
+    no_resource,
+    not_allowed,
+    not_found,
+    too_large,
+)
+from quintant.cluster.reads import Reads
+from quintant.cluster.routes import Route, route
+from quintant.cluster.scale import SCALE
+from quintant.cluster.store import Snapshot, Store
+from quintant.cluster.watchers import BOOKMARK_SECONDS, Hub, Watcher
+from quintant.cluster.writes import Target, Writes
+from quintant.runtime.client.transport import Call, Reply, Stream
+from quintant.runtime.clock import Chance, Clock, SystemClock
+
+HEADERS = {"cache-control": "no-cache, private", "content-type": JSON}
+# Requests on a collection; the others are about one object and need its namespace.
+_COLLECTION = frozenset({"list", "watch"})
+
+
+class ApiServer:
+    """A Kubernetes-compatible API server in this process.
+
+    With `rbac`, what a request may do follows from the roles in the store; without it everything
+    is allowed to everybody. `bookmarks` is the interval of watch bookmarks in seconds.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Clock | None = None,
+        chance: Chance | None = None,
+        rbac: bool = False,
+        bookmarks: float = BOOKMARK_SECONDS,
+    ) -> None:
+        clock, self._chance = clock or SystemClock(), chance or Chance()
+        self.tokens = Tokens()
+        self.audit = Audit()
+        self.store = Store()
+        self.catalog = Catalog(builtin_kinds())
+        self._hub = Hub(self.store)
+        self._authorizer: Authorizer = Rbac(self.store) if rbac else AllowAll()
+        self._namespaces = Namespaces(self.store, self.catalog)
+        self._writes = Writes(self.store, clock, self._chance, self._guard)
+        self._deletes = Deletes(self._writes, clock)
+        self._definitions = Definitions(self.store, self.catalog, self._hub, clock)
+        self._endpoints = Endpoints(
+            self.store,
+            self._hub,
+            Reads(self.store, self._chance),
+            self._writes,
+            self._deletes,
+            bookmarks,
+        )
+        self._boot()
+
+    async def request(self, call: Call) -> Reply:
+        """Answer a request; a watch is answered when it ends."""
+        async with self.stream(call) as stream:
+            body = b"".join([chunk async for chunk in stream.chunks])
+            return Reply(stream.status, body, stream.headers)
+
+    @asynccontextmanager
+    async def stream(self, call: Call) -> AsyncIterator[Stream]:
+        """Answer a request as it goes on; leaving the context ends a watch."""
+        answer = await self.handle(call)
+        if isinstance(answer, Reply):
+            yield Stream(answer.status, _once(answer.body), answer.headers)
+            return
+        try:
+            yield Stream(200, answer.chunks(), self._headers())
+        finally:
+            self._hub.leave(answer)
+
+    async def handle(self, call: Call) -> Reply | Watcher:
+        """The whole answer, or an open watch that `leave` must end."""
+        call = replace(call, headers={key.lower(): call.headers[key] for key in call.headers})
+        asked = route(call)
+        user: User | None = None
+        try:
+            user = self._authenticate(call, asked)
+            answer = await self._answer(call, asked, user)
+        except Problem as problem:
+            headers = self._headers() | problem.headers
+            answer = Reply(problem.code, problem.encode(), headers)
+        code = answer.status if isinstance(answer, Reply) else 200
+        self.audit.note(user.name if user else "", asked, code)
+        return answer
+
+    def leave(self, watch: Watcher) -> None:
+        """End a watch that `handle` opened."""
+        self._hub.leave(watch)
+
+    def close(self) -> None:
+        """End every watch: the server goes away."""
+        self._hub.close()
+
+    def compact(self) -> None:
+        """Forget all history: a watch from an older revision is answered with 410."""
+        self.store.compact()
+
+    def snapshot(self) -> Snapshot:
+        """Remember every object, for `restore`."""
+        return self.store.snapshot()
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Return to a snapshot's objects. Watches end, and clients have to list again."""
+        self._hub.close()
+        self.store.restore(snapshot)
+        self._authorizer.forget()
+        self._definitions.reload()
+        self._settle()
+
+    def _authenticate(self, call: Call, asked: Route) -> User:
+        user = self.tokens.authenticate(call.headers)
+        other = impersonated(call.headers)
+        if other is None:
+            return user
+        for wish in impersonation(other, call.headers):
+            self._authorize(user, wish)
+        return other
+
+    def _authorize(self, user: User, asked: Route) -> None:
+        if not self._authorizer.allows(user, asked):
+            raise denied(user, asked)
+
+    async def _answer(self, call: Call, asked: Route, user: User) -> Reply | Watcher:
+        self._authorize(user, self._precise(call, asked))
+        if len(call.body or b"") > REQUEST_LIMIT:
+            raise too_large()
+        if not asked.resource:
+            return self._dressed(discover(self.catalog, call.method, call.path))
+        kind = self._kind(asked)
+        if asked.verb == "watch":
+            return self._endpoints.watch(call, asked, kind)
+        if asked.verb == "delete":
+            self._namespaces.protect(Target(kind, name=asked.name))
+        try:
+            return self._dressed(await self._endpoints.answer(call, asked, kind))
+        finally:
+            self._settle()
+
+    def _kind(self, asked: Route) -> Kind:
+        """The kind a request is about; the right kind of 404 if there is none."""
+        kind = self.catalog.find(asked.group, asked.version, asked.resource)
+        if kind is None:
+            known = self.catalog.version(asked.group, asked.version)
+            raise no_resource() if any(not each.custom for each in known) else NoPage()
+        where = kind.resource
+        lacking = where.namespaced and not asked.namespace and asked.verb not in _COLLECTION
+        beside = not where.namespaced and asked.namespace and where.plural != "namespaces"
+        if lacking or beside:
+            raise NoPage() if kind.custom else not_allowed() if lacking else no_resource()
+        self._check_sub(kind, asked)
+        return kind
+
+    def _check_sub(self, kind: Kind, asked: Route) -> None:
+        served = {"": True, "status": kind.resource.status, SCALE: kind.scale is not None}
+        if not served.get(asked.sub, False):
+            raise not_found(kind.resource, asked.name) if kind.custom else no_resource()
+        if asked.sub and asked.verb not in ("get", "update", "patch"):
+            raise not_allowed()
+
+    def _precise(self, call: Call, asked: Route) -> Route:
+        """What authorisation looks at: a list of one named object is about that object."""
+        if asked.verb not in _COLLECTION or "fieldSelector" not in call.query:
+            return asked
+        for term in call.query["fieldSelector"].split(","):
+            field, _, value = term.partition("=")
+            if field == "metadata.name":
+                return replace(asked, name=value.lstrip("="))
+        return asked
+
+    def _guard(self, target: Target) -> None:
+        self._namespaces.guard(target)
+        self._definitions.guard(target)
+
+    def _settle(self) -> None:
+        """Do what follows from the last write, until nothing does."""
+        while self._definitions.settle(self._writes, self._deletes) or self._namespaces.settle(
+            self._writes, self._deletes
+        ):
+            pass
+
+    def _boot(self) -> None:
+        kind = self.catalog.find("", "v1", "namespaces")
+        assert kind is not None, "a built-in kind is always served"
+        for name in BOOT:
+            self._writes.create(Target(kind), {"metadata": {"name": name}}, SERVER)
+        self._settle()
+
+    def _dressed(self, reply: Reply) -> Reply:
+        return replace(reply, headers={**self._headers(), **reply.headers})
+
+    def _headers(self) -> dict[str, str]:
+        return {**HEADERS, "audit-id": self._chance.id()}
+
+
+async def _once(body: bytes) -> AsyncIterator[bytes]:
+    yield body

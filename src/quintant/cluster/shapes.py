@@ -1,0 +1,135 @@
+"""The structure of objects, as far as merging and field ownership care.
+
+A `Shape` says of one place in an object whether a map there is merged key by key, whether a list
+is one value, a set or a map of its items, and which names are declared fields. Ownership depends
+on the last point: a declared field is not owned for merely being there, a map's key is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Protocol
+
+
+class Listing(Enum):
+    """How the items of a list are told apart."""
+
+    ATOMIC = "atomic"
+    SET = "set"
+    MAP = "map"
+
+
+class Shape(Protocol):
+    """One place in an object."""
+
+    @property
+    def atomic(self) -> bool:
+        """Whether a map here is one value."""
+
+    @property
+    def listing(self) -> Listing:
+        """How a list here is merged."""
+
+    @property
+    def keys(self) -> Mapping[str, Any]:
+        """The fields that identify an item of a map-like list, with their defaults (or None)."""
+
+    def declares(self, name: str) -> bool:
+        """Whether a name is a declared field, not a key of a map."""
+
+    def child(self, name: str) -> Shape:
+        """The shape below a field or key."""
+
+    def item(self) -> Shape:
+        """The shape of a list's items."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A shape written down: declared fields, and what is below everything else."""
+
+    fields: Mapping[str, Shape] = field(default_factory=dict)
+    atomic: bool = False
+    listing: Listing = Listing.ATOMIC
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    rest: Shape | None = None
+    items: Shape | None = None
+
+    def declares(self, name: str) -> bool:
+        return name in self.fields
+
+    def child(self, name: str) -> Shape:
+        return self.fields.get(name) or self.rest or DEDUCED
+
+    def item(self) -> Shape:
+        return self.items or DEDUCED
+
+
+DEDUCED: Shape = Node()
+"""Nothing is known: maps merge, lists are values."""
+
+METADATA = Node(
+    fields={
+        **dict.fromkeys(
+            [
+                "name",
+                "generateName",
+                "namespace",
+                "uid",
+                "resourceVersion",
+                "generation",
+                "creationTimestamp",
+                "deletionTimestamp",
+                "deletionGracePeriodSeconds",
+                "selfLink",
+                "managedFields",
+            ],
+            DEDUCED,
+        ),
+        "labels": DEDUCED,
+        "annotations": DEDUCED,
+        "finalizers": Node(listing=Listing.SET),
+        "ownerReferences": Node(listing=Listing.MAP, keys={"uid": None}, items=Node(atomic=True)),
+    }
+)
+"""The metadata every object has."""
+
+
+def custom_shape(schema: Mapping[str, Any]) -> Shape:
+    """The shape of a custom resource: its schema's, with everybody's metadata at the root."""
+    root = _from_schema(schema)
+    return Node(
+        fields={
+            **root.fields,
+            **dict.fromkeys(("apiVersion", "kind"), DEDUCED),
+            "metadata": METADATA,
+        },
+        rest=root.rest,
+    )
+
+
+def _from_schema(schema: Mapping[str, Any]) -> Node:
+    if schema.get("x-kubernetes-embedded-resource"):
+        embedded = {"apiVersion": DEDUCED, "kind": DEDUCED, "metadata": METADATA}
+    else:
+        embedded = {}
+    properties = schema.get("properties") or {}
+    below = {name: _from_schema(child) for name, child in properties.items()}
+    additional = schema.get("additionalProperties")
+    items = schema.get("items")
+    return Node(
+        fields=below | embedded,
+        atomic=schema.get("x-kubernetes-map-type") == "atomic",
+        listing=Listing(schema.get("x-kubernetes-list-type", "atomic")),
+        keys=_keys(schema),
+        rest=_from_schema(additional) if isinstance(additional, dict) else None,
+        items=_from_schema(items) if isinstance(items, dict) else None,
+    )
+
+
+def _keys(schema: Mapping[str, Any]) -> dict[str, Any]:
+    properties = (schema.get("items") or {}).get("properties") or {}
+    names = schema.get("x-kubernetes-list-map-keys") or ()
+    return {name: properties.get(name, {}).get("default") for name in names}

@@ -1,0 +1,153 @@
+"""The revision log: tables of opaque entries under one global revision.
+
+The core of the embedded cluster; it knows neither HTTP nor Kubernetes. Every call is synchronous,
+so a caller that does not await sees and makes one consistent state. Each write moves the revision
+by one, is appended to its table's ring and told to every listener, in that order.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from quintant.cluster.ring import Change, Entry, Ring
+from quintant.runtime.clock import monotonic
+
+Listener = Callable[["Table", Change], None]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A table's entries at one revision, by key and in key order."""
+
+    entries: Mapping[str, Entry]
+    keys: Sequence[str]
+
+    def scan(self, prefix: str = "", start: str = "") -> list[tuple[str, Entry]]:
+        """The entries whose key has a prefix and is not before `start`, in order."""
+        first = bisect_left(self.keys, max(prefix, start))
+        last = bisect_left(self.keys, _after(prefix)) if prefix else len(self.keys)
+        return [(key, self.entries[key]) for key in self.keys[first:last]]
+
+    def count(self, prefix: str = "", start: str = "") -> int:
+        """How many entries `scan` would find."""
+        first = bisect_left(self.keys, max(prefix, start))
+        last = bisect_left(self.keys, _after(prefix)) if prefix else len(self.keys)
+        return max(0, last - first)
+
+
+@dataclass(slots=True)
+class Table:
+    """The entries of one resource, now, and the changes that led here."""
+
+    name: str
+    entries: dict[str, Entry] = field(default_factory=dict)
+    keys: list[str] = field(default_factory=list)
+    ring: Ring = field(default_factory=Ring)
+
+    @property
+    def now(self) -> View:
+        """The current entries; use it before the next write."""
+        return View(self.entries, self.keys)
+
+    def at(self, rv: int) -> View:
+        """The entries as they were at a revision; Compacted if the ring no longer knows."""
+        later = self.ring.since(rv)
+        if not later:
+            return self.now
+        entries = dict(self.entries)
+        for change in reversed(later):
+            if change.prev is None:
+                del entries[change.key]
+            else:
+                entries[change.key] = change.prev
+        return View(entries, sorted(entries))
+
+    def copy(self) -> Table:
+        """An independent table of the same entries."""
+        return Table(self.name, dict(self.entries), list(self.keys), self.ring.copy())
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Everything a store held at a moment; `Store.restore` returns to it. Not to be changed."""
+
+    revision: int
+    tables: Mapping[str, Table]
+
+
+class Store:
+    """Tables under one revision counter."""
+
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        self.revision = 0
+        self._now = now
+        self._tables: dict[str, Table] = {}
+        self._listeners: list[Listener] = []
+
+    def table(self, name: str) -> Table:
+        """The table of that name, made when first asked for."""
+        found = self._tables.get(name)
+        if found is None:
+            found = self._tables[name] = Table(name)
+        return found
+
+    def subscribe(self, listener: Listener) -> None:
+        """Have every change told, in order, before the write returns. A listener must not write."""
+        self._listeners.append(listener)
+
+    def put(
+        self,
+        table: Table,
+        key: str,
+        raw: bytes,
+        *,
+        labels: Mapping[str, str],
+        facts: Mapping[str, str],
+    ) -> Entry:
+        """Create or replace an entry; it carries the new revision."""
+        entry = Entry(raw, self.revision + 1, labels, facts)
+        previous = table.entries.get(key)
+        if previous is None:
+            insort(table.keys, key)
+        table.entries[key] = entry
+        self._record(table, key, previous, entry)
+        return entry
+
+    def delete(self, table: Table, key: str) -> Change:
+        """Remove an entry; the change carries its last state and the new revision."""
+        previous = table.entries.pop(key)
+        del table.keys[bisect_left(table.keys, key)]
+        return self._record(table, key, previous, None)
+
+    def compact(self) -> None:
+        """Forget all history: older revisions can be neither read nor watched from."""
+        for table in self._tables.values():
+            table.ring.compact(self.revision)
+
+    def snapshot(self) -> Snapshot:
+        """Remember everything; costs a copy of references."""
+        return Snapshot(self.revision, {name: t.copy() for name, t in self._tables.items()})
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Return to the entries of a snapshot. History is gone: whoever follows must start again.
+
+        The revision goes on growing, so that a client from before finds its place expired instead
+        of silently missing the change.
+        """
+        self.revision = max(self.revision, snapshot.revision) + 1
+        self._tables = {name: table.copy() for name, table in snapshot.tables.items()}
+        self.compact()
+
+    def _record(self, table: Table, key: str, prev: Entry | None, cur: Entry | None) -> Change:
+        self.revision += 1
+        change = Change(self.revision, key, prev, cur, self._now())
+        table.ring.append(change)
+        for listener in self._listeners:
+            listener(table, change)
+        return change
+
+
+def _after(prefix: str) -> str:
+    return prefix[:-1] + chr(ord(prefix[-1]) + 1)

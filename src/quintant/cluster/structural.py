@@ -1,0 +1,84 @@
+"""Structural schemas at work: unknown fields go, defaults come.
+
+A custom resource is normalised whenever it is written, and when it is read if its schema changed
+since. What a value must look like beyond its structure is validation's business, not ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+Schema = Mapping[str, Any]
+_OBJECT = frozenset({"apiVersion", "kind", "metadata"})
+_PRESERVE = "x-kubernetes-preserve-unknown-fields"
+_EMBEDDED = "x-kubernetes-embedded-resource"
+
+
+def normaliser(schema: Schema) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """What prunes and defaults an object, in place, by its schema."""
+
+    def normalise(obj: dict[str, Any]) -> dict[str, Any]:
+        prune(obj, schema, known=_OBJECT)
+        default(obj, schema)
+        return obj
+
+    return normalise
+
+
+def prune(value: Any, schema: Schema, known: frozenset[str] = frozenset()) -> None:
+    """Drop, in place, fields a schema does not know and nulls it does not allow."""
+    if isinstance(value, list):
+        for item in value:
+            prune(item, schema.get("items") or {})
+    elif isinstance(value, dict):
+        known = known | _OBJECT if schema.get(_EMBEDDED) else known
+        for name in [*value]:
+            below = _below(schema, name)
+            if name in known:
+                continue
+            if below is None or _unwanted(value[name], below):
+                del value[name]
+            else:
+                prune(value[name], below)
+
+
+def default(value: Any, schema: Schema) -> None:
+    """Put defaults, in place, where a schema has them and the value has nothing."""
+    if isinstance(value, list):
+        for item in value:
+            default(item, schema.get("items") or {})
+        return
+    if not isinstance(value, dict):
+        return
+    properties = schema.get("properties") or {}
+    for name, below in properties.items():
+        if "default" in below and _lacks(value, name, below):
+            value[name] = msgspec.json.decode(msgspec.json.encode(below["default"]))
+    for name, child in value.items():
+        default(child, _below(schema, name) or {})
+
+
+def _below(schema: Schema, name: str) -> Schema | None:
+    """The schema of a field; None when it is unknown and not to be kept."""
+    found: Schema | None = (schema.get("properties") or {}).get(name)
+    if found is not None:
+        return found
+    additional = schema.get("additionalProperties")
+    if isinstance(additional, dict):
+        return additional
+    kept = additional is True or schema.get(_PRESERVE)
+    return _ANYTHING if kept else None
+
+
+_ANYTHING: Schema = {_PRESERVE: True, "nullable": True, "items": {_PRESERVE: True}}
+
+
+def _unwanted(value: Any, schema: Schema) -> bool:
+    return value is None and not schema.get("nullable") and "default" not in schema
+
+
+def _lacks(value: Mapping[str, Any], name: str, schema: Schema) -> bool:
+    return name not in value or (value[name] is None and not schema.get("nullable"))

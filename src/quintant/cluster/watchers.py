@@ -1,0 +1,244 @@
+"""Watch streams: every change, once, in revision order, to whoever asked.
+
+The hub listens to the store. Watchers of the same selection (namespace, selectors, form) share a
+`Band`: a change is matched and written out once per band, and the bytes are handed to its members.
+A stream first replays what lies between its starting point and now, then what its band receives;
+joining and choosing the replay happen in one step, so nothing is lost or told twice.
+
+Timers are the loop's: bookmarks, the deadline, all virtual in tests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+
+import msgspec
+
+from quintant.cluster.problems import Problem
+from quintant.cluster.ring import Change, Entry
+from quintant.cluster.selectors import EVERYTHING, Selector
+from quintant.cluster.store import Store, Table
+from quintant.cluster.wire import Form
+
+BOOKMARK_SECONDS = 60.0
+"""Between bookmarks: shorter than the history a ring keeps."""
+FAREWELL_SECONDS = 2.0
+"""How long before the deadline a last bookmark is sent, so that a resume starts close."""
+BEHIND = 10_000
+"""Changes a watcher may leave unread before it is cut: it can still resume from the ring."""
+SLICE = 256
+"""Replayed events per chunk: what is written between two turns of the loop."""
+NO_ANNOTATIONS: Mapping[str, str] = {}
+END_OF_REPLAY: Mapping[str, str] = {"k8s.io/initial-events-end": "true"}
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which changes a watcher wants, and how they are written."""
+
+    form: Form
+    namespace: str = ""
+    labels: Selector = EVERYTHING
+    fields: Selector = EVERYTHING
+
+    @property
+    def prefix(self) -> str:
+        """What the keys it can match begin with."""
+        return f"{self.namespace}/" if self.namespace else ""
+
+    def matches(self, key: str, entry: Entry | None) -> bool:
+        """Whether an entry is wanted."""
+        if entry is None or not key.startswith(self.prefix):
+            return False
+        if self.labels and not self.labels.matches(entry.labels):
+            return False
+        return not self.fields or self.fields.matches(_fields(key, entry))
+
+    def frame(self, change: Change) -> bytes | None:
+        """The line that tells a change, or None when it is nobody's business here.
+
+        An object that leaves the selection is told as deleted: its last wanted state, at the
+        revision of the change.
+        """
+        before = self.matches(change.key, change.prev)
+        after = self.matches(change.key, change.cur)
+        if after and change.cur is not None:
+            return _line(b"MODIFIED" if before else b"ADDED", self.form.whole(change.cur))
+        if before and change.prev is not None:
+            return _line(b"DELETED", self.form.whole(change.prev, change.rv))
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How a stream begins and ends."""
+
+    replay: Iterable[bytes] = ()
+    """Lines to send before anything live; made as they are sent."""
+    seconds: float = 3600.0
+    """Until the server closes the stream."""
+    bookmarks: bool = False
+    every: float = BOOKMARK_SECONDS
+
+
+class Watcher:
+    """One open stream: what it has yet to send, and its timers."""
+
+    def __init__(self, band: Band, terms: Terms, revision: Callable[[], int]) -> None:
+        self.band = band
+        self._terms = terms
+        self._revision = revision
+        self._queue: deque[bytes] = deque()
+        self._stirred = asyncio.Event()
+        self._closed = False
+        self._timers: list[asyncio.TimerHandle] = []
+        self._schedule()
+
+    def push(self, frame: bytes) -> None:
+        """Queue a line; a watcher that is too far behind is cut instead."""
+        self._queue.append(frame)
+        if len(self._queue) > BEHIND:
+            self._queue.clear()
+            self.close()
+        self._stirred.set()
+
+    def close(self) -> None:
+        """End the stream after what is queued."""
+        self._closed = True
+        self._stirred.set()
+        for timer in self._timers:
+            timer.cancel()
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """The replay in slices, then everything queued at a time, until closed."""
+        replay = iter(self._terms.replay)
+        while frames := tuple(islice(replay, SLICE)):
+            yield b"".join(frames)
+            await asyncio.sleep(0)
+        while not self._closed or self._queue:
+            await self._stirred.wait()
+            self._stirred.clear()
+            if self._queue:
+                chunk = b"".join(self._queue)
+                self._queue.clear()
+                yield chunk
+
+    def _schedule(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._timers.append(loop.call_later(self._terms.seconds, self.close))
+        if self._terms.bookmarks:
+            farewell = max(0.0, self._terms.seconds - FAREWELL_SECONDS)
+            self._timers.append(loop.call_later(farewell, self._bookmark))
+            self._timers.append(loop.call_later(self._terms.every, self._tick))
+
+    def _tick(self) -> None:
+        self._bookmark()
+        loop = asyncio.get_running_loop()
+        self._timers[-1] = loop.call_later(self._terms.every, self._tick)
+
+    def _bookmark(self) -> None:
+        self.push(bookmark(self.band.selection.form, self._revision()))
+
+
+@dataclass(eq=False, slots=True)
+class Band:
+    """The watchers of one selection."""
+
+    selection: Selection
+    members: set[Watcher] = field(default_factory=set)
+
+    def tell(self, change: Change) -> None:
+        frame = self.selection.frame(change)
+        if frame is not None:
+            for member in self.members:
+                member.push(frame)
+
+
+class Hub:
+    """Every open watch, by table and namespace."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._bands: dict[tuple[str, str], dict[Selection, Band]] = {}
+        store.subscribe(self._told)
+
+    def __len__(self) -> int:
+        """How many streams are open."""
+        return sum(len(band.members) for band in self._all())
+
+    def open(self, selection: Selection, terms: Terms) -> Watcher:
+        """Join: from now on every change reaches the watcher, which `leave` must end."""
+        bands = self._bands.setdefault(_place(selection), {})
+        band = bands.setdefault(selection, Band(selection))
+        watcher = Watcher(band, terms, lambda: self._store.revision)
+        band.members.add(watcher)
+        return watcher
+
+    def leave(self, watcher: Watcher) -> None:
+        """Forget a watcher, and its band when it was the last member."""
+        watcher.close()
+        band = watcher.band
+        band.members.discard(watcher)
+        if not band.members:
+            place = _place(band.selection)
+            self._bands.get(place, {}).pop(band.selection, None)
+
+    def close(self, table: str = "") -> None:
+        """End the streams of a table, or all of them."""
+        for band in self._all():
+            if table in ("", band.selection.form.kind.table):
+                for member in band.members:
+                    member.close()
+
+    def _all(self) -> list[Band]:
+        return [band for bands in self._bands.values() for band in bands.values()]
+
+    def _told(self, table: Table, change: Change) -> None:
+        for band in self._bands.get((table.name, ""), {}).values():
+            band.tell(change)
+        namespace = change.key.rpartition("/")[0]
+        if namespace:
+            for band in self._bands.get((table.name, namespace), {}).values():
+                band.tell(change)
+
+
+def added(selection: Selection, entries: Iterable[tuple[str, Entry]]) -> Iterator[bytes]:
+    """Lines that tell entries as if they had just been created."""
+    for key, entry in entries:
+        if selection.matches(key, entry):
+            yield _line(b"ADDED", selection.form.whole(entry))
+
+
+def missed(selection: Selection, changes: Iterable[Change]) -> Iterator[bytes]:
+    """Lines that tell changes of the past."""
+    for change in changes:
+        frame = selection.frame(change)
+        if frame is not None:
+            yield frame
+
+
+def bookmark(form: Form, rv: int, annotations: Mapping[str, str] = NO_ANNOTATIONS) -> bytes:
+    """A line that tells how far the stream has come."""
+    return _line(b"BOOKMARK", form.bookmark(rv, annotations))
+
+
+def refusal(problem: Problem) -> bytes:
+    """A line that tells why the stream ends."""
+    return _line(b"ERROR", msgspec.json.encode(problem.status))
+
+
+def _line(word: bytes, obj: bytes) -> bytes:
+    return b'{"type":"%b","object":%b}\n' % (word, obj)
+
+
+def _place(selection: Selection) -> tuple[str, str]:
+    return selection.form.kind.table, selection.namespace
+
+
+def _fields(key: str, entry: Entry) -> dict[str, str]:
+    namespace, _, name = key.rpartition("/")
+    return {**entry.facts, "metadata.name": name, "metadata.namespace": namespace}

@@ -1,0 +1,138 @@
+"""Stored bytes and the forms a client may ask for.
+
+An entry holds an object's JSON without its beginning: apiVersion, kind and resourceVersion come in
+front when it is written out. So a version is a prefix, a list item without its kind is another,
+and a deletion can carry a newer revision, all without decoding:
+
+    {"apiVersion":"v1","kind":"Pod","metadata":{"resourceVersion":"  42  ","name":"a",...},...}
+    └──────────────────────── head ───────────────────────────────┘  rv  └──── entry.raw ────┘
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.ring import Entry
+
+UNSTORED = 0
+"""The revision of an entry that was never stored: a dry run's."""
+
+_HEAD = b'{"apiVersion":"%b","kind":"%b","metadata":{"resourceVersion":"'
+_BARE = b'{"metadata":{"resourceVersion":"'
+_PARTIAL = b'{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":%b}'
+_HEADER = frozenset({"apiVersion", "kind", "metadata"})
+_NO_FACTS: Mapping[str, str] = {}
+
+
+class _Partial(msgspec.Struct):
+    metadata: msgspec.Raw
+
+
+_partial = msgspec.json.Decoder(_Partial)
+
+
+def pack(obj: Mapping[str, Any]) -> bytes:
+    """What an entry holds of an object."""
+    metadata = {key: value for key, value in obj["metadata"].items() if key != "resourceVersion"}
+    rest = {key: value for key, value in obj.items() if key not in _HEADER}
+    return b'"' + _continued(metadata) + _continued(rest)
+
+
+def unpack(kind: Kind, entry: Entry) -> Plain:
+    """An object as its kind shows it, fresh and mutable."""
+    where = kind.resource
+    stored = msgspec.json.decode(b"%b%d%b" % (_BARE, entry.rv, entry.raw))
+    obj: Plain = {"apiVersion": where.api_version, "kind": where.kind, **stored}
+    if kind.normalise is not None and entry.rv <= kind.since:
+        obj = kind.normalise(obj)
+    return obj
+
+
+def labels_of(obj: Plain) -> Mapping[str, str]:
+    """The labels of an object, for its entry."""
+    return obj["metadata"].get("labels") or _NO_FACTS
+
+
+def facts_of(kind: Kind, obj: Plain) -> Mapping[str, str]:
+    """The selectable fields of an object, for its entry."""
+    if not kind.selectable:
+        return _NO_FACTS
+    return {path: _text(obj, path) or absent for path, absent in kind.selectable.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How the objects of a kind are written for a client."""
+
+    kind: Kind
+    partial: bool = False
+    """Metadata only."""
+    head: bytes = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        where = self.kind.resource
+        names = (where.api_version.encode(), where.kind.encode())
+        object.__setattr__(self, "head", _HEAD % names)
+
+    def whole(self, entry: Entry, rv: int = 0) -> bytes:
+        """The object by itself; `rv` replaces the revision of its last write."""
+        if self._quick(entry):
+            return b"%b%d%b" % (self.head, rv or entry.rv, entry.raw)
+        return self._slow(entry, rv)
+
+    def item(self, entry: Entry) -> bytes:
+        """The object in a list: built-in kinds do not repeat their kind there."""
+        if self.kind.custom or not self._quick(entry):
+            return self.whole(entry)
+        return b"%b%d%b" % (_BARE, entry.rv, entry.raw)
+
+    @property
+    def list_head(self) -> bytes:
+        """What a list begins with, up to its metadata."""
+        if self.partial:
+            return b'{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1"'
+        where = self.kind.resource
+        names = (where.kind.encode(), where.api_version.encode())
+        return b'{"kind":"%bList","apiVersion":"%b"' % names
+
+    def bookmark(self, rv: int, annotations: Mapping[str, str]) -> bytes:
+        """An object that only tells a revision."""
+        metadata: Plain = {"resourceVersion": str(rv), "creationTimestamp": None}
+        if annotations:
+            metadata["annotations"] = annotations
+        where = self.kind.resource
+        names = ("PartialObjectMetadata", "meta.k8s.io/v1")
+        name, version = names if self.partial else (where.kind, where.api_version)
+        return msgspec.json.encode({"kind": name, "apiVersion": version, "metadata": metadata})
+
+    def _quick(self, entry: Entry) -> bool:
+        outdated = self.kind.normalise is not None and entry.rv <= self.kind.since
+        return not (self.partial or outdated or entry.rv == UNSTORED)
+
+    def _slow(self, entry: Entry, rv: int) -> bytes:
+        obj = unpack(self.kind, entry)
+        if rv or entry.rv:
+            obj["metadata"]["resourceVersion"] = str(rv or entry.rv)
+        else:
+            del obj["metadata"]["resourceVersion"]
+        raw = msgspec.json.encode(obj)
+        return _PARTIAL % bytes(_partial.decode(raw).metadata) if self.partial else raw
+
+
+def _continued(members: Mapping[str, Any]) -> bytes:
+    """The members of a JSON object after others, with the closing brace."""
+    raw = msgspec.json.encode(members)
+    return b"," + raw[1:] if members else b"}"
+
+
+def _text(obj: Any, path: str) -> str:
+    for part in path.split("."):
+        obj = obj.get(part) if isinstance(obj, dict) else None
+    if isinstance(obj, bool):
+        return "true" if obj else "false"
+    return "" if obj is None else str(obj)
