@@ -35,6 +35,9 @@ def explained(error: Exception, call: Call, config: Config) -> TransportError:
         return ConnectError(_text(call, why, "check proxy-url and HTTPS_PROXY"))
     if isinstance(error, aiohttp.ClientResponseError):
         return ConnectError(_text(call, f"{host} sent something that is not HTTP"))
+    handshake = next((one for one in _causes(error) if _from_tls(one)), None)
+    if isinstance(handshake, ssl.SSLError):
+        return ConnectError(_text(call, *trust.explain(handshake, host)))
     if isinstance(error, aiohttp.ClientConnectorError):
         return ConnectError(_text(call, *_unreachable(error, host)))
     return ConnectError(_text(call, f"the connection to {host} broke before the whole answer"))
@@ -57,9 +60,6 @@ def stale(error: Exception, method: str) -> bool:
 
 
 def _unreachable(error: aiohttp.ClientConnectorError, host: str) -> tuple[str, str]:
-    cause = next((one for one in _causes(error) if isinstance(one, ssl.SSLError)), None)
-    if cause is not None:
-        return trust.explain(cause, host)
     if isinstance(error, aiohttp.ClientProxyConnectionError):
         return f"the proxy cannot be reached: {_reason(error)}", "check proxy-url and HTTPS_PROXY"
     if isinstance(error, aiohttp.ClientConnectorDNSError):
@@ -69,6 +69,11 @@ def _unreachable(error: aiohttp.ClientConnectorError, host: str) -> tuple[str, s
 
 def _reason(error: aiohttp.ClientConnectorError) -> str:
     return error.os_error.strerror or str(error.os_error) or "no reason given"
+
+
+def _from_tls(error: BaseException) -> bool:
+    """Whether this is OpenSSL's own error; aiohttp has some that only look like it."""
+    return isinstance(error, ssl.SSLError) and not isinstance(error, aiohttp.ClientError)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

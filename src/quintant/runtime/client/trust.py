@@ -14,7 +14,6 @@ from quintant.runtime.errors import ConfigError
 from quintant.runtime.hidden import Hidden
 from quintant.runtime.tls import KeyPair, present
 
-
 Stamp = tuple[int, int, int]
 
 
@@ -56,7 +55,7 @@ class Trust:
 
 def context(trust: Trust, pair: KeyPair | None = None) -> ssl.SSLContext:
     """A client's TLS set-up; ConfigError says which of the given files is of no use."""
-    made = ssl.create_default_context(cadata=_authorities(trust))
+    made = _trusting(None if trust.insecure else trust.authority)
     made.minimum_version = ssl.TLSVersion.TLSv1_2
     made.set_alpn_protocols(["http/1.1"])
     # Authorities that cluster installers made years ago lack extensions that the strict check of
@@ -96,16 +95,18 @@ def explain(error: ssl.SSLError, host: str) -> tuple[str, str]:
     return f"the TLS handshake with {host} failed ({text})", ""
 
 
-def _authorities(trust: Trust) -> str | None:
-    if trust.authority is None or trust.insecure:
-        return None
-    text = trust.authority.read().reveal().decode("ascii", "replace")
-    if "-----BEGIN CERTIFICATE-----" not in text:
-        where = f" {trust.authority.path}" if trust.authority.path else ""
+def _trusting(authority: Pem | None) -> ssl.SSLContext:
+    if authority is None:
+        return ssl.create_default_context()
+    text = authority.read().reveal().decode("ascii", "replace")
+    try:
+        # OpenSSL takes no text at all to mean the system's authorities.
+        return ssl.create_default_context(cadata=text or "nothing")
+    except (ssl.SSLError, ValueError):
+        where = f" {authority.path}" if authority.path else ""
         raise ConfigError(
-            f"cannot use {trust.authority.field}{where}", because="it holds no PEM certificate"
-        )
-    return text
+            f"cannot use {authority.field}{where}", because="it holds no valid PEM certificate"
+        ) from None
 
 
 def _show(made: ssl.SSLContext, pair: KeyPair) -> None:

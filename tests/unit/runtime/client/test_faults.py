@@ -40,6 +40,10 @@ class Reader:
     end: TransportError | str | None = None
 
     @property
+    def open(self) -> bool:
+        return self.end is None
+
+    @property
     def heard(self) -> list[bytes]:
         return [word for _, word in self.words]
 
@@ -197,7 +201,7 @@ async def test_stalled_stream_is_silent_until_lifted_even_if_it_was_open() -> No
                 server.say(b"a\n")
                 await advance(3600)
                 assert (pods.heard, late.heard, nodes.heard) == ([], [], [b"a\n"])
-                assert pods.end is None
+                assert pods.open
                 assert fault.hits == 2
         await settle()
         assert pods.heard == [b"a\n"]
@@ -240,7 +244,7 @@ async def test_cut_breaks_open_streams_at_once_and_no_others() -> None:
         assert faults.cut(watch(Pod)) == 1
         await settle()
         assert isinstance(pods.end, ConnectError)
-        assert nodes.end is None
+        assert nodes.open
         assert faults.cut(clean=True) == 1
         await settle()
         assert nodes.end == "ended"
