@@ -1,0 +1,416 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from random import Random
+
+import pytest
+from structlog.testing import capture_logs
+
+from quintant.api.core import Node, Pod
+from quintant.api.events import Event
+from quintant.api.meta import ObjectReference
+from quintant.cluster.server import ApiServer
+from quintant.runtime import logs
+from quintant.runtime.client.client import Client
+from quintant.runtime.client.faults import FaultTransport
+from quintant.runtime.client.match import anything, verb, writes
+from quintant.runtime.client.rest import Rest
+from quintant.runtime.client.transport import InProcessTransport
+from quintant.runtime.clock import Chance, LoopClock, monotonic
+from quintant.runtime.events import ATTEMPTS, FLUSH_SECONDS, MEMORY_LIMIT, QUEUE_LIMIT, Recorder
+from quintant.runtime.metrics import Metrics
+from quintant.runtime.object import Object, ObjectMeta
+from quintant.testing.loop import advance, run, settle
+
+MINUTE = 60.0
+
+
+def pod(name: str = "web", *, version: str = "1") -> Pod:
+    meta = ObjectMeta(name=name, namespace="default", uid=f"uid-{name}", resource_version=version)
+    return Pod(metadata=meta)
+
+
+class Desk:
+    """A recorder, the server it writes to, and what can go wrong between them."""
+
+    def __init__(self, server: ApiServer, *, seed: int = 0) -> None:
+        self.faults = FaultTransport(InProcessTransport(server))
+        self.client = Client(Rest(InProcessTransport(server)))
+        self.metrics = Metrics()
+        self.recorder = Recorder(
+            Rest(self.faults),
+            "portal",
+            clock=LoopClock(),
+            chance=Chance(Random(seed)),
+            metrics=self.metrics,
+            instance="portal-0",
+        )
+
+    def say(self, reason: str = "Exposed", *, about: Object | None = None, note: str = "") -> None:
+        self.recorder.event(about or pod(), "Normal", reason, note or "it is public now")
+
+    async def events(self) -> Sequence[Event]:
+        await settle()
+        return await self.client.list(Event, live=True)
+
+    @property
+    def calls(self) -> int:
+        return len(self.faults.seen(writes))
+
+    @property
+    def dropped(self) -> float | None:
+        return self.metrics.registry.get_sample_value("quintant_events_dropped_total")
+
+    @asynccontextmanager
+    async def at_work(self) -> AsyncIterator[None]:
+        task = asyncio.create_task(self.recorder.run())
+        await settle()
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+@pytest.fixture
+async def server() -> ApiServer:
+    return ApiServer(clock=LoopClock(), chance=Chance(Random(0)))
+
+
+@pytest.fixture
+async def desk(server: ApiServer) -> AsyncIterator[Desk]:
+    desk = Desk(server)
+    async with desk.at_work():
+        yield desk
+
+
+async def test_event_says_what_happened_to_whom(desk: Desk) -> None:
+    await advance(90)
+    desk.recorder.event(
+        pod(version="7"), "Warning", "TunnelFailed", "no relay answered", action="Expose",
+        related=Node(metadata=ObjectMeta(name="n1", uid="uid-n1")),
+    )  # fmt: skip
+
+    (event,) = await desk.events()
+    assert (event.type, event.reason, event.action) == ("Warning", "TunnelFailed", "Expose")
+    assert event.note == "no relay answered"
+    assert event.regarding == ObjectReference(
+        api_version="v1", kind="Pod", name="web", namespace="default", uid="uid-web"
+    )
+    assert event.related is not None
+    assert event.related.kind == "Node"
+    assert event.event_time == "2026-01-01T00:01:30.000000Z"
+    assert (event.reporting_controller, event.reporting_instance) == ("portal", "portal-0")
+    assert event.metadata.namespace == "default"
+    assert event.metadata.name.startswith("web.")
+    assert event.series is None
+
+
+async def test_event_inside_a_reconcile_is_reported_by_its_controller(desk: Desk) -> None:
+    with logs.reconciling("tunnelclass", "shop/web", "id"):
+        desk.say()
+
+    (event,) = await desk.events()
+    assert event.reporting_controller == "tunnelclass"
+
+
+async def test_texts_beyond_the_limits_of_the_api_are_cut(desk: Desk) -> None:
+    desk.recorder.event(pod("x" * 253), "Normal", "R" * 200, "ü" * 2000, action="A" * 200)
+
+    (event,) = await desk.events()
+    assert (len(event.reason), len(event.action)) == (128, 128)
+    assert event.note == "ü" * 512
+    assert len(event.metadata.name) <= 253
+
+
+async def test_type_the_api_does_not_know_becomes_a_warning(desk: Desk) -> None:
+    desk.recorder.event(pod(), "Error", "Failed", "a note")  # type: ignore[arg-type]
+
+    (event,) = await desk.events()
+    assert event.type == "Warning"
+
+
+async def test_empty_reason_and_action_are_filled_in(desk: Desk) -> None:
+    desk.recorder.event(pod(), "Normal", "", "a note")
+
+    (event,) = await desk.events()
+    assert (event.reason, event.action) == ("Unknown", "Unknown")
+
+
+async def test_event_about_a_cluster_wide_object_goes_to_the_default_namespace(desk: Desk) -> None:
+    desk.say(about=Node(metadata=ObjectMeta(name="n1")))
+
+    (event,) = await desk.events()
+    assert event.metadata.namespace == "default"
+
+
+async def test_second_occurrence_makes_a_series(desk: Desk) -> None:
+    desk.say(note="first")
+    await advance(5)
+    desk.say(about=pod(version="8"), note="second")
+
+    (event,) = await desk.events()
+    assert event.series is not None
+    assert event.series.count == 2
+    assert event.series.last_observed_time == "2026-01-01T00:00:05.000000Z"
+    assert event.note == "first"
+
+
+async def test_ten_thousand_identical_events_take_three_calls(desk: Desk) -> None:
+    for _ in range(100):
+        for _ in range(100):
+            desk.say()
+        await advance(0.5)
+    await advance(10 * MINUTE)
+
+    (event,) = await desk.events()
+    assert event.series is not None
+    assert event.series.count == 10_000
+    assert desk.calls <= 3
+    assert desk.dropped == 0
+
+
+async def test_burst_in_one_moment_takes_one_call(desk: Desk) -> None:
+    for _ in range(50):
+        desk.say()
+
+    (event,) = await desk.events()
+    assert event.series is not None
+    assert event.series.count == 50
+    assert desk.calls == 1
+
+
+async def test_count_of_a_long_series_is_brought_up_to_date_every_half_hour(desk: Desk) -> None:
+    for _ in range(61):
+        desk.say()
+        await advance(MINUTE)
+
+    (event,) = await desk.events()
+    assert event.series is not None
+    assert event.series.count >= 60 / 2
+    assert desk.calls == 4
+
+
+async def test_same_thing_after_a_pause_is_a_new_event(desk: Desk) -> None:
+    desk.say()
+    await advance(7 * MINUTE)
+    desk.say()
+
+    events = await desk.events()
+    assert [event.series for event in events] == [None, None]
+
+
+async def test_different_reasons_at_one_moment_are_different_events(desk: Desk) -> None:
+    for reason in ("Exposed", "Scaled", "Moved"):
+        desk.say(reason)
+
+    assert {event.reason for event in await desk.events()} == {"Exposed", "Scaled", "Moved"}
+
+
+async def test_noisy_reason_is_held_back_and_does_not_starve_others(desk: Desk) -> None:
+    for number in range(40):
+        related = Node(metadata=ObjectMeta(name=f"n{number}"))
+        desk.recorder.event(pod(), "Normal", "Noisy", "again", related=related)
+    desk.say("Quiet")
+    desk.say("Noisy", about=pod("other"))
+
+    reasons = [(event.regarding.name, event.reason) for event in await desk.events()]
+    assert reasons.count(("web", "Noisy")) == 25
+    assert ("web", "Quiet") in reasons
+    assert ("other", "Noisy") in reasons
+    assert desk.dropped == 15
+
+
+async def test_event_that_expired_on_the_server_is_written_again(desk: Desk) -> None:
+    desk.say()
+    (event,) = await desk.events()
+    await desk.client.delete(event)
+    desk.say()
+
+    (event,) = await desk.events()
+    assert event.series is not None
+    assert event.series.count == 2
+
+
+async def test_event_waits_for_a_server_that_is_away(desk: Desk) -> None:
+    with desk.faults.refuse():
+        desk.say()
+        await advance(MINUTE)
+    await advance(15)
+
+    assert len(await desk.events()) == 1
+    assert desk.dropped == 0
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+async def test_event_waits_for_a_server_in_trouble(desk: Desk, status: int) -> None:
+    desk.faults.answer(status, times=2)
+    desk.say()
+    await advance(30)
+
+    assert len(await desk.events()) == 1
+
+
+async def test_one_stubborn_event_does_not_hold_up_the_others(desk: Desk) -> None:
+    desk.faults.answer(500, times=1)
+    desk.say("Stubborn")
+    desk.say("Easy")
+
+    assert [event.reason for event in await desk.events()] == ["Easy"]
+
+
+async def test_event_is_given_up_after_two_minutes(desk: Desk) -> None:
+    with capture_logs() as lines, desk.faults.refuse():
+        desk.say()
+        await advance(5 * MINUTE)
+
+    assert desk.calls == ATTEMPTS
+    assert desk.dropped == 1
+    assert [line["event"] for line in lines] == ["dropped event"]
+    assert await desk.events() == []
+
+
+async def test_rejected_event_is_not_tried_again(desk: Desk) -> None:
+    with desk.faults.answer(403):
+        desk.say()
+        await advance(5 * MINUTE)
+
+    assert desk.calls == 1
+    assert desk.dropped == 1
+
+    desk.say()
+    assert len(await desk.events()) == 1
+
+
+async def test_creation_whose_answer_was_lost_is_not_doubled(desk: Desk) -> None:
+    desk.faults.lose(verb("create"), times=1)
+    desk.say()
+    await advance(30)
+
+    assert len(await desk.events()) == 1
+    assert desk.dropped == 0
+
+
+async def test_two_processes_with_the_same_idea_of_now_both_get_their_event(
+    desk: Desk, server: ApiServer
+) -> None:
+    other = Desk(server, seed=1)
+    async with other.at_work():
+        desk.say("One")
+        other.say("Other")
+
+        assert {event.reason for event in await desk.events()} == {"One", "Other"}
+
+
+async def test_queue_is_bounded_and_drops_the_newest(desk: Desk) -> None:
+    with desk.faults.refuse():
+        for number in range(QUEUE_LIMIT + 10):
+            desk.say(about=pod(f"pod-{number}"))
+        await settle()
+        assert desk.dropped == 10
+    await advance(15)
+
+    names = {event.regarding.name for event in await desk.events()}
+    assert names == {f"pod-{number}" for number in range(QUEUE_LIMIT)}
+
+
+async def test_memory_is_bounded(desk: Desk) -> None:
+    for number in range(MEMORY_LIMIT + 100):
+        desk.say(about=pod(f"pod-{number}"))
+        if number % 500 == 0:
+            await settle()
+    await settle()
+    calls = desk.calls
+
+    desk.say(about=pod("pod-0"))
+    desk.say(about=pod(f"pod-{MEMORY_LIMIT}"))
+    await settle()
+    assert desk.calls == calls + 2
+    forgotten = [e for e in await desk.events() if e.regarding.name == "pod-0"]
+    assert [event.series for event in forgotten] == [None, None]
+
+
+async def test_recording_never_waits_for_the_server(desk: Desk) -> None:
+    with desk.faults.stall():
+        began = monotonic()
+        for number in range(100):
+            desk.say(about=pod(f"pod-{number}"))
+
+        assert monotonic() == began
+
+
+async def test_object_that_is_no_kind_is_dropped_and_not_raised(desk: Desk) -> None:
+    desk.say(about=Object(metadata=ObjectMeta(name="strange")))
+
+    assert desk.dropped == 1
+    assert await desk.events() == []
+
+
+async def test_idle_recorder_sends_nothing(desk: Desk) -> None:
+    desk.say()
+    await advance(24 * 3600)
+
+    assert len(desk.faults.seen(anything)) == 1
+
+
+async def test_flush_writes_what_was_not_written_yet(server: ApiServer) -> None:
+    desk = Desk(server)
+    desk.say("One")
+    desk.say("One")
+    desk.say("Two")
+    await desk.recorder.flush()
+
+    events = {event.reason: event for event in await desk.events()}
+    assert set(events) == {"One", "Two"}
+    assert events["One"].series is not None
+
+
+async def test_flush_writes_the_last_count_of_a_series(server: ApiServer) -> None:
+    desk = Desk(server)
+    async with desk.at_work():
+        for _ in range(9):
+            desk.say()
+            await settle()
+    await desk.recorder.flush()
+
+    (event,) = await desk.events()
+    assert event.series is not None
+    assert event.series.count == 9
+
+
+async def test_flush_is_bounded_and_counts_what_was_lost(server: ApiServer) -> None:
+    desk = Desk(server)
+    with desk.faults.stall():
+        desk.say("One")
+        desk.say("Two")
+        began = monotonic()
+        await desk.recorder.flush()
+
+        assert monotonic() - began <= 2 * FLUSH_SECONDS
+        assert desk.dropped == 2
+
+
+async def test_flush_tries_once_when_the_server_is_away(server: ApiServer) -> None:
+    desk = Desk(server)
+    with desk.faults.refuse():
+        desk.say("One")
+        await desk.recorder.flush()
+
+    assert desk.calls == 1
+    assert desk.dropped == 1
+
+
+def test_same_seed_gives_the_same_requests_at_the_same_times() -> None:
+    async def requests() -> list[tuple[float, str, bytes | None]]:
+        desk = Desk(ApiServer(clock=LoopClock(), chance=Chance(Random(0))))
+        async with desk.at_work():
+            desk.faults.answer(500, times=3)
+            for reason in ("One", "Two", "One"):
+                desk.say(reason)
+                await advance(7)
+            return [(sent.at, str(sent.call), sent.call.body) for sent in desk.faults.calls]
+
+    assert run(requests()) == run(requests())
