@@ -98,7 +98,7 @@ class ApiServer:
             yield Stream(answer.status, _once(answer.body), answer.headers)
             return
         try:
-            yield Stream(200, answer.chunks(), self._headers())
+            yield Stream(200, answer.chunks(), self.headers())
         finally:
             self._hub.leave(answer)
 
@@ -111,7 +111,7 @@ class ApiServer:
             user = self._authenticate(call, asked)
             answer = await self._answer(call, asked, user)
         except Problem as problem:
-            headers = self._headers() | problem.headers
+            headers = self.headers() | problem.headers
             answer = Reply(problem.code, problem.encode(), headers)
         code = answer.status if isinstance(answer, Reply) else 200
         self.audit.note(user.name if user else "", asked, code)
@@ -220,9 +220,10 @@ class ApiServer:
         self._settle()
 
     def _dressed(self, reply: Reply) -> Reply:
-        return replace(reply, headers={**self._headers(), **reply.headers})
+        return replace(reply, headers={**self.headers(), **reply.headers})
 
-    def _headers(self) -> dict[str, str]:
+    def headers(self) -> dict[str, str]:
+        """What every answer carries, this one with an id of its own."""
         return {**HEADERS, "audit-id": self._chance.id()}
 
 

@@ -1,0 +1,127 @@
+"""The HTTP edge: an `ApiServer` on a socket.
+
+A thin layer over aiohttp: it turns a request into a `Call` and an answer into bytes on a
+connection, and holds no other knowledge. Large answers and watches are written piece by piece, so
+that one slow or greedy client stalls nobody else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from ssl import SSLContext
+
+from aiohttp import web
+
+from quintant.cluster.problems import REQUEST_LIMIT
+from quintant.cluster.server import ApiServer
+from quintant.cluster.watchers import Watcher
+from quintant.runtime.client.transport import Call, Reply
+
+LOOPBACK = "127.0.0.1"
+PIECE = 64 * 1024
+"""Bytes written before the loop gets a turn: about what a socket takes at once."""
+STALL_SECONDS = 30.0
+"""How long a client of a watch may leave bytes unread before it is cut; it can resume."""
+GOODBYE_SECONDS = 1.0
+"""How long open connections get when the server stops."""
+
+
+@asynccontextmanager
+async def serve(
+    server: ApiServer, host: str = LOOPBACK, port: int = 0, ssl: SSLContext | None = None
+) -> AsyncIterator[str]:
+    """Serve over HTTP, or HTTPS with a context, until left; yields the server's URL.
+
+    Port 0 takes any free one. Only loopback is reachable from this machine alone: bind elsewhere
+    with TLS and authorisation only.
+    """
+    edge = web.Server(_Edge(server).handle, access_log=None, handler_cancellation=True)
+    runner = web.ServerRunner(edge, shutdown_timeout=GOODBYE_SECONDS)
+    await runner.setup()
+    site = web.TCPSite(runner, host, port, ssl_context=ssl)
+    try:
+        await site.start()
+        yield _url(runner, ssl)
+    finally:
+        server.close()
+        await runner.cleanup()
+
+
+class _Edge:
+    """One request after another."""
+
+    def __init__(self, server: ApiServer) -> None:
+        self._server = server
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        answer = await self._server.handle(await _call(request))
+        if isinstance(answer, Watcher):
+            return await self._watch(request, answer)
+        if len(answer.body) <= PIECE:
+            return web.Response(status=answer.status, body=answer.body, headers=answer.headers)
+        return await _large(request, answer)
+
+    async def _watch(self, request: web.BaseRequest, watcher: Watcher) -> web.StreamResponse:
+        response = web.StreamResponse(headers=self._server.headers())
+        response.enable_chunked_encoding()
+        try:
+            await response.prepare(request)
+            async for chunk in watcher.chunks():
+                async with asyncio.timeout(STALL_SECONDS):
+                    await response.write(chunk)
+        except (TimeoutError, ConnectionResetError):
+            _cut(request)
+        finally:
+            self._server.leave(watcher)
+        return response
+
+
+async def _call(request: web.BaseRequest) -> Call:
+    headers: dict[str, str] = {}
+    for name, value in request.headers.items():
+        key = name.lower()
+        headers[key] = f"{headers[key]},{value}" if key in headers else value
+    body = await _body(request) if request.can_read_body else None
+    return Call(request.method, request.path, dict(request.query), headers, body)
+
+
+async def _body(request: web.BaseRequest) -> bytes:
+    """The body, or just enough of it for the server to see that it is too large."""
+    pieces, size = [], 0
+    async for piece in request.content.iter_any():
+        pieces.append(piece)
+        size += len(piece)
+        if size > REQUEST_LIMIT:
+            break
+    return b"".join(pieces)
+
+
+async def _large(request: web.BaseRequest, answer: Reply) -> web.StreamResponse:
+    response = web.StreamResponse(status=answer.status, headers=answer.headers)
+    response.content_length = len(answer.body)
+    await response.prepare(request)
+    for piece in _pieces(answer.body):
+        await response.write(piece)
+        await asyncio.sleep(0)
+    await response.write_eof()
+    return response
+
+
+def _pieces(body: bytes) -> Iterator[memoryview]:
+    view = memoryview(body)
+    for start in range(0, len(view), PIECE):
+        yield view[start : start + PIECE]
+
+
+def _cut(request: web.BaseRequest) -> None:
+    """Drop a connection whose client does not read: a clean end could not be written either."""
+    if request.transport is not None:
+        request.transport.abort()
+
+
+def _url(runner: web.ServerRunner, ssl: SSLContext | None) -> str:
+    host, port, *_ = runner.addresses[0]
+    scheme = "http" if ssl is None else "https"
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
