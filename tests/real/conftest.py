@@ -1,8 +1,9 @@
-"""One real control plane for the whole run, and a client for each test."""
+"""One real control plane for the whole run, a client for each test, and real time."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
 import pytest
 import pytest_asyncio
@@ -13,7 +14,11 @@ from quintant.runtime.client.rest import Rest
 from realpair import RealCluster
 
 
-@pytest.fixture(scope="session")
+def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    return {"real": asyncio.new_event_loop}
+
+
+@pytest.fixture(scope="package")
 def real_cluster() -> Iterator[RealCluster]:
     with RealCluster() as cluster:
         yield cluster
