@@ -119,7 +119,7 @@ class ConversionResponse(Model):
 
     uid: str
     result: Status
-    converted_objects: tuple[msgspec.Raw, ...] = ()
+    converted_objects: tuple[msgspec.Raw, ...] | None = None
 
 
 class ConversionReview(Model):

@@ -23,6 +23,7 @@ import msgspec
 from quintant.api.admission import ConversionRequest, ConversionResponse
 from quintant.runtime.codec import encode
 from quintant.runtime.errors import Status
+from quintant.runtime.resource import Resource
 from quintant.runtime.webhook.failure import Failed, guarded
 
 Plain = dict[str, Any]
@@ -44,11 +45,9 @@ class Spoke:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """The versions of one kind."""
+    """The versions of one kind; `hub` is the kind in the version that all others go through."""
 
-    group: str
-    kind: str
-    hub: str
+    hub: Resource
     spokes: Mapping[str, Spoke]
 
     def convert(self, obj: Plain, version: str) -> Plain:
@@ -64,19 +63,19 @@ class Conversion:
             obj = step(obj)
         return {
             **obj,
-            "apiVersion": f"{self.group}/{version}",
-            "kind": self.kind,
+            "apiVersion": f"{self.hub.group}/{version}",
+            "kind": self.hub.kind,
             "metadata": _restored(metadata, obj.get("metadata", {})),
         }
 
     def _steps(self, source: str, version: str) -> list[Convert]:
-        up = [] if source == self.hub else [self._spoke(source).to_hub]
-        down = [] if version == self.hub else [self._spoke(version).from_hub]
+        up = [] if source == self.hub.version else [self._spoke(source).to_hub]
+        down = [] if version == self.hub.version else [self._spoke(version).from_hub]
         return up + down
 
     def _spoke(self, version: str) -> Spoke:
         if version not in self.spokes:
-            raise Failed(400, "BadRequest", f"{self.kind} has no version {version!r} here")
+            raise Failed(400, "BadRequest", f"{self.hub.kind} has no version {version!r} here")
         return self.spokes[version]
 
 

@@ -115,7 +115,7 @@ class Webhooks:
             raise _twice(f"conversion of {resource.kind}")
         if resource.version in spokes:
             raise ConfigError(f"{resource.kind} {resource.version} cannot be both hub and spoke")
-        self._conversions[key] = Conversion(*key, resource.version, dict(spokes))
+        self._conversions[key] = Conversion(resource, dict(spokes))
 
     def configurations(self, place: Place, *, ca_bundle: bytes = b"") -> tuple[Configuration, ...]:
         """The objects that make an API server ask these webhooks at `place`.

@@ -19,8 +19,10 @@ from quintant.api.admission import (
     ADMISSION_V1,
     ADMISSION_V1BETA1,
     CONVERSION_V1,
+    AdmissionRequest,
     AdmissionResponse,
     AdmissionReview,
+    ConversionRequest,
     ConversionResponse,
     ConversionReview,
 )
@@ -45,7 +47,7 @@ MARGIN_SECONDS = 0.5
 CONVERSION_SECONDS = 30.0
 
 Review = AdmissionReview | ConversionReview
-R = TypeVar("R", AdmissionReview, ConversionReview)
+R = TypeVar("R", "_Admission", "_Conversion")
 T = TypeVar("T")
 log = get_logger()
 
@@ -101,9 +103,9 @@ class AdmissionRoute(Route):
         return self.hook.name
 
     async def _decide(self, body: bytes, timeout: float | None) -> tuple[Review, int]:
-        review = _read(AdmissionReview, body, self.versions)
+        review = _read(_Admission, "AdmissionReview", body, self.versions)
         if review.request is None:
-            raise _empty(review)
+            raise _empty(review.kind)
         verdict = self.hook.decide(Admission(review.request, self.client))
         response = await _within(timeout or self.hook.settings.timeout_seconds, verdict)
         return _answered(review.api_version, response), _code(response.status)
@@ -128,15 +130,28 @@ class ConversionRoute(Route):
         return "conversion"
 
     async def _decide(self, body: bytes, timeout: float | None) -> tuple[Review, int]:
-        review = _read(ConversionReview, body, self.versions)
+        review = _read(_Conversion, "ConversionReview", body, self.versions)
         if review.request is None:
-            raise _empty(review)
+            raise _empty(review.kind)
         converted = convert_all(self.conversions, review.request)
         response = await _within(timeout or CONVERSION_SECONDS, converted)
         return _converted(review.api_version, response), _code(response.result)
 
     def _failed(self, version: str, uid: str, failed: Failed) -> Review:
         return _converted(version, ConversionResponse(uid=uid, result=_status(failed)))
+
+
+# Reviews come with a response too, full of nulls: only the request is read.
+class _Admission(Model):
+    api_version: str = ""
+    kind: str = ""
+    request: AdmissionRequest | None = None
+
+
+class _Conversion(Model):
+    api_version: str = ""
+    kind: str = ""
+    request: ConversionRequest | None = None
 
 
 class _Uid(Model):
@@ -158,20 +173,19 @@ def _head(body: bytes) -> _Head:
     return head
 
 
-def _read(kind: type[R], body: bytes, versions: tuple[str, ...]) -> R:
+def _read(view: type[R], kind: str, body: bytes, versions: tuple[str, ...]) -> R:
     try:
-        review: R = decoder(kind).decode(body)
+        review: R = decoder(view).decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Failed(400, "BadRequest", f"cannot read the {kind.__name__}: {error}") from None
-    if review.kind != kind.__name__ or review.api_version not in versions:
-        wanted = " or ".join(versions)
-        got = f"{review.api_version} {review.kind}"
-        raise Failed(400, "BadRequest", f"expected {wanted} {kind.__name__}, got {got}")
+        raise Failed(400, "BadRequest", f"cannot read the {kind}: {error}") from None
+    if review.kind != kind or review.api_version not in versions:
+        wanted, got = " or ".join(versions), f"{review.api_version} {review.kind}"
+        raise Failed(400, "BadRequest", f"expected {wanted} {kind}, got {got}")
     return review
 
 
-def _empty(review: Review) -> Failed:
-    return Failed(400, "BadRequest", f"the {review.kind} has no request")
+def _empty(kind: str) -> Failed:
+    return Failed(400, "BadRequest", f"the {kind} has no request")
 
 
 async def _within(seconds: float, verdict: Awaitable[T]) -> T:

@@ -17,12 +17,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum, auto
 
-from quintant.runtime.client.client import Client
 from quintant.runtime.clock import Clock
 from quintant.runtime.tls import KeyPair
 from quintant.runtime.webhook.authority import Issued, issue
-from quintant.runtime.webhook.configuration import Place
-from quintant.runtime.webhook.declaration import Webhooks
 
 # API servers learn of a changed configuration within seconds; this is for those that lag behind.
 OVERLAP = timedelta(minutes=5)
@@ -31,17 +28,7 @@ LAPTOP = ("localhost", "127.0.0.1", "::1")
 """The names of a server on the API server's own machine."""
 
 Publish = Callable[[bytes], Awaitable[None]]
-"""Makes API servers trust these authorities (PEM); `publishing` gives the usual one."""
-
-
-def publishing(webhooks: Webhooks, place: Place, client: Client) -> Publish:
-    """What makes API servers ask these webhooks at `place`, and trust their certificates."""
-
-    async def publish(ca_bundle: bytes) -> None:
-        for configuration in webhooks.configurations(place, ca_bundle=ca_bundle):
-            await client.apply(configuration)
-
-    return publish
+"""Makes API servers trust these authorities (PEM); `publish.publishing` gives the usual one."""
 
 
 def service_names(name: str, namespace: str) -> tuple[str, ...]:

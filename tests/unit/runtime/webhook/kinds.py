@@ -81,10 +81,11 @@ def admission(
 
 
 def conversion(objects: list[Any], desired: str, **request: Any) -> bytes:
-    """A ConversionReview."""
+    """A ConversionReview; a real API server adds an empty response, as here."""
     about = {"uid": UID, "desiredAPIVersion": desired, "objects": objects, **request}
     head = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview"}
-    return msgspec.json.encode({**head, "request": about})
+    empty: dict[str, Any] = {"uid": "", "convertedObjects": None, "result": {"metadata": {}}}
+    return msgspec.json.encode({**head, "request": about, "response": empty})
 
 
 class Empty:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.api.admission import ConversionRequest, ConversionResponse
+from quintant.runtime.resource import Resource
 from quintant.runtime.webhook import Plain, Spoke
 from quintant.runtime.webhook.conversion import TURN_OBJECTS, Conversion, convert_all
 from quintant.runtime.webhook.failure import Failed
@@ -36,9 +37,7 @@ def beta_down(obj: Plain) -> Plain:
 
 
 GATES = Conversion(
-    "gates.example.com",
-    "Gate",
-    "v1",
+    Resource("gates.example.com", "v1", "Gate", "gates"),
     {"v1alpha1": Spoke(alpha_up, alpha_down), "v1beta1": Spoke(beta_up, beta_down)},
 )
 ALL = {("gates.example.com", "Gate"): GATES}
@@ -64,7 +63,7 @@ async def convert(objects: list[Any], desired: str) -> ConversionResponse:
 
 async def converted(objects: list[Any], desired: str) -> list[Any]:
     response = await convert(objects, desired)
-    return [msgspec.json.decode(raw) for raw in response.converted_objects]
+    return [msgspec.json.decode(raw) for raw in response.converted_objects or ()]
 
 
 async def test_a_spoke_is_converted_to_the_hub_and_keeps_what_nobody_mentions() -> None:

@@ -47,7 +47,7 @@ def test_a_manager_knows_whether_a_server_is_needed() -> None:
     assert not webhooks
     webhooks.converting(Gate, {"v1alpha1": Spoke(same, same)})
     assert webhooks
-    assert webhooks.conversions[("gates.example.com", "Gate")].hub == "v1"
+    assert webhooks.conversions[("gates.example.com", "Gate")].hub.version == "v1"
 
 
 @pytest.mark.parametrize(

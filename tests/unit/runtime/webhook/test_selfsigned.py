@@ -1,30 +1,22 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-import msgspec
 import pytest
 
-from quintant.runtime.client.client import Client
-from quintant.runtime.client.rest import Rest
-from quintant.runtime.client.transport import Call, InProcessTransport, Reply, Stream
 from quintant.runtime.clock import LoopClock
 from quintant.runtime.errors import ConnectError
-from quintant.runtime.webhook import Admission, Webhooks
 from quintant.runtime.webhook.authority import Issued, issue
 from quintant.runtime.webhook.selfsigned import (
     OVERLAP,
     Phase,
     Ring,
     SelfSigned,
-    publishing,
     service_names,
     step,
 )
-from unit.runtime.webhook.kinds import Gate
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -121,37 +113,6 @@ async def test_nothing_moves_on_while_nobody_can_be_told() -> None:
     assert len(cluster.trusted) == 2
     await asyncio.sleep(OVERLAP.total_seconds())
     assert await source.poll() is not None
-
-
-async def test_publishing_applies_the_configurations_with_the_bundle() -> None:
-    class Server:
-        """Keeps what is applied."""
-
-        def __init__(self) -> None:
-            self.calls: list[Call] = []
-
-        async def request(self, call: Call) -> Reply:
-            self.calls.append(call)
-            return Reply(200, call.body or b"")
-
-        def stream(self, call: Call) -> AbstractAsyncContextManager[Stream]:
-            raise NotImplementedError
-
-    async def allow(_old: Gate | None, _new: Gate | None, _: Admission) -> None:
-        """Anything goes."""
-
-    webhooks = Webhooks("gates")
-    webhooks.validating(Gate, allow)
-    server = Server()
-    client = Client(Rest(InProcessTransport(server)))
-    await publishing(webhooks, "https://127.0.0.1:9443", client)(b"bundle")
-    (call,) = server.calls
-    assert call.path.endswith("/gates-validating-webhook-configuration")
-    applied = msgspec.json.decode(call.body or b"")
-    assert applied["webhooks"][0]["clientConfig"] == {
-        "url": "https://127.0.0.1:9443/validate-gates-example-com-v1-gate",
-        "caBundle": "YnVuZGxl",
-    }
 
 
 def _unwanted() -> Issued:
