@@ -69,7 +69,8 @@ class Engine:
         """Set when the caches are complete and every controller may work."""
         self._sides, self._webhooks = sides, webhooks
         chance, clock = environment.chance, environment.clock
-        rest = Rest(patient(environment.transport, chance), self.metrics.rest("kubernetes"))
+        counts = self.metrics.rest("kubernetes")
+        rest = Rest(patient(environment.transport, chance, observer=counts), counts)
         self.elector = self._elect() if settings.leader_elect else None
         self.caches = Caches(rest, chance, namespaces=settings.namespaces, metrics=self.metrics)
         fence = self.elector.fence if self.elector else unfenced

@@ -27,8 +27,9 @@ from quintant.runtime.client.line import Line
 from quintant.runtime.client.proof import Credentials, Proof
 from quintant.runtime.client.retry import repeatable
 from quintant.runtime.client.transport import Call, Reply, Stream
+from quintant.runtime.client.trust import context
 from quintant.runtime.clock import Clock, SystemClock, monotonic
-from quintant.runtime.errors import ConnectError, StreamStalled, TransportError
+from quintant.runtime.errors import ConfigError, ConnectError, StreamStalled, TransportError
 
 # aiohttp warns about bytes larger than this, since it writes them in one piece.
 LARGE_BYTES = 1024 * 1024
@@ -68,6 +69,8 @@ class HttpTransport:
         credentials: Credentials | None = None,
         limits: Limits | None = None,
     ) -> None:
+        if config.server.startswith("https:"):
+            context(config.trust)  # what is wrong with it should be known at the start
         self._config = config
         self._limits = limits or Limits()
         self._credentials = credentials or auth.credentials(config, clock or SystemClock())
@@ -168,7 +171,10 @@ class HttpTransport:
             return line
         if self._closed:
             raise ConnectError("the transport is closed")
-        fresh = Line(self._config, proof.pair, pooled=pooled)
+        try:
+            fresh = Line(self._config, proof.pair, pooled=pooled)
+        except ConfigError as error:  # a file that was there at the start is gone
+            raise ConnectError(str(error)) from None
         if line is not None:
             self._retired.append(line)
         return fresh

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Protocol
 
 from quintant.runtime.client.transport import Call, Reply, Stream, Transport
 from quintant.runtime.clock import Chance, monotonic
@@ -24,19 +24,34 @@ FIRST_SECONDS, LONGEST_SECONDS = 0.1, 5.0
 # A share added to the time that a server named, so that those it named it to do not come at once.
 SPREAD = 0.1
 
+# What is counted where there is no status.
+NO_ANSWER = "<error>"
+
 _REPEATABLE: Final = frozenset(("GET", "HEAD", "PUT", "DELETE"))
 # Answers that come from an overloaded server or from a proxy before it, not from the request.
 _PASSING: Final = frozenset((429, 502, 503, 504))
 
 
+class Observer(Protocol):
+    """Who counts what patience does."""
+
+    def retried(self, method: str, code: int | str) -> None: ...
+
+    def throttled(self, method: str, seconds: float) -> None: ...
+
+
 def patient(
-    transport: Transport, chance: Chance | None = None, *, bucket: Bucket | None = None
+    transport: Transport,
+    chance: Chance | None = None,
+    *,
+    bucket: Bucket | None = None,
+    observer: Observer | None = None,
 ) -> Transport:
     """A transport that tries again where that may help, within each call's own time limit.
 
     With a `bucket`, requests also wait for their turn on the client's side.
     """
-    return _Patient(transport, chance or Chance(), bucket)
+    return _Patient(transport, chance or Chance(), bucket, observer)
 
 
 def repeatable(call: Call) -> bool:
@@ -76,14 +91,16 @@ class Bucket:
     burst: int = 1
     _due: float = field(default=0.0, init=False)
 
-    async def take(self) -> None:
-        """Wait for our turn."""
+    async def take(self) -> float:
+        """Wait for our turn; returns for how long."""
         now = monotonic()
         due = max(self._due, now)
         self._due = due + 1 / self.rate
         wait = due - now - (self.burst - 1) / self.rate
-        if wait > 0:
-            await asyncio.sleep(wait)
+        if wait <= 0:
+            return 0.0
+        await asyncio.sleep(wait)
+        return wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,21 +108,22 @@ class _Patient:
     inner: Transport
     chance: Chance
     bucket: Bucket | None
+    observer: Observer | None
 
     async def request(self, call: Call) -> Reply:
-        began = monotonic()
+        ends = None if call.timeout is None else monotonic() + call.timeout
         outcome = await self._try(call)
-        failures = 0
+        failures = 1
         while not isinstance(outcome, Reply) or outcome.status >= 429:
-            failures += 1
             wait = pause(call, outcome, failures, self.chance.uniform(0, 1))
-            if wait is None:
+            if wait is None or (ends is not None and monotonic() + wait >= ends):
                 break
-            left = None if call.timeout is None else began + call.timeout - monotonic() - wait
-            if left is not None and left <= 0:
-                break
+            if self.observer is not None:
+                self.observer.retried(call.method, _code(outcome))
             await asyncio.sleep(wait)
-            outcome = await self._try(call if left is None else replace(call, timeout=left))
+            again = call if ends is None else replace(call, timeout=ends - monotonic())
+            outcome = await self._try(again)
+            failures += 1
         if isinstance(outcome, TransportError):
             raise outcome
         return outcome
@@ -118,8 +136,14 @@ class _Patient:
 
     async def _try(self, call: Call) -> Reply | TransportError:
         if self.bucket is not None:
-            await self.bucket.take()
+            held = await self.bucket.take()
+            if self.observer is not None:
+                self.observer.throttled(call.method, held)
         try:
             return await self.inner.request(call)
         except TransportError as error:
             return error
+
+
+def _code(outcome: Reply | TransportError) -> int | str:
+    return outcome.status if isinstance(outcome, Reply) else NO_ANSWER

@@ -21,7 +21,13 @@ from quintant.runtime.client.transport import Call
 from quintant.runtime.client.trust import Pem, Trust
 from quintant.runtime.client.user import Impersonate, Plugin, User
 from quintant.runtime.clock import SystemClock
-from quintant.runtime.errors import ConnectError, DeadlineExceeded, StreamStalled, TransportError
+from quintant.runtime.errors import (
+    ConfigError,
+    ConnectError,
+    DeadlineExceeded,
+    StreamStalled,
+    TransportError,
+)
 from quintant.runtime.hidden import Hidden
 from quintant.runtime.tls import KeyPair
 from unit.runtime.client.net import AUTHORITY, TRUSTED, Api, head, serving, talking, transport
@@ -120,6 +126,23 @@ async def test_wrong_authority_is_explained() -> None:
         with pytest.raises(ConnectError, match="not signed by an authority we trust") as caught:
             await http.request(GET)
     assert "try: certificate-authority-data" in str(caught.value)
+
+
+def test_unusable_authority_is_refused_at_the_start() -> None:
+    with pytest.raises(ConfigError, match="cannot use ca"):
+        HttpTransport(Api(hello).config(Trust(Pem("ca", Hidden(b"no PEM")))))
+
+
+async def test_authority_that_vanishes_later_is_no_end_of_the_world(tmp_path: Path) -> None:
+    path = tmp_path / "ca.pem"
+    path.write_bytes(AUTHORITY.pem)
+    trust = Trust(Pem("certificate-authority", path=path))
+    async with serving(hello, TLS) as api, transport(api.config(trust)) as http:
+        path.unlink()
+        with pytest.raises(ConnectError, match="cannot read certificate-authority"):
+            await http.request(GET)
+        path.write_bytes(AUTHORITY.pem)
+        assert (await http.request(GET)).status == 200
 
 
 async def test_wrong_name_is_explained_and_tls_server_name_mends_it() -> None:

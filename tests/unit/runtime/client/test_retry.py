@@ -122,6 +122,32 @@ async def test_streams_and_closing_pass_through() -> None:
     assert server.closed
 
 
+class Count:
+    """An observer that writes down what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, str, object]] = []
+
+    def retried(self, method: str, code: int | str) -> None:
+        self.told.append(("retried", method, code))
+
+    def throttled(self, method: str, seconds: float) -> None:
+        self.told.append(("throttled", method, seconds))
+
+
+async def test_second_tries_and_waiting_are_counted() -> None:
+    outcomes: list[Reply | TransportError] = [busy(), ConnectError("gone"), Reply(200)]
+    count = Count()
+    server = Server(lambda call: outcomes.pop(0))
+    await patient(server, observer=count).request(GET)
+    assert count.told == [("retried", "GET", 429), ("retried", "GET", "<error>")]
+    count.told.clear()
+    limited = patient(Server(), bucket=Bucket(rate=1), observer=count)
+    for _ in range(2):
+        await limited.request(GET)
+    assert count.told == [("throttled", "GET", 0.0), ("throttled", "GET", pytest.approx(1))]
+
+
 async def test_bucket_spreads_requests_after_its_burst() -> None:
     server = Server()
     transport = patient(server, bucket=Bucket(rate=2, burst=3))
