@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,7 +24,7 @@ from quintant.runtime.errors import ConfigError, NotFound, Status
 from quintant.runtime.object import K, Model, Object, ObjectMeta, Request
 from quintant.runtime.resource import Resource, resource_of
 from quintant.runtime.watch.caches import Caches
-from quintant.runtime.watch.follow import follow
+from quintant.runtime.watch.follow import await_state, follow
 from quintant.runtime.watch.informer import Change
 from quintant.runtime.watch.reflector import PAGE_SIZE, Scope
 
@@ -237,16 +236,9 @@ class Client:
         timeout: float,
     ) -> K | None:
         """`wait`, for an object that may not exist yet."""
+        scope = Scope(kind, namespace, fields={"metadata.name": name})
         async with asyncio.timeout(timeout):
-            current = await self.find(kind, name, namespace, live=True)
-            if until(current):
-                return current
-            changes = self.watch(kind, namespace, fields={"metadata.name": name})
-            async with aclosing(changes):  # type: ignore[type-var]
-                async for change in changes:
-                    if until(change.new):
-                        return change.new
-        raise AssertionError("a watch does not end")
+            return await await_state(self.rest, scope, self.chance, until)
 
     async def _list_live(self, scope: Scope[K]) -> Sequence[K]:
         found: Sequence[K] = ()
