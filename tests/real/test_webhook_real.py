@@ -42,7 +42,7 @@ from quintant.runtime.webhook.server import WebhookServer
 pytestmark = pytest.mark.realtime
 
 PATIENCE_SECONDS = 30.0
-REFRESH_SECONDS = 0.5
+LOAD_SECONDS = 0.5
 DEFINITION = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gates.gates.example.com"
 CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/{}webhookconfigurations"
 NAME = "webhooks-under-test"
@@ -89,14 +89,7 @@ class World:
             source=SelfSigned(LAPTOP, clock=self.clock, publish=publish),
         )
         async with self.server.serve(f"127.0.0.1:{self.port}"):
-            await self.refresh()
             yield
-
-    async def refresh(self) -> None:
-        """Have the server look at its certificate now."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(REFRESH_SECONDS):
-                await self.server.keep()
 
     async def shown(self) -> str:
         """The certificate that a new connection sees."""
@@ -340,10 +333,10 @@ async def test_no_admission_fails_while_the_certificate_is_replaced(world: World
         first, tasks = await world.shown(), [group.create_task(load())]
         for offset in (timedelta(), OVERLAP):
             world.clock.offset = offset
-            await world.refresh()
+            await world.server.certificates.refresh()
             # More callers at once make the API server open further connections.
             tasks += [group.create_task(load()) for _ in range(4)]
-            await asyncio.sleep(REFRESH_SECONDS)
+            await asyncio.sleep(LOAD_SECONDS)
         assert await world.shown() != first
         for task in tasks:
             task.cancel()

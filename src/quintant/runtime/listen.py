@@ -19,6 +19,9 @@ from quintant.runtime.errors import ConfigError
 
 # Answers under way when a server stops; probes and scrapes take milliseconds.
 SHUTDOWN_SECONDS = 1.0
+# What remains of a refused body is read and dropped for so long; a caller that still sends may then
+# miss the refusal, but cannot hold the connection.
+LINGER_SECONDS = 1.0
 HIGHEST_PORT = 65535
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
@@ -52,12 +55,15 @@ class Address:
 
 @asynccontextmanager
 async def serving(
-    handler: Handler, address: Address, context: ssl.SSLContext | None = None
+    handler: Handler,
+    address: Address,
+    context: ssl.SSLContext | None = None,
+    *,
+    shutdown: float = SHUTDOWN_SECONDS,
 ) -> AsyncIterator[Address]:
     """Answer requests while the context lasts; yields the address with the port that was chosen."""
-    runner = web.ServerRunner(
-        web.Server(handler, access_log=None), shutdown_timeout=SHUTDOWN_SECONDS
-    )
+    server = web.Server(handler, access_log=None, lingering_time=LINGER_SECONDS)
+    runner = web.ServerRunner(server, shutdown_timeout=shutdown)
     await runner.setup()
     try:
         site = web.TCPSite(runner, address.host or None, address.port, ssl_context=context)

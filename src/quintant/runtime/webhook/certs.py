@@ -75,7 +75,7 @@ class Certificates:
     async def load(self) -> None:
         """Load the first certificate; ConfigError if there is none, since nothing can be served."""
         try:
-            await self._refresh()
+            await self.refresh()
         except (OSError, QuintantError) as error:
             self._metrics.certificate_failed()
             raise ConfigError(
@@ -88,13 +88,14 @@ class Certificates:
         """Follow the source for ever; a failure is counted, and the last certificate stays."""
         while True:
             try:
-                await self._refresh()
+                await self.refresh()
             except (OSError, QuintantError) as error:
                 self._metrics.certificate_failed()
                 log.error("failed to renew certificate", why=_why(error))
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _refresh(self) -> None:
+    async def refresh(self) -> None:
+        """Ask the source now; raises what it raises."""
         pair = await self._source.poll()
         if pair is None:
             return

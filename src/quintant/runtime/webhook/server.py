@@ -15,6 +15,7 @@ from aiohttp import StreamReader, web
 
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.transport import Reply
+from quintant.runtime.listen import Address, serving
 from quintant.runtime.metrics import Metrics
 from quintant.runtime.webhook.certs import Certificates, Files, Source
 from quintant.runtime.webhook.declaration import Webhooks
@@ -23,16 +24,10 @@ from quintant.runtime.webhook.review import Reviews, refusal
 MOUNTED = Path("/tmp/k8s-webhook-server/serving-certs")
 """Where kubebuilder's manifests mount the Secret with tls.crt and tls.key."""
 
-# An API server drops an idle connection after 90 s. We wait longer, or one day we would close it
-# just as it sends a review.
-KEEPALIVE_SECONDS = 120.0
 # A body must be here, and a review must end when the server stops, within the longest time that an
 # API server waits for an answer.
 READ_SECONDS = 30.0
 SHUTDOWN_SECONDS = 30.0
-# What remains of a refused body is read and dropped for so long; a caller that still sends may
-# then miss the refusal, but not hold the connection.
-LINGER_SECONDS = 1.0
 
 
 class WebhookServer:
@@ -42,32 +37,23 @@ class WebhookServer:
         self, webhooks: Webhooks, *, client: Client, metrics: Metrics, source: Source | None = None
     ) -> None:
         self.reviews = Reviews(webhooks, client=client, metrics=metrics)
-        self._certificates = Certificates(source or Files.mounted(MOUNTED), metrics)
+        self.certificates = Certificates(source or Files.mounted(MOUNTED), metrics)
 
     @asynccontextmanager
-    async def serve(self, address: str) -> AsyncIterator[int]:
-        """Listen at `host:port` while the context lasts; yields the port, which may be asked as 0.
+    async def serve(self, address: str) -> AsyncIterator[Address]:
+        """Listen at `host:port` while the context lasts, and renew the certificate meanwhile.
 
-        ConfigError when there is no certificate. Run `keep` beside it.
+        Yields the address with the port that was chosen. ConfigError without a certificate.
         """
-        await self._certificates.load()
-        server = web.Server(
-            self._handle, access_log=None,
-            keepalive_timeout=KEEPALIVE_SECONDS, lingering_time=LINGER_SECONDS,
-        )  # fmt: skip
-        runner = web.ServerRunner(server, shutdown_timeout=SHUTDOWN_SECONDS)
-        await runner.setup()
-        try:
-            host, _, port = address.rpartition(":")
-            tls = self._certificates.context
-            await web.TCPSite(runner, host.strip("[]") or None, int(port), ssl_context=tls).start()
-            yield int(runner.addresses[0][1])
-        finally:
-            await runner.cleanup()
-
-    async def keep(self) -> None:
-        """Renew the certificate for ever."""
-        await self._certificates.keep()
+        at, context = Address.parse(address), self.certificates.context
+        await self.certificates.load()
+        async with (
+            serving(self._handle, at, context, shutdown=SHUTDOWN_SECONDS) as bound,
+            asyncio.TaskGroup() as group,
+        ):
+            renewal = group.create_task(self.certificates.keep())
+            yield bound
+            renewal.cancel()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         reply = await self._reply(request)

@@ -94,7 +94,8 @@ class World:
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
     world = World()
-    async with world.server.serve("127.0.0.1:0") as world.port:
+    async with world.server.serve("127.0.0.1:0") as address:
+        world.port = address.port
         yield world
 
 
@@ -171,11 +172,9 @@ async def test_a_new_connection_gets_the_new_certificate_and_an_old_one_stays_up
         async with session.post(world.url("/judge"), data=body, headers=JSON) as answer:
             await answer.read()
         new = world.source.replace()
-        keeping = asyncio.create_task(world.server.keep())
-        await asyncio.sleep(0)
+        await world.server.certificates.refresh()
         async with session.post(world.url("/judge"), data=body, headers=JSON) as answer:
             assert answer.status == 200
-    keeping.cancel()
 
     status, _ = await world.post("/judge", body)
     assert status == 200
@@ -197,7 +196,8 @@ async def test_a_caller_that_hangs_up_does_no_harm(world: World) -> None:
 
 async def test_stopping_lets_a_review_finish() -> None:
     world = World()
-    async with asyncio.TaskGroup() as group, world.server.serve("127.0.0.1:0") as world.port:
+    async with asyncio.TaskGroup() as group, world.server.serve("127.0.0.1:0") as address:
+        world.port = address.port
         review = group.create_task(world.post("/judge", admission(document({"host": "slow"}))))
         await world.keeper.asked.wait()
         asyncio.get_running_loop().call_later(0.05, world.keeper.go.set)
@@ -210,3 +210,19 @@ async def test_a_server_without_a_certificate_does_not_open() -> None:
     with pytest.raises(ConfigError, match="without a certificate"):
         async with server.serve("127.0.0.1:0"):
             pytest.fail("there is nothing to serve with")
+
+
+async def test_a_renewal_that_crashes_takes_the_server_down() -> None:
+    class Broken(Source):
+        """Works once, and then raises what no source may raise."""
+
+        async def poll(self) -> KeyPair | None:
+            if self.new is None:
+                raise KeyError
+            return await super().poll()
+
+    server = WebhookServer(Webhooks("gates"), client=client(), metrics=Metrics(), source=Broken())
+    with pytest.raises(ExceptionGroup) as crash:
+        async with server.serve("127.0.0.1:0"):
+            await asyncio.sleep(60)
+    assert isinstance(crash.value.exceptions[0], KeyError)
