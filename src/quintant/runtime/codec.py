@@ -1,8 +1,9 @@
 """Bytes to typed objects and back: the only module that knows msgspec's decoders.
 
 Reading is lenient: patterns, ranges and literals of a type describe what the server should accept,
-not what it may have stored, so they are not enforced on what comes back (`relaxed`). Writing puts
-apiVersion and kind in front of the object, in the byte form a watch or an apply needs.
+not what it may have stored, so they are not enforced on what comes back (`relaxed`), and a null
+that does not fit its field means that the field is absent. Writing puts apiVersion and kind in
+front of the object, in the byte form a watch or an apply needs.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from quintant.runtime.errors import Identity, Undecodable
 from quintant.runtime.object import K, Model, Object, ObjectMeta, decode_hook, encode_hook
 from quintant.runtime.resource import Resource, resource_of
 
+# What msgspec raises for bytes that are not JSON, not text, or not of the type.
+BROKEN = (msgspec.DecodeError, UnicodeDecodeError)
+
 T = TypeVar("T")
 _DECLARED: dict[type, dict[str, Any]] = {}
 
@@ -34,10 +38,10 @@ class ListMeta(Model):
 
 
 class Page(Model):
-    """One page of a list, its items still undecoded."""
+    """One page of a list, its items still undecoded; some servers write null for none."""
 
     metadata: ListMeta = ListMeta()
-    items: list[msgspec.Raw] = []
+    items: tuple[msgspec.Raw, ...] | None
 
 
 class WatchLine(Model):
@@ -50,11 +54,12 @@ class WatchLine(Model):
 class _Peek(Model):
     """What is read of an object that does not fit its type."""
 
-    kind: str = ""
     metadata: ObjectMeta = ObjectMeta()
 
 
 class _Names(Model):
+    """What is read of metadata that does not fit either."""
+
     name: str = ""
     namespace: str = ""
     uid: str = ""
@@ -99,13 +104,16 @@ def decode(kind: type[K], raw: bytes | msgspec.Raw) -> K:
     """A typed object from JSON; Undecodable, with what identity can be read, if it does not fit."""
     try:
         return cast(K, decoder(kind).decode(raw))
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Undecodable(identify(kind, raw), str(error)) from error
+    except BROKEN as error:
+        return _decode_sparsely(kind, raw, error)
 
 
-def decode_page(raw: bytes) -> Page:
-    """A list answer, its items undecoded."""
-    return _page.decode(raw)
+def decode_page(kind: type[Object], raw: bytes) -> Page:
+    """A list answer, its items undecoded; Undecodable if it is no list (a Table is none)."""
+    try:
+        return _page.decode(raw)
+    except BROKEN as error:
+        raise Undecodable(Identity(f"{resource_of(kind).kind}List"), str(error)) from error
 
 
 def decode_line(raw: bytes) -> WatchLine:
@@ -114,17 +122,26 @@ def decode_line(raw: bytes) -> WatchLine:
 
 
 def decode_meta(raw: bytes | msgspec.Raw) -> ObjectMeta:
-    """The metadata of any object."""
-    return _peek.decode(raw).metadata
+    """The metadata of any object, or of an odd one its names alone; raises one of BROKEN."""
+    try:
+        return _peek.decode(raw).metadata
+    except BROKEN:
+        names = _barest.decode(raw).metadata
+    return ObjectMeta(
+        name=names.name,
+        namespace=names.namespace,
+        uid=names.uid,
+        resource_version=names.resource_version,
+    )
 
 
 def identify(kind: type[Object], raw: bytes | msgspec.Raw) -> Identity:
     """As much identity as the bytes give away; empty strings for the rest."""
     name = resource_of(kind).kind
     try:
-        meta = _peek.decode(raw).metadata
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return _identify_names(name, raw)
+        meta = decode_meta(raw)
+    except BROKEN:
+        return Identity(name)
     return Identity(
         name, meta.name, meta.namespace, meta.uid, meta.resource_version, meta.generation
     )
@@ -160,6 +177,7 @@ def relax(kind: Any) -> None:
 
 def relaxed(hint: Any) -> Any:
     """A type hint without constraints: what may be stored, not what should be."""
+    hint = _unnamed(hint)
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return relaxed(args[0])
@@ -172,7 +190,15 @@ def relaxed(hint: Any) -> Any:
     return hint
 
 
+def _unnamed(hint: Any) -> Any:
+    """What a NewType, or an alias made by the type statement of newer Pythons, stands for."""
+    while (inner := getattr(hint, "__supertype__", getattr(hint, "__value__", None))) is not None:
+        hint = inner
+    return hint
+
+
 def _models(hint: Any, seen: set[type]) -> Iterator[type]:
+    hint = _unnamed(hint)
     for arg in get_args(hint):
         yield from _models(arg, seen)
     model = get_origin(hint) or hint
@@ -196,12 +222,22 @@ def _own_fields(model: type) -> list[str]:
     return [name for name in inspect.get_annotations(model) if name in fields]
 
 
-def _identify_names(kind: str, raw: bytes | msgspec.Raw) -> Identity:
+def _decode_sparsely(kind: type[K], raw: bytes | msgspec.Raw, why: Exception) -> K:
+    # Go writes null for an empty list, and reads it as absent anywhere. Looked at only when the
+    # plain way has failed: nulls inside Opaque fields must survive otherwise.
     try:
-        names = _barest.decode(raw).metadata
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return Identity(kind)
-    return Identity(kind, names.name, names.namespace, names.uid, names.resource_version)
+        present = _encoder.encode(_without_nulls(msgspec.json.decode(raw)))
+        return cast(K, decoder(kind).decode(present))
+    except BROKEN:
+        raise Undecodable(identify(kind, raw), str(why)) from why
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nulls(item) for name, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    return value
 
 
 @cache

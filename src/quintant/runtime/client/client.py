@@ -246,7 +246,7 @@ class Client:
         more: dict[str, str] = {}
         while True:
             page = await self.rest.page(scope.kind, scope.namespace, query | more)
-            found = [*found, *(codec.decode(scope.kind, raw) for raw in page.items)]
+            found = [*found, *(codec.decode(scope.kind, raw) for raw in page.items or ())]
             if not page.metadata.continue_token:
                 return found
             more = {"continue": page.metadata.continue_token}

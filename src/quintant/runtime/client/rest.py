@@ -74,7 +74,7 @@ class Rest:
         resource = resource_of(kind)
         headers = _PARTIAL_LIST if resource.metadata_only else _PLAIN
         reply = await self.send(Call("GET", resource.path(namespace), query, headers))
-        return codec.decode_page(reply.body)
+        return codec.decode_page(kind, reply.body)
 
     @asynccontextmanager
     async def watch(

@@ -146,7 +146,7 @@ class Reflector(Generic[K]):
         except TooManyRequests as error:
             self._patience = error.retry_after
             return self._failed(error)
-        except (ApiError, TransportError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (ApiError, TransportError, Undecodable, *codec.BROKEN) as error:
             return self._failed(error)
         except Exception as error:
             # The watch loop owns recovery: a defect in one kind must not silence it for ever.
@@ -173,7 +173,7 @@ class Reflector(Generic[K]):
         while True:
             page = await self._rest.page(self.scope.kind, self.scope.namespace, query | start)
             self._alive()
-            for raw in page.items:
+            for raw in page.items or ():
                 self._collect(raw, state)
             if not page.metadata.continue_token:
                 break

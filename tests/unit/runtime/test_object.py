@@ -1,0 +1,86 @@
+"""Promises of quintant.runtime.object."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quintant.runtime.object import ObjectMeta, Opaque, Request, decode_hook, encode_hook, replace
+from unit.runtime.kinds import Ship, ShipSpec, meta, ship
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)  # fmt: skip
+
+
+def test_a_request_reads_as_kubectl_writes_it() -> None:
+    assert str(Request("a", "sea")) == "sea/a"
+    assert str(Request("a")) == "a"
+
+
+def test_models_are_frozen() -> None:
+    with pytest.raises(AttributeError):
+        ship().spec = ShipSpec()  # type: ignore[misc]
+
+
+def test_replace_leaves_the_original_alone() -> None:
+    first = ship()
+
+    second = replace(first, spec=ShipSpec(rig="ketch"))
+
+    assert (first.spec.rig, second.spec.rig) == ("sloop", "ketch")
+
+
+def test_a_namesake_has_name_and_namespace_and_nothing_else() -> None:
+    parent = ship("a", "7", labels={"x": "y"})
+
+    like = ObjectMeta.like(parent, labels={"own": "label"})
+
+    assert like == ObjectMeta(name="a", namespace="sea", labels={"own": "label"})
+
+
+def test_key_and_deletion_are_read_from_metadata() -> None:
+    going = Ship(metadata=meta(deletion_timestamp="2026-01-01T00:00:00Z"), spec=ShipSpec())
+
+    assert going.key == Request("a", "sea")
+    assert going.deleting
+    assert not ship().deleting
+
+
+@given(JSON)
+def test_opaque_gives_back_what_it_was_given(value: object) -> None:
+    assert Opaque.of(value).value == value
+    assert Opaque.of({"inner": Opaque.of(value)}).value == {"inner": value}
+
+
+def test_opaque_values_are_equal_by_content() -> None:
+    one, same, other = Opaque.of({"a": 1}), Opaque.of({"a": 1}), Opaque.of({"a": 2})
+
+    assert one == same
+    assert one != other
+    assert one != {"a": 1}
+    assert len({one, same, other}) == 2
+
+
+def test_opaque_shows_nothing_of_its_content() -> None:
+    assert repr(Opaque.of({"password": "x"})) == "Opaque(16 bytes)"
+
+
+def test_opaque_holds_models() -> None:
+    assert Opaque.of(ShipSpec(rig="ketch")).value == {"rig": "ketch"}
+
+
+def test_hooks_know_nothing_but_opaque() -> None:
+    with pytest.raises(NotImplementedError, match="cannot encode complex"):
+        encode_hook(1j)
+    with pytest.raises(NotImplementedError, match="cannot decode complex"):
+        decode_hook(complex, {})
+
+
+def test_models_travel_in_camel_case_without_defaults() -> None:
+    assert msgspec.json.encode(ObjectMeta(resource_version="1")) == b'{"resourceVersion":"1"}'
