@@ -7,15 +7,19 @@ the wider one; `Metadata[Pod]` has it by construction. `resource_of` is the only
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar, get_args, get_origin
 
-from quintant.runtime.errors import ConfigError
+from quintant.runtime.errors import BadRequest, ConfigError, Status
 from quintant.runtime.object import Custom, Metadata, Object
 
 C = TypeVar("C", bound=type[Object])
+
+# What may stand between two slashes as it is; every name that the API server accepts does.
+_SEGMENT = re.compile(r"(?!\.\.?$)[\w.:~@!$&'()*+,;=-]+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,13 @@ class Resource:
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     def path(self, namespace: str = "", name: str = "", sub: str = "") -> str:
-        """The URL path of the collection, an object, or one of its subresources."""
+        """The URL path of the collection, an object, or one of its subresources.
+
+        BadRequest for a name that would lead elsewhere: names often come from users.
+        """
+        for part in (namespace, name):
+            if part and _SEGMENT.fullmatch(part) is None:
+                raise _misnamed(self.kind, part)
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
         scope = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
         tail = "".join(f"/{part}" for part in (name, sub) if part)
@@ -163,6 +173,12 @@ def resource_of(kind: type[Object]) -> Resource:
     """The identity of a kind; ConfigError when the class was never given one."""
     if get_origin(kind) is Metadata:
         return dataclasses.replace(resource_of(get_args(kind)[0]), metadata_only=True)
+    if kind is Metadata:
+        raise ConfigError(
+            "Metadata alone is not a kind",
+            because="an object read as Metadata[Pod] does not remember that it is a Pod",
+            hint="read with Metadata[Pod], and write with the kind itself: Pod(metadata=...)",
+        )
     found: Resource | None = vars(kind).get("__resource__") if isinstance(kind, type) else None
     if found is None:
         name = getattr(kind, "__name__", repr(kind))
@@ -183,6 +199,11 @@ def definition_of(kind: type[Object]) -> Definition:
             because="it is not a Custom[Spec, Status] decorated with @resource",
         )
     return found
+
+
+def _misnamed(kind: str, name: str) -> BadRequest:
+    message = f"{name!r} cannot be the name or namespace of a {kind}"
+    return BadRequest(Status(status="Failure", message=message, reason="BadRequest", code=400))
 
 
 def _set(cls: Any, name: str, value: object) -> None:
