@@ -1,0 +1,62 @@
+"""Promises of quintant.runtime.clock."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from random import Random
+from uuid import UUID
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quintant.runtime.clock import (
+    Chance,
+    LoopClock,
+    SystemClock,
+    micro_timestamp,
+    monotonic,
+    parse_timestamp,
+    timestamp,
+)
+from quintant.testing.loop import advance
+
+MOMENT = datetime(2026, 3, 4, 5, 6, 7, 890_123, tzinfo=timezone(timedelta(hours=2)))
+
+
+async def test_the_loops_clock_moves_as_the_loop_does() -> None:
+    clock = LoopClock()
+    before = clock.now()
+
+    await advance(3600)
+
+    assert clock.now() - before == timedelta(hours=1)
+    assert monotonic() == 3600
+
+
+def test_the_systems_clock_is_in_utc() -> None:
+    assert SystemClock().now().tzinfo is UTC
+
+
+def test_timestamps_are_written_in_utc_as_kubernetes_writes_them() -> None:
+    assert timestamp(MOMENT) == "2026-03-04T03:06:07Z"
+    assert micro_timestamp(MOMENT) == "2026-03-04T03:06:07.890123Z"
+
+
+@given(st.datetimes(min_value=datetime(1000, 1, 1), timezones=st.just(UTC)))
+def test_a_timestamp_is_read_back_as_written(moment: datetime) -> None:
+    assert parse_timestamp(micro_timestamp(moment)) == moment
+    assert parse_timestamp(timestamp(moment)) == moment.replace(microsecond=0)
+
+
+def test_chance_is_the_same_for_the_same_seed() -> None:
+    one, two = Chance(Random(7)), Chance(Random(7))
+
+    assert [one.id(), one.uniform(1, 2)] == [two.id(), two.uniform(1, 2)]
+    assert UUID(Chance().id()).version == 4
+
+
+@given(st.floats(0.1, 1000), st.floats(0, 1))
+def test_jitter_stays_within_its_fraction(seconds: float, fraction: float) -> None:
+    spread = seconds * fraction + 1e-9
+
+    assert abs(Chance().jitter(seconds, fraction) - seconds) <= spread
