@@ -92,6 +92,7 @@ class Recorder:
         self._alarms: list[tuple[float, int, Key]] = []
         self._tickets = itertools.count()
         self._rung = asyncio.Event()
+        self._pen = asyncio.Lock()
         self._stamp = 0
         self._complaint = ""
 
@@ -131,12 +132,12 @@ class Recorder:
                 await self._tend(key, entry)
 
     async def flush(self, seconds: float = FLUSH_SECONDS) -> None:
-        """Write what is not written yet, once each; for the end, after `run` was cancelled."""
-        pending = [key for key, entry in self._entries.items() if entry.count > entry.written]
+        """Write what is not written yet, once each: for the end, when nothing happens any more."""
+        pending = [held for held in self._entries.items() if held[1].count > held[1].written]
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                for key in pending:
-                    await self._write(key, self._entries[key], last=True)
+                for key, entry in pending:
+                    await self._write(key, entry, last=True)
         for _ in self._unwritten:
             self._drop("the process stopped")
 
@@ -194,6 +195,11 @@ class Recorder:
             del self._entries[key]
 
     async def _write(self, key: Key, entry: Entry, *, last: bool = False) -> None:
+        async with self._pen:  # `flush` may come while `run` is still writing
+            if self._entries.get(key) is entry and entry.count > entry.written:
+                await self._attempt(key, entry, last=last)
+
+    async def _attempt(self, key: Key, entry: Entry, *, last: bool) -> None:
         count = entry.count
         try:
             await self._send(entry)
@@ -235,7 +241,7 @@ class Recorder:
         await self._rest.create(entry.current, {})
 
     def _give_up(self, key: Key, why: str) -> None:
-        del self._entries[key]
+        self._entries.pop(key, None)
         self._unwritten.discard(key)
         self._drop(why)
 

@@ -381,6 +381,29 @@ async def test_flush_writes_the_last_count_of_a_series(server: ApiServer) -> Non
     assert event.series.count == 9
 
 
+async def test_flush_beside_a_running_recorder_writes_nothing_twice(desk: Desk) -> None:
+    desk.faults.delay(1)
+    for reason in ("One", "Two", "Three"):
+        desk.say(reason)
+    await advance(0.5)
+    await desk.recorder.flush()
+    await advance(MINUTE)
+
+    assert len(await desk.events()) == desk.calls == 3
+
+
+async def test_flush_gives_up_what_the_running_recorder_was_about_to_write(desk: Desk) -> None:
+    desk.faults.delay(1)
+    desk.faults.answer(503)
+    for reason in ("One", "Two"):
+        desk.say(reason)
+    await advance(0.5)
+    await desk.recorder.flush()
+    await advance(5 * MINUTE)
+
+    assert desk.dropped == 2
+
+
 async def test_flush_is_bounded_and_counts_what_was_lost(server: ApiServer) -> None:
     desk = Desk(server)
     with desk.faults.stall():

@@ -1,13 +1,19 @@
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterable
 from dataclasses import replace
+from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.api.apps import Deployment
+from quintant.api.coordination import Lease
 from quintant.api.core import ConfigMap, Namespace, Node, Pod, Secret, ServiceAccount
+from quintant.api.events import Event
 from quintant.api.rbac import (
     ClusterRole,
     ClusterRoleBinding,
@@ -16,10 +22,21 @@ from quintant.api.rbac import (
     RoleBinding,
     Subject,
 )
+from quintant.cluster.auth import MASTERS, User, service_account
+from quintant.cluster.server import ApiServer
 from quintant.runtime.builder import Builder, KeyBuilder
+from quintant.runtime.client.client import Client
+from quintant.runtime.client.rest import Rest
+from quintant.runtime.client.transport import InProcessTransport
+from quintant.runtime.clock import Chance, LoopClock
 from quintant.runtime.context import Context, KeyContext
 from quintant.runtime.declaration import Declaration
-from quintant.runtime.object import Custom, Model, Object, Request
+from quintant.runtime.election import Election
+from quintant.runtime.errors import Forbidden
+from quintant.runtime.events import Recorder
+from quintant.runtime.leader import Elector, State
+from quintant.runtime.metrics import Metrics
+from quintant.runtime.object import Custom, Model, Object, ObjectMeta, Request
 from quintant.runtime.rbac import (
     Grantee,
     Needs,
@@ -33,6 +50,7 @@ from quintant.runtime.rbac import (
     watches,
 )
 from quintant.runtime.resource import resource
+from quintant.testing.loop import advance
 
 
 class Spec(Model):
@@ -234,3 +252,57 @@ def test_own_lease_may_be_kept_and_no_other() -> None:
 
 def test_manager_without_leader_election_may_not_touch_leases() -> None:
     assert of(roles(replace(GRANTEE, leader_elect=False), Needs()), Role) == []
+
+
+class Harbour:
+    """An API server that enforces the generated roles on the manager's account."""
+
+    def __init__(self) -> None:
+        self.server = ApiServer(clock=LoopClock(), chance=Chance(Random(0)), rbac=True)
+        self.server.tokens.add("root", User("root", frozenset({MASTERS})))
+        self.server.tokens.add("harbour", service_account("ships", "harbour"))
+        self.root = Client(Rest(InProcessTransport(self.server, "root")))
+        self.rest = Rest(InProcessTransport(self.server, "harbour"))
+        self.manager = Client(self.rest)
+
+    async def grant(self, objects: Iterable[Object]) -> None:
+        for name in ("ships", "a", "b"):
+            await self.root.apply(Namespace(metadata=ObjectMeta(name=name)))
+        for obj in objects:
+            await self.root.apply(obj)
+
+
+async def test_generated_roles_let_a_replica_lead_and_touch_no_other_lease() -> None:
+    harbour = Harbour()
+    await harbour.grant(roles(GRANTEE, needs(declared())))
+    elector = Elector(
+        harbour.rest, Election("harbour", "ships", "me"), clock=LoopClock(), chance=Chance(),
+        metrics=Metrics().leader("harbour"),
+    )  # fmt: skip
+    task = asyncio.create_task(elector.run())
+    await advance(60)
+    assert elector.state is State.LEADING
+    task.cancel()
+    await elector.release()
+
+    held = await harbour.root.get(Lease, "harbour", "ships")
+    assert held.spec.holder_identity == ""
+    with pytest.raises(Forbidden):
+        await harbour.manager.get(Lease, "other", "ships")
+
+
+async def test_generated_roles_let_a_restricted_manager_work_in_its_namespaces_only() -> None:
+    harbour = Harbour()
+    await harbour.grant(roles(replace(GRANTEE, namespaces=("a",)), needs(declared())))
+    metrics = Metrics()
+    recorder = Recorder(
+        harbour.rest, "harbour", clock=LoopClock(), chance=Chance(), metrics=metrics
+    )
+    recorder.event(ConfigMap(metadata=ObjectMeta(name="x", namespace="a")), "Normal", "Tried", "")
+    await recorder.flush()
+
+    assert [event.reason for event in await harbour.root.list(Event, "a")] == ["Tried"]
+    assert await harbour.manager.list(ConfigMap, "a") == []
+    for forbidden in ("b", ""):
+        with pytest.raises(Forbidden):
+            await harbour.manager.list(ConfigMap, forbidden)
