@@ -15,8 +15,8 @@ pytestmark = pytest.mark.realtime
 
 async def fetch(address: Address | None, path: str, method: str = "GET") -> tuple[int, str]:
     async with (
-        aiohttp.ClientSession() as session,
-        session.request(method, f"http://{address}{path}") as reply,
+        aiohttp.ClientSession() as http,
+        http.request(method, f"http://{address}{path}") as reply,
     ):
         return reply.status, await reply.text()
 
@@ -70,8 +70,8 @@ async def test_metrics_are_served_on_a_port_of_their_own() -> None:
 async def test_metrics_name_their_format() -> None:
     async with (
         Probes(Health(), Metrics()).serve("", LOCAL) as ports,
-        aiohttp.ClientSession() as session,
-        session.get(f"http://{ports.metrics}/metrics") as reply,
+        aiohttp.ClientSession() as http,
+        http.get(f"http://{ports.metrics}/metrics") as reply,
     ):
         assert reply.headers["content-type"] == CONTENT_TYPE
 
