@@ -6,7 +6,6 @@ the bytes; only what fails is looked at again: a bookmark, an error, an object t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Generic
 
@@ -24,30 +23,26 @@ class _Event(msgspec.Struct, Generic[K]):
     object: K
 
 
-@dataclass(frozen=True, slots=True)
-class Changed(Generic[K]):
+class Changed(msgspec.Struct, Generic[K], frozen=True):
     """An object was added or modified, or is part of the initial state."""
 
     obj: K
 
 
-@dataclass(frozen=True, slots=True)
-class Deleted(Generic[K]):
+class Deleted(msgspec.Struct, Generic[K], frozen=True):
     """An object was deleted, or left the selection; carries its last state."""
 
     obj: K
 
 
-@dataclass(frozen=True, slots=True)
-class Bookmark:
+class Bookmark(msgspec.Struct, frozen=True):
     """Everything up to `version` has been sent; `initial` closes the initial state."""
 
     version: str
     initial: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Misfit:
+class Misfit(msgspec.Struct, frozen=True):
     """An object that does not fit its type; its metadata could be read."""
 
     error: Undecodable
@@ -59,33 +54,44 @@ Frame = Changed[K] | Deleted[K] | Bookmark | Misfit | ApiError
 
 
 def parse(kind: type[K], line: bytes) -> Frame[K]:
-    """What a line says. Raises msgspec.DecodeError when it is not a watch event at all."""
+    """What a line says. Raises one of codec.BROKEN when it is not a watch event at all."""
     try:
         event = _decoder(kind).decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except codec.BROKEN:
         return _parse_rare(kind, line)
-    if event.type == "DELETED":
-        return Deleted(event.object)
-    if event.type in ("ADDED", "MODIFIED"):
-        return Changed(event.object)
+    # Types of optional fields fit nearly anything, a Status or a Table too: those have no name.
+    if event.object.metadata.name:
+        if event.type in ("ADDED", "MODIFIED"):
+            return Changed(event.object)
+        if event.type == "DELETED":
+            return Deleted(event.object)
     return _parse_rare(kind, line)
 
 
 def _parse_rare(kind: type[K], line: bytes) -> Frame[K]:
     event = codec.decode_line(line)
-    if event.type == "ERROR":
-        return from_status(msgspec.json.decode(event.object, type=Status))
-    meta = codec.decode_meta(event.object)
-    if event.type == "BOOKMARK":
-        ended = meta.annotations.get(INITIAL_EVENTS_END) == "true"
-        return Bookmark(meta.resource_version, ended)
+    match event.type:
+        case "ERROR":
+            return from_status(msgspec.json.decode(event.object, type=Status))
+        case "BOOKMARK":
+            meta = codec.decode_meta(event.object)
+            ended = meta.annotations.get(INITIAL_EVENTS_END) == "true"
+            return Bookmark(meta.resource_version, ended)
+        case "ADDED" | "MODIFIED" | "DELETED":
+            return _parse_object(kind, event.object, deleted=event.type == "DELETED")
+        case _:
+            raise msgspec.DecodeError(f"an event of unknown type {event.type!r}")
+
+
+def _parse_object(kind: type[K], raw: msgspec.Raw, *, deleted: bool) -> Frame[K]:
+    meta = codec.decode_meta(raw)
     if not meta.name:
         raise msgspec.DecodeError("an event without an object's name")
     try:
-        obj = codec.decode(kind, event.object)
+        obj = codec.decode(kind, raw)
     except Undecodable as error:
-        return Misfit(error, meta, event.type == "DELETED")
-    return Changed(obj)
+        return Misfit(error, meta, deleted)
+    return Deleted(obj) if deleted else Changed(obj)
 
 
 @cache

@@ -1,4 +1,8 @@
-"""Newline-framed JSON out of chunks cut anywhere, without a limit on a line's length."""
+"""Newline-framed JSON out of chunks cut anywhere, without a limit on a line's length.
+
+Sits between the bytes of a stream and `frames`. Each byte is copied at most twice, however many
+chunks a line is cut into; a line without its newline never comes out.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +17,10 @@ class Lines:
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """The lines that `chunk` completes, without their newlines; blank ones are dropped."""
-        first, newline, rest = chunk.partition(b"\n")
-        self._pending.append(first)
-        if not newline:
-            return []
-        whole = b"".join(self._pending)
-        *lines, last = rest.split(b"\n")
-        self._pending = [last] if last else []
-        return [line for line in (whole, *lines) if line]
+        *lines, rest = chunk.split(b"\n")
+        if lines and self._pending:
+            lines[0] = b"".join((*self._pending, lines[0]))
+            self._pending.clear()
+        if rest:
+            self._pending.append(rest)
+        return [line for line in lines if line]
