@@ -67,6 +67,8 @@ class WebhookServer:
                 body = await _read(request.content, self.reviews.limit(request.path))
         except TimeoutError:
             return refusal(408, "Timeout", f"no whole body came within {READ_SECONDS:g} s")
+        except (ConnectionError, web.RequestPayloadError):
+            return refusal(400, "BadRequest", "the body broke off, or is not encoded as it says")
         content_type = request.headers.get("content-type", "")
         return await self.reviews.answer(request.path_qs, body, content_type)
 

@@ -184,7 +184,17 @@ async def test_a_new_connection_gets_the_new_certificate_and_an_old_one_stays_up
             await session.post(world.url("/judge"), data=body, headers=JSON)
 
 
-async def test_a_caller_that_hangs_up_does_no_harm(world: World) -> None:
+async def test_a_body_that_is_not_encoded_as_it_says_is_answered_with_a_status(
+    world: World,
+) -> None:
+    headers = {**JSON, "content-encoding": "gzip"}
+    status, document = await world.post("/judge", b"not gzip at all", headers=headers)
+    assert (status, document["kind"]) == (400, "Status")
+
+
+async def test_a_caller_that_hangs_up_does_no_harm(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
     context = ssl.create_default_context(cadata=world.source.issued.authority.decode())
     _, writer = await asyncio.open_connection("127.0.0.1", world.port, ssl=context)
     writer.write(b"POST /judge HTTP/1.1\r\nhost: a\r\ncontent-length: 1000\r\n\r\nhalf")
@@ -192,6 +202,7 @@ async def test_a_caller_that_hangs_up_does_no_harm(world: World) -> None:
     writer.close()
     status, _ = await world.post("/judge", admission(document()))
     assert status == 200
+    assert not caplog.records
 
 
 async def test_stopping_lets_a_review_finish() -> None:
