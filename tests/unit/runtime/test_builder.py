@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from quintant.api.core import ConfigMap, Pod, Secret
+from quintant.runtime.context import Context, KeyContext
+from quintant.runtime.declaration import Declaration, Retry, by_index
+from quintant.runtime.errors import ConfigError
+from quintant.runtime.manager import Manager
+from quintant.runtime.object import Custom, Model, Object, ObjectMeta, OwnerReference, Request
+from quintant.runtime.resource import resource
+
+
+class Spec(Model):
+    text: str = ""
+
+
+@resource(group="demo.dev", version="v1", status=True)
+class Parent(Custom[Spec, Spec]): ...
+
+
+class Plain(Object): ...
+
+
+async def reconcile(obj: Parent, ctx: Context[Parent]) -> None: ...
+
+
+async def reconcile_key(request: Request, ctx: KeyContext) -> None: ...
+
+
+async def cleanup(obj: Parent, ctx: Context[Parent]) -> None: ...
+
+
+def declared(build: Callable[[Manager], Any]) -> Declaration[Any]:
+    manager = Manager("test")
+    build(manager)
+    return manager.declarations[0]
+
+
+def test_builder_collects_what_a_controller_is() -> None:
+    found = declared(
+        lambda manager: (
+            manager.controls(Parent, name="parents", labels={"a": "b"})
+            .owns(ConfigMap)
+            .watches(Secret, to=by_index("secret"), fields={"type": "x"})
+            .index("secret", lambda obj: [obj.spec.text])
+            .uses(Pod, "get", "list")
+            .finalize("demo.dev/cleanup", cleanup)
+            .gone(lambda request: None)
+            .workers(7)
+            .timeout(timedelta(seconds=9))
+            .retry(first=1, cap=2)
+            .without_resync()
+            .reconcile(reconcile)
+        )
+    )
+
+    assert (found.name, found.kind, found.labels) == ("parents", Parent, {"a": "b"})
+    assert [(w.kind, w.owned) for w in found.watches] == [(ConfigMap, True), (Secret, False)]
+    assert [(use.kind, use.verbs) for use in found.uses] == [(Pod, ("get", "list"))]
+    assert (found.workers, found.timeout, found.retry) == (7, 9.0, Retry(1, 2))
+    assert found.finalizer is not None
+    assert found.finalizer.name == "demo.dev/cleanup"
+    assert not found.resync
+
+
+def test_controller_is_named_after_its_kind_by_default() -> None:
+    assert declared(lambda m: m.controls(Parent).reconcile(reconcile)).name == "parent"
+
+
+@pytest.mark.parametrize(
+    ("mistake", "said"),
+    [
+        (lambda m: m.controls(Plain), "Plain is not a kind"),
+        (lambda m: m.controls(Parent).owns(Plain), "Plain is not a kind"),
+        (lambda m: m.controls(Parent).workers(0), "at least one worker"),
+        (lambda m: m.controls(Parent).timeout(0), "more than zero"),
+        (lambda m: m.controls(Parent).retry(first=2, cap=1), "0 < first <= cap"),
+        (lambda m: m.controls(Parent).uses(Pod), "names no verb"),
+        (lambda m: m.controls(Parent).finalize("bare", cleanup), "not qualified"),
+        (
+            lambda m: m.controls(Parent).finalize("a/b", cleanup).finalize("a/c", cleanup),
+            "one finalizer",
+        ),
+        (lambda m: m.controls(Parent).index("x", list).index("x", list), "declared twice"),
+        (
+            lambda m: m.controls(Parent).watches(Pod, to=by_index("no")).reconcile(reconcile),
+            "unknown index 'no'",
+        ),
+        (lambda m: m.controls(Parent).reconcile("text"), "cannot be called"),
+        (lambda m: m.keyed("x").reconcile(reconcile_key), "watches nothing"),
+        (
+            lambda m: m.keyed("x").watches(Pod, to=by_index("y")).reconcile(reconcile_key),
+            "by_index needs a controlled kind",
+        ),
+        (lambda m: Manager(""), "needs a name"),
+    ],
+)
+def test_mistake_is_refused_when_it_is_declared(
+    mistake: Callable[[Manager], Any], said: str
+) -> None:
+    with pytest.raises(ConfigError, match=said):
+        mistake(Manager("test"))
+
+
+def test_second_reconciler_is_refused() -> None:
+    builder = Manager("test").controls(Parent)
+    builder.reconcile(reconcile)
+    with pytest.raises(ConfigError, match="two reconcilers"):
+        builder.reconcile(reconcile)
+
+
+def test_second_controller_of_the_same_name_is_refused() -> None:
+    manager = Manager("test")
+    manager.controls(Parent).reconcile(reconcile)
+    with pytest.raises(ConfigError, match="two controllers are called 'parent'"):
+        manager.controls(Parent).reconcile(reconcile)
+
+
+def test_kinds_are_listed_once_each() -> None:
+    manager = Manager("test")
+    manager.controls(Parent).owns(ConfigMap).reconcile(reconcile)
+    manager.keyed("x").watches(ConfigMap, to=lambda obj: []).reconcile(reconcile_key)
+    assert manager.kinds() == [Parent, ConfigMap]
+
+
+def owned_by(*references: OwnerReference) -> ConfigMap:
+    return ConfigMap(metadata=ObjectMeta(name="c", namespace="n", owner_references=references))
+
+
+OURS = OwnerReference(api_version="demo.dev/v1", kind="Parent", name="p", uid="1", controller=True)
+SIDE = OwnerReference(api_version="demo.dev/v2", kind="Parent", name="q", uid="2")
+THEIRS = OwnerReference(api_version="other.dev/v1", kind="Parent", name="r", uid="3")
+
+
+@pytest.mark.parametrize(
+    ("every_owner", "child", "woken"),
+    [
+        (False, owned_by(OURS, SIDE, THEIRS), [Request("p", "n")]),
+        (True, owned_by(OURS, SIDE, THEIRS), [Request("p", "n"), Request("q", "n")]),
+        (False, owned_by(SIDE), []),
+        (False, owned_by(), []),
+    ],
+)
+def test_child_wakes_its_controller_or_every_owner_of_the_kind(
+    every_owner: bool, child: ConfigMap, woken: list[Request]
+) -> None:
+    found = declared(
+        lambda m: m.controls(Parent).owns(ConfigMap, every_owner=every_owner).reconcile(reconcile)
+    )
+    mapper: Any = found.watches[0].to
+    assert list(mapper(child)) == woken

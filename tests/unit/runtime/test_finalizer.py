@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+
+from quintant.runtime.finalizer import RELEASE, Turn, adding, removing, turn
+from quintant.runtime.object import ObjectMeta
+
+OURS, THEIRS = "example.dev/ours", "example.dev/theirs"
+
+
+def meta(*finalizers: str, deleting: bool = False, released: bool = False) -> ObjectMeta:
+    return ObjectMeta(
+        name="a",
+        resource_version="7",
+        finalizers=finalizers,
+        deletion_timestamp="2026-01-01T00:00:00Z" if deleting else None,
+        annotations={RELEASE: "true"} if released else {},
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "expected"),
+    [
+        (meta(), None, Turn.RECONCILE),
+        (meta(THEIRS), None, Turn.RECONCILE),
+        (meta(), OURS, Turn.ADD),
+        (meta(THEIRS), OURS, Turn.ADD),
+        (meta(THEIRS, OURS), OURS, Turn.RECONCILE),
+        (meta(OURS, deleting=True), OURS, Turn.CLEAN),
+        (meta(OURS, deleting=True, released=True), OURS, Turn.RELEASE),
+        (meta(OURS, released=True), OURS, Turn.RECONCILE),
+        (meta(THEIRS, deleting=True), OURS, Turn.LEAVE),
+        (meta(THEIRS, deleting=True), None, Turn.LEAVE),
+    ],
+)
+def test_metadata_alone_says_what_an_object_needs(
+    given: ObjectMeta, name: str | None, expected: Turn
+) -> None:
+    assert turn(given, name) is expected
+
+
+def test_first_finalizer_creates_the_list_if_nothing_changed() -> None:
+    assert adding(meta(), OURS) == [
+        {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},
+        {"op": "add", "path": "/metadata/finalizers", "value": [OURS]},
+    ]
+
+
+def test_further_finalizer_is_appended_to_those_of_others() -> None:
+    assert adding(meta(THEIRS), OURS)[1] == {
+        "op": "add",
+        "path": "/metadata/finalizers/-",
+        "value": OURS,
+    }
+
+
+def test_only_our_own_finalizer_is_removed_and_only_where_it_was_seen() -> None:
+    assert removing(meta(THEIRS, OURS), OURS) == [
+        {"op": "test", "path": "/metadata/finalizers/1", "value": OURS},
+        {"op": "remove", "path": "/metadata/finalizers/1"},
+    ]
