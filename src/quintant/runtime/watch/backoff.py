@@ -19,21 +19,22 @@ class Backoff:
     """The waiting times of one informer's watch."""
 
     chance: Chance
-    failures: int = 0
+    _ceiling: float = field(default=FIRST_SECONDS, repr=False)
     _last: float = field(default=0.0, repr=False)
+    """Loop time at which the latest wait ends."""
 
     def next(self) -> float:
         """Seconds to wait after one more failure."""
         now = monotonic()
-        if self.failures and now - self._last > CALM_SECONDS:
-            self.failures = 0
-        ceiling = min(FIRST_SECONDS * FACTOR**self.failures, CAP_SECONDS)
-        self.failures = min(self.failures + 1, 32)
-        delay = self.chance.uniform(ceiling / 2, ceiling)
+        if now - self._last > CALM_SECONDS:
+            self._ceiling = FIRST_SECONDS
+        delay = self.chance.uniform(0, self._ceiling)
+        self._ceiling = min(self._ceiling * FACTOR, CAP_SECONDS)
         self._last = now + delay
         return delay
 
     def longest(self) -> float:
         """Seconds to wait when only a person can mend it, such as a missing permission."""
-        self._last = monotonic() + CAP_SECONDS
-        return self.chance.uniform(CAP_SECONDS / 2, CAP_SECONDS)
+        delay = self.chance.uniform(CAP_SECONDS / 2, CAP_SECONDS)
+        self._last = monotonic() + delay
+        return delay

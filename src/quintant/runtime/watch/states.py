@@ -1,13 +1,16 @@
 """What a watch does next: a state machine without I/O.
 
-    LISTING ──done──> WATCHING <──done── STREAMING (start)
-       │                │  ^               │
-       └─expired─┐      │  └── ended, idle, refused connection: the same watch again
-                 v      v
-          the same phase, from nothing   <── expired: start anew, first at the last known version
+    STREAMING (start) ──done──> WATCHING <──done── LISTING
+        │                                             ^
+        └── refused, or no end within the time ───────┘
+
+    WATCHING   ended, idle, no connection, throttled: the same watch again
+               expired: the state anew, not older than the version last seen
+    the others expired: the state anew, whatever its version
 
 STREAMING asks for the initial state inside the watch itself (watch-list); a server that cannot is
-asked by pages from then on (LISTING). Nothing that comes over the wire ends the machine.
+asked by pages from then on (LISTING). Who is WATCHING has a version to go on from. Nothing that
+comes over the wire ends the machine.
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ class Outcome(Enum):
     ENDED = "timeout"
     """The server closed the stream as it announced."""
     SHORT = "eof"
-    """The stream ended at once and brought nothing: something in between is broken."""
+    """The stream ended before it was of use: something in between is broken."""
     IDLE = "idle"
     """Nothing came for longer than the idle limit: the connection is dead."""
     EXPIRED = "410"
@@ -119,6 +122,8 @@ def _anew(at: Position) -> Position:
 
 def _patient(at: Position, now: float) -> Position:
     since = now if at.failing_since is None else at.failing_since
-    if at.phase is Phase.WATCHING and now - since >= PATIENCE_SECONDS:
-        return replace(_anew(at), failing_since=now)
-    return replace(at, failing_since=since)
+    if now - since < PATIENCE_SECONDS:
+        return replace(at, failing_since=since)
+    # It may be the version that the server stumbles over: first the state anew, then any state.
+    version = at.version if at.phase is Phase.WATCHING else ""
+    return replace(_anew(at), version=version, failing_since=now)

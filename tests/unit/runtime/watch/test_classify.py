@@ -1,0 +1,59 @@
+"""Promises of quintant.runtime.watch.classify."""
+
+from __future__ import annotations
+
+import pytest
+
+from quintant.runtime.errors import (
+    Cause,
+    ConnectError,
+    DeadlineExceeded,
+    Details,
+    Identity,
+    NoCredentials,
+    Status,
+    StreamStalled,
+    Undecodable,
+    from_status,
+)
+from quintant.runtime.watch.classify import classify
+from quintant.runtime.watch.states import Outcome, Phase
+
+TOO_LARGE = Details(causes=(Cause(reason="ResourceVersionTooLarge"),))
+
+
+@pytest.mark.parametrize("phase", Phase)
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (from_status(Status(code=410)), Outcome.EXPIRED),
+        (from_status(Status(code=504, details=TOO_LARGE)), Outcome.EXPIRED),
+        (from_status(Status(code=504, message="Too large resource version: 9")), Outcome.EXPIRED),
+        (from_status(Status(code=504)), Outcome.FAILED),
+        (from_status(Status(code=429)), Outcome.THROTTLED),
+        (from_status(Status(code=403)), Outcome.FORBIDDEN),
+        (from_status(Status(code=404)), Outcome.MISSING),
+        (from_status(Status(code=401)), Outcome.FAILED),
+        (from_status(Status(code=500)), Outcome.FAILED),
+        (from_status(Status(code=0)), Outcome.FAILED),
+        (ConnectError("refused"), Outcome.UNREACHABLE),
+        (DeadlineExceeded("late"), Outcome.UNREACHABLE),
+        (NoCredentials("no token"), Outcome.UNREACHABLE),
+        (StreamStalled("silent"), Outcome.IDLE),
+        (Undecodable(Identity("Pod"), "why"), Outcome.FAILED),
+        (ValueError("a defect"), Outcome.FAILED),
+    ],
+)
+def test_an_error_means_the_same_in_every_phase(
+    error: Exception, outcome: Outcome, phase: Phase
+) -> None:
+    assert classify(error, phase) is outcome
+
+
+@pytest.mark.parametrize("code", [400, 422, 501])
+def test_only_a_stream_of_the_initial_state_can_be_refused(code: int) -> None:
+    error = from_status(Status(code=code))
+
+    assert classify(error, Phase.STREAMING) is Outcome.REFUSED
+    assert classify(error, Phase.LISTING) is Outcome.FAILED
+    assert classify(error, Phase.WATCHING) is Outcome.FAILED
