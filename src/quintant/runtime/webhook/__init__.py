@@ -14,6 +14,7 @@ from quintant.runtime.webhook.admission import (
     Denied,
     Mutator,
     Validator,
+    Verdict,
     invalid,
 )
 from quintant.runtime.webhook.conversion import Plain, Spoke
@@ -29,6 +30,7 @@ __all__ = [
     "Settings",
     "Spoke",
     "Validator",
+    "Verdict",
     "Webhooks",
     "invalid",
 ]

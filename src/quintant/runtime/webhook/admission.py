@@ -71,6 +71,10 @@ class Denied:
     warnings: tuple[str, ...] = ()
 
 
+Verdict = Allowed | Denied | None
+"""What a validator returns; None lets the change happen without a word."""
+
+
 def invalid(*causes: Cause, warnings: tuple[str, ...] = ()) -> Denied:
     """A denial for broken rules, all of them at once, each with the path of its field."""
     message = "; ".join(f"{cause.field}: {cause.message}" for cause in causes)
@@ -82,7 +86,7 @@ class Validator(Protocol[K_contra]):
 
     async def __call__(
         self, old: K_contra | None, new: K_contra | None, admission: Admission, /
-    ) -> Allowed | Denied | None: ...
+    ) -> Verdict: ...
 
 
 class Mutator(Protocol[K]):

@@ -101,8 +101,7 @@ def _convert(conversions: Conversions, group: str, version: str, raw: msgspec.Ra
     conversion = conversions.get((group, kind))
     if conversion is None:
         raise Failed(400, "BadRequest", f"{kind or 'nothing'} of {group!r} is not converted here")
-    steps = f"converting {kind} {_name(obj)} to {version}"
-    with guarded(steps):
+    with guarded(f"converting {kind} {_name(obj)} to {version}"):
         return msgspec.Raw(encode(conversion.convert(obj, version)))
 
 
