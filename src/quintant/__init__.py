@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from quintant.runtime.result import DONE, Result
     from quintant.runtime.sources import every
     from quintant.runtime.status import StatusWriter
+    from quintant.runtime.watch.timers import Timers
 
 _HOMES = {
     "errors": "quintant.runtime.errors",
@@ -67,6 +68,7 @@ _HOMES = {
     "Scale": "quintant.runtime.resource",
     "StatusWriter": "quintant.runtime.status",
     "Terminal": "quintant.runtime.errors",
+    "Timers": "quintant.runtime.watch.timers",
     "by_index": "quintant.runtime.declaration",
     "control": "quintant.runtime.apply",
     "every": "quintant.runtime.sources",
@@ -105,6 +107,7 @@ __all__ = [
     "Scale",
     "StatusWriter",
     "Terminal",
+    "Timers",
     "by_index",
     "control",
     "errors",

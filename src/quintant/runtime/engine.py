@@ -72,7 +72,13 @@ class Engine:
         counts = self.metrics.rest("kubernetes")
         rest = Rest(patient(environment.transport, chance, observer=counts), counts)
         self.elector = self._elect() if settings.leader_elect else None
-        self.caches = Caches(rest, chance, namespaces=settings.namespaces, metrics=self.metrics)
+        self.caches = Caches(
+            rest,
+            chance,
+            namespaces=settings.namespaces,
+            metrics=self.metrics,
+            timers=settings.watch,
+        )
         fence = self.elector.fence if self.elector else unfenced
         self.client = Client(rest, self.caches, settings.name, fence, chance=chance)
         self.recorder = Recorder(

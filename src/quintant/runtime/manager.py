@@ -27,6 +27,7 @@ from quintant.runtime.errors import ConfigError, QuintantError
 from quintant.runtime.object import K, Object
 from quintant.runtime.resource import resource_of
 from quintant.runtime.settings import Settings
+from quintant.runtime.watch.timers import Timers
 from quintant.runtime.webhook.declaration import Webhooks
 from quintant.runtime.when import Predicate
 
@@ -57,6 +58,7 @@ class Manager:
         webhook: str = ":9443",
         resync: float | timedelta = timedelta(hours=10),
         grace: float | timedelta = 30.0,
+        watch: Timers = Timers(),
     ) -> None:
         """Name the program; every other setting has a default that suits production.
 
@@ -73,6 +75,7 @@ class Manager:
             webhook=webhook,
             resync=_seconds(resync),
             grace=_seconds(grace),
+            watch=watch,
         )
         self.declarations: list[Declaration[Any]] = []
         self.sides: list[Side] = []

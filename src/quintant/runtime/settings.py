@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from quintant.runtime.watch.timers import Timers
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,5 +25,7 @@ class Settings:
     """Seconds until every object is looked at again, give or take a tenth: a safety net only."""
     grace: float = 30.0
     """Seconds that reconciles under way get to end after a stop was asked for."""
+    watch: Timers = field(default_factory=Timers)
+    """When the connection of a watch is renewed, and when a silent one counts as dead."""
     sync_timeout: float | None = 120.0
     """Seconds within which every watched kind must have been read once; None waits for ever."""

@@ -123,6 +123,13 @@ class FaultTransport:
         """Break open streams; `clean` ends them as a server does whose time limit is reached."""
         return self._act(when, lambda tap: tap.cut(clean=clean))
 
+    def silence(self, when: Match = anything) -> int:
+        """Leave open streams open and say nothing into them again, as a firewall that forgot them.
+
+        Unlike `stall` it does nothing to streams opened from now on.
+        """
+        return self._act(when, Tap.silence)
+
     def garble(self, when: Match = anything, line: bytes = b'{"type":"ADDED","obj\x00\n') -> int:
         """Say something into open streams that the server did not say; by default, no JSON."""
         return self._act(when, lambda tap: tap.say(line))

@@ -51,6 +51,7 @@ class Tap:
         self._waiting: deque[_Due] = deque()
         self._said: deque[bytes] = deque()
         self._cut: Item | None = None
+        self._silent = False
         self._wake = asyncio.Event()
 
     async def fill(self, chunks: AsyncIterator[bytes]) -> None:
@@ -82,6 +83,10 @@ class Tap:
         self._cut = _End() if clean else ConnectError(f"{self.call}: the connection was cut")
         self.wake()
 
+    def silence(self) -> None:
+        """Hand nothing on any more."""
+        self._silent = True
+
     def say(self, line: bytes) -> None:
         """Put a line before whatever the server says next."""
         self._said.append(line)
@@ -100,7 +105,7 @@ class Tap:
         while True:
             if self._cut is not None:
                 return self._cut
-            held = self._hand.stalled()
+            held = self._silent or self._hand.stalled()
             if self._said and not held:
                 return self._said.popleft()
             due = self._waiting[0].at if self._waiting and not held else None

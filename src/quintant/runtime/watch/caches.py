@@ -17,6 +17,7 @@ from quintant.runtime.metrics import Metrics
 from quintant.runtime.object import K, Object, Request
 from quintant.runtime.resource import Resource, resource_of
 from quintant.runtime.watch.informer import Informer
+from quintant.runtime.watch.timers import Timers
 
 log = get_logger()
 
@@ -33,8 +34,9 @@ class Caches:
         *,
         namespaces: Sequence[str] = (),
         metrics: Metrics | None = None,
+        timers: Timers = Timers(),
     ) -> None:
-        self._rest, self._chance, self._metrics = rest, chance, metrics
+        self._rest, self._chance, self._metrics, self._timers = rest, chance, metrics, timers
         self._namespaces = tuple(namespaces)
         self._informers: dict[tuple[Any, Selection], Informer[Any]] = {}
         self._by_path: dict[str, list[Informer[Any]]] = {}
@@ -106,6 +108,7 @@ class Caches:
             labels=labels,
             fields=fields,
             observer=self._metrics,
+            timers=self._timers,
         )
         if self._metrics is not None:
             self._metrics.watch(informer)

@@ -22,6 +22,7 @@ from quintant.runtime.watch.overlay import Overlay
 from quintant.runtime.watch.reflector import Reflector, Scope, State
 from quintant.runtime.watch.states import Outcome
 from quintant.runtime.watch.store import Store
+from quintant.runtime.watch.timers import Timers
 
 log = get_logger()
 
@@ -72,6 +73,7 @@ class Informer(Generic[K]):
         labels: Mapping[str, str] | None = None,
         fields: Mapping[str, str] | None = None,
         observer: Observer | None = None,
+        timers: Timers = Timers(),
     ) -> None:
         self.kind = kind
         self.resource = resource_of(kind)
@@ -86,7 +88,7 @@ class Informer(Generic[K]):
         self._complaints: set[tuple[str, int]] = set()
         places = namespaces if self.resource.namespaced and namespaces else ("",)
         self.reflectors = tuple(
-            Reflector(rest, Scope(kind, place, self.labels, self.fields), self, chance)
+            Reflector(rest, Scope(kind, place, self.labels, self.fields), self, chance, timers)
             for place in places
         )
         self._awaited = set(places)

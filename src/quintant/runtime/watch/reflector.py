@@ -27,17 +27,11 @@ from quintant.runtime.watch.frames import Bookmark, Changed, Deleted, Misfit, pa
 from quintant.runtime.watch.interning import interner
 from quintant.runtime.watch.lines import Lines
 from quintant.runtime.watch.states import Outcome, Pause, Phase, Position, Step
+from quintant.runtime.watch.timers import Timers
 
 log = get_logger()
 
 PAGE_SIZE = 500
-# A server closes a watch after a time the client names; spread, so that not all come back at once.
-TIMEOUT_SECONDS = (300, 600)
-# Before a first bookmark nothing is known of the server's rhythm: its own time-out, and a little.
-IDLE_MARGIN_SECONDS = 5.0
-# API servers send a bookmark about every 60 s and keep at least 75 s of history.
-IDLE_FLOOR_SECONDS = 90.0
-IDLE_GAP_FACTOR = 1.2
 # A stream that ends sooner than this, having brought nothing, counts as a failure.
 SHORT_SECONDS = 1.0
 NAG_SECONDS = 10.0
@@ -97,14 +91,22 @@ class Sink(Protocol[K]):
 class Reflector(Generic[K]):
     """Keeps a sink true to the server."""
 
-    def __init__(self, rest: Rest, scope: Scope[K], sink: Sink[K], chance: Chance) -> None:
+    def __init__(
+        self,
+        rest: Rest,
+        scope: Scope[K],
+        sink: Sink[K],
+        chance: Chance,
+        timers: Timers = Timers(),
+    ) -> None:
         self.scope = scope
         self.alive_at = 0.0
         """Loop time of the last byte received; probes and metrics read it."""
         self.failing_since: float | None = None
         self.last_failure = ""
         self._connected_at: float | None = None
-        self._rest, self._sink, self._chance = rest, sink, chance
+        self._rest, self._sink, self._chance, self._timers = rest, sink, chance, timers
+        self._life = int(timers.life[1])
         self._backoff = Backoff(chance)
         self._position = Position()
         self._version = ""
@@ -134,9 +136,7 @@ class Reflector(Generic[K]):
     @property
     def idle_limit(self) -> float:
         """How long the present stream may be silent before it counts as dead."""
-        if self._longest_gap is None:
-            return TIMEOUT_SECONDS[1] + IDLE_MARGIN_SECONDS
-        return max(IDLE_FLOOR_SECONDS, IDLE_GAP_FACTOR * self._longest_gap)
+        return self._timers.idle(self._life, self._longest_gap)
 
     async def _attempt(self) -> Outcome:
         try:
@@ -182,27 +182,22 @@ class Reflector(Generic[K]):
         return Outcome.DONE
 
     async def _stream(self) -> Outcome:
-        timeout = int(self._chance.uniform(*TIMEOUT_SECONDS))
+        self._life = int(self._chance.uniform(*self._timers.life))
         opened = monotonic()
         run: _Run[K] = _Run(self._position.phase is Phase.STREAMING)
-        async with self._rest.watch(
-            self.scope.kind, self.scope.namespace, self._query(timeout)
-        ) as chunks:
+        async with self._rest.watch(self.scope.kind, self.scope.namespace, self._query()) as chunks:
             self._connected_at = monotonic()
             with _Nag(self.scope, run):
                 try:
-                    await self._read(chunks, run, timeout)
+                    await self._read(chunks, run)
                 except TimeoutError:
                     return Outcome.IDLE
-        return _ending(run, monotonic() - opened, timeout)
+        return _ending(run, monotonic() - opened, self._life)
 
-    async def _read(self, chunks: AsyncIterator[bytes], run: _Run[K], timeout: float) -> None:
+    async def _read(self, chunks: AsyncIterator[bytes], run: _Run[K]) -> None:
         lines = Lines()
         while True:
-            limit = (
-                self.idle_limit if self._longest_gap is not None else timeout + IDLE_MARGIN_SECONDS
-            )
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(self.idle_limit):
                 chunk = await anext(chunks, None)
             if chunk is None:
                 return
@@ -211,11 +206,11 @@ class Reflector(Generic[K]):
                 run.events += 1
                 self._take(line, run)
 
-    def _query(self, timeout: int) -> dict[str, str]:
+    def _query(self) -> dict[str, str]:
         query = {
             **self.scope.query,
             "allowWatchBookmarks": "true",
-            "timeoutSeconds": str(timeout),
+            "timeoutSeconds": str(self._life),
         }
         if self._position.phase is Phase.STREAMING:
             query |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}

@@ -251,6 +251,19 @@ async def test_cut_breaks_open_streams_at_once_and_no_others() -> None:
     assert not server.streams
 
 
+async def test_silenced_stream_stays_open_for_ever_and_new_ones_speak() -> None:
+    server = Server()
+    faults = FaultTransport(server)
+    async with reading(faults) as old:
+        assert faults.silence(watch(Pod)) == 1
+        async with reading(faults) as new:
+            server.say(b"a\n")
+            server.say(None)
+            await advance(3600)
+            assert (old.heard, old.open) == ([], True)
+            assert (new.heard, new.end) == ([b"a\n"], "ended")
+
+
 async def test_truncated_stream_ends_within_a_line() -> None:
     server = Server()
     faults = FaultTransport(server)
