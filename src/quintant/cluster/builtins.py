@@ -12,6 +12,7 @@ from typing import Any
 
 from quintant.cluster import crd
 from quintant.cluster.catalog import Kind, Propagation
+from quintant.cluster.events import to_core, to_group
 from quintant.cluster.preparing import COMPLETE
 from quintant.cluster.shapes import DEDUCED, METADATA, Listing, Node, Shape
 from quintant.runtime.resource import Resource, Scale
@@ -80,7 +81,19 @@ _SCALED = {
     "replicasets": Scale(selector=".spec.selector"),
     "statefulsets": Scale(selector=".spec.selector"),
 }
-_SELECTABLE: dict[str, dict[str, str]] = {
+_ONLY_METADATA = (
+    '"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"'
+)
+_UNKNOWN_FIELD = {
+    **dict.fromkeys(
+        ("pods", "nodes", "namespaces", "secrets", "services", "events"),
+        "field label not supported: {label}",
+    ),
+    "jobs": 'field label "{label}" not supported for {kind}',
+}
+_INVOLVED = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
+# What can be selected by, and its value when absent.
+_FACTS: dict[str, dict[str, str]] = {
     "pods": {
         **dict.fromkeys(("spec.nodeName", "spec.restartPolicy", "spec.schedulerName"), ""),
         **dict.fromkeys(("spec.serviceAccountName", "status.phase", "status.podIP"), ""),
@@ -91,16 +104,25 @@ _SELECTABLE: dict[str, dict[str, str]] = {
     "namespaces": {"status.phase": ""},
     "secrets": {"type": ""},
     "services": {"spec.clusterIP": "", "spec.type": ""},
-    "events": dict.fromkeys(
-        (
-            *("involvedObject.kind", "involvedObject.namespace", "involvedObject.name"),
-            *("involvedObject.uid", "involvedObject.apiVersion", "involvedObject.fieldPath"),
-            *("involvedObject.resourceVersion", "reason", "reportingComponent", "type"),
-        ),
-        "",
-    ),
+    "events": {
+        **{f"involvedObject.{name}": "" for name in _INVOLVED},
+        **dict.fromkeys(("reason", "reportingComponent", "source.component", "type"), ""),
+    },
     "jobs": {"status.succeeded": "0"},
 }
+# Names to select by that are not the path of what they mean.
+_ALIASES: dict[str, dict[str, str]] = {
+    "pods": {"status.podIPs": "status.podIP"},
+    "events": {"source": "source.component"},
+    "events.events.k8s.io": {
+        **{f"regarding.{name}": f"involvedObject.{name}" for name in _INVOLVED},
+        "reason": "reason",
+        "type": "type",
+        "reportingController": "reportingComponent",
+    },
+    "jobs.batch": {"status.successful": "status.succeeded"},
+}
+_SHOWN = {"events.events.k8s.io": (to_group, to_core)}
 
 _EMPTY: dict[str, Any] = {"spec": {}, "status": {}}
 _TEMPLATE = {"metadata": {}, "spec": {"containers": None}}
@@ -189,15 +211,17 @@ def builtin_kinds() -> list[Kind]:
 def _kind(
     group: str, version: str, kind: str, plural: str, short: str, scope: str, sub: str, sets: str
 ) -> Kind:
-    status = sub == "s"
-    api_group = _absent(group)
+    where = Resource(
+        _absent(group), version, kind, plural, namespaced=scope == "N", status=sub == "s"
+    )
+    shown, stored = _SHOWN.get(where.full_name, (None, None))
     return Kind(
-        Resource(api_group, version, kind, plural, namespaced=scope == "N", status=status),
-        table="events" if plural == "events" else f"{plural}.{api_group}".rstrip("."),
+        where,
+        table=plural if plural == "events" else where.full_name,
         singular=kind.lower(),
         short=tuple(_absent(short).split(",")) if _absent(short) else (),
         categories=(sets,) if _absent(sets) else (),
-        generation=(status and plural not in _NO_GENERATION) or plural in _GENERATION,
+        generation=(where.status and plural not in _NO_GENERATION) or plural in _GENERATION,
         upsert=plural in _UPSERT,
         unconditional=plural not in _CONDITIONAL,
         graceful=plural == "pods",
@@ -208,13 +232,23 @@ def _kind(
         keeps_status=plural == "nodes",
         generates_names=plural != "customresourcedefinitions",
         scale=_SCALED.get(plural),
-        selectable=_SELECTABLE.get(plural, {}),
-        strict_fields=plural in _SELECTABLE,
+        selectable=_selectable(where),
+        facts=_FACTS.get(plural, {}),
+        unknown_field=_UNKNOWN_FIELD.get(plural, _ONLY_METADATA),
         shape=Structure(_OVERRIDES.get(plural, {})),
+        zero={**(_EMPTY if where.status else {}), **_ZERO.get(plural, {})},
         complete=COMPLETE.get(plural),
         complaints=_COMPLAINTS.get(plural),
-        zero={**(_EMPTY if status else {}), **_ZERO.get(plural, {})},
+        shown=shown,
+        stored=stored,
     )
+
+
+def _selectable(where: Resource) -> dict[str, str]:
+    aliases = _ALIASES.get(where.full_name, {})
+    if where.full_name in _SHOWN:
+        return aliases
+    return {path: path for path in _FACTS.get(where.plural, ())} | aliases
 
 
 def _absent(word: str) -> str:

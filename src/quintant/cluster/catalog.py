@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from quintant.cluster.problems import Problem, bad_request
+from quintant.cluster.problems import bad_request
 from quintant.cluster.shapes import DEDUCED, Shape
 from quintant.runtime.errors import Cause
 from quintant.runtime.resource import Resource, Scale
@@ -63,9 +63,11 @@ class Kind:
     generates_names: bool = True
     scale: Scale | None = None
     selectable: Mapping[str, str] = field(default_factory=dict)
-    """Fields to select by, beside name and namespace, each with its value when absent."""
-    strict_fields: bool = False
-    """The refusal of an unknown field selector does not list the known ones."""
+    """Fields to select by, beside name and namespace, each with its path in a stored object."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """Those paths, each with its value when absent."""
+    unknown_field: str = "field label not supported: {label}"
+    """How a field selector is refused."""
     shape: Shape = DEDUCED
     zero: Mapping[str, Any] = field(default_factory=dict)
     """What an empty object of the kind already has: those maps are not owned by who fills them."""
@@ -75,6 +77,10 @@ class Kind:
     """What is wrong with an object, beyond its metadata."""
     normalise: Callable[[Plain], Plain] | None = None
     """Prunes and defaults what a client sent, in place."""
+    shown: Callable[[Plain], Plain] | None = None
+    """From a stored object to what this kind shows, where that differs by more than a version."""
+    stored: Callable[[Plain], Plain] | None = None
+    """The way back."""
     since: int = 0
     """Entries written up to this revision have to be normalised when they are read."""
 
@@ -90,15 +96,15 @@ class Kind:
         """The key of an object in the kind's table."""
         return f"{namespace}/{name}" if self.resource.namespaced else name
 
-    def refuse_field(self, label: str) -> Problem | None:
-        """The refusal of a field selector, unless the kind can be selected by it."""
-        if label in ("metadata.name", "metadata.namespace") or label in self.selectable:
-            return None
-        if self.strict_fields or self.custom:
-            return bad_request(f"field label not supported: {label}")
-        return bad_request(
-            f'"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"'
+    def field_path(self, label: str) -> str:
+        """Where what a field selector names is found; 400 if nothing can be selected by it."""
+        everybody = label == "metadata.name" or (
+            label == "metadata.namespace" and (self.resource.namespaced or not self.selectable)
         )
+        path = label if everybody else self.selectable.get(label)
+        if path is None:
+            raise bad_request(self.unknown_field.format(label=label, kind=self.resource.kind))
+        return path
 
 
 class Catalog:

@@ -90,7 +90,8 @@ def _kind(spec: Plain, version: Plain, since: int) -> Kind:
         generation=True,
         status_metadata=False,
         scale=_scale(subresources.get("scale")),
-        selectable=_selectable(version),
+        selectable={path: path for path in _selectable(version)},
+        facts=dict.fromkeys(_selectable(version), ""),
         shape=DEDUCED if schema is PRESERVE_ALL else custom_shape(schema),
         normalise=normaliser(schema),
         since=since,
@@ -107,6 +108,5 @@ def _scale(paths: Plain | None) -> Scale | None:
     )
 
 
-def _selectable(version: Plain) -> dict[str, str]:
-    fields = version.get("selectableFields") or ()
-    return {field["jsonPath"].lstrip("."): "" for field in fields}
+def _selectable(version: Plain) -> list[str]:
+    return [field["jsonPath"].lstrip(".") for field in version.get("selectableFields") or ()]

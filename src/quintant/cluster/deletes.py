@@ -89,7 +89,9 @@ class Deletes:
         _check_preconditions(target, obj, options)
         marked = self._marked(target.kind, obj, options)
         if options.dry_run:
-            return Deleted(entry, gone=not _held(target.kind, marked))
+            return Deleted(
+                wire.pack(target.kind, marked, entry.rv), gone=not _held(target.kind, marked)
+            )
         if not _held(target.kind, marked):
             if target.kind.graceful and marked != obj:
                 entry = self._writes.put(target, marked)
@@ -108,11 +110,12 @@ class Deletes:
             phase = dict(obj.get("status") or {}) | {"phase": "Terminating"}
             return {**obj, "metadata": metadata, "status": phase}
         metadata["deletionGracePeriodSeconds"] = grace
-        if kind.generation and not deleting(obj):
-            metadata["generation"] = metadata.get("generation", 0) + 1
+        if metadata.get("generation") and not deleting(obj):
+            metadata["generation"] += 1
         return {**obj, "metadata": metadata}
 
 
+_CHOICES = ("Foreground", "Background", "Orphan", "nil")
 _QUERY = ("gracePeriodSeconds", "propagationPolicy", "orphanDependents")
 
 
@@ -125,7 +128,7 @@ def _typed(text: str) -> Any:
 def _check_dry_run(values: list[str]) -> None:
     for value in values:
         if value != "All":
-            raise invalid_options("DeleteOptions", unsupported("dryRun", value, ["All"]))
+            raise invalid_options("DeleteOptions", unsupported("dryRun", values, ["All"]))
 
 
 def _propagation(body: Mapping[str, Any]) -> Propagation | None:
@@ -144,22 +147,21 @@ def _propagation(body: Mapping[str, Any]) -> Propagation | None:
     try:
         return Propagation(policy)
     except ValueError:
-        choices = [choice.value for choice in Propagation] + ["nil"]
-        complaint = unsupported("propagationPolicy", policy, sorted(choices))
+        complaint = unsupported("propagationPolicy", policy, _CHOICES)
         raise invalid_options("DeleteOptions", complaint) from None
 
 
 def _check_preconditions(target: Target, obj: Plain, options: Deletion) -> None:
     metadata = obj["metadata"]
-    for asked, name, word in (
-        (options.uid, "uid", "UID"),
-        (options.rv, "resourceVersion", "ResourceVersion"),
+    for asked, name, word, perhaps in (
+        (options.uid, "uid", "UID", "deleted and then recreated"),
+        (options.rv, "resourceVersion", "ResourceVersion", "modified"),
     ):
         if asked and asked != metadata[name]:
             raise _failed(
                 target,
                 f"the {word} in the precondition ({asked}) does not match the {word} in record "
-                f"({metadata[name]}). The object might have been deleted and then recreated",
+                f"({metadata[name]}). The object might have been {perhaps}",
             )
 
 

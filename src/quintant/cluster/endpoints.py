@@ -17,13 +17,11 @@ from quintant.cluster.deletes import Deleted, Deletes, read_options
 from quintant.cluster.jsonpatch import apply_patch
 from quintant.cluster.media import (
     APPLY_PATCH,
-    BODIES,
     JSON_PATCH,
-    PATCHES,
     Answer,
-    content_type,
     negotiate,
-    parse,
+    read_object,
+    read_patch,
 )
 from quintant.cluster.mergepatch import merge_patch
 from quintant.cluster.problems import (
@@ -104,20 +102,19 @@ class Endpoints:
         return self._shown(call, target, self._writes.found(target))
 
     def _create(self, call: Call, target: Target) -> Reply:
-        sent = parse(content_type(call.headers, BODIES), call.body)
+        sent = _sent(call, target)
         options = _options(call, "CreateOptions")
         return self._written(call, target, self._writes.create(target, sent, options))
 
     def _update(self, call: Call, target: Target) -> Reply:
-        sent = parse(content_type(call.headers, BODIES), call.body)
+        sent = _sent(call, target)
         options = _options(call, "UpdateOptions")
         if target.sub == SCALE:
             return self._edited(call, target, lambda scale: sent, options)
         return self._written(call, target, self._writes.replace(target, sent, options))
 
     def _patch(self, call: Call, target: Target) -> Reply:
-        media = content_type(call.headers, PATCHES)
-        sent = parse(media, call.body)
+        media, sent = read_patch(call.headers, call.body)
         options = _options(call, "PatchOptions")
         _check_force(call.query, media)
         if media == APPLY_PATCH:
@@ -172,6 +169,11 @@ def _target(route: Route, kind: Kind) -> Target:
     return Target(kind, namespace, route.name, route.sub)
 
 
+def _sent(call: Call, target: Target) -> Any:
+    kind = "Scale" if target.sub == SCALE else target.kind.resource.kind
+    return read_object(call.headers, call.body, kind)
+
+
 def _place(kind: Kind, key: str) -> tuple[str, str]:
     namespace, _, name = key.rpartition("/")
     return namespace, name
@@ -199,7 +201,7 @@ def _options(call: Call, document: str) -> Options:
 def _dry_run(query: Mapping[str, str], document: str) -> bool:
     asked = query.get("dryRun", "")
     if asked not in ("", "All"):
-        raise invalid_options(document, unsupported("dryRun", asked, ["All"]))
+        raise invalid_options(document, unsupported("dryRun", [asked], ["All"]))
     return bool(asked)
 
 
@@ -216,12 +218,12 @@ def _editor(media: str, sent: Any) -> Edit:
     if media == JSON_PATCH:
         return lambda live: apply_patch(live, sent)
     if not isinstance(sent, dict):
-        raise bad_request("invalid JSON patch: the body must be a map")
+        raise bad_request("error decoding patch: a merge patch must be a map")
     return lambda live: merge_patch(live, sent)
 
 
 def _deletion(call: Call) -> Any:
-    sent = parse(content_type(call.headers, BODIES), call.body) if call.body else None
+    sent = read_object(call.headers, call.body, "DeleteOptions") if call.body else None
     return read_options(sent, call.query)
 
 

@@ -27,7 +27,7 @@ class _Absent(Exception):
 def apply_patch(document: Any, operations: Any) -> Any:
     """The document after every operation; it is changed in place as far as possible."""
     if not isinstance(operations, list) or not all(isinstance(op, dict) for op in operations):
-        raise bad_request("json: cannot unmarshal the body into a list of JSON patch operations")
+        raise bad_request("error decoding patch: a JSON patch must be a list of operations")
     if len(operations) > MAX_OPERATIONS:
         raise too_many_operations(len(operations), MAX_OPERATIONS)
     root = {"": document}

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any
 
 import msgspec
 
-from quintant.cluster.problems import bad_request, not_acceptable, unsupported_media
+from quintant.cluster.problems import (
+    Problem,
+    bad_request,
+    no_such_form,
+    not_acceptable,
+    unknown_media,
+    unsupported_media,
+)
 from quintant.runtime import yaml
 from quintant.runtime.errors import ConfigError
 
@@ -19,6 +26,7 @@ MERGE_PATCH = "application/merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 BODIES = (JSON, YAML)
 PATCHES = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 _PARTIAL = "PartialObjectMetadata"
 _WILD = frozenset({JSON, "application/*", "*/*"})
 
@@ -30,27 +38,34 @@ class Answer(Enum):
     PARTIAL = "partial"
 
 
-def content_type(headers: Mapping[str, str], accepted: Sequence[str]) -> str:
-    """The media type of a body; 415 if it is not among those accepted, the first without one."""
-    said = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if said and said not in accepted:
-        raise unsupported_media(accepted)
-    return said or accepted[0]
-
-
-def parse(media: str, body: bytes | None) -> Any:
-    """The document in a body; 400 if it cannot be read."""
-    raw = body or b""
-    if media in (YAML, APPLY_PATCH) and raw.lstrip()[:1] != b"{":
-        return _parse_yaml(raw)
+def read_object(headers: Mapping[str, str], body: bytes | None, kind: str) -> Any:
+    """The object of a kind in a body; 415 or 400 if it cannot be read."""
+    media = _said(headers) or JSON
+    if media not in BODIES:
+        raise unsupported_media(BODIES)
     try:
-        return msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise bad_request(f"the object provided is unrecognized: {error}") from None
+        return _parse(media, body or b"")
+    except ValueError as error:
+        raise bad_request(
+            f"the object provided is unrecognized (must be of type {kind}): couldn't get "
+            f"version/kind; json parse error: {error}"
+        ) from None
+
+
+def read_patch(headers: Mapping[str, str], body: bytes | None) -> tuple[str, Any]:
+    """The media type of a patch, and its document; 415 or 400 if it cannot be read."""
+    media = _said(headers)
+    if media not in PATCHES:
+        raise unsupported_media(PATCHES) if media == STRATEGIC_PATCH else unknown_media()
+    try:
+        return media, _parse(media, body or b"")
+    except ValueError as error:
+        raise bad_request(f"error decoding patch: {error}") from None
 
 
 def negotiate(accept: str, *, listing: bool) -> Answer:
     """The form the client likes best among those there are; 406 if it likes none."""
+    refusal: Problem = not_acceptable((JSON,))
     for media, parameters in _preferences(accept):
         wanted = parameters.get("as")
         if media not in _WILD:
@@ -59,7 +74,8 @@ def negotiate(accept: str, *, listing: bool) -> Answer:
             return Answer.WHOLE
         if wanted == (f"{_PARTIAL}List" if listing else _PARTIAL):
             return Answer.PARTIAL
-    raise not_acceptable((JSON, YAML))
+        refusal = no_such_form((JSON,))
+    raise refusal
 
 
 def _preferences(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
@@ -72,8 +88,15 @@ def _preferences(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
     yield from sorted(found, key=lambda clause: -float(clause[1].get("q", "1") or 0))
 
 
-def _parse_yaml(raw: bytes) -> Any:
-    try:
-        return yaml.load(raw, "the body")
-    except ConfigError as error:
-        raise bad_request(f"error converting YAML to JSON: {error.because}") from None
+def _said(headers: Mapping[str, str]) -> str:
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _parse(media: str, raw: bytes) -> Any:
+    """The document in some bytes; ValueError says why there is none."""
+    if media in (YAML, APPLY_PATCH) and raw.lstrip()[:1] != b"{":
+        try:
+            return yaml.load(raw, "the body")
+        except ConfigError as error:
+            raise ValueError(f"error converting YAML to JSON: {error.because}") from None
+    return msgspec.json.decode(raw)

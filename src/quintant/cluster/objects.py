@@ -6,11 +6,11 @@ every kind.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.names import key_complaint, label_complaint, subdomain_complaint
 from quintant.cluster.problems import (
     bad_request,
     forbidden_field,
@@ -31,27 +31,7 @@ ANNOTATIONS_LIMIT = 256 * 1024
 
 _WIPED = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 _KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
-_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_QUALIFIED = re.compile(
-    r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
-)
-_LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
-_SUBDOMAIN_LIMIT = 253
-_SUBDOMAIN_TEXT = (
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
-    "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
-    "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-)
-_LABEL_TEXT = (
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
-    "'.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  "
-    "or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-)
-_QUALIFIED_TEXT = (
-    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end "
-    "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
-    "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
-)
+_FINALIZERS = frozenset({"kubernetes", "foregroundDeletion", "orphan"})
 
 
 def identified(kind: Kind, sent: Any) -> Plain:
@@ -120,14 +100,14 @@ def deleting(obj: Plain) -> bool:
     return "deletionTimestamp" in obj["metadata"]
 
 
-def unique_owners(obj: Plain) -> bool:
-    """Collapse equal owner references, in place; whether there were any."""
+def unique_owners(obj: Plain) -> list[str]:
+    """Collapse equal owner references, in place; the uids that came more than once."""
     owners = obj["metadata"].get("ownerReferences") or []
-    unique = [owner for at, owner in enumerate(owners) if owner not in owners[:at]]
-    if len(unique) == len(owners):
-        return False
-    obj["metadata"]["ownerReferences"] = unique
-    return True
+    again = [owner for at, owner in enumerate(owners) if owner in owners[:at]]
+    if again:
+        unique = [owner for at, owner in enumerate(owners) if owner not in owners[:at]]
+        obj["metadata"]["ownerReferences"] = unique
+    return list(dict.fromkeys(owner.get("uid", "") for owner in again))
 
 
 def check(kind: Kind, obj: Plain, live: Plain | None = None) -> None:
@@ -141,15 +121,11 @@ def check(kind: Kind, obj: Plain, live: Plain | None = None) -> None:
 
 
 def check_immutable(kind: Kind, obj: Plain, live: Plain) -> None:
-    """422 for an update that tries to set what nobody may change."""
-    sent, before = obj["metadata"], live["metadata"]
-    causes = [
-        wrong(f"metadata.{name}", sent[name], "field is immutable")
-        for name in ("uid", "deletionTimestamp", "deletionGracePeriodSeconds")
-        if sent.get(name) is not None and sent[name] != before.get(name)
-    ]
-    if causes:
-        raise invalid(kind.resource, before["name"], *causes)
+    """422 for an update that tries to change who the object is."""
+    sent, before = obj["metadata"].get("uid"), live["metadata"]["uid"]
+    if sent and sent != before:
+        complaint = wrong("metadata.uid", sent, "field is immutable")
+        raise invalid(kind.resource, live["metadata"]["name"], complaint)
 
 
 def _check_kind(kind: Kind, sent: Plain) -> None:
@@ -163,8 +139,8 @@ def _check_kind(kind: Kind, sent: Plain) -> None:
             raise invalid(where, name, wrong("kind", said, f"must be {where.kind}"))
     if said and (said != where.kind or (version and version != where.api_version)):
         raise bad_request(
-            f'{said} in version "{str(version).rpartition("/")[2]}" cannot be handled as a '
-            f'{where.kind}: no kind "{said}" is registered for version "{version}"'
+            f'{said} in version "{where.version}" cannot be handled as a {where.kind}: '
+            f'no kind "{said}" is registered for version "{version}"'
         )
     if kind.custom and version != where.api_version:
         raise bad_request(
@@ -188,21 +164,21 @@ def _name_causes(kind: Kind, obj: Plain) -> Iterator[Cause]:
     elif kind.resource.group == "rbac.authorization.k8s.io":
         if name in (".", "..") or "/" in name or "%" in name:
             yield wrong("metadata.name", name, "may not contain '/' or '%', nor be '.' or '..'")
-    elif len(name) > _SUBDOMAIN_LIMIT or not _SUBDOMAIN.fullmatch(name):
-        yield wrong("metadata.name", name, _SUBDOMAIN_TEXT)
+    elif complaint := subdomain_complaint(name):
+        yield wrong("metadata.name", name, complaint)
 
 
 def _map_causes(obj: Plain) -> Iterator[Cause]:
     labels = obj["metadata"].get("labels") or {}
     annotations = obj["metadata"].get("annotations") or {}
     for key, value in labels.items():
-        if not _QUALIFIED.fullmatch(key):
-            yield wrong("metadata.labels", key, _QUALIFIED_TEXT)
-        if not isinstance(value, str) or not _LABEL_VALUE.fullmatch(value):
-            yield wrong("metadata.labels", value, _LABEL_TEXT)
+        if complaint := key_complaint(key):
+            yield wrong("metadata.labels", key, complaint)
+        if complaint := label_complaint(value):
+            yield wrong("metadata.labels", value, complaint)
     for key in annotations:
-        if not _QUALIFIED.fullmatch(key):
-            yield wrong("metadata.annotations", key, _QUALIFIED_TEXT)
+        if complaint := key_complaint(key.lower()):
+            yield wrong("metadata.annotations", key, complaint)
     if sum(len(key) + len(value) for key, value in annotations.items()) > ANNOTATIONS_LIMIT:
         yield Cause(
             "FieldValueTooLong",
@@ -213,27 +189,29 @@ def _map_causes(obj: Plain) -> Iterator[Cause]:
 
 def _owner_causes(obj: Plain) -> Iterator[Cause]:
     owners = obj["metadata"].get("ownerReferences") or []
-    for at, owner in enumerate(owners):
+    for owner in owners:
         for name in ("apiVersion", "kind", "name", "uid"):
             if not owner.get(name):
-                yield wrong(
-                    f"metadata.ownerReferences[{at}].{name}", "", f"{name} must not be empty"
-                )
+                yield wrong(f"metadata.ownerReferences.{name}", "", "must not be empty")
     controllers = [owner for owner in owners if owner.get("controller")]
     if len(controllers) > 1:
-        names = ", ".join(f"{owner['kind']}/{owner['name']}" for owner in controllers)
+        names = " and ".join(f"{owner['kind']}/{owner['name']}" for owner in controllers[:2])
         yield wrong(
             "metadata.ownerReferences",
-            names,
-            "Only one reference can have Controller set to true.",
+            owners,
+            "Only one reference can have Controller set to true. "
+            f'Found "true" in references for {names}',
         )
 
 
 def _finalizer_causes(obj: Plain, live: Plain | None) -> Iterator[Cause]:
     finalizers = obj["metadata"].get("finalizers") or []
-    for finalizer in finalizers:
-        if not _QUALIFIED.fullmatch(finalizer):
-            yield wrong("metadata.finalizers", finalizer, _QUALIFIED_TEXT)
+    for at, finalizer in enumerate(finalizers):
+        if complaint := key_complaint(finalizer):
+            yield wrong(f"metadata.finalizers[{at}]", finalizer, complaint)
+        elif "/" not in finalizer and finalizer not in _FINALIZERS:
+            text = "name is neither a standard finalizer name nor is it fully qualified"
+            yield wrong(f"metadata.finalizers[{at}]", finalizer, text)
     if live is None or not deleting(live):
         return
     new = sorted(set(finalizers) - set(live["metadata"].get("finalizers") or []))

@@ -112,6 +112,13 @@ def not_allowed() -> Problem:
 
 
 def not_acceptable(accepted: Sequence[str]) -> Problem:
+    """406: none of the media types the client likes can be written."""
+    text = f"406: Not Acceptable\n\nAvailable representations: {', '.join(accepted)}"
+    return Problem(406, "NotAcceptable", text, {})
+
+
+def no_such_form(accepted: Sequence[str]) -> Problem:
+    """406: the media type would do, but not the form of the object it asks for."""
     text = f"only the following media types are accepted: {', '.join(accepted)}"
     return Problem(406, "NotAcceptable", text)
 
@@ -163,6 +170,11 @@ def too_many_operations(count: int, limit: int) -> Problem:
     return Problem(413, "RequestEntityTooLarge", text)
 
 
+def unknown_media() -> Problem:
+    """415 from the router itself, which looks at patches before anybody else does."""
+    return Problem(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+
+
 def unsupported_media(accepted: Sequence[str]) -> Problem:
     text = (
         "the body of the request was in an unknown format - accepted media types include: "
@@ -200,7 +212,7 @@ def unexplained(message: str) -> Problem:
 
 
 def future(asked: int, current: int) -> Problem:
-    text = f"Too large resource version: {asked}, current: {current}"
+    text = f"Timeout: Too large resource version: {asked}, current: {current}"
     cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
     return Problem(504, "Timeout", text, {"causes": [cause], "retryAfterSeconds": 1})
 

@@ -90,7 +90,7 @@ def select(kind: Kind, form: Form, namespace: str, query: Mapping[str, str]) -> 
         form,
         namespace,
         parse_labels(query.get("labelSelector", "")),
-        parse_fields(query.get("fieldSelector", ""), kind.refuse_field),
+        parse_fields(query.get("fieldSelector", ""), kind.field_path),
     )
 
 
@@ -218,9 +218,9 @@ def _read_token(text: str) -> _Token:
         raw = urlsafe_b64decode(text + "=" * (-len(text) % 4))
         token = msgspec.json.decode(raw, type=_Token)
     except (ValueError, msgspec.DecodeError) as error:
-        raise bad_request(f"continue key is not valid: {error}") from None
+        raise bad_request(f"invalid continue token: continue key is not valid: {error}") from None
     if token.v != "meta.k8s.io/v1" or not token.start:
-        raise bad_request("continue key is not valid: incorrect encoded start resourceVersion")
+        raise bad_request("invalid continue token: continue key is not valid: incorrect version")
     return token
 
 
@@ -239,15 +239,15 @@ def _number(query: Mapping[str, str], name: str) -> int:
 
 def _check_list(query: Query) -> None:
     if query.rv and not query.rv.isdigit():
-        raise bad_request(f'invalid resource version "{query.rv}"')
-    if query.token and query.revision:
-        raise bad_request("specifying resource version is not allowed when using continue")
+        raise bad_request(f"invalid resource version: {_unparsable(query.rv)}")
     causes = list(_match_causes(query)) if query.match else []
     if query.initial is not None:
         text = "sendInitialEvents is forbidden for list"
         causes.append(forbidden_field("sendInitialEvents", text))
     if causes:
         raise invalid_options("ListOptions", *causes)
+    if query.token and query.revision:
+        raise bad_request("specifying resource version is not allowed when using continue")
 
 
 def _match_causes(query: Query) -> Iterator[Cause]:
@@ -283,4 +283,5 @@ def _watch_causes(query: Query) -> Iterator[Cause]:
 
 
 def _unparsable(rv: str) -> str:
-    return f'strconv.ParseUint: parsing "{rv}": invalid syntax'
+    why = f'strconv.ParseUint: parsing "{rv}": invalid syntax'
+    return f'resourceVersion: Invalid value: "{rv}": {why}'

@@ -11,15 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from quintant.cluster.problems import Problem, bad_request
+from quintant.cluster.names import key_complaint, label_complaint
+from quintant.cluster.problems import bad_request
 
 _TOKEN = re.compile(r"\s*(==|!=|=|!|,|\(|\)|<|>|[^\s=!,()<>]+)")
 _OPERATOR = re.compile(r"!=|==|=")
-_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
-_DOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _SYMBOLS = frozenset({"==", "!=", "=", "!", ",", "(", ")", "<", ">"})
-_NAME_LIMIT = 63
-_DOMAIN_LIMIT = 253
 
 
 class Operator(Enum):
@@ -91,18 +88,15 @@ def parse_labels(text: str) -> Selector:
     try:
         return Selector(tuple(_Labels(tokens).requirements()))
     except ValueError as error:
-        raise bad_request(f"unable to parse requirement: {error}") from None
+        raise bad_request(str(error)) from None
 
 
-def parse_fields(text: str, known: Callable[[str], Problem | None]) -> Selector:
-    """Read a field selector; `known` returns the refusal of a field the kind cannot select by."""
+def parse_fields(text: str, path: Callable[[str], str]) -> Selector:
+    """Read a field selector; `path` says where a field is found, or raises what refuses it."""
     found = []
     for term in _terms(text):
-        key, operator, value = _term(term)
-        refusal = known(key)
-        if refusal is not None:
-            raise refusal
-        found.append(Requirement(key, operator, frozenset({value})))
+        label, operator, value = _term(term)
+        found.append(Requirement(path(label), operator, frozenset({value})))
     return Selector(tuple(found))
 
 
@@ -138,7 +132,10 @@ class _Labels:
 
     def requirements(self) -> Iterator[Requirement]:
         while True:
-            yield self._requirement()
+            head = self._peek()
+            if head in _SYMBOLS and head != "!":
+                raise ValueError(f"found '{head}', expected: !, identifier, or 'end of string'")
+            yield self._parsed()
             token = self._take()
             if not token:
                 return
@@ -146,6 +143,12 @@ class _Labels:
                 raise ValueError(f"found '{token}', expected: ',' or 'end of string'")
             if self._peek() in ("", ","):
                 raise ValueError(f"found '{self._peek()}', expected: identifier after ','")
+
+    def _parsed(self) -> Requirement:
+        try:
+            return self._requirement()
+        except ValueError as error:
+            raise ValueError(f"unable to parse requirement: {error}") from None
 
     def _requirement(self) -> Requirement:
         if self._peek() == "!":
@@ -172,7 +175,7 @@ class _Labels:
     def _key(self) -> str:
         token = self._take()
         if not token or token in _SYMBOLS:
-            raise ValueError(f"found '{token}', expected: !, identifier, or 'end of string'")
+            raise ValueError(f"found '{token}', expected: identifier")
         _check_key(token)
         return token
 
@@ -187,16 +190,13 @@ class _Labels:
     def _number(self, key: str) -> str:
         value = self._value(key)
         if not value.lstrip("-").isdigit():
-            raise ValueError(
-                "for 'Gt', 'Lt' operators, the value must be an integer"
-                if value
-                else "for 'Gt', 'Lt' operators, exactly one value is required"
-            )
+            text = "for 'Gt', 'Lt' operators, the value must be an integer"
+            raise ValueError(f'values[0]: Invalid value: "{value}": {text}')
         return value
 
     def _values(self, key: str) -> Iterator[str]:
         if (token := self._take()) != "(":
-            raise ValueError(f"found '{token}', expected: '('")
+            raise ValueError(f"found '{token}' expected: '('")
         while True:
             token = self._peek()
             if token in (",", ")"):
@@ -225,31 +225,15 @@ def _tokens(text: str) -> Iterator[str]:
 
 
 def _check_key(key: str) -> None:
-    domain, _, name = key.rpartition("/")
-    if len(name) > _NAME_LIMIT or not _NAME.fullmatch(name):
-        raise ValueError(
-            f'key: Invalid value: "{key}": name part must consist of alphanumeric characters, '
-            "'-', '_' or '.', and must start and end with an alphanumeric character (e.g. "
-            "'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
-            "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
-        )
-    if "/" in key and (len(domain) > _DOMAIN_LIMIT or not _DOMAIN.fullmatch(domain)):
-        raise ValueError(
-            f'key: Invalid value: "{key}": prefix part a lowercase RFC 1123 subdomain must consist '
-            "of lower case alphanumeric characters, '-' or '.', and must start and end with an "
-            "alphanumeric character (e.g. 'example.com', regex used for validation is "
-            "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-        )
+    complaint = key_complaint(key)
+    if complaint:
+        raise ValueError(f'<nil>: Invalid value: "{key}": {complaint}')
 
 
 def _checked(key: str, value: str) -> str:
-    if value and (len(value) > _NAME_LIMIT or not _NAME.fullmatch(value)):
-        raise ValueError(
-            f'values[0][{key}]: Invalid value: "{value}": a valid label must be an empty string or '
-            "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
-            "alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for "
-            "validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-        )
+    complaint = label_complaint(value)
+    if complaint:
+        raise ValueError(f'values[0][{key}]: Invalid value: "{value}": {complaint}')
     return value
 
 

@@ -175,12 +175,14 @@ class ApiServer:
         kind = self.catalog.find(asked.group, asked.version, asked.resource)
         if kind is None:
             known = self.catalog.version(asked.group, asked.version)
-            raise no_resource() if any(not each.custom for each in known) else NoPage()
+            builtin = not asked.group or any(not each.custom for each in known)
+            raise no_resource() if builtin else NoPage()
         where = kind.resource
         lacking = where.namespaced and not asked.namespace and asked.verb not in _COLLECTION
         beside = not where.namespaced and asked.namespace and where.plural != "namespaces"
         if lacking or beside:
-            raise NoPage() if kind.custom else not_allowed() if lacking else no_resource()
+            refusal = no_resource() if beside or asked.name else not_allowed()
+            raise NoPage() if kind.custom else refusal
         self._check_sub(kind, asked)
         return kind
 

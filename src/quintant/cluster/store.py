@@ -97,17 +97,9 @@ class Store:
         """Have every change told, in order, before the write returns. A listener must not write."""
         self._listeners.append(listener)
 
-    def put(
-        self,
-        table: Table,
-        key: str,
-        raw: bytes,
-        *,
-        labels: Mapping[str, str],
-        facts: Mapping[str, str],
-    ) -> Entry:
-        """Create or replace an entry; it carries the new revision."""
-        entry = Entry(raw, self.revision + 1, labels, facts)
+    def put(self, table: Table, key: str, content: Entry) -> Entry:
+        """Create or replace an entry; what is stored carries the new revision."""
+        entry = Entry(content.raw, self.revision + 1, content.labels, content.facts)
         previous = table.entries.get(key)
         if previous is None:
             insort(table.keys, key)

@@ -26,7 +26,7 @@ _HEAD = b'{"apiVersion":"%b","kind":"%b","metadata":{"resourceVersion":"'
 _BARE = b'{"metadata":{"resourceVersion":"'
 _PARTIAL = b'{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":%b}'
 _HEADER = frozenset({"apiVersion", "kind", "metadata"})
-_NO_FACTS: Mapping[str, str] = {}
+_NOTHING: Mapping[str, str] = {}
 
 
 class _Partial(msgspec.Struct):
@@ -36,33 +36,23 @@ class _Partial(msgspec.Struct):
 _partial = msgspec.json.Decoder(_Partial)
 
 
-def pack(obj: Mapping[str, Any]) -> bytes:
-    """What an entry holds of an object."""
-    metadata = {key: value for key, value in obj["metadata"].items() if key != "resourceVersion"}
-    rest = {key: value for key, value in obj.items() if key not in _HEADER}
-    return b'"' + _continued(metadata) + _continued(rest)
+def pack(kind: Kind, obj: Plain, rv: int = UNSTORED) -> Entry:
+    """An object as an entry, to be stored or only to be answered."""
+    stored = obj if kind.stored is None else kind.stored(obj)
+    facts = {path: _text(stored, path) or absent for path, absent in kind.facts.items()}
+    labels = stored["metadata"].get("labels") or _NOTHING
+    return Entry(_raw(stored), rv, labels, facts or _NOTHING)
 
 
 def unpack(kind: Kind, entry: Entry) -> Plain:
     """An object as its kind shows it, fresh and mutable."""
     where = kind.resource
-    stored = msgspec.json.decode(b"%b%d%b" % (_BARE, entry.rv, entry.raw))
-    obj: Plain = {"apiVersion": where.api_version, "kind": where.kind, **stored}
+    stored: Plain = msgspec.json.decode(b"%b%d%b" % (_BARE, entry.rv, entry.raw))
+    shown = stored if kind.shown is None else kind.shown(stored)
+    obj: Plain = {"apiVersion": where.api_version, "kind": where.kind, **shown}
     if kind.normalise is not None and entry.rv <= kind.since:
         obj = kind.normalise(obj)
     return obj
-
-
-def labels_of(obj: Plain) -> Mapping[str, str]:
-    """The labels of an object, for its entry."""
-    return obj["metadata"].get("labels") or _NO_FACTS
-
-
-def facts_of(kind: Kind, obj: Plain) -> Mapping[str, str]:
-    """The selectable fields of an object, for its entry."""
-    if not kind.selectable:
-        return _NO_FACTS
-    return {path: _text(obj, path) or absent for path, absent in kind.selectable.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +101,9 @@ class Form:
         return msgspec.json.encode({"kind": name, "apiVersion": version, "metadata": metadata})
 
     def _quick(self, entry: Entry) -> bool:
-        outdated = self.kind.normalise is not None and entry.rv <= self.kind.since
-        return not (self.partial or outdated or entry.rv == UNSTORED)
+        kind = self.kind
+        outdated = kind.normalise is not None and entry.rv <= kind.since
+        return not (self.partial or outdated or kind.shown or entry.rv == UNSTORED)
 
     def _slow(self, entry: Entry, rv: int) -> bytes:
         obj = unpack(self.kind, entry)
@@ -122,6 +113,12 @@ class Form:
             del obj["metadata"]["resourceVersion"]
         raw = msgspec.json.encode(obj)
         return _PARTIAL % bytes(_partial.decode(raw).metadata) if self.partial else raw
+
+
+def _raw(obj: Plain) -> bytes:
+    metadata = {key: value for key, value in obj["metadata"].items() if key != "resourceVersion"}
+    rest = {key: value for key, value in obj.items() if key not in _HEADER}
+    return b'"' + _continued(metadata) + _continued(rest)
 
 
 def _continued(members: Mapping[str, Any]) -> bytes:

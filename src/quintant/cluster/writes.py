@@ -154,13 +154,8 @@ class Writes:
 
     def put(self, target: Target, obj: Plain) -> Entry:
         """Store an object as it is, past every rule."""
-        return self._store.put(
-            self._table(target),
-            target.key,
-            wire.pack(obj),
-            labels=wire.labels_of(obj),
-            facts=wire.facts_of(target.kind, obj),
-        )
+        entry = wire.pack(target.kind, obj)
+        return self._store.put(self._table(target), target.key, entry)
 
     def remove(self, target: Target) -> None:
         """Take an object out of the store, past every rule."""
@@ -188,7 +183,7 @@ class Writes:
         if taken is not None:
             dying = deleting(wire.unpack(target.kind, taken))
             raise already_exists(target.kind.resource, target.name, deleting=dying)
-        entry = _unstored(target, obj, 0) if options.dry_run else self.put(target, obj)
+        entry = wire.pack(target.kind, obj) if options.dry_run else self.put(target, obj)
         return Result(entry, created=True, warnings=warnings)
 
     def _named(self, target: Target, obj: Plain) -> Target:
@@ -231,7 +226,7 @@ class Writes:
         if options.dry_run or done:
             if not options.dry_run:
                 self.remove(target)
-            return Result(_unstored(target, obj, entry.rv), warnings=warnings)
+            return Result(wire.pack(target.kind, obj, entry.rv), warnings=warnings)
         return Result(self.put(target, obj), warnings=warnings)
 
     def _apply_new(self, target: Target, sent: Plain, author: Author, options: Options) -> Result:
@@ -267,8 +262,9 @@ class Writes:
         uid = wire.unpack(target.kind, entry)["metadata"]["uid"]
         if sent.get("uid", uid) != uid:
             text = (
-                f"Precondition failed: UID in precondition: {sent['uid']}, "
-                f"UID in object meta: {uid}"
+                f"StorageError: invalid object, Code: 4, Key: {_registry(target)}, "
+                "ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
+                f"UID in precondition: {sent['uid']}, UID in object meta: {uid}"
             )
             raise conflict(target.kind.resource, target.name, text)
 
@@ -302,21 +298,23 @@ def _without_status(obj: Plain, live: Plain) -> None:
         obj.pop("status", None)
 
 
+def _registry(target: Target) -> str:
+    """Where a real server would keep the object."""
+    group = f"{target.kind.resource.group}/" if target.kind.custom else ""
+    return f"/registry/{group}{target.kind.name}/{target.key}"
+
+
 def _waiting(obj: Plain) -> bool:
     """Whether a grace period holds the object."""
     return bool(obj["metadata"].get("deletionGracePeriodSeconds"))
 
 
 def _warnings(obj: Plain) -> tuple[str, ...]:
-    if not unique_owners(obj):
+    again = unique_owners(obj)
+    if not again:
         return ()
     return (
         ".metadata.ownerReferences contains duplicate entries; API server dedups owner references "
         "in 1.20+, and may reject such requests as early as 1.24; please fix your requests; "
-        "duplicate UID(s) observed",
+        f"duplicate UID(s) observed: {', '.join(again)}",
     )
-
-
-def _unstored(target: Target, obj: Plain, rv: int) -> Entry:
-    """An entry that only exists for the answer."""
-    return Entry(wire.pack(obj), rv, wire.labels_of(obj), {})

@@ -1,0 +1,35 @@
+"""Events are kept once and shown twice: as core/v1 and as events.k8s.io/v1.
+
+They are stored in the core form; the other group's names for the same fields are in the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quintant.cluster.catalog import Plain
+
+_CORE_TO_GROUP = {
+    "involvedObject": "regarding",
+    "message": "note",
+    "source": "deprecatedSource",
+    "count": "deprecatedCount",
+    "firstTimestamp": "deprecatedFirstTimestamp",
+    "lastTimestamp": "deprecatedLastTimestamp",
+    "reportingComponent": "reportingController",
+}
+_GROUP_TO_CORE = {theirs: ours for ours, theirs in _CORE_TO_GROUP.items()}
+
+
+def to_core(event: Plain) -> Plain:
+    """An events.k8s.io event as core/v1 stores it."""
+    return _renamed(event, _GROUP_TO_CORE)
+
+
+def to_group(event: Plain) -> Plain:
+    """A stored event as events.k8s.io shows it."""
+    return _renamed(event, _CORE_TO_GROUP)
+
+
+def _renamed(event: Plain, names: Mapping[str, str]) -> Plain:
+    return {names.get(name, name): value for name, value in event.items()}
