@@ -1,32 +1,43 @@
 """Equal strings held once: thousands of cached objects share namespaces, labels, phases, images.
 
 An interner is made per kind from its types: it knows the short string fields of metadata, spec and
-status, and replaces each value by the one instance already held.
+status, and replaces each value by the one instance already held. It runs before an object enters a
+store, while nobody else has seen it: that is why it may write into a frozen value.
 """
 
 from __future__ import annotations
 
-import sys
+import types
 from collections.abc import Callable
 from functools import cache
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec.structs import force_setattr
 
 from quintant.runtime.codec import relaxed
-from quintant.runtime.object import Custom, Metadata, Object, ObjectMeta, OwnerReference
+from quintant.runtime.object import Custom, Metadata, Object
+
+# Strings held at most. Not sys.intern: some Pythons keep what it is given for ever.
+POOL_SIZE = 100_000
 
 # Fields that differ from object to object by nature; interning them would only cost.
 _UNIQUE = {"name", "uid", "resource_version", "generate_name", "message", "pod_ip", "cluster_ip"}
+# An owner's name and uid are those of all its children.
+_OWNER = ("api_version", "kind", "name", "uid")
+
+_pool: dict[str, str] = {}
 
 
 @cache
 def interner(kind: type[Object]) -> Callable[[Any], None]:
     """A function that shares the strings of one object with those of all others."""
-    parts = [(name, _strings(hint)) for name, hint in _parts(kind) if _strings(hint)]
+    parts = [(name, _strings(hint)) for name, hint in _parts(kind)]
+    parts = [(name, strings) for name, strings in parts if strings]
 
     def intern(obj: Any) -> None:
+        if len(_pool) > POOL_SIZE:
+            _pool.clear()
         _intern_meta(obj.metadata)
         for part, names in parts:
             inner = getattr(obj, part)
@@ -36,27 +47,28 @@ def interner(kind: type[Object]) -> Callable[[Any], None]:
     return intern
 
 
-def _intern_meta(meta: ObjectMeta) -> None:
-    force_setattr(meta, "namespace", sys.intern(meta.namespace))  # type: ignore[arg-type]
+def _intern_meta(meta: Any) -> None:
+    share = _pool.setdefault
+    namespace = meta.namespace
+    force_setattr(meta, "namespace", share(namespace, namespace))
     if meta.labels:
-        shared = {sys.intern(name): sys.intern(value) for name, value in meta.labels.items()}
-        force_setattr(meta, "labels", shared)  # type: ignore[arg-type]
+        shared = {share(name, name): share(value, value) for name, value in meta.labels.items()}
+        force_setattr(meta, "labels", shared)
     for owner in meta.owner_references:
-        _intern_fields(owner, OwnerReference.__struct_fields__[:4])  # type: ignore[attr-defined]
+        _intern_fields(owner, _OWNER)
 
 
 def _intern_fields(struct: Any, names: tuple[str, ...]) -> None:
     for name in names:
         value = getattr(struct, name)
         if value:
-            force_setattr(struct, name, sys.intern(value))
+            force_setattr(struct, name, _pool.setdefault(value, value))
 
 
 def _parts(kind: type[Object]) -> list[tuple[str, Any]]:
     if get_origin(kind) is Metadata:
         return []
-    hints = get_type_hints(kind)
-    hints |= _custom_parts(kind)
+    hints = get_type_hints(kind) | _custom_parts(kind)
     return [(name, hints[name]) for name in ("spec", "status") if name in hints]
 
 
@@ -69,7 +81,7 @@ def _custom_parts(kind: type[Object]) -> dict[str, Any]:
 
 
 def _strings(hint: Any) -> tuple[str, ...]:
-    for option in get_args(hint) or (hint,):
+    for option in _options(hint):
         if isinstance(option, type) and issubclass(option, msgspec.Struct):
             return tuple(
                 name
@@ -80,5 +92,9 @@ def _strings(hint: Any) -> tuple[str, ...]:
 
 
 def _is_text(hint: Any) -> bool:
-    options = get_args(relaxed(hint)) or (relaxed(hint),)
+    options = _options(relaxed(hint))
     return str in options and set(options) <= {str, type(None)}
+
+
+def _options(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)

@@ -66,7 +66,7 @@ class Overlay(Generic[K]):
         ):
             return
         self._expect(obj.key, meta.resource_version, meta.uid, erased=False)
-        self._store.put(obj)
+        self._store.put(obj.key, obj)
 
     def erased(self, key: Request, uid: str) -> None:
         """Hide an object that the server has just deleted for us."""
@@ -81,14 +81,14 @@ class Overlay(Generic[K]):
         """Take what the watch says of an object; our own write stays if it is newer."""
         entry = self._ahead.get(obj.key)
         if entry is None:
-            self._store.put(obj)
+            self._store.put(obj.key, obj)
             return
         entry.delivered = obj
         self._hit()
         if self._behind(entry, obj):
             return
         self._forget(obj.key)
-        self._store.put(obj)
+        self._store.put(obj.key, obj)
 
     def gone(self, key: Request, uid: str) -> None:
         """Take the watch's word that an object was deleted; a newer namesake of ours stays."""
@@ -135,4 +135,4 @@ class Overlay(Generic[K]):
         if entry.delivered is None:
             self._store.remove(key)
         else:
-            self._store.put(entry.delivered)
+            self._store.put(key, entry.delivered)

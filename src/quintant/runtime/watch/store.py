@@ -1,12 +1,13 @@
 """The local copy of one kind: objects by key, and indexes over them.
 
 Every method is synchronous, and an object and its index entries change together: between two
-awaits a reader sees all of a change or nothing of it.
+awaits a reader sees all of a change or nothing of it. A function of the author that raises changes
+nothing at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Generic
 
 from quintant.runtime.errors import ConfigError
@@ -16,7 +17,11 @@ IndexFunction = Callable[[K], Iterable[str]]
 
 
 class Index(Generic[K]):
-    """Keys by a value computed from their object."""
+    """Keys by values computed from their object.
+
+    The function must depend on the object alone: what an object was filed under is not remembered
+    but computed again when it changes.
+    """
 
     __slots__ = ("_function", "_keys")
 
@@ -24,19 +29,23 @@ class Index(Generic[K]):
         self._function = function
         self._keys: dict[str, dict[Request, None]] = {}
 
-    def add(self, key: Request, obj: K) -> None:
-        for value in self._function(obj):
-            self._keys.setdefault(value, {})[key] = None
+    def values(self, obj: K | None) -> tuple[str, ...]:
+        """What an object is filed under; no object, under nothing."""
+        return () if obj is None else tuple(self._function(obj))
 
-    def discard(self, key: Request, obj: K) -> None:
-        for value in self._function(obj):
+    def move(self, key: Request, before: Iterable[str], after: Iterable[str]) -> None:
+        """File a key under other values than before."""
+        for value in before:
             keys = self._keys.get(value)
             if keys is not None:
                 keys.pop(key, None)
                 if not keys:
                     del self._keys[value]
+        for value in after:
+            self._keys.setdefault(value, {})[key] = None
 
     def keys(self, value: str) -> tuple[Request, ...]:
+        """The keys filed under a value, in the order they came."""
         return tuple(self._keys.get(value, ()))
 
     def __len__(self) -> int:
@@ -56,40 +65,40 @@ class Store(Generic[K]):
     def __iter__(self) -> Iterator[K]:
         return iter(self._objects.values())
 
-    def requests(self) -> Iterable[Request]:
+    def requests(self) -> Collection[Request]:
         """The keys of the objects."""
         return self._objects.keys()
 
     def get(self, key: Request) -> K | None:
         return self._objects.get(key)
 
-    def put(self, obj: K) -> None:
-        key = obj.key
-        old = self._objects.get(key)
+    def put(self, key: Request, obj: K) -> None:
+        """Hold an object in the place of the one before."""
+        if self._indexes:
+            self._refile(key, obj)
         self._objects[key] = obj
-        for index in self._indexes.values():
-            if old is not None:
-                index.discard(key, old)
-            index.add(key, obj)
 
     def remove(self, key: Request) -> None:
-        old = self._objects.pop(key, None)
-        if old is not None:
-            for index in self._indexes.values():
-                index.discard(key, old)
+        """Let go of an object, if there is one."""
+        if key in self._objects:
+            if self._indexes:
+                self._refile(key, None)
+            del self._objects[key]
 
     def add_index(self, name: str, function: IndexFunction[K]) -> None:
         """Index the objects, present and future, by what `function` says of them."""
         if name in self._indexes:
             raise ConfigError(f"index {name!r} is declared twice", hint="give each its own name")
-        index = self._indexes[name] = Index(function)
+        index = Index(function)
         for key, obj in self._objects.items():
-            index.add(key, obj)
+            index.move(key, (), index.values(obj))
+        self._indexes[name] = index
 
     def has_index(self, name: str) -> bool:
         return name in self._indexes
 
     def index(self, name: str) -> Index[K]:
+        """An index by its name; ConfigError if it was not declared."""
         try:
             return self._indexes[name]
         except KeyError:
@@ -103,3 +112,10 @@ class Store(Generic[K]):
     def by_index(self, name: str, value: str) -> tuple[K, ...]:
         """The objects that an index files under `value`."""
         return tuple(self._objects[key] for key in self.index(name).keys(value))
+
+    def _refile(self, key: Request, obj: K | None) -> None:
+        old = self._objects.get(key)
+        moves = [(index, index.values(old), index.values(obj)) for index in self._indexes.values()]
+        for index, before, after in moves:
+            if before != after:
+                index.move(key, before, after)
