@@ -26,6 +26,8 @@ from quintant.runtime.manager import Manager, loop_factory, production_environme
 @click.option("--metrics", help="host:port of /metrics; empty switches it off.")
 @click.option("--probes", help="host:port of /healthz and /readyz; empty switches them off.")
 @click.option("--webhook", help="host:port of the webhooks.")
+@click.option("--certificates", help="Folder with tls.crt and tls.key of the webhooks.")
+@click.option("--webhook-url", help="Register the webhooks at this https URL, self-signed.")
 @click.option(
     "--log-level", default="info", type=click.Choice(["debug", "info", "warning", "error"])
 )

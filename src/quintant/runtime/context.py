@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar
 
@@ -11,6 +11,7 @@ from quintant.runtime.clock import Chance, Clock
 from quintant.runtime.logs import Logger
 from quintant.runtime.object import Custom, K, Object, Request, S, St
 from quintant.runtime.result import Result
+from quintant.runtime.status import StatusWriter
 
 OWNER_INDEX = "quintant/controller-uid"
 """The index, kept for every owned kind, of children by their controller's uid."""
@@ -43,6 +44,7 @@ class Context(Generic[K_co]):
     clock: Clock
     chance: Chance
     recorder: Recorder
+    statuses: StatusWriter
 
     async def apply(self, child: Obj, *, force: bool = True) -> Obj:
         """Make the server's object agree with every field set here."""
@@ -51,6 +53,15 @@ class Context(Generic[K_co]):
     async def set_status(self: Context[Custom[S, St]], status: St) -> None:
         """Make the object's status say this; nothing is sent if it does already."""
         await self.client.set_status(self.obj, status)  # type: ignore[arg-type]
+
+    async def update_status(
+        self: Context[Custom[S, St]], change: Callable[[St | None], St]
+    ) -> None:
+        """Change a status that other controllers of this process write too; none is lost.
+
+        `change` gets the newest status and may run again, so it must be pure.
+        """
+        await self.statuses.update(type(self.obj), self.request, change)
 
     async def owned(self, kind: type[K]) -> Sequence[K]:
         """The children of a kind that this object controls; the kind is declared with `.owns`."""

@@ -30,6 +30,7 @@ from quintant.runtime.object import K, Object, Request
 from quintant.runtime.queue import LOW_PRIORITY, Lease, Queue
 from quintant.runtime.result import Nonsense, ReconcileTimeout, Result, Verdict, judge
 from quintant.runtime.sources import Feed, Source, every
+from quintant.runtime.status import StatusWriter
 from quintant.runtime.watch.caches import Caches
 from quintant.runtime.watch.informer import Change, Informer
 
@@ -55,6 +56,7 @@ class Services:
     chance: Chance
     metrics: Metrics
     recorder: Recorder
+    statuses: StatusWriter
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +326,7 @@ class Controller(Generic[K]):
             services.clock,
             services.chance,
             services.recorder,
+            services.statuses,
         )
 
     @property

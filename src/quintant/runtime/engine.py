@@ -14,7 +14,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from quintant.runtime import logs
 from quintant.runtime.client.client import Client, unfenced
@@ -31,9 +33,13 @@ from quintant.runtime.leader import Elector, identify
 from quintant.runtime.metrics import Metrics
 from quintant.runtime.probes import Probes
 from quintant.runtime.settings import Settings
+from quintant.runtime.status import StatusWriter
 from quintant.runtime.watch.caches import Caches
 from quintant.runtime.watchdog import Watchdog
+from quintant.runtime.webhook.certs import Files, Source
 from quintant.runtime.webhook.declaration import Webhooks
+from quintant.runtime.webhook.publish import publishing
+from quintant.runtime.webhook.selfsigned import SelfSigned
 from quintant.runtime.webhook.server import WebhookServer
 
 log = logs.get_logger()
@@ -67,11 +73,12 @@ class Engine:
         self.metrics, self.health = Metrics(), Health()
         self.started = asyncio.Event()
         """Set when the caches are complete and every controller may work."""
-        self._sides, self._webhooks = sides, webhooks
+        self._sides = sides
         chance, clock = environment.chance, environment.clock
         counts = self.metrics.rest("kubernetes")
-        rest = Rest(patient(environment.transport, chance, observer=counts), counts)
         self.elector = self._elect() if settings.leader_elect else None
+        limit = self.elector.election.write if self.elector else None
+        rest = Rest(patient(environment.transport, chance, observer=counts), counts, limit)
         self.caches = Caches(
             rest,
             chance,
@@ -89,9 +96,14 @@ class Engine:
             metrics=self.metrics,
             instance=identify(chance),
         )
-        services = Services(self.caches, self.client, clock, chance, self.metrics, self.recorder)
+        statuses = StatusWriter(self.client, chance)
+        services = Services(
+            self.caches, self.client, clock, chance, self.metrics, self.recorder, statuses
+        )
         self.controllers = [Controller(declared, services) for declared in declarations]
         self.watchdog = Watchdog(self.metrics, self._busy)
+        self.webhooks = self._answer(webhooks) if webhooks else None
+        """Its `reviews` answer in process; its port opens only in an environment that listens."""
         self._crashed = False
 
     async def run(self) -> None:
@@ -120,9 +132,8 @@ class Engine:
             return
         probes = Probes(self.health, self.metrics)
         await servers.enter_async_context(probes.serve(settings.probes, settings.metrics))
-        if self._webhooks.hooks or self._webhooks.conversions:
-            server = WebhookServer(self._webhooks, client=self.client, metrics=self.metrics)
-            await servers.enter_async_context(server.serve(settings.webhook))
+        if self.webhooks is not None:
+            await servers.enter_async_context(self.webhooks.serve(settings.webhook))
 
     def _start(self, group: asyncio.TaskGroup) -> _Tasks:
         def spawn(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
@@ -131,7 +142,8 @@ class Engine:
         self._declare_checks()
         for informer in self.caches:
             spawn(informer.run())
-        spawn(self.watchdog.run())
+        if self.environment.listen:
+            spawn(self.watchdog.run())
         tasks = _Tasks(spawn(self.recorder.run()))
         if self.elector is not None:
             tasks.elector = spawn(self.elector.run())
@@ -206,6 +218,19 @@ class Engine:
         except Exception:
             self._crashed = True
             raise
+
+    def _answer(self, webhooks: Webhooks) -> WebhookServer:
+        settings = self.settings
+        source: Source | None = None
+        if settings.webhook_url:
+            name = urlsplit(settings.webhook_url).hostname or ""
+            # Every replica answers reviews, leader or not, so this client has no fence.
+            client = Client(self.client.rest, manager=f"{settings.name}-webhooks")
+            publish = publishing(webhooks, settings.webhook_url, client)
+            source = SelfSigned((name,), clock=self.environment.clock, publish=publish)
+        elif settings.certificates:
+            source = Files.mounted(Path(settings.certificates))
+        return WebhookServer(webhooks, client=self.client, metrics=self.metrics, source=source)
 
     def _elect(self) -> Elector:
         environment, settings = self.environment, self.settings

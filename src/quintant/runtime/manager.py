@@ -56,6 +56,7 @@ class Manager:
         metrics: str = ":8080",
         probes: str = ":8081",
         webhook: str = ":9443",
+        certificates: str = "",
         resync: float | timedelta = timedelta(hours=10),
         grace: float | timedelta = 30.0,
         watch: Timers = Timers(),
@@ -73,6 +74,7 @@ class Manager:
             metrics=metrics,
             probes=probes,
             webhook=webhook,
+            certificates=certificates,
             resync=_seconds(resync),
             grace=_seconds(grace),
             watch=watch,
@@ -174,9 +176,7 @@ class Manager:
 
     def bind(self, environment: Environment) -> Engine:
         """The declarations bound to an environment, ready to run."""
-        if not (
-            self.declarations or self.sides or self.webhooks.hooks or self.webhooks.conversions
-        ):
+        if not (self.declarations or self.sides or self.webhooks):
             raise ConfigError(
                 f"manager {self.name!r} has nothing to run",
                 hint="declare a controller: manager.controls(Kind).reconcile(function)",

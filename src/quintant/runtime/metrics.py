@@ -31,9 +31,6 @@ Outcome = Literal["success", "error", "requeue", "requeue_after", "conflict"]
 RESTARTS = ("timeout", "idle", "410", "error", "eof")
 """Why watches are opened again, as a rule; rarer reasons show up when they happen."""
 
-NO_ANSWER = "<error>"
-"""The `code` of a request that got no answer, as client-go writes it."""
-
 
 class Metrics:
     """All series of one manager; operators add their own to `registry`.

@@ -21,6 +21,11 @@ class Settings:
     metrics: str = ":8080"
     probes: str = ":8081"
     webhook: str = ":9443"
+    certificates: str = ""
+    """The folder with tls.crt and tls.key of the webhooks; empty is where kubebuilder mounts it."""
+    webhook_url: str = ""
+    """Where the API server reaches the webhooks, for development: the program then signs its own
+    certificates and registers the webhooks itself."""
     resync: float = 36_000.0
     """Seconds until every object is looked at again, give or take a tenth: a safety net only."""
     grace: float = 30.0

@@ -30,6 +30,7 @@ from quintant.runtime.manager import Manager
 from quintant.runtime.metrics import Metrics
 from quintant.runtime.object import K, Object, replace
 from quintant.runtime.result import Result
+from quintant.runtime.status import StatusWriter
 from quintant.runtime.watch.caches import Caches
 from quintant.testing.cluster import InProcessCluster
 from quintant.testing.loop import run
@@ -133,7 +134,9 @@ async def _controller(
     rest = Rest(environment.transport)
     caches = Caches(rest, environment.chance)
     client = Client(rest, caches, chance=environment.chance)
-    services = Services(caches, client, environment.clock, environment.chance, Metrics(), notes)
+    clock, chance = environment.clock, environment.chance
+    statuses = StatusWriter(client, chance)
+    services = Services(caches, client, clock, chance, Metrics(), notes, statuses)
     controller = Controller(declared, services)
     for kind in kinds:
         informer = caches.declare(kind)

@@ -9,7 +9,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from quintant.api.core import Pod
 from quintant.runtime import queue as queues
-from quintant.runtime.metrics import NO_ANSWER, Metrics
+from quintant.runtime.client.retry import NO_ANSWER
+from quintant.runtime.metrics import Metrics
 from quintant.runtime.resource import Resource, resource_of
 from quintant.runtime.watch import informer as informers
 from quintant.testing.loop import advance

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from quintant.runtime import codec
+from quintant.runtime.client.retry import NO_ANSWER
 from quintant.runtime.client.transport import JSON, Call, Reply, Transport
 from quintant.runtime.clock import monotonic
 from quintant.runtime.codec import Page
-from quintant.runtime.errors import from_reply
+from quintant.runtime.errors import TransportError, from_reply
 from quintant.runtime.object import K, Object, Request
 from quintant.runtime.resource import Resource, resource_of
 
@@ -61,6 +62,11 @@ class Rest:
 
     transport: Transport
     observer: Observer | None = None
+    write_timeout: float | None = None
+    """Seconds that a write may take, all tries together; None leaves it to the transport.
+
+    A leader's writes must end before a standby may claim its lease.
+    """
 
     async def get(self, kind: type[K], key: Request) -> K:
         """Read one object from the server."""
@@ -94,7 +100,8 @@ class Rest:
     async def create(self, obj: K, query: Mapping[str, str]) -> bytes:
         """POST an object; returns the stored form, undecoded."""
         path = resource_of(type(obj)).path(obj.metadata.namespace)
-        call = Call("POST", path, query, _BODIES[JSON], codec.encode_object(obj))
+        body = codec.encode_object(obj)
+        call = Call("POST", path, query, _BODIES[JSON], body, self.write_timeout)
         return (await uninterrupted(self.send(call))).body
 
     async def patch(
@@ -113,6 +120,7 @@ class Rest:
             query,
             _BODIES[patch.kind],
             patch.body,
+            self.write_timeout,
             idempotent=patch.idempotent,
         )
         return (await uninterrupted(self.send(call))).body
@@ -120,21 +128,28 @@ class Rest:
     async def delete(self, kind: type[Object], key: Request, options: Mapping[str, Any]) -> bytes:
         """DELETE an object; returns what the server says of it, undecoded."""
         path = _path(resource_of(kind), key)
-        call = Call("DELETE", path, {}, _BODIES[JSON], codec.encode(options))
+        body = codec.encode(options)
+        call = Call("DELETE", path, {}, _BODIES[JSON], body, self.write_timeout)
         return (await uninterrupted(self.send(call))).body
 
     async def send(self, call: Call) -> Reply:
         """Send any request; anything but a 2xx answer is raised."""
         began = monotonic()
-        reply = await self.transport.request(call)
-        if self.observer is not None:
-            took, sent = monotonic() - began, len(call.body or b"")
-            received = len(reply.body)
-            self.observer.requested(call.method, reply.status, took, sent=sent, received=received)
+        try:
+            reply = await self.transport.request(call)
+        except TransportError:
+            self._count(call, began, NO_ANSWER)
+            raise
+        self._count(call, began, reply.status, len(reply.body))
         if not 200 <= reply.status < 300:
             retry_after = reply.headers.get("retry-after", "")
             raise from_reply(reply.status, reply.body, str(call), retry_after)
         return reply
+
+    def _count(self, call: Call, began: float, code: int | str, received: int = 0) -> None:
+        if self.observer is not None:
+            took, sent = monotonic() - began, len(call.body or b"")
+            self.observer.requested(call.method, code, took, sent=sent, received=received)
 
 
 async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
