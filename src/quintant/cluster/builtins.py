@@ -67,6 +67,7 @@ _ANSWERS_OBJECT = {
 _NO_GENERATION = {
     *("namespaces", "nodes", "persistentvolumes", "persistentvolumeclaims", "services"),
 }
+_STATUS_ALONE = {"deployments", "cronjobs"}
 # Without /status, and yet with a generation.
 _GENERATION = {"validatingwebhookconfigurations", "mutatingwebhookconfigurations"}
 _PROPAGATION: dict[str, Propagation | None] = {
@@ -143,14 +144,14 @@ _BY_NAME = (
 )
 # Lists whose items are told apart, by the field's name: the keys and their defaults.
 _MAPS_OF: dict[str, dict[str, Any]] = {
-    **{name: {"name": None} for name in _BY_NAME},
-    "conditions": {"type": None},
-    "ports": {"containerPort": None, "protocol": "TCP"},
-    "volumeMounts": {"mountPath": None},
-    "volumeDevices": {"devicePath": None},
-    "hostAliases": {"ip": None},
-    "podIPs": {"ip": None},
-    "topologySpreadConstraints": {"topologyKey": None, "whenUnsatisfiable": None},
+    **{name: {"name": ""} for name in _BY_NAME},
+    "conditions": {"type": ""},
+    "ports": {"containerPort": 0, "protocol": "TCP"},
+    "volumeMounts": {"mountPath": ""},
+    "volumeDevices": {"devicePath": ""},
+    "hostAliases": {"ip": ""},
+    "podIPs": {"ip": ""},
+    "topologySpreadConstraints": {"topologyKey": "", "whenUnsatisfiable": ""},
 }
 # Fields whose value is a map of keys, not a structure.
 _KEYED = {
@@ -164,7 +165,7 @@ _ATOMIC = {
     *("involvedObject", "regarding", "related", "requiredDuringSchedulingIgnoredDuringExecution"),
     *("secretRef", "nodePublishSecretRef", "dataSource", "scopeSelector"),
 }
-_SERVICE_PORTS = Node(listing=Listing.MAP, keys={"port": None, "protocol": "TCP"}, items=DEDUCED)
+_SERVICE_PORTS = Node(listing=Listing.MAP, keys={"port": 0, "protocol": "TCP"}, items=DEDUCED)
 _OVERRIDES: dict[str, dict[str, Shape]] = {
     "services": {"ports": _SERVICE_PORTS},
     "endpoints": {"ports": DEDUCED, "addresses": DEDUCED},
@@ -230,6 +231,7 @@ def _kind(
         cleanup=_CLEANUP.get(plural, ""),
         phased=plural == "namespaces",
         keeps_status=plural == "nodes",
+        status_metadata=plural not in _STATUS_ALONE,
         generates_names=plural != "customresourcedefinitions",
         scale=_SCALED.get(plural),
         selectable=_selectable(where),

@@ -14,7 +14,7 @@ from typing import Any
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.fields import FieldSet, Path, shown
 from quintant.cluster.merging import Untypable, compare, fields_of, merge, named, remove
-from quintant.cluster.problems import contested, unexplained
+from quintant.cluster.problems import contested
 from quintant.runtime.errors import Cause
 
 MAX_UPDATERS = 10
@@ -103,7 +103,10 @@ def track_update(kind: Kind, live: Plain | None, new: Plain, author: Author) -> 
 def track_apply(
     kind: Kind, live: Plain | None, config: Plain, author: Author, *, force: bool
 ) -> Plain:
-    """The live object with a configuration applied, its managedFields brought up to date."""
+    """The live object with a configuration applied, its managedFields brought up to date.
+
+    Untypable if the configuration does not fit the kind's shape; 409 where others stand against it.
+    """
     base: Plain = {} if live is None else live
     claims = _decode(base.get("metadata", {}).get("managedFields"))
     if live is not None and not claims:
@@ -111,20 +114,18 @@ def track_apply(
     writer = author.writer(APPLY, kind)
     last = claims.get(writer)
     ignored = _ignored(kind, author)
-    try:
-        wanted = fields_of(config, kind.shape).without(ignored)
-        merged = merge(_bare(base), config, kind.shape)
-    except Untypable as error:
-        raise unexplained(_untyped(config, kind, error)) from None
+    wanted = fields_of(config, kind.shape).without(ignored)
+    merged = merge(_bare(base), config, kind.shape)
     claims[writer] = Claim(wanted, author.time, kind.resource.api_version)
     merged = _pruned(kind, merged, claims, last)
     changed = compare(_bare(base), merged, kind.shape).without(ignored)
     others = {key: claim for key, claim in claims.items() if key != writer}
     lost = _contested(others, changed.added | changed.modified, force=force)
     kept = _less({key: _minus(others[key], lost.get(key)) for key in others}, changed.removed)
-    if last is not None and last.fields == wanted and not changed:
-        claims[writer] = last
-    _store(merged, {**kept, writer: claims[writer]} if wanted else kept)
+    # Claiming what is there already is no change, and a real server gives it no new time.
+    since = author.time if changed else last.time if last else ""
+    own = {writer: replace(claims[writer], time=since)} if wanted else {}
+    _store(merged, kept | own)
     return merged
 
 
@@ -282,10 +283,3 @@ def _bare(obj: Mapping[str, Any]) -> Plain:
         return dict(obj)
     metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
     return {**obj, "metadata": metadata}
-
-
-def _untyped(config: Plain, kind: Kind, error: Untypable) -> str:
-    metadata, where = config["metadata"], kind.resource
-    name = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
-    what = f"{name}; {where.api_version}, Kind={where.kind}"
-    return f"failed to create typed patch object ({what}): {error}"

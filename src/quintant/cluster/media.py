@@ -60,7 +60,8 @@ def read_patch(headers: Mapping[str, str], body: bytes | None) -> tuple[str, Any
     try:
         return media, _parse(media, body or b"")
     except ValueError as error:
-        raise bad_request(f"error decoding patch: {error}") from None
+        sort = "YAML" if media == APPLY_PATCH else "patch"
+        raise bad_request(f"error decoding {sort}: {error}") from None
 
 
 def negotiate(accept: str, *, listing: bool) -> Answer:

@@ -11,12 +11,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from quintant.cluster.fields import FieldSet, field_element, key_element, value_element
+from quintant.cluster.fields import (
+    FieldSet,
+    Path,
+    field_element,
+    key_element,
+    shown,
+    value_element,
+)
 from quintant.cluster.shapes import Listing, Shape
 
 
 class Untypable(Exception):
     """An object does not fit its shape: an item without its key, or the same key twice."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+        self.path: Path = ()
+
+    def __str__(self) -> str:
+        return f"{shown(self.path)}: {self.why}"
 
 
 class _Missing:
@@ -60,7 +75,7 @@ def fields_of(value: Any, shape: Shape) -> FieldSet:
             if child is None or child == {} or not shape.declares(name):
                 found.members.add(field_element(name))
     else:
-        for element, child in _items(value, shape):
+        for element, child in _unique(value, shape):
             _claim(found, element, child, shape.item())
             found.members.add(element)
     return found
@@ -94,25 +109,27 @@ def merge(live: Any, config: Any, shape: Shape) -> Any:
     if isinstance(live, list) and isinstance(config, list) and _associative(shape):
         return [
             merge(one, other, shape.item())
-            for one, other in _aligned(_pairs(live, shape), _pairs(config, shape, unique=True))
+            for one, other in _aligned(list(_items(live, shape)), list(_items(config, shape)))
         ]
     return config
 
 
 def remove(value: Any, gone: FieldSet, shape: Shape) -> Any:
-    """The value without some of its fields and items."""
+    """The value without some of its fields and items; what loses its last one goes, too."""
     if isinstance(value, dict) and not shape.atomic:
-        return {
+        left = {
             name: _remove_below(child, gone, field_element(name), shape.child(name))
             for name, child in value.items()
             if field_element(name) not in gone.members
         }
+        return {name: child for name, child in left.items() if child is not MISSING} or MISSING
     if isinstance(value, list) and _associative(shape):
-        return [
+        kept = [
             _remove_below(child, gone, element, shape.item())
             for element, child in _items(value, shape)
             if element not in gone.members
         ]
+        return [child for child in kept if child is not MISSING] or MISSING
     return value
 
 
@@ -132,7 +149,11 @@ def _claim(found: FieldSet, element: str, value: Any, shape: Shape) -> None:
     if _leaf(value, shape):
         found.members.add(element)
     elif value:
-        found.attach(element, fields_of(value, shape))
+        try:
+            found.attach(element, fields_of(value, shape))
+        except Untypable as error:
+            error.path = (element, *error.path)
+            raise
 
 
 def _difference(found: Comparison, element: str, old: Any, new: Any, shape: Shape) -> None:
@@ -209,11 +230,13 @@ def _indexed(values: Any, shape: Shape) -> dict[str, Any]:
     return dict(_items(values or [], shape))
 
 
-def _pairs(values: list[Any], shape: Shape, *, unique: bool = False) -> list[tuple[str, Any]]:
-    pairs = list(_items(values, shape))
-    if unique and len(dict(pairs)) < len(pairs):
-        raise Untypable("duplicate entries for key")
-    return pairs
+def _unique(values: list[Any], shape: Shape) -> Iterator[tuple[str, Any]]:
+    seen: set[str] = set()
+    for element, value in _items(values, shape):
+        if element in seen:
+            raise Untypable(f"duplicate entries for key {shown((element,))}")
+        seen.add(element)
+        yield element, value
 
 
 def _aligned(

@@ -150,7 +150,12 @@ def _check_kind(kind: Kind, sent: Plain) -> None:
 
 
 def _check_name(metadata: Plain, name: str) -> None:
-    said = metadata.setdefault("name", name)
+    said = metadata.get("name")
+    if not said:
+        raise bad_request(
+            f"the name of the object ({name} based on URL) was undeterminable: "
+            "name must be provided"
+        )
     if said != name:
         raise bad_request(
             f"the name of the object ({said}) does not match the name on the URL ({name})"

@@ -10,6 +10,7 @@ from typing import Any
 
 from quintant.cluster import wire
 from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.objects import placed
 from quintant.cluster.problems import bad_request, no_resource
 from quintant.cluster.ring import Entry
 from quintant.cluster.writes import Edit
@@ -31,10 +32,10 @@ def edit_scale(kind: Kind, edit: Edit) -> Edit:
         sent = edit(_scale(kind, live))
         if not isinstance(sent, dict) or sent.get("kind", "Scale") != "Scale":
             raise bad_request("the body is not a Scale document")
-        replicas = (sent.get("spec") or {}).get("replicas", 0)
-        _write(live, _paths(kind).replicas, replicas)
-        locked = (sent.get("metadata") or {}).get("resourceVersion")
-        live["metadata"]["resourceVersion"] = locked or live["metadata"]["resourceVersion"]
+        metadata, said = live["metadata"], dict(sent.get("metadata") or {})
+        placed(kind, {"metadata": said}, metadata.get("namespace", ""), metadata["name"])
+        _write(live, _paths(kind).replicas, (sent.get("spec") or {}).get("replicas", 0))
+        metadata["resourceVersion"] = said.get("resourceVersion") or metadata["resourceVersion"]
         return live
 
     return changed

@@ -91,7 +91,7 @@ METADATA = Node(
         "labels": DEDUCED,
         "annotations": DEDUCED,
         "finalizers": Node(listing=Listing.SET),
-        "ownerReferences": Node(listing=Listing.MAP, keys={"uid": None}, items=Node(atomic=True)),
+        "ownerReferences": Node(listing=Listing.MAP, keys={"uid": ""}, items=Node(atomic=True)),
     }
 )
 """The metadata every object has."""

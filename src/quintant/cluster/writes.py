@@ -15,6 +15,7 @@ from typing import Any
 from quintant.cluster import wire
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.managed import Author, track_apply, track_update
+from quintant.cluster.merging import Untypable
 from quintant.cluster.objects import (
     check,
     check_immutable,
@@ -129,17 +130,12 @@ class Writes:
         sent = self._configured(target, config)
         entry = self.read(target)
         author = self._author(target, options)
-        if entry is None:
-            return self._apply_new(target, sent, author, options)
-        live = wire.unpack(target.kind, entry)
-        obj = track_apply(target.kind, live, sent, author, force=options.force)
-        if "resourceVersion" not in sent["metadata"]:
-            obj["metadata"].pop("resourceVersion", None)
-        managed = obj["metadata"].pop("managedFields", None)
-        self._restrain(target, entry, obj, live)
-        obj["metadata"].pop("managedFields", None)
-        obj["metadata"] |= {"managedFields": managed} if managed else {}
-        return self._update(target, entry, obj, live, options)
+        try:
+            if entry is None:
+                return self._apply_new(target, sent, author, options)
+            return self._apply_over(target, entry, sent, author, options)
+        except Untypable as error:
+            raise unexplained(_untyped(target.kind, config, error)) from None
 
     def read(self, target: Target) -> Entry | None:
         """The stored entry, if there is one."""
@@ -161,11 +157,25 @@ class Writes:
         """Take an object out of the store, past every rule."""
         self._store.delete(self._table(target), target.key)
 
+    def _apply_over(
+        self, target: Target, entry: Entry, sent: Plain, author: Author, options: Options
+    ) -> Result:
+        live = wire.unpack(target.kind, entry)
+        obj = track_apply(target.kind, live, sent, author, force=options.force)
+        if "resourceVersion" not in sent["metadata"]:
+            obj["metadata"].pop("resourceVersion", None)
+        managed = obj["metadata"].pop("managedFields", None)
+        self._restrain(target, entry, obj, live)
+        obj["metadata"].pop("managedFields", None)
+        obj["metadata"] |= {"managedFields": managed} if managed else {}
+        return self._update(target, entry, obj, live, options)
+
     def _initiate(self, kind: Kind, obj: Plain) -> None:
         """Make what was sent the beginning of an object, in place."""
         wipe(obj)
         if kind.resource.status and not kind.keeps_status:
             obj.pop("status", None)
+            obj |= {} if kind.custom else {"status": {}}
         if kind.generation:
             obj["metadata"]["generation"] = 1
         if kind.complete is not None:
@@ -238,16 +248,19 @@ class Writes:
                 "and no existing object was found"
             )
             raise conflict(target.kind.resource, target.name, text)
-        if sent["metadata"].pop("resourceVersion", None):
-            raise not_found(target.kind.resource, target.name)
+        sent["metadata"].pop("resourceVersion", None)
         self._guard(target)
         obj = track_apply(target.kind, None, sent, author, force=options.force)
         self._initiate(target.kind, obj)
         return self._insert(target, obj, options)
 
     def _configured(self, target: Target, config: Any) -> Plain:
-        if not isinstance(config, dict) or not config.get("apiVersion") or not config.get("kind"):
-            raise bad_request("apiVersion and kind must be set in an applied configuration")
+        where = target.kind.resource
+        said = config if isinstance(config, dict) else {}
+        version, kind = said.get("apiVersion", ""), said.get("kind", "")
+        if (version, kind) != (where.api_version, where.kind):
+            group = version if "/" in version else f"/{version}"
+            raise bad_request(f"invalid object type: {group}, Kind={kind}")
         sent = identified(target.kind, config)
         if sent["metadata"].get("managedFields"):
             raise bad_request("metadata.managedFields must be nil")
@@ -296,6 +309,13 @@ def _without_status(obj: Plain, live: Plain) -> None:
         obj["status"] = live["status"]
     else:
         obj.pop("status", None)
+
+
+def _untyped(kind: Kind, config: Plain, error: Untypable) -> str:
+    metadata, where = config.get("metadata") or {}, kind.resource
+    name = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+    what = f"{name}; {where.api_version}, Kind={where.kind}"
+    return f"failed to create typed patch object ({what}): {error}"
 
 
 def _registry(target: Target) -> str:
