@@ -1,0 +1,31 @@
+"""What a scenario looks at from outside, as who runs the process would: metrics and probes."""
+
+from __future__ import annotations
+
+from quintant.runtime.engine import Engine
+from quintant.runtime.health import Probe
+from quintant.runtime.object import Object
+from quintant.runtime.resource import resource_of
+
+
+def sample(engine: Engine, name: str, **labels: str) -> float:
+    """The value of a series; an error if there is none."""
+    value = engine.metrics.registry.get_sample_value(name, labels)
+    assert value is not None, f"no series {name}{labels}"
+    return value
+
+
+def restarts(engine: Engine, kind: type[Object], reason: str) -> float:
+    """How often watches of a kind were opened again for a reason."""
+    return sample(
+        engine,
+        "quintant_watch_restarts_total",
+        kind=resource_of(kind).full_name,
+        reason=reason,
+    )
+
+
+async def unready(engine: Engine) -> dict[str, str]:
+    """The checks of /readyz that fail, and why."""
+    report = await engine.health.examine(Probe.READINESS)
+    return {verdict.name: verdict.wrong for verdict in report.verdicts if verdict.wrong}
