@@ -13,7 +13,7 @@ from typing import Any
 from quintant.cluster import crd
 from quintant.cluster.catalog import Kind, Propagation
 from quintant.cluster.events import to_core, to_group
-from quintant.cluster.preparing import COMPLETE
+from quintant.cluster.preparing import COMPLETE, terminate
 from quintant.cluster.shapes import DEDUCED, METADATA, Listing, Node, Shape
 from quintant.runtime.resource import Resource, Scale
 
@@ -75,7 +75,7 @@ _PROPAGATION: dict[str, Propagation | None] = {
     "events": None,
     "customresourcedefinitions": None,
 }
-_CLEANUP = {"customresourcedefinitions": crd.CLEANUP}
+_DYING = {"customresourcedefinitions": crd.dying, "namespaces": terminate}
 _COMPLAINTS = {"customresourcedefinitions": crd.complaints}
 _SCALED = {
     "deployments": Scale(selector=".spec.selector"),
@@ -135,6 +135,7 @@ _ZERO: dict[str, dict[str, Any]] = {
     "statefulsets": {"spec": {"selector": None, "template": _TEMPLATE, "updateStrategy": {}}},
     "daemonsets": {"spec": {"selector": None, "template": _TEMPLATE, "updateStrategy": {}}},
     "jobs": {"spec": {"template": _TEMPLATE}},
+    "customresourcedefinitions": {"spec": {"names": {}}},
     "cronjobs": {"spec": {"jobTemplate": {"metadata": {}, "spec": {"template": _TEMPLATE}}}},
 }
 
@@ -179,6 +180,7 @@ class Structure:
 
     overrides: Mapping[str, Shape] = field(default_factory=dict)
     atomic: bool = False
+    closed: bool = False
     listing: Listing = Listing.ATOMIC
     keys: Mapping[str, Any] = field(default_factory=dict)
 
@@ -228,8 +230,7 @@ def _kind(
         graceful=plural == "pods",
         propagation=_PROPAGATION.get(plural, Propagation.BACKGROUND),
         answers_object=plural in _ANSWERS_OBJECT,
-        cleanup=_CLEANUP.get(plural, ""),
-        phased=plural == "namespaces",
+        dying=_DYING.get(plural),
         keeps_status=plural == "nodes",
         status_metadata=plural not in _STATUS_ALONE,
         generates_names=plural != "customresourcedefinitions",

@@ -52,10 +52,8 @@ class Kind:
     """What DELETE does when it does not say; None keeps the object out of garbage collection."""
     answers_object: bool = False
     """DELETE answers the object instead of a Status."""
-    cleanup: str = ""
-    """A finalizer that deletion adds, for a controller that has to clean up."""
-    phased: bool = False
-    """Deletion is held by spec.finalizers and shown as a phase, as a namespace's is."""
+    dying: Callable[[Plain, str], None] | None = None
+    """What deletion does to an object that a controller has to clean up after, in place."""
     keeps_status: bool = False
     """A status sent at creation is kept."""
     status_metadata: bool = True
@@ -75,8 +73,8 @@ class Kind:
     """Adds what the server says about a new object, in place."""
     complaints: Callable[[Plain], Iterable[Cause]] | None = None
     """What is wrong with an object, beyond its metadata."""
-    normalise: Callable[[Plain], Plain] | None = None
-    """Prunes and defaults what a client sent, in place."""
+    normalise: Callable[[Plain], list[str]] | None = None
+    """Prunes and defaults what a client sent, in place; the paths of what was unknown."""
     shown: Callable[[Plain], Plain] | None = None
     """From a stored object to what this kind shows, where that differs by more than a version."""
     stored: Callable[[Plain], Plain] | None = None
@@ -87,10 +85,6 @@ class Kind:
     @property
     def name(self) -> str:
         return self.resource.plural
-
-    @property
-    def verbs(self) -> tuple[str, ...]:
-        return ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
     def key(self, namespace: str, name: str) -> str:
         """The key of an object in the kind's table."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.conditions import Condition
 from quintant.cluster.problems import required, wrong
 from quintant.cluster.shapes import DEDUCED, custom_shape
 from quintant.cluster.structural import normaliser
@@ -17,6 +18,12 @@ from quintant.runtime.resource import Resource, Scale
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 """The finalizer that holds a deleted definition until its objects are gone."""
+PENDING = Condition(
+    "Terminating",
+    True,
+    "InstanceDeletionPending",
+    "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+)
 PRESERVE_ALL: Mapping[str, Any] = {"x-kubernetes-preserve-unknown-fields": True}
 
 
@@ -52,6 +59,14 @@ def complaints(crd: Plain) -> Iterator[Cause]:
     if sum(1 for each in _versions(crd) if each.get("storage")) != 1:
         text = "must have exactly one version marked as storage version"
         yield wrong("spec.versions", [each.get("name") for each in _versions(crd)], text)
+
+
+def dying(crd: Plain, now: str) -> None:
+    """Hold a deleted definition until its objects are gone, and say so, in place."""
+    metadata = crd["metadata"]
+    if CLEANUP not in metadata.get("finalizers", ()):
+        metadata["finalizers"] = [*metadata.get("finalizers", ()), CLEANUP]
+    crd["status"] = PENDING.set(crd["status"], now)
 
 
 def kinds(crd: Plain, since: int) -> list[Kind]:

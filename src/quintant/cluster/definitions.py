@@ -10,12 +10,13 @@ Each arrow is a status write. A changed schema swaps the kinds in one step and e
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 from quintant.cluster import crd, wire
 from quintant.cluster.catalog import Catalog, Plain
+from quintant.cluster.conditions import Condition
 from quintant.cluster.deletes import Deletes
 from quintant.cluster.objects import deleting
 from quintant.cluster.problems import forbidden
@@ -76,10 +77,11 @@ class Definitions:
 
     def _establish(self, name: str, found: Plain, writes: Writes) -> None:
         taken = self._taken(name, found)
-        if taken is not None:
-            self._mark(name, writes, partial(_refused, taken))
+        names = found["spec"]["names"]
+        if taken:
+            self._mark(name, writes, partial(_refused, names, taken))
             return
-        self._mark(name, writes, partial(_accepted, found["spec"]["names"]))
+        self._mark(name, writes, partial(_accepted, names))
         self._serve(name, found)
         self._mark(name, writes, _ESTABLISHED.set)
 
@@ -119,17 +121,19 @@ class Definitions:
         target = self._target(name, "status")
         writes.edit(target, lambda live: {**live, "status": mark(live["status"], now)}, SERVER)
 
-    def _taken(self, name: str, found: Plain) -> Condition | None:
-        """Why another definition's names stand in the way, if they do."""
-        wanted = found["spec"]["names"]
-        for other, served in self._served.items():
-            if other == name or served["spec"]["group"] != found["spec"]["group"]:
-                continue
-            for field, reason in _CONFLICTS.items():
-                if wanted[field] == served["spec"]["names"][field]:
-                    text = f'"{wanted[field]}" is already in use'
-                    return Condition("NamesAccepted", False, reason, text)
-        return None
+    def _taken(self, name: str, found: Plain) -> dict[str, str]:
+        """The names that other definitions of the group already have, each with its reason."""
+        spec = found["spec"]
+        others = [
+            served["spec"]["names"]
+            for other, served in self._served.items()
+            if other != name and served["spec"]["group"] == spec["group"]
+        ]
+        return {
+            field: reason
+            for field, reason in _CONFLICTS.items()
+            if any(_overlap(spec["names"].get(field), names.get(field)) for names in others)
+        }
 
     def _read(self, name: str) -> Plain | None:
         entry = self._store.table(TABLE).entries.get(name)
@@ -148,38 +152,10 @@ class Definitions:
             self._stirred[table.name] = None
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A condition of a definition, without its time."""
-
-    type: str
-    true: bool
-    reason: str
-    message: str
-
-    def set(self, status: Plain, now: str) -> Plain:
-        """The status with this condition; its time stands while its truth does."""
-        value = "True" if self.true else "False"
-        before = {each["type"]: each for each in status.get("conditions") or ()}
-        old = before.get(self.type, {})
-        since = old["lastTransitionTime"] if old.get("status") == value else now
-        before[self.type] = {
-            "type": self.type,
-            "status": value,
-            "lastTransitionTime": since,
-            "reason": self.reason,
-            "message": self.message,
-        }
-        return {**status, "conditions": list(before.values())}
-
-    def among(self, status: Plain) -> bool:
-        """Whether a status has a condition of this type."""
-        return any(each["type"] == self.type for each in status["conditions"])
-
-
 _CONFLICTS = {
     "plural": "PluralConflict",
     "singular": "SingularConflict",
+    "shortNames": "ShortNamesConflict",
     "kind": "KindConflict",
     "listKind": "ListKindConflict",
 }
@@ -200,9 +176,25 @@ def _accepted(names: Plain, status: Plain, now: str) -> Plain:
     return changed if _INSTALLING.among(changed) else _INSTALLING.set(changed, now)
 
 
-def _refused(refusal: Condition, status: Plain, now: str) -> Plain:
-    """The names are somebody else's."""
-    return _WAITING.set(refusal.set(status, now), now)
+def _refused(names: Plain, taken: Mapping[str, str], status: Plain, now: str) -> Plain:
+    """Some of the names are somebody else's."""
+    free = {field: name for field, name in names.items() if field not in taken}
+    accepted = {"plural": "", "kind": "", **free}
+    field, reason = list(taken.items())[-1]
+    refusal = Condition(
+        "NamesAccepted", False, reason, f'"{_text(names[field])}" is already in use'
+    )
+    return _WAITING.set(refusal.set({**status, "acceptedNames": accepted}, now), now)
+
+
+def _overlap(one: Any, other: Any) -> bool:
+    if isinstance(one, list):
+        return bool(set(one) & set(other or ()))
+    return one is not None and one == other
+
+
+def _text(names: Any) -> str:
+    return ",".join(names) if isinstance(names, list) else str(names)
 
 
 def _released(live: Plain) -> Plain:

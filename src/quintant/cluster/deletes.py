@@ -106,9 +106,10 @@ class Deletes:
         if deleting(obj) and grace >= metadata.get("deletionGracePeriodSeconds", 0):
             return {**obj, "metadata": metadata}
         metadata["deletionTimestamp"] = timestamp(self._clock.now() + timedelta(seconds=grace))
-        if kind.phased:
-            phase = dict(obj.get("status") or {}) | {"phase": "Terminating"}
-            return {**obj, "metadata": metadata, "status": phase}
+        if kind.dying is not None:
+            marked = {**obj, "metadata": metadata}
+            kind.dying(marked, metadata["deletionTimestamp"])
+            return marked
         metadata["deletionGracePeriodSeconds"] = grace
         if metadata.get("generation") and not deleting(obj):
             metadata["generation"] += 1
@@ -175,8 +176,6 @@ def _failed(target: Target, message: str) -> Problem:
 
 def _with_finalizers(kind: Kind, metadata: Plain, options: Deletion) -> Plain:
     """Metadata with the finalizer that the propagation asks for, and not the other one."""
-    if kind.cleanup and kind.cleanup not in metadata.get("finalizers", ()):
-        metadata["finalizers"] = [*metadata.get("finalizers", ()), kind.cleanup]
     if kind.propagation is None:
         return metadata
     asked = options.propagation or _asked_before(metadata) or kind.propagation
@@ -212,6 +211,6 @@ def _grace(kind: Kind, obj: Plain, options: Deletion) -> int:
 def _held(kind: Kind, obj: Plain) -> bool:
     """Whether something has to happen before the object may go."""
     metadata = obj["metadata"]
-    if kind.phased and (obj.get("spec") or {}).get("finalizers"):
+    if kind.dying is not None and (obj.get("spec") or {}).get("finalizers"):
         return True
     return bool(metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds"))

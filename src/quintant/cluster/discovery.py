@@ -20,6 +20,8 @@ from quintant.version import KUBERNETES
 
 PROBES = frozenset({"healthz", "livez", "readyz"})
 TEXT = {"content-type": "text/plain; charset=utf-8"}
+VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
+CUSTOM_VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
 SUB_VERBS = ["get", "patch", "update"]
 _VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 _STABILITY = {"alpha": 0, "beta": 1, None: 2}
@@ -102,10 +104,10 @@ def _resources(catalog: Catalog, group: str, version: str) -> Plain | None:
     kinds = catalog.version(group, version)
     if not kinds:
         return None
-    listed = [entry for kind in kinds for entry in _entries(kind)]
+    listed = [entry for kind in sorted(kinds, key=_plural) for entry in _entries(kind)]
     head = {"kind": "APIResourceList"} | ({"apiVersion": "v1"} if group else {})
     where = f"{group}/{version}" if group else version
-    return {**head, "groupVersion": where, "resources": sorted(listed, key=_name)}
+    return {**head, "groupVersion": where, "resources": listed}
 
 
 def _entries(kind: Kind) -> Iterator[Plain]:
@@ -115,7 +117,7 @@ def _entries(kind: Kind) -> Iterator[Plain]:
         "singularName": kind.singular,
         "namespaced": where.namespaced,
         "kind": where.kind,
-        "verbs": list(kind.verbs),
+        "verbs": CUSTOM_VERBS if kind.custom else VERBS,
     }
     if kind.short:
         entry["shortNames"] = list(kind.short)
@@ -142,5 +144,5 @@ def _sub_entry(where: Resource, sub: str) -> Plain:
     }
 
 
-def _name(entry: Plain) -> str:
-    return str(entry["name"])
+def _plural(kind: Kind) -> str:
+    return kind.name

@@ -74,11 +74,11 @@ class FieldSet:
         return f"FieldSet({', '.join(shown(path) for path in self)})"
 
     def __iter__(self) -> Iterator[Path]:
-        """Every path, a parent before what is below it."""
-        for element in sorted(self.members | self.children.keys()):
-            if element in self.members:
-                yield (element,)
-            for path in self.children.get(element, ()):
+        """Every path: at each node its members first, then what is below."""
+        for element in sorted(self.members):
+            yield (element,)
+        for element in sorted(self.children):
+            for path in self.children[element]:
                 yield (element, *path)
 
     def __contains__(self, path: Path) -> bool:

@@ -25,10 +25,9 @@ from quintant.cluster.shapes import Listing, Shape
 class Untypable(Exception):
     """An object does not fit its shape: an item without its key, or the same key twice."""
 
-    def __init__(self, why: str) -> None:
+    def __init__(self, why: str, path: Path = ()) -> None:
         super().__init__(why)
-        self.why = why
-        self.path: Path = ()
+        self.why, self.path = why, path
 
     def __str__(self) -> str:
         return f"{shown(self.path)}: {self.why}"
@@ -71,6 +70,8 @@ def fields_of(value: Any, shape: Shape) -> FieldSet:
     found = FieldSet()
     if isinstance(value, dict):
         for name, child in value.items():
+            if shape.closed and not shape.declares(name):
+                raise Untypable("field not declared in schema", (field_element(name),))
             _claim(found, field_element(name), child, shape.child(name))
             if child is None or child == {} or not shape.declares(name):
                 found.members.add(field_element(name))

@@ -7,7 +7,10 @@ every kind.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
+
+import msgspec
 
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.names import key_complaint, label_complaint, subdomain_complaint
@@ -20,6 +23,7 @@ from quintant.cluster.problems import (
 )
 from quintant.runtime.clock import Chance
 from quintant.runtime.errors import Cause
+from quintant.runtime.resource import Resource
 
 SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 """Letters of generated names: no vowels, so no words."""
@@ -29,6 +33,7 @@ NAME_LIMIT = 63
 ANNOTATIONS_LIMIT = 256 * 1024
 """Bytes of all annotations together."""
 
+_COLLECTIONS = ("labels", "annotations", "finalizers", "ownerReferences")
 _WIPED = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 _KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 _FINALIZERS = frozenset({"kubernetes", "foregroundDeletion", "orphan"})
@@ -48,7 +53,7 @@ def identified(kind: Kind, sent: Any) -> Plain:
         "apiVersion": where.api_version,
         "kind": where.kind,
         **rest,
-        "metadata": dict(metadata or {}),
+        "metadata": _tidy(metadata or {}),
     }
 
 
@@ -113,7 +118,7 @@ def unique_owners(obj: Plain) -> list[str]:
 def check(kind: Kind, obj: Plain, live: Plain | None = None) -> None:
     """422 with every complaint about an object."""
     causes = [*_name_causes(kind, obj), *_map_causes(obj), *_owner_causes(obj)]
-    causes += _finalizer_causes(obj, live)
+    causes += _finalizer_causes(kind, obj, live)
     if kind.complaints is not None:
         causes += kind.complaints(obj)
     if causes:
@@ -128,25 +133,43 @@ def check_immutable(kind: Kind, obj: Plain, live: Plain) -> None:
         raise invalid(kind.resource, live["metadata"]["name"], complaint)
 
 
+def _tidy(metadata: Plain) -> Plain:
+    """Metadata without nulls and empty collections, which mean nothing there."""
+    return {
+        name: value
+        for name, value in metadata.items()
+        if value is not None and (value or name not in _COLLECTIONS)
+    }
+
+
 def _check_kind(kind: Kind, sent: Plain) -> None:
     where = kind.resource
     said, version = sent.get("kind"), sent.get("apiVersion")
     if kind.custom:
-        if not said:
-            raise bad_request("Object 'Kind' is missing in the request body")
-        if said != where.kind:
-            name = (sent.get("metadata") or {}).get("name", "")
-            raise invalid(where, name, wrong("kind", said, f"must be {where.kind}"))
-    if said and (said != where.kind or (version and version != where.api_version)):
+        _check_custom(where, sent)
+    elif said and (said != where.kind or (version and version != where.api_version)):
         raise bad_request(
             f'{said} in version "{where.version}" cannot be handled as a {where.kind}: '
             f'no kind "{said}" is registered for version "{version}"'
         )
-    if kind.custom and version != where.api_version:
+
+
+def _check_custom(where: Resource, sent: Plain) -> None:
+    said, version = sent.get("kind"), sent.get("apiVersion")
+    if not said:
+        raise bad_request(
+            f"the object provided is unrecognized (must be of type {where.kind}): Object 'Kind' "
+            f"is missing in '{msgspec.json.encode(sent).decode()}'"
+        )
+    if version != where.api_version:
         raise bad_request(
             f"the API version in the data ({version}) does not match the expected API version "
             f"({where.api_version})"
         )
+    if said != where.kind:
+        name = (sent.get("metadata") or {}).get("name", "")
+        complaint = wrong("kind", said, f"must be {where.kind}")
+        raise invalid(replace(where, kind=said), name, complaint)
 
 
 def _check_name(metadata: Plain, name: str) -> None:
@@ -209,12 +232,13 @@ def _owner_causes(obj: Plain) -> Iterator[Cause]:
         )
 
 
-def _finalizer_causes(obj: Plain, live: Plain | None) -> Iterator[Cause]:
+def _finalizer_causes(kind: Kind, obj: Plain, live: Plain | None) -> Iterator[Cause]:
     finalizers = obj["metadata"].get("finalizers") or []
+    core = not kind.resource.group
     for at, finalizer in enumerate(finalizers):
         if complaint := key_complaint(finalizer):
             yield wrong(f"metadata.finalizers[{at}]", finalizer, complaint)
-        elif "/" not in finalizer and finalizer not in _FINALIZERS:
+        elif core and "/" not in finalizer and finalizer not in _FINALIZERS:
             text = "name is neither a standard finalizer name nor is it fully qualified"
             yield wrong(f"metadata.finalizers[{at}]", finalizer, text)
     if live is None or not deleting(live):

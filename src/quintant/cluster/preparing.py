@@ -24,6 +24,11 @@ def _namespace(obj: Plain) -> None:
     obj["status"] = {"phase": "Active"}
 
 
+def terminate(obj: Plain, now: str) -> None:
+    """Show that a namespace is being deleted, in place."""
+    obj["status"] = dict(obj.get("status") or {}) | {"phase": "Terminating"}
+
+
 def _pod(obj: Plain) -> None:
     obj["status"] = {"phase": "Pending"}
 

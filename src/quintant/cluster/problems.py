@@ -189,6 +189,13 @@ def invalid(resource: Resource, name: str, *causes: Cause) -> Problem:
     return _invalid(kind, {"name": name, "group": resource.group, "kind": resource.kind}, causes)
 
 
+def unlocked(resource: Resource, name: str) -> Problem:
+    """422 for a PUT that does not say which state it replaces."""
+    cause = wrong("metadata.resourceVersion", 0, "must be specified for an update")
+    about = {"name": name, "group": resource.group, "kind": resource.plural}
+    return _invalid(resource.full_name, about, (cause,))
+
+
 def invalid_options(kind: str, *causes: Cause) -> Problem:
     """422 about request options, which are documents of their own: ListOptions, PatchOptions."""
     about = {"group": "meta.k8s.io", "kind": kind}

@@ -205,7 +205,7 @@ def document(
 ) -> bytes:
     """A list document of items already written."""
     metadata: dict[str, object] = {"resourceVersion": str(rv)}
-    if token:
+    if token or (form.kind.custom and not form.partial):
         metadata["continue"] = token
     if rest is not None:
         metadata["remainingItemCount"] = rest

@@ -11,7 +11,7 @@ from typing import Any
 from quintant.cluster import wire
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.objects import placed
-from quintant.cluster.problems import bad_request, no_resource
+from quintant.cluster.problems import bad_request, internal, no_resource
 from quintant.cluster.ring import Entry
 from quintant.cluster.writes import Edit
 from quintant.runtime.resource import Scale
@@ -21,8 +21,11 @@ _SHARED = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
 def scale_of(kind: Kind, entry: Entry) -> Plain:
-    """The Scale of a stored object."""
-    return _scale(kind, wire.unpack(kind, entry))
+    """The Scale of a stored object; 500 for a custom resource that does not say its replicas."""
+    parent, path = wire.unpack(kind, entry), _paths(kind).replicas
+    if kind.custom and _read(parent, path) is None:
+        raise internal(f'the spec replicas field "{path}" does not exist')
+    return _scale(kind, parent)
 
 
 def edit_scale(kind: Kind, edit: Edit) -> Edit:

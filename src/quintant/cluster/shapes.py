@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
 
+_PRESERVE = "x-kubernetes-preserve-unknown-fields"
+
 
 class Listing(Enum):
     """How the items of a list are told apart."""
@@ -36,6 +38,10 @@ class Shape(Protocol):
     def keys(self) -> Mapping[str, Any]:
         """The fields that identify an item of a map-like list, with their defaults (or None)."""
 
+    @property
+    def closed(self) -> bool:
+        """Whether a map here may have declared fields only."""
+
     def declares(self, name: str) -> bool:
         """Whether a name is a declared field, not a key of a map."""
 
@@ -52,6 +58,7 @@ class Node:
 
     fields: Mapping[str, Shape] = field(default_factory=dict)
     atomic: bool = False
+    closed: bool = False
     listing: Listing = Listing.ATOMIC
     keys: Mapping[str, Any] = field(default_factory=dict)
     rest: Shape | None = None
@@ -106,6 +113,7 @@ def custom_shape(schema: Mapping[str, Any]) -> Shape:
             **dict.fromkeys(("apiVersion", "kind"), DEDUCED),
             "metadata": METADATA,
         },
+        closed=root.closed,
         rest=root.rest,
     )
 
@@ -122,6 +130,7 @@ def _from_schema(schema: Mapping[str, Any]) -> Node:
     return Node(
         fields=below | embedded,
         atomic=schema.get("x-kubernetes-map-type") == "atomic",
+        closed=bool(properties) and not additional and not schema.get(_PRESERVE),
         listing=Listing(schema.get("x-kubernetes-list-type", "atomic")),
         keys=_keys(schema),
         rest=_from_schema(additional) if isinstance(additional, dict) else None,

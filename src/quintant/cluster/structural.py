@@ -6,7 +6,7 @@ since. What a value must look like beyond its structure is validation's business
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -17,32 +17,39 @@ _PRESERVE = "x-kubernetes-preserve-unknown-fields"
 _EMBEDDED = "x-kubernetes-embedded-resource"
 
 
-def normaliser(schema: Schema) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """What prunes and defaults an object, in place, by its schema."""
+def normaliser(schema: Schema) -> Callable[[dict[str, Any]], list[str]]:
+    """What prunes and defaults an object, in place, by its schema; it tells what was unknown."""
+    root = {**schema, _EMBEDDED: True}
 
-    def normalise(obj: dict[str, Any]) -> dict[str, Any]:
-        prune(obj, schema, known=_OBJECT)
+    def normalise(obj: dict[str, Any]) -> list[str]:
+        unknown = list(prune(obj, root))
         default(obj, schema)
-        return obj
+        return unknown
 
     return normalise
 
 
-def prune(value: Any, schema: Schema, known: frozenset[str] = frozenset()) -> None:
-    """Drop, in place, fields a schema does not know and nulls it does not allow."""
+def prune(value: Any, schema: Schema, path: str = "") -> Iterator[str]:
+    """Drop, in place, fields a schema does not know, and yield their paths.
+
+    Nulls where the schema allows none go silently.
+    """
     if isinstance(value, list):
-        for item in value:
-            prune(item, schema.get("items") or {})
+        for at, item in enumerate(value):
+            yield from prune(item, schema.get("items") or {}, f"{path}[{at}]")
     elif isinstance(value, dict):
-        known = known | _OBJECT if schema.get(_EMBEDDED) else known
         for name in [*value]:
-            below = _below(schema, name)
-            if name in known:
+            if schema.get(_EMBEDDED) and name in _OBJECT:
                 continue
-            if below is None or _unwanted(value[name], below):
+            where = f"{path}.{name}" if path else name
+            below = _below(schema, name)
+            if below is None:
+                del value[name]
+                yield where
+            elif _unwanted(value[name], below):
                 del value[name]
             else:
-                prune(value[name], below)
+                yield from prune(value[name], below, where)
 
 
 def default(value: Any, schema: Schema) -> None:

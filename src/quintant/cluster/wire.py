@@ -51,7 +51,7 @@ def unpack(kind: Kind, entry: Entry) -> Plain:
     shown = stored if kind.shown is None else kind.shown(stored)
     obj: Plain = {"apiVersion": where.api_version, "kind": where.kind, **shown}
     if kind.normalise is not None and entry.rv <= kind.since:
-        obj = kind.normalise(obj)
+        kind.normalise(obj)
     return obj
 
 

@@ -32,12 +32,11 @@ from quintant.cluster.problems import (
     already_exists,
     bad_request,
     conflict,
-    invalid,
     modified,
     no_unique_name,
     not_found,
-    required,
     unexplained,
+    unlocked,
 )
 from quintant.cluster.ring import Entry
 from quintant.cluster.store import Store, Table
@@ -270,8 +269,7 @@ class Writes:
     def _check_replacement(self, target: Target, entry: Entry, obj: Plain) -> None:
         sent = obj["metadata"]
         if not sent.get("resourceVersion") and not target.kind.unconditional:
-            complaint = required("metadata.resourceVersion", "must be specified for an update")
-            raise invalid(target.kind.resource, target.name, complaint)
+            raise unlocked(target.kind.resource, target.name)
         uid = wire.unpack(target.kind, entry)["metadata"]["uid"]
         if sent.get("uid", uid) != uid:
             text = (

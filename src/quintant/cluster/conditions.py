@@ -1,0 +1,36 @@
+"""Conditions of a status: set one, keep its time while its truth stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quintant.cluster.catalog import Plain
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition, without its time."""
+
+    type: str
+    true: bool
+    reason: str
+    message: str
+
+    def set(self, status: Plain, now: str) -> Plain:
+        """The status with this condition; its time stands while its truth does."""
+        value = "True" if self.true else "False"
+        before = {each["type"]: each for each in status.get("conditions") or ()}
+        old = before.get(self.type, {})
+        since = old["lastTransitionTime"] if old.get("status") == value else now
+        before[self.type] = {
+            "type": self.type,
+            "status": value,
+            "lastTransitionTime": since,
+            "reason": self.reason,
+            "message": self.message,
+        }
+        return {**status, "conditions": list(before.values())}
+
+    def among(self, status: Plain) -> bool:
+        """Whether a status has a condition of this type."""
+        return any(each["type"] == self.type for each in status["conditions"])
