@@ -18,9 +18,12 @@ from datetime import timedelta
 from random import Random
 from typing import Any, TypeVar
 
+from quintant.cluster.auth import admin
 from quintant.cluster.server import ApiServer
+from quintant.runtime.client.authenticated import SignedTransport
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.faults import FaultTransport
+from quintant.runtime.client.proof import Credentials
 from quintant.runtime.client.rest import Rest
 from quintant.runtime.client.transport import InProcessTransport
 from quintant.runtime.clock import Chance, LoopClock
@@ -31,6 +34,8 @@ from quintant.runtime.manager import Manager
 from quintant.runtime.object import Custom, K, Object, ObjectMeta, replace
 from quintant.runtime.resource import resource_of
 
+# The token of the test's own client.
+ADMIN = "admin"
 # How long `eventually` waits, in the loop's time, before it says what there was instead.
 EVENTUALLY_SECONDS = 60.0
 
@@ -40,10 +45,12 @@ T = TypeVar("T")
 class InProcessCluster:
     """An embedded API server and everything a test needs around it."""
 
-    def __init__(self, *, seed: int = 0) -> None:
+    def __init__(self, *, seed: int = 0, rbac: bool = False) -> None:
+        """With `rbac` a manager may do what roles allow it (`testing.privileges` gives it some)."""
         self.clock = LoopClock()
-        self.server = ApiServer(clock=self.clock, chance=Chance(Random(seed)))
-        self.admin = InProcessTransport(self.server)
+        self.server = ApiServer(clock=self.clock, chance=Chance(Random(seed)), rbac=rbac)
+        self.server.tokens.add(ADMIN, admin())
+        self.admin = InProcessTransport(self.server, ADMIN)
         self.faults = FaultTransport(InProcessTransport(self.server))
         """Between the managers and the server: stall, cut, delay or break what they do."""
         self.client = Client(Rest(self.admin), manager="test")
@@ -52,13 +59,15 @@ class InProcessCluster:
         self._installed: set[type[Object]] = set()
         self._engines: list[tuple[Engine, asyncio.Task[None]]] = []
 
-    async def run(self, manager: Manager, *, started: bool = True) -> Engine:
+    async def run(
+        self, manager: Manager, *, environment: Environment | None = None, started: bool = True
+    ) -> Engine:
         """Run a manager beside the test, its kinds installed; it ends with the cluster.
 
         Returns once its controllers are at work, or at once with `started=False`.
         """
         await self.install(*manager.kinds())
-        engine = manager.bind(self.environment())
+        engine = manager.bind(environment or self.environment())
         task = asyncio.ensure_future(engine.run())
         self._engines.append((engine, task))
         if started:
@@ -73,10 +82,14 @@ class InProcessCluster:
         """End a manager between two moments, as SIGKILL does: nothing is released or flushed."""
         await self._end(engine, graceful=False)
 
-    def environment(self) -> Environment:
-        """What a manager is bound to here; each has a random source of its own."""
+    def environment(self, credentials: Credentials | None = None) -> Environment:
+        """What a manager is bound to here; each has a random source of its own.
+
+        With credentials it is somebody to the server, else anonymous.
+        """
         chance = Chance(Random(self._seeds.random()))
-        return Environment(self.faults, self.clock, chance)
+        transport = SignedTransport(self.faults, credentials) if credentials else self.faults
+        return Environment(transport, self.clock, chance)
 
     async def install(self, *kinds: type[Object]) -> None:
         """Put the definitions of custom kinds on the server."""

@@ -1,8 +1,8 @@
 """The way to an API server over the network: HTTP/1.1 and TLS, on aiohttp.
 
 Sits between a `Config` and everything that speaks `Transport`. A request that failed raises one of
-our own errors, with what to try where a person can do something about it; a 401 makes the
-credentials look again and is tried once more. An answer with any other status is an answer.
+our own errors, with what to try where a person can do something about it. An answer with any
+status is an answer; what a 401 leads to is in quintant.runtime.client.authenticated.
 
 The path of a request is kept short on purpose: it is most of what a controller costs.
 """
@@ -21,6 +21,7 @@ import aiohttp
 from yarl import URL
 
 from quintant.runtime.client import auth
+from quintant.runtime.client.authenticated import Authenticated
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.failure import explained, in_stream, stale
 from quintant.runtime.client.line import Line
@@ -28,7 +29,7 @@ from quintant.runtime.client.proof import Credentials, Proof
 from quintant.runtime.client.retry import repeatable
 from quintant.runtime.client.transport import Call, Reply, Stream
 from quintant.runtime.client.trust import context
-from quintant.runtime.clock import Clock, SystemClock, monotonic
+from quintant.runtime.clock import Clock, SystemClock
 from quintant.runtime.errors import ConfigError, ConnectError, StreamStalled, TransportError
 
 # aiohttp warns about bytes larger than this, since it writes them in one piece.
@@ -54,7 +55,7 @@ class Limits:
     """Bytes of an answer that is no stream; a page of 500 objects of 500 KiB fits."""
 
 
-class HttpTransport:
+class HttpTransport(Authenticated):
     """Requests and streams to the API server of a `Config`.
 
     Made anywhere, used and closed on one event loop. `credentials` takes the place of those that
@@ -71,36 +72,13 @@ class HttpTransport:
     ) -> None:
         if config.server.startswith("https:"):
             context(config.trust)  # what is wrong with it should be known at the start
+        super().__init__(credentials or auth.credentials(config, clock or SystemClock()))
         self._config = config
         self._limits = limits or Limits()
-        self._credentials = credentials or auth.credentials(config, clock or SystemClock())
         self._pool: Line | None = None
         self._streams: Line | None = None
         self._retired: list[Line] = []
         self._closed = False
-
-    async def request(self, call: Call) -> Reply:
-        """Send and wait for the whole answer, whatever its status. Raises TransportError only."""
-        began = monotonic()
-        reply = await self._request(call)
-        if reply.status == 401 and self._credentials.invalidate(began):
-            return await self._request(call)
-        return reply
-
-    @asynccontextmanager
-    async def stream(self, call: Call) -> AsyncIterator[Stream]:
-        """Send and read the answer as it comes, on a connection of its own."""
-        began = monotonic()
-        line, response = await self._open(call)
-        if response.status == 401 and self._credentials.invalidate(began):
-            response.close()
-            await self._leave(line)
-            line, response = await self._open(call)
-        try:
-            yield Stream(response.status, _chunks(response, call), _headers(response))
-        finally:
-            response.close()
-            await self._leave(line)
 
     async def close(self) -> None:
         """Close every connection; what is under way fails."""
@@ -110,8 +88,7 @@ class HttpTransport:
         for line in lines:
             await line.close()
 
-    async def _request(self, call: Call) -> Reply:
-        proof = await self._credentials.proof()
+    async def _request(self, call: Call, proof: Proof) -> Reply:
         line = self._pool = self._fitting(self._pool, proof, pooled=True)
         line.users += 1
         try:
@@ -125,8 +102,16 @@ class HttpTransport:
         finally:
             await self._leave(line)
 
-    async def _open(self, call: Call) -> tuple[Line, aiohttp.ClientResponse]:
-        proof = await self._credentials.proof()
+    @asynccontextmanager
+    async def _stream(self, call: Call, proof: Proof) -> AsyncIterator[Stream]:
+        line, response = await self._open(call, proof)
+        try:
+            yield Stream(response.status, _chunks(response, call), _headers(response))
+        finally:
+            response.close()
+            await self._leave(line)
+
+    async def _open(self, call: Call, proof: Proof) -> tuple[Line, aiohttp.ClientResponse]:
         line = self._streams = self._fitting(self._streams, proof, pooled=False)
         line.users += 1
         try:

@@ -1,0 +1,76 @@
+"""Credentials before a transport: shown with every request, and once more when they are refused.
+
+`Authenticated` is what every transport with credentials does: ask for a proof, send, and after a
+401 let the credentials look again. `HttpTransport` builds on it, because its connections depend on
+the proof too; `SignedTransport` puts it in front of any other transport.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+
+from quintant.runtime.client.proof import Credentials, Proof
+from quintant.runtime.client.transport import Call, Reply, Stream, Transport
+from quintant.runtime.clock import monotonic
+
+
+class Authenticated(ABC):
+    """Sends with a proof; a request that is refused (401) is tried once more with a newer one."""
+
+    def __init__(self, credentials: Credentials) -> None:
+        self._credentials = credentials
+
+    async def request(self, call: Call) -> Reply:
+        """Send and wait for the whole answer, whatever its status. Raises TransportError only."""
+        began = monotonic()
+        reply = await self._request(call, await self._credentials.proof())
+        if reply.status == 401 and self._credentials.invalidate(began):
+            return await self._request(call, await self._credentials.proof())
+        return reply
+
+    @asynccontextmanager
+    async def stream(self, call: Call) -> AsyncIterator[Stream]:
+        """Send and read the answer as it comes, on a connection of its own."""
+        began = monotonic()
+        async with self._stream(call, await self._credentials.proof()) as stream:
+            if stream.status != 401 or not self._credentials.invalidate(began):
+                yield stream
+                return
+        async with self._stream(call, await self._credentials.proof()) as stream:
+            yield stream
+
+    @abstractmethod
+    async def _request(self, call: Call, proof: Proof) -> Reply:
+        """Send a request that shows `proof`."""
+
+    @abstractmethod
+    def _stream(self, call: Call, proof: Proof) -> AbstractAsyncContextManager[Stream]:
+        """Open a stream that shows `proof`."""
+
+
+class SignedTransport(Authenticated):
+    """Any transport, with credentials; a certificate among them has no connection to be shown on.
+
+    With it a manager that runs in process is somebody to the server, and its tokens may rotate.
+    """
+
+    def __init__(self, inner: Transport, credentials: Credentials) -> None:
+        super().__init__(credentials)
+        self._inner = inner
+
+    async def close(self) -> None:
+        """Let go of the transport behind."""
+        await self._inner.close()
+
+    async def _request(self, call: Call, proof: Proof) -> Reply:
+        return await self._inner.request(_signed(call, proof))
+
+    def _stream(self, call: Call, proof: Proof) -> AbstractAsyncContextManager[Stream]:
+        return self._inner.stream(_signed(call, proof))
+
+
+def _signed(call: Call, proof: Proof) -> Call:
+    return replace(call, headers={**proof.headers, **call.headers})
