@@ -16,7 +16,7 @@ from typing import Any
 from quintant.runtime import codec
 from quintant.runtime.client.applied import Applied, apply_body, status_body
 from quintant.runtime.client.merge import difference
-from quintant.runtime.client.rest import APPLY, JSON_PATCH, MERGE, Patch, Rest
+from quintant.runtime.client.rest import APPLY, JSON_PATCH, MERGE, PAGE_SIZE, Patch, Rest
 from quintant.runtime.client.subresource import Subresource
 from quintant.runtime.client.transport import Call
 from quintant.runtime.clock import Chance
@@ -26,7 +26,7 @@ from quintant.runtime.resource import Resource, resource_of
 from quintant.runtime.watch.caches import Caches
 from quintant.runtime.watch.follow import await_state, follow
 from quintant.runtime.watch.informer import Change
-from quintant.runtime.watch.reflector import PAGE_SIZE, Scope
+from quintant.runtime.watch.scope import Scope, selects
 
 MANAGER = "quintant"
 
@@ -73,7 +73,7 @@ class Client:
         informer = self.caches.of(kind)
         if not informer.synced:
             await informer.wait_synced()
-        return informer.store.get(key)
+        return informer.get(key)
 
     async def list(
         self,
@@ -260,9 +260,7 @@ class Client:
         return query
 
     def _cached(self, obj: K) -> K | None:
-        if self.caches is None or not self.caches.watched(type(obj)):
-            return None
-        return self.caches.of(type(obj)).store.get(obj.key)
+        return self.caches.seen(type(obj), obj.key) if self.caches is not None else None
 
     def _stored(self, obj: K, raw: bytes) -> K:
         stored = codec.decode(type(obj), raw)
@@ -278,14 +276,14 @@ class Client:
             remaining = codec.decode(type(obj), raw)
             self.caches.wrote(remaining, raw)
         else:
-            self.caches.erased(resource_of(type(obj)), obj.key, obj.metadata.uid)
+            self.caches.erased(resource_of(type(obj)), obj.metadata)
 
 
 def _selected(obj: Object, namespace: str, labels: Mapping[str, str]) -> bool:
     meta = obj.metadata
     if namespace and meta.namespace != namespace:
         return False
-    return all(meta.labels.get(name) == value for name, value in labels.items())
+    return selects(labels, meta.labels)
 
 
 def _not_found(resource: Resource, name: str) -> NotFound:

@@ -25,6 +25,8 @@ MERGE = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
 APPLY = "application/apply-patch+yaml"
 
+# Objects asked for at once in a list, as other clients do.
+PAGE_SIZE = 500
 # A write under way when its reconcile is cancelled may take this long to end.
 GRACE_SECONDS = 5.0
 # An error body longer than this says nothing useful.

@@ -14,7 +14,7 @@ from quintant.runtime.clock import Chance
 from quintant.runtime.errors import ConfigError, NotWatched
 from quintant.runtime.logs import get_logger
 from quintant.runtime.metrics import Metrics
-from quintant.runtime.object import K, Object, Request
+from quintant.runtime.object import K, Object, ObjectMeta, Request
 from quintant.runtime.resource import Resource, resource_of
 from quintant.runtime.watch.informer import Informer
 from quintant.runtime.watch.timers import Timers
@@ -39,6 +39,7 @@ class Caches:
         self._rest, self._chance, self._metrics, self._timers = rest, chance, metrics, timers
         self._namespaces = tuple(namespaces)
         self._informers: dict[tuple[Any, Selection], Informer[Any]] = {}
+        self._by_kind: dict[Any, list[Informer[Any]]] = {}
         self._by_path: dict[str, list[Informer[Any]]] = {}
 
     def __iter__(self) -> Iterator[Informer[Any]]:
@@ -59,40 +60,47 @@ class Caches:
 
     def of(self, kind: type[K]) -> Informer[K]:
         """The informer that cached reads of a kind use; NotWatched if nobody declared one."""
-        found = [informer for (of, _), informer in self._informers.items() if of == kind]
+        found = self._by_kind.get(kind)
         if not found:
-            raise NotWatched(getattr(kind, "__name__", str(kind)))
-        plain = [informer for informer in found if not (informer.labels or informer.fields)]
-        if not plain and len(found) > 1:
+            raise NotWatched(_name(kind))
+        if len(found) == 1:
+            return cast(Informer[K], found[0])
+        whole = [informer for informer in found if not (informer.labels or informer.fields)]
+        if not whole:
             raise ConfigError(
-                f"a cached read of {resource_of(kind).kind} is ambiguous",
+                f"a cached read of {_name(kind)} is ambiguous",
                 because="it is watched with several selections and never whole",
                 hint="read with live=True, or watch it once without a selection",
             )
-        return cast(Informer[K], (plain or found)[0])
+        return cast(Informer[K], whole[0])
 
-    def watched(self, kind: type[Object]) -> bool:
-        """Whether cached reads of a kind are possible."""
-        return any(of == kind for of, _ in self._informers)
+    def seen(self, kind: type[K], key: Request) -> K | None:
+        """What any cache of a kind holds of an object, whichever selection it belongs to."""
+        for informer in self._by_kind.get(kind, ()):
+            found = informer.store.get(key)
+            if found is not None:
+                return cast(K, found)
+        return None
 
     def wrote(self, obj: K, raw: bytes) -> None:
         """Make a write visible in every cache of its kind, whatever its projection."""
         for informer in self._on(resource_of(type(obj))):
             seen = obj if informer.kind is type(obj) else informer.decode(raw)
-            if seen is not None and informer.covers(seen):
-                informer.overlay.wrote(seen)
+            if seen is not None:
+                informer.wrote(seen)
 
     def rewrote(self, resource: Resource, raw: bytes) -> None:
         """Make a write visible whose answer was not decoded yet."""
         for informer in self._on(resource):
             seen = informer.decode(raw)
-            if seen is not None and informer.covers(seen):
-                informer.overlay.wrote(seen)
+            if seen is not None:
+                informer.wrote(seen)
 
-    def erased(self, resource: Resource, key: Request, uid: str) -> None:
+    def erased(self, resource: Resource, meta: ObjectMeta) -> None:
         """Make a deletion visible in every cache of its kind."""
+        key = Request(meta.name, meta.namespace)
         for informer in self._on(resource):
-            informer.overlay.erased(key, uid)
+            informer.erased(key, meta.uid, meta.resource_version)
 
     def _make(
         self,
@@ -120,10 +128,16 @@ class Caches:
                 why="several projections are declared: memory doubles, and they differ in time",
             )
         siblings.append(informer)
+        self._by_kind.setdefault(kind, []).append(informer)
         return informer
 
     def _on(self, resource: Resource) -> Sequence[Informer[Any]]:
         return self._by_path.get(resource.path(), ())
+
+
+def _name(kind: type[Object]) -> str:
+    resource = resource_of(kind)
+    return f"Metadata[{resource.kind}]" if resource.metadata_only else kind.__name__
 
 
 def _pairs(selector: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:

@@ -10,7 +10,7 @@ from quintant.runtime.client.rest import Rest
 from quintant.runtime.clock import Chance
 from quintant.runtime.object import K
 from quintant.runtime.watch.informer import Change, Informer
-from quintant.runtime.watch.reflector import Scope
+from quintant.runtime.watch.scope import Scope
 
 
 async def follow(rest: Rest, scope: Scope[K], chance: Chance) -> AsyncIterator[Change[K]]:

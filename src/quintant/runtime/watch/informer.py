@@ -18,8 +18,10 @@ from quintant.runtime.errors import Undecodable
 from quintant.runtime.logs import get_logger
 from quintant.runtime.object import K, ObjectMeta, Request
 from quintant.runtime.resource import resource_of
-from quintant.runtime.watch.overlay import Overlay
-from quintant.runtime.watch.reflector import Reflector, Scope, State
+from quintant.runtime.watch.overlay import Overlay, reached
+from quintant.runtime.watch.reflector import Reflector
+from quintant.runtime.watch.scope import Scope, selects
+from quintant.runtime.watch.sink import State
 from quintant.runtime.watch.states import Outcome
 from quintant.runtime.watch.store import Store
 from quintant.runtime.watch.timers import Timers
@@ -79,18 +81,20 @@ class Informer(Generic[K]):
         self.resource = resource_of(kind)
         self.labels, self.fields = labels or {}, fields or {}
         self.store: Store[K] = Store()
-        self.overlay = Overlay(self.store, hit=observer.overlaid if observer else lambda: None)
+        self.overlay = Overlay(self.store)
         self.undecodable: dict[Request, ObjectMeta] = {}
         """Objects that exist and do not fit their type."""
         self._observer = observer
         self._handlers: list[Handler[K]] = []
         self._misfit_handlers: list[Callable[[Request], None]] = []
-        self._complaints: set[tuple[str, int]] = set()
         places = namespaces if self.resource.namespaced and namespaces else ("",)
-        self.reflectors = tuple(
-            Reflector(rest, Scope(kind, place, self.labels, self.fields), self, chance, timers)
+        self._by_place = {
+            place: Reflector(
+                rest, Scope(kind, place, self.labels, self.fields), self, chance, timers
+            )
             for place in places
-        )
+        }
+        self.reflectors = tuple(self._by_place.values())
         self._awaited = set(places)
         self._synced = asyncio.Event()
 
@@ -122,10 +126,21 @@ class Informer(Generic[K]):
         """What is wrong with a stream now, in the server's words; empty when all are healthy."""
         return "; ".join(r.trouble for r in self.reflectors if r.trouble)
 
+    def get(self, key: Request) -> K | None:
+        """An object by its key, as far as the watch or our own writes know of it."""
+        if self._observer is not None and key in self.overlay:
+            self._observer.overlaid()
+        return self.store.get(key)
+
     def subscribe(self, handler: Handler[K]) -> None:
-        """Hear of every change from now on, and of what is there already as initial."""
-        for obj in self.store:
-            handler(Change(None, obj, initial=True))
+        """Hear of every change from now on, and of what is there already as initial.
+
+        A handler is called in the middle of a change: it may look at the store, and must not wait.
+        """
+        for key in self._known():
+            obj = self.overlay.delivered(key)
+            if obj is not None:
+                handler(Change(None, obj, initial=True))
         self._handlers.append(handler)
 
     def unsubscribe(self, handler: Handler[K]) -> None:
@@ -133,6 +148,8 @@ class Informer(Generic[K]):
 
     def on_undecodable(self, handler: Callable[[Request], None]) -> None:
         """Hear of objects that do not fit their type."""
+        for key in self.undecodable:
+            handler(key)
         self._misfit_handlers.append(handler)
 
     def decode(self, raw: bytes) -> K | None:
@@ -142,53 +159,57 @@ class Informer(Generic[K]):
         except Undecodable:
             return None
 
-    def covers(self, obj: K) -> bool:
-        """Whether an object we wrote belongs into this cache, as far as can be told here."""
-        if self.store.get(obj.key) is not None:
-            return True
-        places = {reflector.scope.namespace for reflector in self.reflectors}
-        labels = obj.metadata.labels
-        return (
-            not self.fields
-            and all(labels.get(name) == value for name, value in self.labels.items())
-            and ("" in places or obj.metadata.namespace in places)
-        )
+    def wrote(self, obj: K) -> None:
+        """Show an object that we have just written, if it belongs here and is news."""
+        reflector = self._by_place.get("") or self._by_place.get(obj.metadata.namespace)
+        if reflector is None or reached(reflector.version, obj.metadata.resource_version):
+            return  # nobody follows it, or the watch has told all that there was to tell
+        if self.store.get(obj.key) is not None or self._selects(obj):
+            self.overlay.wrote(obj)
+
+    def erased(self, key: Request, uid: str, version: str) -> None:
+        """Hide an object that we have just deleted, last known at `version`."""
+        self.overlay.erased(key, uid, version)
 
     def replaced(self, namespace: str, state: State[K]) -> None:
         initial = namespace in self._awaited
-        kept = state.objects.keys() | {_key(misfit.meta) for misfit in state.misfits}
-        self._forget_misfits(namespace)
-        for misfit in state.misfits:
+        for key in [key for key in self.undecodable if _within(namespace, key)]:
+            if key not in state.misfits:
+                del self.undecodable[key]
+        for misfit in state.misfits.values():
             self.misfit(misfit.error, misfit.meta, deleted=False)
-        for key in [key for key in self._known(namespace) if key not in kept]:
-            self._vanish(key, state.version)
-        for obj in state.objects.values():
-            self._take(obj, initial=initial)
+        for key in self._known():
+            if _within(namespace, key) and not (key in state.objects or key in state.misfits):
+                self._vanish(key, state.version)
+        for key, obj in state.objects.items():
+            self._take(key, obj, initial=initial)
         self._awaited.discard(namespace)
         if not self._awaited:
             self._synced.set()
 
     def upserted(self, obj: K) -> None:
-        self.undecodable.pop(obj.key, None)
-        self._take(obj, initial=False)
+        key = obj.key
+        self.undecodable.pop(key, None)
+        self._take(key, obj, initial=False)
 
     def removed(self, obj: K) -> None:
-        self.undecodable.pop(obj.key, None)
-        old = self.overlay.delivered(obj.key)
-        self.overlay.gone(obj.key, obj.metadata.uid)
+        key, meta = obj.key, obj.metadata
+        self.undecodable.pop(key, None)
+        old = self.overlay.delivered(key)
+        self.overlay.gone(key, meta.uid, meta.resource_version)
         if old is not None:
-            self._deliver(Change(obj if old.metadata.uid == obj.metadata.uid else old, None))
+            self._deliver(Change(obj if old.metadata.uid == meta.uid else old, None))
 
     def misfit(self, error: Undecodable, meta: ObjectMeta, *, deleted: bool) -> None:
-        key = _key(meta)
-        if deleted:
-            self.undecodable.pop(key, None)
+        key = Request(meta.name, meta.namespace)
+        last_good = self.overlay.delivered(key)
+        if deleted or (last_good is not None and last_good.metadata.uid != meta.uid):
             self._vanish(key, meta.resource_version)
+        known = self.undecodable.pop(key, None)
+        if deleted:
             return
         self.undecodable[key] = meta
-        complaint = (meta.uid, meta.generation)
-        if complaint not in self._complaints:
-            self._complaints.add(complaint)
+        if known is None or (known.uid, known.generation) != (meta.uid, meta.generation):
             log.error(
                 "skipped undecodable object",
                 kind=self.resource.kind,
@@ -202,15 +223,15 @@ class Informer(Generic[K]):
         if self._observer is not None:
             self._observer.restarted(self.resource.full_name, REASONS.get(outcome, "error"))
 
-    def _take(self, obj: K, *, initial: bool) -> None:
-        old = self.overlay.delivered(obj.key)
-        if old is not None and old.metadata.uid != obj.metadata.uid:
-            self.overlay.gone(obj.key, old.metadata.uid)
+    def _take(self, key: Request, obj: K, *, initial: bool) -> None:
+        old, meta = self.overlay.delivered(key), obj.metadata
+        if old is not None and old.metadata.uid != meta.uid:
+            self.overlay.gone(key, old.metadata.uid, old.metadata.resource_version)
             self._deliver(Change(old, None, final=False))
             old = None
-        if old is not None and old.metadata.resource_version == obj.metadata.resource_version:
+        if old is not None and old.metadata.resource_version == meta.resource_version:
             return
-        self.overlay.confirm(obj)
+        self.overlay.confirm(key, obj)
         self._deliver(Change(old, obj, initial))
 
     def _vanish(self, key: Request, version: str) -> None:
@@ -221,16 +242,24 @@ class Informer(Generic[K]):
 
     def _deliver(self, change: Change[K]) -> None:
         for handler in self._handlers:
-            handler(change)
+            try:
+                handler(change)
+            except Exception:
+                # Handlers run their author's predicates and mappings inside the watch loop: what
+                # one of them cannot digest must reach the others, and must not end the stream.
+                log.exception("handler failed", kind=self.resource.kind, change=_named(change))
 
-    def _known(self, namespace: str) -> list[Request]:
-        known = {*self.store.requests(), *self.overlay.requests()}
-        return [key for key in known if not namespace or key.namespace == namespace]
+    def _known(self) -> set[Request]:
+        return {*self.store.requests(), *self.overlay.requests()}
 
-    def _forget_misfits(self, namespace: str) -> None:
-        for key in [key for key in self.undecodable if not namespace or key.namespace == namespace]:
-            del self.undecodable[key]
+    def _selects(self, obj: K) -> bool:
+        return not self.fields and selects(self.labels, obj.metadata.labels)
 
 
-def _key(meta: ObjectMeta) -> Request:
-    return Request(meta.name, meta.namespace)
+def _within(namespace: str, key: Request) -> bool:
+    return not namespace or key.namespace == namespace
+
+
+def _named(change: Change[K]) -> str:
+    seen = change.new or change.old
+    return str(seen.key) if seen is not None else ""

@@ -4,12 +4,15 @@ A write's answer goes into the store at once, and an entry remembers which versi
 and what the watch delivered last. The entry ends when the watch catches up, when the object is
 deleted, or after `EXPIRY_SECONDS`, when the delivered state is put back: better to be late than to
 believe for ever in something only we have seen.
+
+Each event of the watch is taken for what it is worth: one that is older than what we did neither
+brings back a deleted object nor takes away a newer one.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Generic
 
@@ -22,6 +25,7 @@ EXPIRY_SECONDS = 10.0
 @dataclass(slots=True)
 class _Ahead(Generic[K]):
     version: str
+    """The version we wrote, or for a deletion the last one known."""
     uid: str
     erased: bool
     delivered: K | None
@@ -39,61 +43,77 @@ def reached(seen: str, wanted: str) -> bool:
     return seen == wanted
 
 
+def precedes(seen: str, known: str) -> bool:
+    """Whether version `seen` is certainly older than `known`."""
+    return seen.isdecimal() and known.isdecimal() and int(seen) < int(known)
+
+
 class Overlay(Generic[K]):
     """What this process wrote and the watch has not confirmed yet, kept inside a store."""
 
-    def __init__(self, store: Store[K], *, hit: Callable[[], None] = lambda: None) -> None:
-        self._store, self._hit = store, hit
+    def __init__(self, store: Store[K]) -> None:
+        self._store = store
         self._ahead: dict[Request, _Ahead[K]] = {}
 
     def __len__(self) -> int:
         return len(self._ahead)
 
-    def requests(self) -> Iterable[Request]:
+    def __contains__(self, key: Request) -> bool:
+        return key in self._ahead
+
+    def requests(self) -> Collection[Request]:
         """The keys of what we are ahead with."""
         return self._ahead.keys()
 
     def delivered(self, key: Request) -> K | None:
         """What the watch said last of an object, whatever we wrote since."""
         entry = self._ahead.get(key)
-        return entry.delivered if entry else self._store.get(key)
+        return entry.delivered if entry is not None else self._store.get(key)
 
     def wrote(self, obj: K) -> None:
         """Show an object that the server has just stored for us."""
-        current, meta = self._store.get(obj.key), obj.metadata
-        if current is not None and reached(
-            current.metadata.resource_version, meta.resource_version
-        ):
+        key, meta = obj.key, obj.metadata
+        entry, current = self._ahead.get(key), self._store.get(key)
+        if entry is not None and entry.erased and entry.uid == meta.uid:
+            return  # an answer that came late: the object has been deleted since
+        known = current.metadata.resource_version if current is not None else ""
+        if reached(known, meta.resource_version):
             return
-        self._expect(obj.key, meta.resource_version, meta.uid, erased=False)
-        self._store.put(obj.key, obj)
+        self._expect(key, meta.resource_version, meta.uid, erased=False)
+        self._store.put(key, obj)
 
-    def erased(self, key: Request, uid: str) -> None:
-        """Hide an object that the server has just deleted for us."""
+    def erased(self, key: Request, uid: str, version: str) -> None:
+        """Hide an object that the server has just deleted for us, last known at `version`.
+
+        It is hidden also if it has not been seen here yet. An empty uid means whatever is there.
+        """
         current = self._store.get(key)
-        if current is None or (uid and current.metadata.uid != uid):
-            return
-        meta = current.metadata
-        self._expect(key, meta.resource_version, meta.uid, erased=True)
+        if current is not None and current.metadata.uid == (uid or current.metadata.uid):
+            uid, version = current.metadata.uid, current.metadata.resource_version
+        elif not uid or (
+            current is not None and not precedes(current.metadata.resource_version, version)
+        ):
+            return  # a namesake that may have come after
+        self._expect(key, version, uid, erased=True)
         self._store.remove(key)
 
-    def confirm(self, obj: K) -> None:
+    def confirm(self, key: Request, obj: K) -> None:
         """Take what the watch says of an object; our own write stays if it is newer."""
-        entry = self._ahead.get(obj.key)
-        if entry is None:
-            self._store.put(obj.key, obj)
-            return
-        entry.delivered = obj
-        self._hit()
-        if self._behind(entry, obj):
-            return
-        self._forget(obj.key)
-        self._store.put(obj.key, obj)
-
-    def gone(self, key: Request, uid: str) -> None:
-        """Take the watch's word that an object was deleted; a newer namesake of ours stays."""
         entry = self._ahead.get(key)
-        if entry is not None and not entry.erased and entry.uid != uid:
+        if entry is not None:
+            entry.delivered = obj
+            if _ahead_of(entry, obj):
+                return
+            self._forget(key)
+        self._store.put(key, obj)
+
+    def gone(self, key: Request, uid: str, version: str) -> None:
+        """Take the watch's word that an object was deleted, or left the selection, at `version`.
+
+        A namesake of ours stays, and so does an object that we wrote after that.
+        """
+        entry = self._ahead.get(key)
+        if entry is not None and (entry.uid != uid or precedes(version, entry.version)):
             entry.delivered = None
             return
         self._forget(key)
@@ -113,11 +133,6 @@ class Overlay(Generic[K]):
         for key in tuple(self._ahead):
             self._forget(key)
 
-    def _behind(self, entry: _Ahead[K], obj: K) -> bool:
-        if entry.erased:
-            return obj.metadata.uid == entry.uid
-        return not reached(obj.metadata.resource_version, entry.version)
-
     def _expect(self, key: Request, version: str, uid: str, *, erased: bool) -> None:
         delivered = self.delivered(key)
         self._forget(key)
@@ -136,3 +151,11 @@ class Overlay(Generic[K]):
             self._store.remove(key)
         else:
             self._store.put(key, entry.delivered)
+
+
+def _ahead_of(entry: _Ahead[K], obj: K) -> bool:
+    """Whether we know better than an event of the watch."""
+    meta = obj.metadata
+    if entry.erased:
+        return meta.uid == entry.uid or precedes(meta.resource_version, entry.version)
+    return not reached(meta.resource_version, entry.version)

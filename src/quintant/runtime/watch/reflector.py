@@ -1,91 +1,38 @@
 """Follows one kind in one namespace for ever, and reports what it sees to a sink.
 
-The decisions are in `states`; here are the connections. One request is open at a time, and it is
-closed before the next one opens. Nothing the server sends ends the loop; only cancellation does.
+The decisions are in `states` and the reading of one stream in `stream`; here is the loop between
+them. One request is open at a time, and it is closed before the next one opens. Nothing the server
+sends ends the loop; only cancellation does.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Generic, Protocol
+from dataclasses import replace
+from typing import Generic
 
 import msgspec
 
 from quintant.runtime import codec
-from quintant.runtime.client.rest import Rest
+from quintant.runtime.client.rest import PAGE_SIZE, Rest
 from quintant.runtime.clock import Chance, monotonic
-from quintant.runtime.errors import ApiError, TooManyRequests, TransportError, Undecodable
+from quintant.runtime.errors import ApiError, Identity, QuintantError, Undecodable
 from quintant.runtime.logs import get_logger
-from quintant.runtime.object import K, ObjectMeta, Request
+from quintant.runtime.object import K
 from quintant.runtime.resource import resource_of
 from quintant.runtime.watch import states
+from quintant.runtime.watch.alarm import NAG_SECONDS
 from quintant.runtime.watch.backoff import Backoff
 from quintant.runtime.watch.classify import classify
-from quintant.runtime.watch.frames import Bookmark, Changed, Deleted, Misfit, parse
+from quintant.runtime.watch.frames import Misfit
 from quintant.runtime.watch.interning import interner
-from quintant.runtime.watch.lines import Lines
-from quintant.runtime.watch.states import Outcome, Pause, Phase, Position, Step
+from quintant.runtime.watch.scope import Scope
+from quintant.runtime.watch.sink import Sink, State
+from quintant.runtime.watch.states import Outcome, Pause, Phase, Position
+from quintant.runtime.watch.stream import Rhythm, Run
 from quintant.runtime.watch.timers import Timers
 
 log = get_logger()
-
-PAGE_SIZE = 500
-# A stream that ends sooner than this, having brought nothing, counts as a failure.
-SHORT_SECONDS = 1.0
-NAG_SECONDS = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Scope(Generic[K]):
-    """What is followed: a kind, in one namespace or (empty) in all, selected on the server."""
-
-    kind: type[K]
-    namespace: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    fields: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def query(self) -> dict[str, str]:
-        """The selectors, as the API spells them."""
-        selectors = {
-            "labelSelector": selector(self.labels),
-            "fieldSelector": selector(self.fields),
-        }
-        return {name: text for name, text in selectors.items() if text}
-
-    def __str__(self) -> str:
-        where = f" in {self.namespace}" if self.namespace else ""
-        return f"{resource_of(self.kind).full_name}{where}"
-
-
-@dataclass(slots=True)
-class State(Generic[K]):
-    """The whole state of a scope, while it is collected and when it is complete."""
-
-    objects: dict[Request, K] = field(default_factory=dict)
-    misfits: list[Misfit] = field(default_factory=list)
-    version: str = ""
-
-
-class Sink(Protocol[K]):
-    """Where a reflector reports to. All methods are synchronous: no reader sees half a change."""
-
-    def replaced(self, namespace: str, state: State[K]) -> None:
-        """The whole state of the scope, read anew."""
-
-    def upserted(self, obj: K) -> None:
-        """An object is there, new or changed."""
-
-    def removed(self, obj: K) -> None:
-        """An object is gone, or left the selection."""
-
-    def misfit(self, error: Undecodable, meta: ObjectMeta, *, deleted: bool) -> None:
-        """An object does not fit its type."""
-
-    def restarted(self, outcome: Outcome) -> None:
-        """The connection ended, and why."""
 
 
 class Reflector(Generic[K]):
@@ -100,53 +47,56 @@ class Reflector(Generic[K]):
         timers: Timers = Timers(),
     ) -> None:
         self.scope = scope
-        self.alive_at = 0.0
-        """Loop time of the last byte received; probes and metrics read it."""
-        self.failing_since: float | None = None
         self.last_failure = ""
-        self._connected_at: float | None = None
-        self._rest, self._sink, self._chance, self._timers = rest, sink, chance, timers
-        self._life = int(timers.life[1])
-        self._backoff = Backoff(chance)
+        self._rest, self._sink, self._chance = rest, sink, chance
+        self._timers, self._rhythm, self._backoff = timers, Rhythm(timers), Backoff(chance)
         self._position = Position()
-        self._version = ""
-        self._longest_gap: float | None = None
+        self._run: Run[K] | None = None
+        self._answered_at = 0.0
         self._patience = 0.0
-        self._intern = interner(scope.kind)
+        self._failing_since: float | None = None
+        self._complained_at = 0.0
 
     async def run(self) -> None:
         """Follow until cancelled."""
         while True:
             outcome = await self._attempt()
-            self._connected_at = None
             self._note(outcome)
-            decided = self._step(outcome)
-            await self._pause(decided.pause)
+            pause = self._step(outcome)
+            self._run = None
+            await self._wait(pause)
+
+    @property
+    def alive_at(self) -> float:
+        """Loop time of the last byte received; probes and metrics read it."""
+        return max(self._answered_at, self._run.alive_at if self._run is not None else 0.0)
+
+    @property
+    def version(self) -> str:
+        """Everything up to this resource version is with the sink; empty if that is unknown."""
+        return (self._run.version if self._run is not None else "") or self._position.version
+
+    @property
+    def failing_since(self) -> float | None:
+        """Loop time at which the present row of failures began; None when all is well."""
+        return None if self._run is not None and self._run.healthy else self._failing_since
 
     @property
     def trouble(self) -> str:
         """What is wrong with the stream now; empty when it is healthy."""
-        connected = self._connected_at
-        if self.failing_since is None or (
-            connected is not None and monotonic() - connected >= SHORT_SECONDS
-        ):
-            return ""
-        return self.last_failure
+        return "" if self.failing_since is None else self.last_failure
 
     @property
     def idle_limit(self) -> float:
-        """How long the present stream may be silent before it counts as dead."""
-        return self._timers.idle(self._life, self._longest_gap)
+        """How long a stream may be silent before it counts as dead."""
+        return self._rhythm.limit(self._timers.life[1])
 
     async def _attempt(self) -> Outcome:
         try:
             if self._position.phase is Phase.LISTING:
                 return await self._list()
             return await self._stream()
-        except TooManyRequests as error:
-            self._patience = error.retry_after
-            return self._failed(error)
-        except (ApiError, TransportError, Undecodable, *codec.BROKEN) as error:
+        except (QuintantError, *codec.BROKEN) as error:
             return self._failed(error)
         except Exception as error:
             # The watch loop owns recovery: a defect in one kind must not silence it for ever.
@@ -154,200 +104,116 @@ class Reflector(Generic[K]):
             return self._failed(error)
 
     def _failed(self, error: Exception) -> Outcome:
-        self.last_failure = str(error)
+        self.last_failure = str(error) or type(error).__name__
+        if isinstance(error, ApiError):
+            self._patience = float(error.details.retry_after_seconds)
         return classify(error, self._position.phase)
 
-    def _step(self, outcome: Outcome) -> Step:
-        at = replace(self._position, version=self._version)
-        decided = states.step(at, outcome, monotonic())
-        self._position, self._version = decided.position, decided.position.version
-        return decided
-
-    async def _list(self) -> Outcome:
-        state: State[K] = State()
-        query = {**self.scope.query, "limit": str(PAGE_SIZE)}
-        if self._version:
-            start = {"resourceVersion": self._version, "resourceVersionMatch": "NotOlderThan"}
-        else:
-            start = {}
-        while True:
-            page = await self._rest.page(self.scope.kind, self.scope.namespace, query | start)
-            self._alive()
-            for raw in page.items or ():
-                self._collect(raw, state)
-            if not page.metadata.continue_token:
-                break
-            start = {"continue": page.metadata.continue_token}
-        self._complete(state, page.metadata.resource_version)
-        return Outcome.DONE
-
     async def _stream(self) -> Outcome:
-        self._life = int(self._chance.uniform(*self._timers.life))
-        opened = monotonic()
-        run: _Run[K] = _Run(self._position.phase is Phase.STREAMING)
-        async with self._rest.watch(self.scope.kind, self.scope.namespace, self._query()) as chunks:
-            self._connected_at = monotonic()
-            with _Nag(self.scope, run):
-                try:
-                    await self._read(chunks, run)
-                except TimeoutError:
-                    return Outcome.IDLE
-        return _ending(run, monotonic() - opened, self._life)
+        life = int(self._chance.uniform(*self._timers.life))
+        initial = self._position.phase is Phase.STREAMING
+        run = self._run = Run(self.scope, self._sink, self._rhythm, life=life, initial=initial)
+        try:
+            async with self._rest.watch(
+                self.scope.kind, self.scope.namespace, self._watch_query(life)
+            ) as chunks:
+                return await run.read(chunks)
+        finally:
+            self._answered_at = run.alive_at or self._answered_at
+            if run.version:
+                self._reached(run.version)
 
-    async def _read(self, chunks: AsyncIterator[bytes], run: _Run[K]) -> None:
-        lines = Lines()
-        while True:
-            async with asyncio.timeout(self.idle_limit):
-                chunk = await anext(chunks, None)
-            if chunk is None:
-                return
-            self._alive()
-            for line in lines.feed(chunk):
-                run.events += 1
-                self._take(line, run)
-
-    def _query(self) -> dict[str, str]:
+    def _watch_query(self, life: int) -> dict[str, str]:
         query = {
             **self.scope.query,
             "allowWatchBookmarks": "true",
-            "timeoutSeconds": str(self._life),
+            "timeoutSeconds": str(life),
         }
         if self._position.phase is Phase.STREAMING:
             query |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
-        if self._version:
-            query["resourceVersion"] = self._version
+        if self._position.version:
+            query["resourceVersion"] = self._position.version
         return query
 
-    def _take(self, line: bytes, run: _Run[K]) -> None:
-        frame = parse(self.scope.kind, line)
-        if isinstance(frame, ApiError):
-            raise frame
-        self.failing_since = None
-        if isinstance(frame, Bookmark):
-            self._bookmarked(frame, run)
-        elif run.initial:
-            self._take_initial(frame, run)
-        else:
-            self._take_live(frame)
+    async def _list(self) -> Outcome:
+        state: State[K] = State()
+        version = self._position.version
+        more: dict[str, str] | None = (
+            {"resourceVersion": version, "resourceVersionMatch": "NotOlderThan"} if version else {}
+        )
+        while more is not None:
+            more = await self._page(state, {**self.scope.query, "limit": str(PAGE_SIZE), **more})
+        if not state.version:
+            raise Undecodable(_list_identity(self.scope), "it has no resourceVersion")
+        self._sink.replaced(self.scope.namespace, state)
+        self._reached(state.version)
+        return Outcome.DONE
 
-    def _take_initial(self, frame: Changed[K] | Deleted[K] | Misfit, run: _Run[K]) -> None:
-        # Events of the initial state come in the order of keys: no version to go on from yet.
-        if isinstance(frame, Misfit):
-            run.state.misfits.append(frame)
-        elif isinstance(frame, Deleted):
-            run.state.objects.pop(frame.obj.key, None)
-        else:
-            self._intern(frame.obj)
-            run.state.objects[frame.obj.key] = frame.obj
-
-    def _take_live(self, frame: Changed[K] | Deleted[K] | Misfit) -> None:
-        if isinstance(frame, Misfit):
-            self._version = frame.meta.resource_version or self._version
-            self._sink.misfit(frame.error, frame.meta, deleted=frame.deleted)
-            return
-        self._version = frame.obj.metadata.resource_version
-        if isinstance(frame, Deleted):
-            self._sink.removed(frame.obj)
-        else:
-            self._intern(frame.obj)
-            self._sink.upserted(frame.obj)
-
-    def _bookmarked(self, bookmark: Bookmark, run: _Run[K]) -> None:
-        now = monotonic()
-        last = run.bookmark_at
-        run.bookmark_at = now
-        gap = now - last if last is not None else 0.0
-        self._longest_gap = max(self._longest_gap or 0.0, gap)
-        if run.initial and bookmark.initial:
-            run.initial = False
-            self._complete(run.state, bookmark.version)
-            self._step(Outcome.DONE)
-            run.state = State()
-        elif not run.initial:
-            self._version = bookmark.version
+    async def _page(self, state: State[K], query: dict[str, str]) -> dict[str, str] | None:
+        """Collect one page and let go of it; returns the query of the next, if there is one."""
+        page = await self._rest.page(self.scope.kind, self.scope.namespace, query)
+        self._answered_at = monotonic()
+        for raw in page.items or ():
+            self._collect(raw, state)
+        state.version = page.metadata.resource_version
+        token = page.metadata.continue_token
+        return {"continue": token} if token else None
 
     def _collect(self, raw: msgspec.Raw, state: State[K]) -> None:
         try:
             obj = codec.decode(self.scope.kind, raw)
         except Undecodable as error:
-            state.misfits.append(Misfit(error, codec.decode_meta(raw), deleted=False))
+            state.mark(Misfit(error, codec.decode_meta(raw), deleted=False))
             return
-        self._intern(obj)
-        state.objects[obj.key] = obj
+        interner(self.scope.kind)(obj)
+        state.put(obj)
 
-    def _complete(self, state: State[K], version: str) -> None:
-        self._version = state.version = version
-        self.failing_since = None
-        self._sink.replaced(self.scope.namespace, state)
+    def _reached(self, version: str) -> None:
+        """Everything up to `version` is with the sink: from now on, follow it."""
+        done = states.step(replace(self._position, version=version), Outcome.DONE, monotonic())
+        self._position = done.position
 
-    def _alive(self) -> None:
-        self.alive_at = monotonic()
+    def _step(self, outcome: Outcome) -> Pause:
+        decided = states.step(self._position, outcome, monotonic())
+        if self._position.streaming and not decided.position.streaming:
+            log.info("reading by pages: the server has no watch-list", kind=str(self.scope))
+        self._position = decided.position
+        return decided.pause
 
     def _note(self, outcome: Outcome) -> None:
+        if outcome is Outcome.DONE or (self._run is not None and self._run.healthy):
+            self._failing_since = None
         if outcome is Outcome.DONE:
             return
         self._sink.restarted(outcome)
-        if outcome in (Outcome.ENDED, Outcome.IDLE):
+        if outcome is Outcome.SHORT:
+            self.last_failure = "the stream ended at once"
+        if outcome in (Outcome.ENDED, Outcome.IDLE, Outcome.REFUSED):
             log.debug("watch ended", kind=str(self.scope), reason=outcome.value)
-            return
-        if self.failing_since is None:
-            self.failing_since = monotonic()
-            log.warning("watch failed", kind=str(self.scope), why=self.last_failure)
+        else:
+            self._complain()
 
-    async def _pause(self, pause: Pause) -> None:
-        waits = {
-            Pause.NONE: lambda: 0.0,
-            Pause.BACKOFF: self._backoff.next,
-            Pause.LONGEST: self._backoff.longest,
-        }
-        seconds = max(waits[pause](), self._patience)
-        self._patience = 0.0
+    def _complain(self) -> None:
+        now = monotonic()
+        if self._failing_since is None:
+            self._failing_since = now
+        elif now - self._complained_at < NAG_SECONDS:
+            return
+        self._complained_at = now
+        log.warning("watch failed", kind=str(self.scope), why=self.last_failure)
+
+    async def _wait(self, pause: Pause) -> None:
+        match pause:
+            case Pause.NONE:
+                seconds = 0.0
+            case Pause.BACKOFF:
+                seconds = self._backoff.next()
+            case Pause.LONGEST:
+                seconds = self._backoff.longest()
+        seconds, self._patience = max(seconds, self._patience), 0.0
         if seconds:
             await asyncio.sleep(seconds)
 
 
-@dataclass(slots=True)
-class _Run(Generic[K]):
-    """What one stream has brought so far."""
-
-    initial: bool
-    state: State[K] = field(default_factory=State)
-    events: int = 0
-    bookmark_at: float | None = None
-
-
-class _Nag:
-    """Says every ten seconds that the initial state is still incomplete."""
-
-    def __init__(self, scope: Scope[K], run: _Run[K]) -> None:
-        self._scope, self._run = str(scope), run
-        self._timer: asyncio.TimerHandle | None = None
-
-    def __enter__(self) -> None:
-        if self._run.initial:
-            self._timer = asyncio.get_running_loop().call_later(NAG_SECONDS, self._say)
-
-    def __exit__(self, *_: object) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-
-    def _say(self) -> None:
-        if self._run.initial:
-            log.warning(
-                "waiting for the initial state",
-                kind=self._scope,
-                so_far=len(self._run.state.objects),
-            )
-            self._timer = asyncio.get_running_loop().call_later(NAG_SECONDS, self._say)
-
-
-def _ending(run: _Run[K], lived: float, timeout: float) -> Outcome:
-    if run.initial:
-        return Outcome.ENDED if lived >= timeout - SHORT_SECONDS else Outcome.SHORT
-    if lived < SHORT_SECONDS and not run.events:
-        return Outcome.SHORT
-    return Outcome.ENDED
-
-
-def selector(pairs: Mapping[str, str]) -> str:
-    return ",".join(f"{name}={value}" if value else name for name, value in sorted(pairs.items()))
+def _list_identity(scope: Scope[K]) -> Identity:
+    return Identity(f"{resource_of(scope.kind).kind}List")
