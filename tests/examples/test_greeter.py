@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from examples_support import load_example
+from typing import Any
 
+from examples_support import load_example
 from quintant.api.core import ConfigMap
 from quintant.testing import InProcessCluster, named, reconcile_once
 
 greeter = load_example("01_greeter")
 
 
-def hello(message: str = "hi") -> greeter.Greeter:
+def hello(message: str = "hi") -> Any:
     return greeter.Greeter(metadata=named("a"), spec=greeter.GreeterSpec(message=message))
 
 

@@ -22,7 +22,7 @@ from quintant.runtime import logs
 from quintant.runtime.client.client import Client, unfenced
 from quintant.runtime.client.rest import Rest
 from quintant.runtime.client.retry import patient
-from quintant.runtime.controller import Controller, Services
+from quintant.runtime.controller import Controller
 from quintant.runtime.declaration import Declaration
 from quintant.runtime.election import Election
 from quintant.runtime.environment import Environment
@@ -34,6 +34,7 @@ from quintant.runtime.metrics import Metrics
 from quintant.runtime.probes import Probes
 from quintant.runtime.settings import Settings
 from quintant.runtime.status import StatusWriter
+from quintant.runtime.turns import Services
 from quintant.runtime.watch.caches import Caches
 from quintant.runtime.watchdog import Watchdog
 from quintant.runtime.webhook.certs import Files, Source

@@ -23,7 +23,7 @@ from quintant.runtime.client.match import writes
 from quintant.runtime.client.rest import Rest
 from quintant.runtime.client.target import target_of
 from quintant.runtime.context import OWNER_INDEX, EventType, Reconciler
-from quintant.runtime.controller import Controller, Services
+from quintant.runtime.controller import Controller
 from quintant.runtime.declaration import Declaration, owner_uid
 from quintant.runtime.errors import ConfigError
 from quintant.runtime.manager import Manager
@@ -31,6 +31,7 @@ from quintant.runtime.metrics import Metrics
 from quintant.runtime.object import K, Object, replace
 from quintant.runtime.result import Result
 from quintant.runtime.status import StatusWriter
+from quintant.runtime.turns import Services
 from quintant.runtime.watch.caches import Caches
 from quintant.testing.cluster import InProcessCluster
 from quintant.testing.loop import run

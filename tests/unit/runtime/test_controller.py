@@ -26,11 +26,12 @@ from quintant.api.core import ConfigMap, Secret
 from quintant.api.events import Event
 from quintant.api.meta import Condition
 from quintant.runtime.engine import Engine
-from quintant.runtime.errors import ConnectError, Terminal
+from quintant.runtime.errors import ConnectError, Details, Terminal, TooManyRequests
+from quintant.runtime.errors import Status as Status_
 from quintant.runtime.finalizer import RELEASE
 from quintant.runtime.object import replace
 from quintant.runtime.schema import list_map
-from quintant.testing import InProcessCluster, named, settle, writes
+from quintant.testing import InProcessCluster, named, settle, watch, writes
 
 Work = Callable[[Any, Any], Awaitable[Any]]
 FINALIZER = "demo.dev/held"
@@ -460,3 +461,46 @@ async def test_undecodable_object_is_released_when_it_goes(cluster: InProcessClu
     await cluster.client.delete(bad)
 
     await cluster.gone(Older, "bad", within=5)
+
+
+async def test_failing_predicate_wakes_rather_than_hides(cluster: InProcessCluster) -> None:
+    def broken(old: Thing | None, new: Thing | None) -> bool:
+        raise ValueError("bug")
+
+    log = Log()
+    await cluster.run(manager_of(log, when=broken))
+    await cluster.create(thing())
+    await settle()
+
+    assert [name for name, _ in log.runs] == ["a"]
+
+
+async def test_failing_mapping_does_not_disturb_the_watch(cluster: InProcessCluster) -> None:
+    def broken(secret: Secret) -> list[Request]:
+        raise ValueError("bug")
+
+    log, manager = Log(), Manager("test")
+    manager.controls(Thing).watches(Secret, to=broken).reconcile(log)
+    await cluster.run(manager)
+    await cluster.create(Secret(metadata=named("s")))
+    await cluster.create(thing())
+    await cluster.advance(1)
+
+    assert [name for name, _ in log.runs] == ["a"]
+    assert len(cluster.faults.seen(watch(Secret))) == 1
+
+
+async def test_patience_a_busy_server_asks_for_is_kept_by_the_queue(
+    cluster: InProcessCluster,
+) -> None:
+    async def throttled(*_: Any) -> None:
+        if len(log.runs) == 1:
+            status = Status_(code=429, details=Details(retry_after_seconds=7))
+            raise TooManyRequests(status)
+
+    log = Log(throttled)
+    await cluster.run(manager_of(log))
+    await cluster.create(thing())
+    await cluster.advance(10)
+
+    assert [at - log.times[0] for at in log.times] == [0, 7]

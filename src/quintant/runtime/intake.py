@@ -1,0 +1,124 @@
+"""From changes to keys: what wakes a controller, and with which key.
+
+Predicates, mappers and index functions are the user's, and run inside the watch. One that fails is
+reported, and errs on the side of waking: a change that is looked at twice does no harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Generic
+
+from quintant.runtime import logs
+from quintant.runtime.context import OWNER_INDEX
+from quintant.runtime.declaration import ByIndex, Declaration, Mapper, Watch, owner_uid
+from quintant.runtime.object import K, Object, Request
+from quintant.runtime.queue import LOW_PRIORITY, Queue
+from quintant.runtime.watch.caches import Caches
+from quintant.runtime.watch.informer import Change, Informer
+from quintant.runtime.when import Predicate
+
+log = logs.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Intake(Generic[K]):
+    """The informers of one controller, connected to its queue."""
+
+    primary: Informer[K] | None
+    related: tuple[Informer[Any], ...]
+
+    @property
+    def known(self) -> Callable[[], Iterable[Request]]:
+        """The keys of every controlled object the cache has seen."""
+        return self.primary.store.requests if self.primary is not None else tuple
+
+
+def connect(declared: Declaration[K], caches: Caches, queue: Queue[Request]) -> Intake[K]:
+    """Declare the informers a controller needs, and let their changes fill its queue."""
+    primary = _primary(declared, declared.kind, caches, queue) if declared.kind else None
+    related = tuple(_related(declared, watch, primary, caches, queue) for watch in declared.watches)
+    return Intake(primary, related)
+
+
+def _primary(
+    declared: Declaration[K], kind: type[K], caches: Caches, queue: Queue[Request]
+) -> Informer[K]:
+    informer = caches.declare(kind, labels=declared.labels, fields=declared.fields)
+    for name, function in declared.indexes.items():
+        informer.store.add_index(name, function)
+
+    def enqueue(change: Change[K]) -> None:
+        seen = change.new if change.new is not None else change.old
+        if seen is not None and (_vital(change) or _admits(declared, declared.when, change)):
+            queue.add(seen.key, priority=LOW_PRIORITY if change.initial else 0)
+
+    informer.subscribe(enqueue)
+    informer.on_undecodable(queue.add)
+    return informer
+
+
+def _related(
+    declared: Declaration[K],
+    watch: Watch,
+    primary: Informer[K] | None,
+    caches: Caches,
+    queue: Queue[Request],
+) -> Informer[Any]:
+    informer = caches.declare(watch.kind, labels=watch.labels, fields=watch.fields)
+    if watch.owned and not informer.store.has_index(OWNER_INDEX):
+        informer.store.add_index(OWNER_INDEX, owner_uid)
+    mapper = _mapper(watch.to, primary)
+
+    def enqueue(change: Change[Any]) -> None:
+        if _admits(declared, watch.when, change):
+            priority = LOW_PRIORITY if change.initial else 0
+            for side in (change.old, change.new):
+                if side is not None:
+                    for request in _mapped(declared, mapper, side):
+                        queue.add(request, priority=priority)
+
+    informer.subscribe(enqueue)
+    return informer
+
+
+def _mapper(to: Mapper[Any] | ByIndex[Any], primary: Informer[Any] | None) -> Mapper[Any]:
+    if not isinstance(to, ByIndex):
+        return to
+    assert primary is not None, "the builder refuses by_index without a controlled kind"
+    index = primary.store.index(to.index)
+
+    def requests(obj: Object) -> Iterable[Request]:
+        return [key for value in to.values(obj) for key in index.keys(value)]
+
+    return requests
+
+
+def _vital(change: Change[Any]) -> bool:
+    """A change that no predicate may hide: the object is gone, or begins to go."""
+    if change.new is None:
+        return True
+    return change.new.deleting and not (change.old is not None and change.old.deleting)
+
+
+def _admits(
+    declared: Declaration[Any], predicate: Predicate[Any] | None, change: Change[Any]
+) -> bool:
+    if predicate is None:
+        return True
+    try:
+        return bool(predicate(change.old, change.new))
+    except Exception:
+        # The watch loop owns recovery: a change must not be lost for a defect in a predicate.
+        log.exception("predicate failed", controller=declared.name)
+        return True
+
+
+def _mapped(declared: Declaration[Any], mapper: Mapper[Any], side: Object) -> list[Request]:
+    try:
+        return list(mapper(side))
+    except Exception:
+        # The watch loop owns recovery: the other handlers must hear of the change all the same.
+        log.exception("mapping failed", controller=declared.name, related=str(side.key))
+        return []

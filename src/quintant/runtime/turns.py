@@ -1,0 +1,134 @@
+"""One key's turn: reconcile its object, hold it, clean up after it, or note that it is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, cast
+
+from quintant.runtime import finalizer as final
+from quintant.runtime import logs
+from quintant.runtime.blocked import report_blocked
+from quintant.runtime.client.client import Client
+from quintant.runtime.clock import Chance, Clock
+from quintant.runtime.context import Context, KeyContext, KeyReconciler, Reconciler, Recorder
+from quintant.runtime.declaration import Declaration
+from quintant.runtime.finalizer import Turn
+from quintant.runtime.metrics import Metrics
+from quintant.runtime.object import K, Request
+from quintant.runtime.result import Result
+from quintant.runtime.status import StatusWriter
+from quintant.runtime.watch.caches import Caches
+from quintant.runtime.watch.informer import Informer
+
+log = logs.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What every controller of a process shares."""
+
+    caches: Caches
+    client: Client
+    clock: Clock
+    chance: Chance
+    metrics: Metrics
+    recorder: Recorder
+    statuses: StatusWriter
+
+
+class Turns(Generic[K]):
+    """Decides from the cache what a key needs, and does it."""
+
+    def __init__(
+        self,
+        declared: Declaration[K],
+        primary: Informer[K] | None,
+        services: Services,
+        wake: Callable[[Request], None],
+    ) -> None:
+        self._declared, self._primary, self._services = declared, primary, services
+        self._wake = wake
+        self._client = services.client.named(declared.name)
+        self._log = log.bind()
+        self._name = declared.finalizer.name if declared.finalizer is not None else None
+
+    async def take(self, key: Request) -> Result | None:
+        """Give one key its turn; raises what the user's code raises."""
+        if self._primary is None:
+            reconcile = cast(KeyReconciler, self._declared.reconcile)
+            return await reconcile(key, self._key_context(key))
+        obj = self._primary.store.get(key)
+        if obj is None:
+            await self._absent(self._primary, key)
+            return None
+        return await self._present(obj)
+
+    def context(self, obj: K) -> Context[K]:
+        """What a reconciler of this object is given."""
+        services = self._services
+        return Context(
+            obj.key,
+            obj,
+            self._client,
+            self._log,
+            services.clock,
+            services.chance,
+            services.recorder,
+            services.statuses,
+        )
+
+    async def _present(self, obj: K) -> Result | None:
+        match final.turn(obj.metadata, self._name):
+            case Turn.RECONCILE:
+                reconcile = cast(Reconciler[K], self._declared.reconcile)
+                return await reconcile(obj, self.context(obj))
+            case Turn.ADD:
+                await final.add(self._client, obj, cast(str, self._name))
+                # No change of generation announces the new finalizer, so we wake ourselves.
+                self._wake(obj.key)
+            case Turn.CLEAN:
+                return await self._clean(obj)
+            case Turn.RELEASE:
+                note = "let go without cleanup, as asked"
+                self.context(obj).event("Released", note, type="Warning", action="Cleanup")
+                await self._release(obj)
+            case Turn.LEAVE:
+                pass
+        return None
+
+    async def _clean(self, obj: K) -> Result | None:
+        held = self._declared.finalizer
+        assert held is not None, "turn() says CLEAN only where there is a finalizer"
+        try:
+            result = await held.cleanup(obj, self.context(obj))
+        except Exception as error:
+            await report_blocked(self.context(obj), error)
+            raise
+        if result is None or result.seconds is None:
+            await self._release(obj)
+            return None
+        return result
+
+    async def _release(self, obj: K) -> None:
+        await final.remove(self._client, type(obj), obj.metadata, cast(str, self._name))
+
+    async def _absent(self, primary: Informer[K], key: Request) -> None:
+        meta = primary.undecodable.get(key)
+        if meta is None:
+            await self._gone(key)
+        elif final.turn(meta, self._name) in (Turn.CLEAN, Turn.RELEASE):
+            self._log.warning("released undecodable object without cleanup")
+            await final.remove(self._client, primary.kind, meta, cast(str, self._name))
+
+    async def _gone(self, key: Request) -> None:
+        if self._declared.gone is not None:
+            pending: Any = self._declared.gone(key)
+            if pending is not None:
+                await pending
+
+    def _key_context(self, key: Request) -> KeyContext:
+        services = self._services
+        return KeyContext(
+            key, self._client, self._log, services.clock, services.chance, services.recorder
+        )
