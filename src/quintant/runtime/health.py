@@ -127,11 +127,15 @@ class Health:
 
     def alive(self, name: str, check: Check) -> None:
         """Restart the process when `check` fails for long."""
-        self._checks[Probe.LIFE].setdefault(name, []).append(check)
+        self.add(Probe.LIFE, name, check)
 
     def ready(self, name: str, check: Check) -> None:
         """Send the process no requests, and roll out no further, while `check` fails."""
-        self._checks[Probe.READINESS].setdefault(name, []).append(check)
+        self.add(Probe.READINESS, name, check)
+
+    def add(self, probe: Probe, name: str, check: Check) -> None:
+        """Ask `check` whenever `probe` is asked; checks of one name count as one."""
+        self._checks[probe].setdefault(name, []).append(check)
 
     def heed(self, watchdog: Lagging) -> None:
         """Call the process dead when its event loop hangs."""

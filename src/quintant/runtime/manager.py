@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
+from prometheus_client.registry import Collector
+
 from quintant.runtime import logs
 from quintant.runtime.builder import Builder, KeyBuilder
 from quintant.runtime.client.client import Client
@@ -24,6 +26,7 @@ from quintant.runtime.declaration import Declaration
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
 from quintant.runtime.errors import ConfigError, QuintantError
+from quintant.runtime.health import Check, Probe
 from quintant.runtime.object import K, Object
 from quintant.runtime.resource import resource_of
 from quintant.runtime.settings import Settings
@@ -81,6 +84,8 @@ class Manager:
         )
         self.declarations: list[Declaration[Any]] = []
         self.sides: list[Side] = []
+        self.collectors: list[Collector] = []
+        self.checks: list[tuple[Probe, str, Check]] = []
         self.webhooks = Webhooks(name)
 
     @property
@@ -114,6 +119,18 @@ class Manager:
     def add(self, runnable: Runnable, *, leader: bool = False) -> None:
         """Run a side task with a client: a poller, a server. If it raises, the program ends."""
         self.sides.append(Side(runnable, leader))
+
+    def measures(self, *collectors: Collector) -> None:
+        """Serve series of your own beside ours: prometheus_client's, made with `registry=None`."""
+        self.collectors.extend(collectors)
+
+    def alive(self, name: str, check: Check) -> None:
+        """Have the process restarted while `check` says what is wrong (/healthz)."""
+        self.checks.append((Probe.LIFE, name, check))
+
+    def ready(self, name: str, check: Check) -> None:
+        """Have the process called not ready while `check` says what is wrong (/readyz)."""
+        self.checks.append((Probe.READINESS, name, check))
 
     def kinds(self) -> list[type[Object]]:
         """Every kind that is controlled or watched, each once, in the order of declaration."""
@@ -181,7 +198,12 @@ class Manager:
                 f"manager {self.name!r} has nothing to run",
                 hint="declare a controller: manager.controls(Kind).reconcile(function)",
             )
-        return Engine(self.settings, self.declarations, self.sides, self.webhooks, environment)
+        engine = Engine(self.settings, self.declarations, self.sides, self.webhooks, environment)
+        for probe, name, check in self.checks:
+            engine.health.add(probe, name, check)
+        for collector in self.collectors:
+            engine.metrics.add(collector)
+        return engine
 
     def _register(self, declaration: Declaration[Any]) -> None:
         if any(known.name == declaration.name for known in self.declarations):

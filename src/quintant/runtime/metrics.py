@@ -18,7 +18,9 @@ from prometheus_client import (
     disable_created_metrics,
     generate_latest,
 )
+from prometheus_client.registry import Collector
 
+from quintant.runtime.errors import ConfigError
 from quintant.runtime.families import Families
 from quintant.runtime.scrape import Queues, QueueView, Watches, WatchView
 
@@ -33,7 +35,7 @@ RESTARTS = ("timeout", "idle", "410", "error", "eof")
 
 
 class Metrics:
-    """All series of one manager; operators add their own to `registry`.
+    """All series of one manager; `Manager.measures` adds a program's own.
 
     Informers report to it directly (`restarted`, `overlaid`). The first one switches off
     prometheus_client's `_created` series in the whole process: they would double every counter,
@@ -88,6 +90,17 @@ class Metrics:
     def webhook(self, path: str) -> WebhookMetrics:
         """Declare a webhook that is served at `path`."""
         return WebhookMetrics(self._families, path)
+
+    def add(self, collector: Collector) -> None:
+        """Serve series that are not ours; ConfigError if a name is taken."""
+        try:
+            self.registry.register(collector)
+        except ValueError as error:
+            raise ConfigError(
+                "cannot serve a metric",
+                because=str(error),
+                hint="give it another name, and make it with registry=None",
+            ) from error
 
     def render(self) -> bytes:
         """Every series in Prometheus' text format."""

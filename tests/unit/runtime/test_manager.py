@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from prometheus_client import Counter
 
 from quintant import Client, Context, Custom, Environment, Manager, Model, resource
 from quintant.api.coordination import Lease
@@ -275,3 +276,33 @@ async def test_reading_a_kind_that_nobody_watches_is_refused(cluster: InProcessC
     await settle()
 
     assert "no cache holds ConfigMap" in said[0]
+
+
+async def test_series_of_the_program_are_served_beside_ours(cluster: InProcessCluster) -> None:
+    sold = Counter("shop_sold_total", "Things sold.", registry=None)
+    manager = manager_of(nothing)
+    manager.measures(sold)
+    sold.inc(3)
+    engine = await cluster.run(manager)
+    again = await cluster.run(manager)
+    assert b"\nshop_sold_total 3.0\n" in engine.metrics.render()
+    assert b"\nshop_sold_total 3.0\n" in again.metrics.render()
+
+
+def test_a_series_with_one_of_our_names_is_refused(cluster: InProcessCluster) -> None:
+    manager = manager_of(nothing)
+    manager.measures(Counter("quintant_conflicts_total", "Not ours.", registry=None))
+    with pytest.raises(ConfigError, match="quintant_conflicts_total"):
+        manager.bind(cluster.environment())
+
+
+async def test_checks_of_the_program_count_for_its_probes(cluster: InProcessCluster) -> None:
+    wrong = ""
+    manager = manager_of(nothing)
+    manager.ready("database", lambda: wrong)
+    manager.alive("printer", lambda: "out of paper")
+    health = (await cluster.run(manager)).health
+    assert (await health.examine(Probe.READINESS)).ok
+    wrong = "no route"
+    assert "[-]database failed: no route" in (await health.examine(Probe.READINESS)).text()
+    assert "[-]printer failed: out of paper" in (await health.examine(Probe.LIFE)).text()
