@@ -73,14 +73,16 @@ class Kind:
     """Adds what the server says about a new object, in place."""
     complaints: Callable[[Plain], Iterable[Cause]] | None = None
     """What is wrong with an object, beyond its metadata."""
-    normalise: Callable[[Plain], list[str]] | None = None
-    """Prunes and defaults what a client sent, in place; the paths of what was unknown."""
+    prune: Callable[[Plain], list[str]] | None = None
+    """Drops what the kind does not know, in place, and tells its paths."""
+    default: Callable[[Plain], None] | None = None
+    """Adds what the kind's schema says of what is absent, in place."""
     shown: Callable[[Plain], Plain] | None = None
     """From a stored object to what this kind shows, where that differs by more than a version."""
     stored: Callable[[Plain], Plain] | None = None
     """The way back."""
     since: int = 0
-    """Entries written up to this revision have to be normalised when they are read."""
+    """Entries written up to this revision are pruned and defaulted when they are read."""
 
     @property
     def name(self) -> str:

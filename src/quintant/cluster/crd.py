@@ -6,13 +6,14 @@ Pure functions; quintant.cluster.definitions acts on them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.conditions import Condition
 from quintant.cluster.problems import required, wrong
 from quintant.cluster.shapes import DEDUCED, custom_shape
-from quintant.cluster.structural import normaliser
+from quintant.cluster.structural import default, pruner
 from quintant.runtime.errors import Cause
 from quintant.runtime.resource import Resource, Scale
 
@@ -108,7 +109,8 @@ def _kind(spec: Plain, version: Plain, since: int) -> Kind:
         selectable={path: path for path in _selectable(version)},
         facts=dict.fromkeys(_selectable(version), ""),
         shape=DEDUCED if schema is PRESERVE_ALL else custom_shape(schema),
-        normalise=normaliser(schema),
+        prune=pruner(schema),
+        default=partial(default, schema=schema),
         since=since,
     )
 

@@ -18,12 +18,13 @@ from quintant.cluster import crd, wire
 from quintant.cluster.catalog import Catalog, Plain
 from quintant.cluster.conditions import Condition
 from quintant.cluster.deletes import Deletes
+from quintant.cluster.drafts import Target
 from quintant.cluster.objects import deleting
 from quintant.cluster.problems import forbidden
 from quintant.cluster.ring import Change
 from quintant.cluster.store import Store, Table
 from quintant.cluster.watchers import Hub
-from quintant.cluster.writes import Options, Target, Writes
+from quintant.cluster.writes import Options, Writes
 from quintant.runtime.clock import Clock, timestamp
 
 GROUP = "apiextensions.k8s.io"

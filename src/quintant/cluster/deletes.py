@@ -14,6 +14,7 @@ from typing import Any
 
 from quintant.cluster import wire
 from quintant.cluster.catalog import Kind, Plain, Propagation
+from quintant.cluster.drafts import Target
 from quintant.cluster.objects import deleting
 from quintant.cluster.problems import (
     Problem,
@@ -23,7 +24,7 @@ from quintant.cluster.problems import (
     wrong,
 )
 from quintant.cluster.ring import Entry
-from quintant.cluster.writes import Target, Writes
+from quintant.cluster.writes import Writes
 from quintant.runtime.clock import Clock, timestamp
 
 FINALIZERS = {

@@ -14,6 +14,7 @@ import msgspec
 
 from quintant.cluster.catalog import Kind
 from quintant.cluster.deletes import Deleted, Deletes, read_options
+from quintant.cluster.drafts import Edit, Strictness, Target
 from quintant.cluster.jsonpatch import apply_patch
 from quintant.cluster.media import (
     APPLY_PATCH,
@@ -40,7 +41,7 @@ from quintant.cluster.scale import SCALE, edit_scale, scale_of
 from quintant.cluster.store import Store
 from quintant.cluster.watchers import Hub, Selection, Watcher
 from quintant.cluster.wire import Form
-from quintant.cluster.writes import Edit, Options, Result, Target, Writes
+from quintant.cluster.writes import Options, Result, Writes
 from quintant.runtime.client.transport import Call, Reply
 
 OK = 200
@@ -195,7 +196,17 @@ def _options(call: Call, document: str) -> Options:
         manager=manager or agent,
         dry_run=_dry_run(query, document),
         force=query.get("force", "").lower() in TRUE,
+        strictness=_strictness(query, document),
     )
+
+
+def _strictness(query: Mapping[str, str], document: str) -> Strictness:
+    asked = query.get("fieldValidation") or Strictness.WARN.value
+    try:
+        return Strictness(asked)
+    except ValueError:
+        complaint = unsupported("fieldValidation", asked, ["", "Ignore", "Strict", "Warn"])
+        raise invalid_options(document, complaint) from None
 
 
 def _dry_run(query: Mapping[str, str], document: str) -> bool:

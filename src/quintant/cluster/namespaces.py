@@ -9,12 +9,13 @@ from __future__ import annotations
 from quintant.cluster import wire
 from quintant.cluster.catalog import Catalog, Kind
 from quintant.cluster.deletes import Deletes
+from quintant.cluster.drafts import Target
 from quintant.cluster.objects import deleting
 from quintant.cluster.preparing import NAMESPACE_FINALIZER
 from quintant.cluster.problems import forbidden, not_found
 from quintant.cluster.ring import Change
 from quintant.cluster.store import Store, Table
-from quintant.cluster.writes import Target, Writes
+from quintant.cluster.writes import Writes
 from quintant.runtime.errors import Cause
 
 BOOT = ("default", "kube-system", "kube-public", "kube-node-lease")

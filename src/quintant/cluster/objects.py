@@ -21,6 +21,7 @@ from quintant.cluster.problems import (
     required,
     wrong,
 )
+from quintant.cluster.shapes import METADATA
 from quintant.runtime.clock import Chance
 from quintant.runtime.errors import Cause
 from quintant.runtime.resource import Resource
@@ -71,6 +72,14 @@ def placed(kind: Kind, obj: Plain, namespace: str, name: str = "") -> None:
         metadata.pop("namespace", None)
     if name:
         _check_name(metadata, name)
+
+
+def unknown_metadata(obj: Plain) -> list[str]:
+    """Drop metadata nobody knows, in place; its paths."""
+    unknown = [name for name in obj["metadata"] if not METADATA.declares(name)]
+    for name in unknown:
+        del obj["metadata"][name]
+    return [f"metadata.{name}" for name in unknown]
 
 
 def wipe(obj: Plain) -> None:

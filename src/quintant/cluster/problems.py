@@ -202,6 +202,11 @@ def invalid_options(kind: str, *causes: Cause) -> Problem:
     return _invalid(f"{kind}.meta.k8s.io", about, causes)
 
 
+def unpatchable(result: str, why: str) -> Problem:
+    """422 for a patch whose result is no object of the kind."""
+    return _invalid("", {}, (wrong("patch", result, why),))
+
+
 def unprocessable(message: str = "") -> Problem:
     """422 for a patch that cannot be applied."""
     text = message or "the server rejected our request due to an error in our request"

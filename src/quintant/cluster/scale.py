@@ -10,10 +10,10 @@ from typing import Any
 
 from quintant.cluster import wire
 from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.drafts import Edit
 from quintant.cluster.objects import placed
 from quintant.cluster.problems import bad_request, internal, no_resource
 from quintant.cluster.ring import Entry
-from quintant.cluster.writes import Edit
 from quintant.runtime.resource import Scale
 
 SCALE = "scale"

@@ -22,6 +22,7 @@ from quintant.cluster.catalog import Catalog, Kind
 from quintant.cluster.definitions import SERVER, Definitions
 from quintant.cluster.deletes import Deletes
 from quintant.cluster.discovery import discover
+from quintant.cluster.drafts import Target
 from quintant.cluster.endpoints import Endpoints
 from quintant.cluster.media import JSON
 from quintant.cluster.namespaces import BOOT, Namespaces
@@ -39,7 +40,7 @@ from quintant.cluster.routes import Route, route
 from quintant.cluster.scale import SCALE
 from quintant.cluster.store import Snapshot, Store
 from quintant.cluster.watchers import BOOKMARK_SECONDS, Hub, Watcher
-from quintant.cluster.writes import Target, Writes
+from quintant.cluster.writes import Writes
 from quintant.runtime.client.transport import Call, Reply, Stream
 from quintant.runtime.clock import Chance, Clock, SystemClock
 

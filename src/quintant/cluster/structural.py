@@ -1,7 +1,7 @@
 """Structural schemas at work: unknown fields go, defaults come.
 
-A custom resource is normalised whenever it is written, and when it is read if its schema changed
-since. What a value must look like beyond its structure is validation's business, not ours.
+A custom resource is pruned and defaulted whenever it is written, and when it is read if its schema
+changed since. What a value must look like beyond its structure is validation's business, not ours.
 """
 
 from __future__ import annotations
@@ -17,16 +17,10 @@ _PRESERVE = "x-kubernetes-preserve-unknown-fields"
 _EMBEDDED = "x-kubernetes-embedded-resource"
 
 
-def normaliser(schema: Schema) -> Callable[[dict[str, Any]], list[str]]:
-    """What prunes and defaults an object, in place, by its schema; it tells what was unknown."""
+def pruner(schema: Schema) -> Callable[[dict[str, Any]], list[str]]:
+    """What prunes a whole object, in place, and tells the paths of what was unknown."""
     root = {**schema, _EMBEDDED: True}
-
-    def normalise(obj: dict[str, Any]) -> list[str]:
-        unknown = list(prune(obj, root))
-        default(obj, schema)
-        return unknown
-
-    return normalise
+    return lambda obj: list(prune(obj, root))
 
 
 def prune(value: Any, schema: Schema, path: str = "") -> Iterator[str]:

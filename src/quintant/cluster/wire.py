@@ -50,8 +50,8 @@ def unpack(kind: Kind, entry: Entry) -> Plain:
     stored: Plain = msgspec.json.decode(b"%b%d%b" % (_BARE, entry.rv, entry.raw))
     shown = stored if kind.shown is None else kind.shown(stored)
     obj: Plain = {"apiVersion": where.api_version, "kind": where.kind, **shown}
-    if kind.normalise is not None and entry.rv <= kind.since:
-        kind.normalise(obj)
+    if _outdated(kind, entry):
+        _refresh(kind, obj)
     return obj
 
 
@@ -102,8 +102,8 @@ class Form:
 
     def _quick(self, entry: Entry) -> bool:
         kind = self.kind
-        outdated = kind.normalise is not None and entry.rv <= kind.since
-        return not (self.partial or outdated or kind.shown or entry.rv == UNSTORED)
+        special = self.partial or kind.shown or entry.rv == UNSTORED
+        return not (special or _outdated(kind, entry))
 
     def _slow(self, entry: Entry, rv: int) -> bytes:
         obj = unpack(self.kind, entry)
@@ -113,6 +113,18 @@ class Form:
             del obj["metadata"]["resourceVersion"]
         raw = msgspec.json.encode(obj)
         return _PARTIAL % bytes(_partial.decode(raw).metadata) if self.partial else raw
+
+
+def _outdated(kind: Kind, entry: Entry) -> bool:
+    """Whether the kind's schema changed since the entry was written."""
+    return UNSTORED < entry.rv <= kind.since
+
+
+def _refresh(kind: Kind, obj: Plain) -> None:
+    if kind.prune is not None:
+        kind.prune(obj)
+    if kind.default is not None:
+        kind.default(obj)
 
 
 def _raw(obj: Plain) -> bytes:

@@ -1,0 +1,270 @@
+"""Drafts: what an object shall be after a write, decided without touching the store.
+
+From what a client sent and the live object, in the order of a real server: decode, hold what may
+not change, default, count the generation, track field ownership. What remains for the write path
+(quintant.cluster.writes) is to name, validate and store the draft; admission belongs in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from quintant.cluster import wire
+from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.managed import Author, track_apply, track_update
+from quintant.cluster.merging import Untypable
+from quintant.cluster.objects import (
+    check_immutable,
+    content,
+    identified,
+    keep,
+    placed,
+    unknown_metadata,
+    wipe,
+)
+from quintant.cluster.problems import (
+    bad_request,
+    conflict,
+    modified,
+    not_found,
+    unexplained,
+    unlocked,
+    unpatchable,
+)
+from quintant.cluster.ring import Entry
+
+Edit = Callable[[Plain], Any]
+"""From the live object, which it may change, to what a client wants it to be."""
+
+
+class Strictness(Enum):
+    """What becomes of fields the server does not know."""
+
+    STRICT = "Strict"
+    WARN = "Warn"
+    IGNORE = "Ignore"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a request is about: a kind, a place in it, the whole object or a subresource."""
+
+    kind: Kind
+    namespace: str = ""
+    name: str = ""
+    sub: str = ""
+
+    @property
+    def key(self) -> str:
+        return self.kind.key(self.namespace, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An object as it shall be; without a `base` it is a new one."""
+
+    target: Target
+    obj: Plain
+    warnings: tuple[str, ...] = ()
+    base: Entry | None = None
+    live: Plain | None = None
+
+
+def created(target: Target, sent: Any, author: Author, strictness: Strictness) -> Draft:
+    """A new object."""
+    obj = identified(target.kind, sent)
+    warnings = _decoded(target, obj, strictness)
+    if obj["metadata"].get("resourceVersion"):
+        raise unexplained("resourceVersion should not be set on objects to be created")
+    _begin(target.kind, obj)
+    track_update(target.kind, None, obj, author)
+    return Draft(target, obj, warnings)
+
+
+def replaced(
+    target: Target, base: Entry, sent: Any, author: Author, strictness: Strictness
+) -> Draft:
+    """An object in the place of the live one."""
+    obj = identified(target.kind, sent)
+    warnings = _decoded(target, obj, strictness)
+    live = wire.unpack(target.kind, base)
+    _check_replacement(target, obj, live)
+    return _updated(target, base, obj, live, author, warnings)
+
+
+def edited(
+    target: Target, base: Entry, edit: Edit, author: Author, strictness: Strictness
+) -> Draft:
+    """The live object after a patch."""
+    live = wire.unpack(target.kind, base)
+    obj = identified(target.kind, edit(wire.unpack(target.kind, base)))
+    warnings = _decoded(target, obj, strictness, patch=True)
+    return _updated(target, base, obj, live, author, warnings)
+
+
+def applied(
+    target: Target, base: Entry | None, config: Any, author: Author, *, force: bool
+) -> Draft:
+    """The live object with a configuration applied, or a new object made from it."""
+    sent = _configured(target, config)
+    try:
+        if base is None:
+            return _applied_new(target, sent, author)
+        return _applied_over(target, base, sent, author, force=force)
+    except Untypable as error:
+        raise unexplained(_untyped(target.kind, config, error)) from None
+
+
+def _decoded(
+    target: Target, obj: Plain, strictness: Strictness, *, patch: bool = False
+) -> tuple[str, ...]:
+    """Drop unknown fields, in place, and warn about them or refuse; check the place."""
+    kind = target.kind
+    unknown = unknown_metadata(obj) + (kind.prune(obj) if kind.prune is not None else [])
+    complaints = tuple(f'unknown field "{path}"' for path in sorted(unknown))
+    if complaints and strictness is Strictness.STRICT:
+        raise _strict(kind, obj, complaints, patch=patch)
+    placed(kind, obj, target.namespace, target.name)
+    return complaints if strictness is Strictness.WARN else ()
+
+
+def _strict(kind: Kind, obj: Plain, complaints: tuple[str, ...], *, patch: bool) -> Exception:
+    text = f"strict decoding error: {', '.join(complaints)}"
+    if patch:
+        return unpatchable(msgspec.json.encode(obj).decode(), text)
+    where = kind.resource
+    return bad_request(
+        f'{where.kind} in version "{where.version}" cannot be handled as a {where.kind}: {text}'
+    )
+
+
+def _begin(kind: Kind, obj: Plain) -> None:
+    """Make what was sent the beginning of an object, in place."""
+    wipe(obj)
+    if kind.resource.status and not kind.keeps_status:
+        obj.pop("status", None)
+        obj |= {} if kind.custom else {"status": {}}
+    if kind.generation:
+        obj["metadata"]["generation"] = 1
+    if kind.complete is not None:
+        kind.complete(obj)
+    if kind.default is not None:
+        kind.default(obj)
+
+
+def _updated(
+    target: Target,
+    base: Entry,
+    obj: Plain,
+    live: Plain,
+    author: Author,
+    warnings: tuple[str, ...],
+) -> Draft:
+    _restrain(target, obj, live)
+    track_update(target.kind, live, obj, author)
+    return Draft(target, obj, warnings, base, live)
+
+
+def _restrain(target: Target, obj: Plain, live: Plain) -> None:
+    """Hold what an update may not change, in place; 409 if it was made for another state."""
+    kind = target.kind
+    locked = obj["metadata"].get("resourceVersion")
+    if locked and locked != live["metadata"]["resourceVersion"]:
+        raise modified(kind.resource, target.name)
+    check_immutable(kind, obj, live)
+    if target.sub == "status":
+        _only_status(kind, obj, live)
+    elif kind.resource.status:
+        _without_status(obj, live)
+    keep(obj, live)
+    if kind.default is not None:
+        kind.default(obj)
+    if kind.generation and content(kind, obj) != content(kind, live):
+        obj["metadata"]["generation"] = live["metadata"].get("generation", 0) + 1
+
+
+def _only_status(kind: Kind, obj: Plain, live: Plain) -> None:
+    """Make the draft differ from the live object in its status alone, in place."""
+    status, metadata = obj.get("status"), obj["metadata"]
+    obj.clear()
+    obj |= live
+    obj["metadata"] = metadata if kind.status_metadata else dict(live["metadata"])
+    if status is None:
+        obj.pop("status", None)
+    else:
+        obj["status"] = status
+
+
+def _without_status(obj: Plain, live: Plain) -> None:
+    if "status" in live:
+        obj["status"] = live["status"]
+    else:
+        obj.pop("status", None)
+
+
+def _check_replacement(target: Target, obj: Plain, live: Plain) -> None:
+    sent, uid = obj["metadata"], live["metadata"]["uid"]
+    if not sent.get("resourceVersion") and not target.kind.unconditional:
+        raise unlocked(target.kind.resource, target.name)
+    if sent.get("uid", uid) != uid:
+        group = f"{target.kind.resource.group}/" if target.kind.custom else ""
+        text = (
+            f"StorageError: invalid object, Code: 4, Key: /registry/{group}{target.kind.name}/"
+            f"{target.key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
+            f"UID in precondition: {sent['uid']}, UID in object meta: {uid}"
+        )
+        raise conflict(target.kind.resource, target.name, text)
+
+
+def _configured(target: Target, config: Any) -> Plain:
+    where = target.kind.resource
+    said = config if isinstance(config, dict) else {}
+    version, kind = said.get("apiVersion", ""), said.get("kind", "")
+    if (version, kind) != (where.api_version, where.kind):
+        group = version if "/" in version else f"/{version}"
+        raise bad_request(f"invalid object type: {group}, Kind={kind}")
+    sent = identified(target.kind, config)
+    if sent["metadata"].get("managedFields"):
+        raise bad_request("metadata.managedFields must be nil")
+    placed(target.kind, sent, target.namespace, target.name)
+    return sent
+
+
+def _applied_new(target: Target, sent: Plain, author: Author) -> Draft:
+    if target.sub:
+        raise not_found(target.kind.resource, target.name)
+    uid = sent["metadata"].get("uid")
+    if uid:
+        text = (
+            f"uid mismatch: the provided object specified uid {uid}, "
+            "and no existing object was found"
+        )
+        raise conflict(target.kind.resource, target.name, text)
+    sent["metadata"].pop("resourceVersion", None)
+    obj = track_apply(target.kind, None, sent, author, force=False)
+    _begin(target.kind, obj)
+    return Draft(target, obj)
+
+
+def _applied_over(
+    target: Target, base: Entry, sent: Plain, author: Author, *, force: bool
+) -> Draft:
+    live = wire.unpack(target.kind, base)
+    obj = track_apply(target.kind, live, sent, author, force=force)
+    managed = obj["metadata"].pop("managedFields", None)
+    _restrain(target, obj, live)
+    obj["metadata"].pop("managedFields", None)
+    obj["metadata"] |= {"managedFields": managed} if managed else {}
+    return Draft(target, obj, base=base, live=live)
+
+
+def _untyped(kind: Kind, config: Plain, error: Untypable) -> str:
+    metadata, where = config.get("metadata") or {}, kind.resource
+    name = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+    what = f"{name}; {where.api_version}, Kind={where.kind}"
+    return f"failed to create typed patch object ({what}): {error}"
