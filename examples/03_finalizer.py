@@ -1,0 +1,79 @@
+"""An outside system: every Record is kept at a DNS provider, and nothing is left there.
+
+The provider is behind a Protocol, so that a test can pass its own. A finalizer holds each Record
+until its names are gone. A name is written down before it is used, so that a crash leaks nothing.
+"""
+
+import os
+from typing import Protocol
+
+import aiohttp
+from prometheus_client import Gauge
+
+from quintant import Context, Custom, Manager, Model, Request, resource, when
+
+
+class RecordSpec(Model):
+    name: str
+    address: str
+
+
+class RecordStatus(Model):
+    names: tuple[str, ...] = ()
+
+
+@resource(group="demo.dev", version="v1", status=True)
+class Record(Custom[RecordSpec, RecordStatus]):
+    """A name in the DNS; its status has every name that may exist outside because of it."""
+
+
+class Zone(Protocol):
+    """What is asked of a provider; doing the same twice does no harm."""
+
+    async def put(self, name: str, address: str) -> None: ...
+    async def remove(self, name: str) -> None: ...
+
+
+class HttpZone:
+    url = os.environ.get("ZONE_URL", "http://127.0.0.1:8053")
+
+    async def put(self, name: str, address: str) -> None:
+        async with aiohttp.request("PUT", f"{self.url}/{name}", data=address) as answer:
+            answer.raise_for_status()
+
+    async def remove(self, name: str) -> None:
+        async with aiohttp.request("DELETE", f"{self.url}/{name}") as answer:
+            answer.raise_for_status()
+
+
+def records(zone: Zone) -> Manager:
+    published = Gauge("dns_records_published", "Published, or not yet.", ["key"], registry=None)
+
+    async def reconcile(record: Record, ctx: Context[Record]) -> None:
+        wanted, known = record.spec.name, record.status.names if record.status else ()
+        old = tuple(name for name in known if name != wanted)
+        await ctx.set_status(RecordStatus(names=(*old, wanted)))
+        await zone.put(wanted, record.spec.address)
+        for name in old:
+            await zone.remove(name)
+        await ctx.set_status(RecordStatus(names=(wanted,)))
+        published.labels(str(record.key)).set(1)
+
+    async def clean(record: Record, ctx: Context[Record]) -> None:
+        for name in record.status.names if record.status else ():
+            await zone.remove(name)
+
+    def forget(request: Request) -> None:
+        published.remove(str(request))
+
+    manager = Manager("dns")
+    manager.measures(published)
+    declared = manager.controls(Record, when=when.generation).finalize("demo.dev/dns", clean)
+    declared.gone(forget).reconcile(reconcile)
+    return manager
+
+
+manager = records(HttpZone())
+
+if __name__ == "__main__":
+    manager.run()
