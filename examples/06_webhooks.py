@@ -1,20 +1,15 @@
 """Webhooks: changes are judged, and amended, before they are stored.
 
-The handlers are served at :9443 over TLS, with the certificate that is mounted at
-/tmp/k8s-webhook-server/serving-certs. Tell the API server of them with what this prints:
+On a laptop, the program signs a certificate of its own and registers itself at the API server:
 
-    python examples/06_webhooks.py configuration | kubectl apply -f -
+    quintant run examples/06_webhooks.py --install-crds --webhook-url https://127.0.0.1:9443
 """
 
-import sys
 from typing import Annotated
 
 from msgspec import Meta
 
-from quintant import Custom, Manager, Model, errors, replace, resource
-from quintant.api.admission import ServiceReference
-from quintant.runtime.codec import to_plain
-from quintant.runtime.manifest import to_yaml
+from quintant import Context, Custom, Manager, Model, errors, replace, resource
 from quintant.runtime.webhook import Admission, Allowed, Verdict, invalid
 
 AUTHOR = "demo.dev/created-by"
@@ -26,7 +21,7 @@ class TopicSpec(Model):
 
 
 class TopicStatus(Model):
-    ready: bool | None = None
+    partitions: int | None = None
 
 
 @resource(group="demo.dev", version="v1", status=True)
@@ -45,20 +40,21 @@ async def check(old: Topic | None, new: Topic | None, admission: Admission) -> V
     if new is None:
         return None
     if old and new.spec.partitions < old.spec.partitions:
-        few = f"there are {old.spec.partitions} already, and their messages"
-        return invalid(errors.Cause("FieldValueInvalid", few, "spec.partitions"))
+        why = f"there are {old.spec.partitions} already, and messages in them"
+        return invalid(errors.Cause("FieldValueInvalid", why, "spec.partitions"))
     if new.spec.retention_hours == 0:
         return Allowed(warnings=("a retention of 0 hours keeps messages for ever",))
     return None
 
 
+async def reconcile(topic: Topic, ctx: Context[Topic]) -> None:
+    await ctx.set_status(TopicStatus(partitions=topic.spec.partitions))
+
+
 manager = Manager("topics")
+manager.controls(Topic).reconcile(reconcile)
 manager.webhooks.mutating(Topic, sign, operations=("CREATE",))
 manager.webhooks.validating(Topic, check)
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["configuration"]:
-        service = ServiceReference(name="topics-webhook", namespace="topics-system")
-        print(to_yaml(to_plain(each) for each in manager.webhooks.configurations(service)))
-    else:
-        manager.run()
+    manager.run()

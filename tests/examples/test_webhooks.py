@@ -1,19 +1,15 @@
-"""The example of webhooks does what it says: it signs, it judges, and it says where it is."""
+"""The example of webhooks does what it says: it signs, and it judges."""
 
 from __future__ import annotations
 
 import base64
-import subprocess
-import sys
 from typing import Any
 
 import msgspec
-import pytest
+import pytest_asyncio
 
-from examples_support import EXAMPLES, load_example
-from quintant.runtime import yaml
+from examples_support import load_example
 from quintant.runtime.codec import to_plain
-from quintant.runtime.metrics import Metrics
 from quintant.runtime.webhook.review import Reviews
 from quintant.testing import InProcessCluster, named
 
@@ -25,9 +21,11 @@ def topic(partitions: int, **more: Any) -> dict[str, Any]:
     return to_plain(example.Topic(metadata=named("t"), spec=spec))
 
 
-@pytest.fixture
-def reviews(cluster: InProcessCluster) -> Reviews:
-    return Reviews(example.manager.webhooks, client=cluster.client, metrics=Metrics())
+@pytest_asyncio.fixture
+async def reviews(cluster: InProcessCluster) -> Reviews:
+    engine = await cluster.run(example.manager)
+    assert engine.webhooks is not None
+    return engine.webhooks.reviews
 
 
 async def ask(reviews: Reviews, verb: str, new: Any, old: Any = None) -> dict[str, Any]:
@@ -72,11 +70,3 @@ async def test_endless_retention_is_warned_of(reviews: Reviews) -> None:
     response = await ask(reviews, "validate", topic(1, retention_hours=0))
     assert response["allowed"]
     assert "for ever" in response["warnings"][0]
-
-
-def test_the_configuration_is_printed_for_kubectl() -> None:
-    command = [sys.executable, str(EXAMPLES / "06_webhooks.py"), "configuration"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    mutating, validating = yaml.documents(done.stdout)
-    assert mutating["webhooks"][0]["rules"][0]["operations"] == ["CREATE"]
-    assert validating["webhooks"][0]["clientConfig"]["service"]["name"] == "topics-webhook"
