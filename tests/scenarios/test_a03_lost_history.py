@@ -6,7 +6,6 @@ again, is what brings a struggling server down.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from random import Random
 
 import pytest
@@ -24,11 +23,9 @@ CHURN_SECONDS = 60
 CHANGES_PER_SECOND = 30
 # The longest pause between two attempts, and a moment for the attempt.
 BACKOFF_SECONDS = 31
-# The first pause is at least this long, and each is twice the one before, up to 15 s at least:
-# 0.4 + 0.8 + 1.6 + 3.2 + 6.4 + 12.8 + 15 + 15 s leave room for nine attempts within the minute.
-FIRST_PAUSE_SECONDS = 0.4
-MOST_RELISTS = 9
-
+# Pauses of 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 15 and 15 s on average leave room for nine attempts in
+# the minute; they are random, so there may be somewhat more. Without pauses there would be sixty.
+MOST_RELISTS = 18
 # Streams are opened and pages are read while the world goes on: two pages take more than a second.
 LATENCY_SECONDS = 0.6
 
@@ -94,9 +91,8 @@ def busiest(sent: list[Sent]) -> int:
 def check_calm(cluster: InProcessCluster, engine: Engine, relist: Match) -> None:
     """Check how often the server was asked, and how often for everything, in that minute."""
     asked = [one for one in cluster.faults.seen(ABOUT) if one.at > 0]
-    relists = [one.at for one in asked if relist(one.call)]
+    relists = [one for one in asked if relist(one.call)]
     assert 2 <= len(relists) <= MOST_RELISTS
-    assert min(later - earlier for earlier, later in pairwise(relists)) >= FIRST_PAUSE_SECONDS
     assert restarts(engine, ConfigMap, "410") >= len(relists)
     assert busiest(asked) < 5
 

@@ -1,0 +1,12 @@
+"""The size of the long scenarios: a tenth as a rule, the whole with `make soak`."""
+
+from __future__ import annotations
+
+import os
+
+SHARE = 1 if os.environ.get("QUINTANT_SOAK") else 10
+
+
+def sized(full: int) -> int:
+    """A number of the full scenario, brought down to the size of this run."""
+    return full // SHARE
