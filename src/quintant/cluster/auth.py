@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
-from quintant.cluster.problems import unauthorized
+from quintant.cluster.problems import bad_request, unauthorized
 
 MASTERS = "system:masters"
 AUTHENTICATED = "system:authenticated"
@@ -72,9 +72,13 @@ class Tokens:
 def impersonated(headers: Mapping[str, str]) -> User | None:
     """The user a request wants to be taken for, if it does."""
     name = headers.get("impersonate-user")
-    if not name:
-        return None
     groups = asked_groups(headers)
+    if not name:
+        if groups:
+            raise bad_request(
+                f"requested groups {sorted(groups)} without impersonating a user name"
+            )
+        return None
     user = User(name, groups, headers.get("impersonate-uid", ""))
     account = user.account
     if account and not groups:

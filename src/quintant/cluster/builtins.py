@@ -13,7 +13,8 @@ from typing import Any
 from quintant.cluster import crd
 from quintant.cluster.catalog import Kind, Propagation
 from quintant.cluster.events import to_core, to_group
-from quintant.cluster.preparing import COMPLETE, terminate
+from quintant.cluster.names import segment_complaint, subdomain_complaint, word_complaint
+from quintant.cluster.preparing import COMPLETE, NAMESPACE_FINALIZER, terminate
 from quintant.cluster.shapes import DEDUCED, METADATA, Listing, Node, Shape
 from quintant.runtime.resource import Resource, Scale
 
@@ -77,6 +78,11 @@ _PROPAGATION: dict[str, Propagation | None] = {
 }
 _DYING = {"customresourcedefinitions": crd.dying, "namespaces": terminate}
 _COMPLAINTS = {"customresourcedefinitions": crd.complaints}
+_NAMING = {
+    **dict.fromkeys(("namespaces", "services"), word_complaint),
+    **dict.fromkeys(("roles", "rolebindings"), segment_complaint),
+    **dict.fromkeys(("clusterroles", "clusterrolebindings"), segment_complaint),
+}
 _SCALED = {
     "deployments": Scale(selector=".spec.selector"),
     "replicasets": Scale(selector=".spec.selector"),
@@ -128,6 +134,7 @@ _SHOWN = {"events.events.k8s.io": (to_group, to_core)}
 _EMPTY: dict[str, Any] = {"spec": {}, "status": {}}
 _TEMPLATE = {"metadata": {}, "spec": {"containers": None}}
 _ZERO: dict[str, dict[str, Any]] = {
+    "namespaces": {"spec": {"finalizers": [NAMESPACE_FINALIZER]}},
     "pods": {"spec": {"containers": None}},
     "services": {"spec": {}, "status": {"loadBalancer": {}}},
     "deployments": {"spec": {"selector": None, "template": _TEMPLATE, "strategy": {}}},
@@ -234,6 +241,7 @@ def _kind(
         keeps_status=plural == "nodes",
         status_metadata=plural not in _STATUS_ALONE,
         generates_names=plural != "customresourcedefinitions",
+        naming=_NAMING.get(plural, subdomain_complaint),
         scale=_SCALED.get(plural),
         selectable=_selectable(where),
         facts=_FACTS.get(plural, {}),

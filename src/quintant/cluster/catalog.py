@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from quintant.cluster.names import subdomain_complaint
 from quintant.cluster.problems import bad_request
 from quintant.cluster.shapes import DEDUCED, Shape
 from quintant.runtime.errors import Cause
@@ -59,6 +60,8 @@ class Kind:
     status_metadata: bool = True
     """A write of the status may change labels and annotations too."""
     generates_names: bool = True
+    naming: Callable[[str], str] = subdomain_complaint
+    """What is wrong with a name, if anything."""
     scale: Scale | None = None
     selectable: Mapping[str, str] = field(default_factory=dict)
     """Fields to select by, beside name and namespace, each with its path in a stored object."""

@@ -13,8 +13,8 @@ class Condition:
 
     type: str
     true: bool
-    reason: str
-    message: str
+    reason: str = ""
+    message: str = ""
 
     def set(self, status: Plain, now: str) -> Plain:
         """The status with this condition; its time stands while its truth does."""
@@ -22,12 +22,12 @@ class Condition:
         before = {each["type"]: each for each in status.get("conditions") or ()}
         old = before.get(self.type, {})
         since = old["lastTransitionTime"] if old.get("status") == value else now
+        said = {"reason": self.reason, "message": self.message}
         before[self.type] = {
             "type": self.type,
             "status": value,
             "lastTransitionTime": since,
-            "reason": self.reason,
-            "message": self.message,
+            **{name: text for name, text in said.items() if text},
         }
         return {**status, "conditions": list(before.values())}
 

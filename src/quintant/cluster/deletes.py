@@ -15,7 +15,7 @@ from typing import Any
 from quintant.cluster import wire
 from quintant.cluster.catalog import Kind, Plain, Propagation
 from quintant.cluster.drafts import Target
-from quintant.cluster.objects import deleting
+from quintant.cluster.objects import deleting, held
 from quintant.cluster.problems import (
     Problem,
     bad_request,
@@ -91,9 +91,9 @@ class Deletes:
         marked = self._marked(target.kind, obj, options)
         if options.dry_run:
             return Deleted(
-                wire.pack(target.kind, marked, entry.rv), gone=not _held(target.kind, marked)
+                wire.pack(target.kind, marked, entry.rv), gone=not held(target.kind, marked)
             )
-        if not _held(target.kind, marked):
+        if not held(target.kind, marked):
             if target.kind.graceful and marked != obj:
                 entry = self._writes.put(target, marked)
             self._writes.remove(target)
@@ -207,11 +207,3 @@ def _grace(kind: Kind, obj: Plain, options: Deletion) -> int:
     default = spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS)
     grace = default if options.grace is None else options.grace
     return 1 if grace < 0 else int(grace)
-
-
-def _held(kind: Kind, obj: Plain) -> bool:
-    """Whether something has to happen before the object may go."""
-    metadata = obj["metadata"]
-    if kind.dying is not None and (obj.get("spec") or {}).get("finalizers"):
-        return True
-    return bool(metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds"))

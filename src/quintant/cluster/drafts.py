@@ -38,6 +38,9 @@ from quintant.cluster.problems import (
 )
 from quintant.cluster.ring import Entry
 
+_BESIDE_STATUS = ("", "scale")
+"""The endpoints that leave the status alone."""
+
 Edit = Callable[[Plain], Any]
 """From the live object, which it may change, to what a client wants it to be."""
 
@@ -179,7 +182,7 @@ def _restrain(target: Target, obj: Plain, live: Plain) -> None:
     check_immutable(kind, obj, live)
     if target.sub == "status":
         _only_status(kind, obj, live)
-    elif kind.resource.status:
+    elif kind.resource.status and target.sub in _BESIDE_STATUS:
         _without_status(obj, live)
     keep(obj, live)
     if kind.default is not None:

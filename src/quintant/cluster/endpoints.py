@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -39,10 +40,12 @@ from quintant.cluster.ring import Entry
 from quintant.cluster.routes import TRUE, Route
 from quintant.cluster.scale import SCALE, edit_scale, scale_of
 from quintant.cluster.store import Store
+from quintant.cluster.subresources import Action, action
 from quintant.cluster.watchers import Hub, Selection, Watcher
 from quintant.cluster.wire import Form
 from quintant.cluster.writes import Options, Result, Writes
 from quintant.runtime.client.transport import Call, Reply
+from quintant.runtime.clock import Clock, timestamp
 
 OK = 200
 CREATED = 201
@@ -51,20 +54,24 @@ MANAGER_LIMIT = 128
 """Characters of a field manager's name."""
 SLICE = 100
 """Objects of a collection deleted between two turns of the loop."""
+_SUCCESS: dict[str, Any] = {
+    "kind": "Status",
+    "apiVersion": "v1",
+    "metadata": {},
+    "status": "Success",
+}
 
 
+@dataclass(frozen=True, slots=True)
 class Endpoints:
     """What a resource answers to each verb."""
 
-    def __init__(
-        self, store: Store, hub: Hub, reads: Reads, writes: Writes, deletes: Deletes, every: float
-    ) -> None:
-        self._store = store
-        self._hub = hub
-        self._reads = reads
-        self._writes = writes
-        self._deletes = deletes
-        self._every = every
+    store: Store
+    hub: Hub
+    reads: Reads
+    writes: Writes
+    deletes: Deletes
+    clock: Clock
 
     async def answer(self, call: Call, route: Route, kind: Kind) -> Reply:
         """The whole answer to anything but a watch; it has happened when this returns."""
@@ -79,57 +86,68 @@ class Endpoints:
             "patch": self._patch,
             "delete": self._delete,
         }
+        target, doing = _target(route, kind), action(kind, route.sub)
+        if doing is not None:
+            return self._act(call, target, doing)
         if route.verb not in verbs or (route.verb == "create" and route.name):
             raise not_allowed()
-        return verbs[route.verb](call, _target(route, kind))
+        return verbs[route.verb](call, target)
 
     def watch(self, call: Call, route: Route, kind: Kind) -> Watcher:
         """An open watch; its owner must have the hub forget it."""
         selection = self._selected(call, route, kind, listing=False)
-        terms = self._reads.follow(selection, read_query(call.query, watch=True), self._every)
-        return self._hub.open(selection, terms)
+        terms = self.reads.follow(selection, read_query(call.query, watch=True))
+        return self.hub.open(selection, terms)
 
     async def _list(self, call: Call, route: Route, kind: Kind) -> Reply:
         selection = self._selected(call, route, kind, listing=True)
         query = read_query(call.query, watch=False)
-        return Reply(OK, await self._reads.list(selection, query))
+        return Reply(OK, await self.reads.list(selection, query))
 
     def _selected(self, call: Call, route: Route, kind: Kind, *, listing: bool) -> Selection:
         form = _form(call, kind, listing=listing)
         return select(kind, form, route.namespace, call.query)
 
     def _get(self, call: Call, target: Target) -> Reply:
-        self._reads.check_get(call.query.get("resourceVersion", ""))
-        return self._shown(call, target, self._writes.found(target))
+        self.reads.check_get(call.query.get("resourceVersion", ""))
+        return self._shown(call, target, self.writes.found(target))
 
     def _create(self, call: Call, target: Target) -> Reply:
         sent = _sent(call, target)
         options = _options(call, "CreateOptions")
-        return self._written(call, target, self._writes.create(target, sent, options))
+        return self._written(call, target, self.writes.create(target, sent, options))
 
     def _update(self, call: Call, target: Target) -> Reply:
         sent = _sent(call, target)
         options = _options(call, "UpdateOptions")
         if target.sub == SCALE:
             return self._edited(call, target, lambda scale: sent, options)
-        return self._written(call, target, self._writes.replace(target, sent, options))
+        return self._written(call, target, self.writes.replace(target, sent, options))
 
     def _patch(self, call: Call, target: Target) -> Reply:
         media, sent = read_patch(call.headers, call.body)
         options = _options(call, "PatchOptions")
         _check_force(call.query, media)
         if media == APPLY_PATCH:
-            return self._written(call, target, self._writes.apply(target, sent, options))
+            return self._written(call, target, self.writes.apply(target, sent, options))
         return self._edited(call, target, _editor(media, sent), options)
 
     def _edited(self, call: Call, target: Target, edit: Edit, options: Options) -> Reply:
         if target.sub == SCALE:
             edit = edit_scale(target.kind, edit)
-        return self._written(call, target, self._writes.edit(target, edit, options))
+        return self._written(call, target, self.writes.edit(target, edit, options))
+
+    def _act(self, call: Call, target: Target, doing: Action) -> Reply:
+        sent = read_object(call.headers, call.body, target.sub)
+        edit = doing.edit(target, sent, timestamp(self.clock.now()))
+        entry = self.writes.amend(target, edit)
+        if doing.answers_object:
+            return self._shown(call, target, entry)
+        return Reply(CREATED, msgspec.json.encode(_SUCCESS | {"code": CREATED}) + b"\n")
 
     def _delete(self, call: Call, target: Target) -> Reply:
         options = _deletion(call)
-        deleted = self._deletes.delete(target, options)
+        deleted = self.deletes.delete(target, options)
         if deleted.gone and not target.kind.answers_object:
             return Reply(OK, _success(target, deleted))
         waiting = options.accepted and not deleted.gone
@@ -140,14 +158,14 @@ class Endpoints:
         selection = self._selected(call, route, kind, listing=True)
         options = _deletion(call)
         items = []
-        scanned = self._store.table(kind.table).now.scan(selection.prefix)
+        scanned = self.store.table(kind.table).now.scan(selection.prefix)
         for at, (key, entry) in enumerate(scanned):
             target = Target(kind, *_place(kind, key))
-            if selection.matches(key, entry) and self._writes.read(target) is not None:
-                items.append(selection.form.item(self._deletes.delete(target, options).entry))
+            if selection.matches(key, entry) and self.writes.read(target) is not None:
+                items.append(selection.form.item(self.deletes.delete(target, options).entry))
             if at % SLICE == SLICE - 1:
                 await asyncio.sleep(0)
-        return Reply(OK, document(selection.form, items, self._store.revision))
+        return Reply(OK, document(selection.form, items, self.store.revision))
 
     def _written(self, call: Call, target: Target, result: Result) -> Reply:
         warnings = ", ".join(f'299 - "{_escaped(text)}"' for text in result.warnings)
@@ -242,13 +260,7 @@ def _success(target: Target, deleted: Deleted) -> bytes:
     where = target.kind.resource
     uid = msgspec.json.decode(Form(target.kind).whole(deleted.entry))["metadata"]["uid"]
     details = {"name": target.name, "group": where.group, "kind": where.plural, "uid": uid}
-    status = {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Success",
-        "details": {key: value for key, value in details.items() if value},
-    }
+    status = _SUCCESS | {"details": {key: value for key, value in details.items() if value}}
     return msgspec.json.encode(status) + b"\n"
 
 

@@ -9,11 +9,17 @@ LABEL_LIMIT = 63
 
 _WORD = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = re.compile(rf"{_WORD}(\.{_WORD})*")
+_LABEL = re.compile(_WORD)
 _NAME = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
 _SUBDOMAIN_TEXT = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
     "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
     "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+)
+_WORD_TEXT = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
+    "must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used "
+    "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
 )
 _LABEL_TEXT = (
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
@@ -32,6 +38,21 @@ def subdomain_complaint(text: str) -> str:
     if len(text) > SUBDOMAIN_LIMIT:
         return f"must be no more than {SUBDOMAIN_LIMIT} bytes"
     return "" if _SUBDOMAIN.fullmatch(text) else _SUBDOMAIN_TEXT
+
+
+def word_complaint(text: str) -> str:
+    """Why a text is no DNS label, as a namespace's name has to be; empty if it is one."""
+    if len(text) > LABEL_LIMIT:
+        return f"must be no more than {LABEL_LIMIT} bytes"
+    return "" if _LABEL.fullmatch(text) else _WORD_TEXT
+
+
+def segment_complaint(text: str) -> str:
+    """Why a text is no segment of a path, as a role's name has to be; empty if it is one."""
+    if text in (".", ".."):
+        return f"may not be '{text}'"
+    found = next((mark for mark in "/%" if mark in text), "")
+    return f"may not contain '{found}'" if found else ""
 
 
 def key_complaint(key: str) -> str:

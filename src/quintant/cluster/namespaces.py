@@ -7,7 +7,7 @@ contents have finalizers stays Terminating until the last of them is gone.
 from __future__ import annotations
 
 from quintant.cluster import wire
-from quintant.cluster.catalog import Catalog, Kind
+from quintant.cluster.catalog import Catalog, Kind, Plain
 from quintant.cluster.deletes import Deletes
 from quintant.cluster.drafts import Target
 from quintant.cluster.objects import deleting
@@ -18,9 +18,8 @@ from quintant.cluster.store import Store, Table
 from quintant.cluster.writes import Writes
 from quintant.runtime.errors import Cause
 
-BOOT = ("default", "kube-system", "kube-public", "kube-node-lease")
-"""Namespaces every cluster has."""
 PROTECTED = frozenset({"default", "kube-system", "kube-public"})
+"""Namespaces that cannot be deleted."""
 TABLE = "namespaces"
 
 
@@ -65,7 +64,7 @@ class Namespaces:
             return False
         namespace = self._stirred.pop()
         if self._terminating(namespace) and self._emptied(namespace, deletes):
-            self._finish(Target(self._kind, name=namespace), writes)
+            writes.amend(Target(self._kind, name=namespace), _finalized)
         return True
 
     def _emptied(self, namespace: str, deletes: Deletes) -> bool:
@@ -78,15 +77,6 @@ class Namespaces:
         return not any(
             self._store.table(kind.table).now.count(prefix) for kind in self._catalog.tables()
         )
-
-    def _finish(self, target: Target, writes: Writes) -> None:
-        obj = wire.unpack(target.kind, writes.found(target))
-        finalizers = obj["spec"].get("finalizers", [])
-        left = [name for name in finalizers if name != NAMESPACE_FINALIZER]
-        if left or obj["metadata"].get("finalizers"):
-            writes.put(target, {**obj, "spec": {**obj["spec"], "finalizers": left}})
-        else:
-            writes.remove(target)
 
     def _terminating(self, namespace: str) -> bool:
         entry = self._store.table(TABLE).entries.get(namespace)
@@ -105,3 +95,9 @@ class Namespaces:
         namespace, _, _ = change.key.rpartition("/")
         if namespace and change.cur is None:
             self._stirred.add(namespace)
+
+
+def _finalized(namespace: Plain) -> Plain:
+    finalizers = namespace["spec"].get("finalizers", [])
+    left = [name for name in finalizers if name != NAMESPACE_FINALIZER]
+    return {**namespace, "spec": {"finalizers": left} if left else {}}

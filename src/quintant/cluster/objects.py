@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.catalog import Kind, Plain
-from quintant.cluster.names import key_complaint, label_complaint, subdomain_complaint
+from quintant.cluster.names import key_complaint, label_complaint
 from quintant.cluster.problems import (
     bad_request,
     forbidden_field,
@@ -114,6 +114,14 @@ def deleting(obj: Plain) -> bool:
     return "deletionTimestamp" in obj["metadata"]
 
 
+def held(kind: Kind, obj: Plain) -> bool:
+    """Whether something has to happen before a deleted object may go."""
+    metadata = obj["metadata"]
+    if kind.dying is not None and (obj.get("spec") or {}).get("finalizers"):
+        return True
+    return bool(metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds"))
+
+
 def unique_owners(obj: Plain) -> list[str]:
     """Collapse equal owner references, in place; the uids that came more than once."""
     owners = obj["metadata"].get("ownerReferences") or []
@@ -198,10 +206,7 @@ def _name_causes(kind: Kind, obj: Plain) -> Iterator[Cause]:
     name = obj["metadata"].get("name", "")
     if not name:
         yield required("metadata.name", "name or generateName is required")
-    elif kind.resource.group == "rbac.authorization.k8s.io":
-        if name in (".", "..") or "/" in name or "%" in name:
-            yield wrong("metadata.name", name, "may not contain '/' or '%', nor be '.' or '..'")
-    elif complaint := subdomain_complaint(name):
+    elif complaint := kind.naming(name):
         yield wrong("metadata.name", name, complaint)
 
 

@@ -132,7 +132,7 @@ class Reads:
         limit = 0 if query.rv == "0" else query.limit
         return await _written(selection, scanned, rv, limit)
 
-    def follow(self, selection: Selection, query: Query, every: float) -> Terms:
+    def follow(self, selection: Selection, query: Query) -> Terms:
         """Where and how a watch begins; take it and open the watch without awaiting between."""
         table = self._store.table(selection.form.kind.table)
         seconds = query.seconds or self._chance.uniform(*WATCH_SECONDS)
@@ -141,7 +141,7 @@ class Reads:
         except Compacted as gone:
             text = f"too old resource version: {query.revision} ({gone.floor})"
             return Terms((refusal(expired(text)),), seconds=0.0)
-        return Terms(replay, seconds, bookmarks=query.bookmarks, every=every)
+        return Terms(replay, seconds, bookmarks=query.bookmarks)
 
     def _replay(self, table: Table, selection: Selection, query: Query) -> Iterable[bytes]:
         fresh = query.rv in ("", "0")

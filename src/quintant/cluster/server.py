@@ -17,6 +17,7 @@ from dataclasses import replace
 from quintant.cluster.audit import Audit
 from quintant.cluster.auth import Tokens, User, impersonated
 from quintant.cluster.authz import AllowAll, Authorizer, Rbac, denied, impersonation
+from quintant.cluster.bootstrap import first_objects
 from quintant.cluster.builtins import builtin_kinds
 from quintant.cluster.catalog import Catalog, Kind
 from quintant.cluster.definitions import SERVER, Definitions
@@ -25,7 +26,7 @@ from quintant.cluster.discovery import discover
 from quintant.cluster.drafts import Target
 from quintant.cluster.endpoints import Endpoints
 from quintant.cluster.media import JSON
-from quintant.cluster.namespaces import BOOT, Namespaces
+from quintant.cluster.namespaces import Namespaces
 from quintant.cluster.problems import (
     REQUEST_LIMIT,
     NoPage,
@@ -37,8 +38,8 @@ from quintant.cluster.problems import (
 )
 from quintant.cluster.reads import Reads
 from quintant.cluster.routes import Route, route
-from quintant.cluster.scale import SCALE
 from quintant.cluster.store import Snapshot, Store
+from quintant.cluster.subresources import verbs_of
 from quintant.cluster.watchers import BOOKMARK_SECONDS, Hub, Watcher
 from quintant.cluster.writes import Writes
 from quintant.runtime.client.transport import Call, Reply, Stream
@@ -69,27 +70,27 @@ class ApiServer:
         self.audit = Audit()
         self.store = Store()
         self.catalog = Catalog(builtin_kinds())
-        self._hub = Hub(self.store)
+        self._hub = Hub(self.store, bookmarks)
         self._authorizer: Authorizer = Rbac(self.store) if rbac else AllowAll()
         self._namespaces = Namespaces(self.store, self.catalog)
         self._writes = Writes(self.store, clock, self._chance, self._guard)
         self._deletes = Deletes(self._writes, clock)
         self._definitions = Definitions(self.store, self.catalog, self._hub, clock)
+        reads = Reads(self.store, self._chance)
         self._endpoints = Endpoints(
-            self.store,
-            self._hub,
-            Reads(self.store, self._chance),
-            self._writes,
-            self._deletes,
-            bookmarks,
+            self.store, self._hub, reads, self._writes, self._deletes, clock
         )
         self._boot()
 
     async def request(self, call: Call) -> Reply:
         """Answer a request; a watch is answered when it ends."""
-        async with self.stream(call) as stream:
-            body = b"".join([chunk async for chunk in stream.chunks])
-            return Reply(stream.status, body, stream.headers)
+        answer = await self.handle(call)
+        if isinstance(answer, Reply):
+            return answer
+        try:
+            return Reply(200, b"".join([chunk async for chunk in answer.chunks()]), self.headers())
+        finally:
+            self.leave(answer)
 
     @asynccontextmanager
     async def stream(self, call: Call) -> AsyncIterator[Stream]:
@@ -101,7 +102,7 @@ class ApiServer:
         try:
             yield Stream(200, answer.chunks(), self.headers())
         finally:
-            self._hub.leave(answer)
+            self.leave(answer)
 
     async def handle(self, call: Call) -> Reply | Watcher:
         """The whole answer, or an open watch that `leave` must end."""
@@ -188,10 +189,10 @@ class ApiServer:
         return kind
 
     def _check_sub(self, kind: Kind, asked: Route) -> None:
-        served = {"": True, "status": kind.resource.status, SCALE: kind.scale is not None}
-        if not served.get(asked.sub, False):
+        verbs = verbs_of(kind, asked.sub)
+        if asked.sub and not verbs:
             raise not_found(kind.resource, asked.name) if kind.custom else no_resource()
-        if asked.sub and asked.verb not in ("get", "update", "patch"):
+        if asked.sub and asked.verb not in verbs:
             raise not_allowed()
 
     def _precise(self, call: Call, asked: Route) -> Route:
@@ -216,10 +217,10 @@ class ApiServer:
             pass
 
     def _boot(self) -> None:
-        kind = self.catalog.find("", "v1", "namespaces")
-        assert kind is not None, "a built-in kind is always served"
-        for name in BOOT:
-            self._writes.create(Target(kind), {"metadata": {"name": name}}, SERVER)
+        for group, plural, obj in first_objects():
+            kind = self.catalog.find(group, "v1", plural)
+            assert kind is not None, "a built-in kind is always served"
+            self._writes.create(Target(kind), obj, SERVER)
         self._settle()
 
     def _dressed(self, reply: Reply) -> Reply:

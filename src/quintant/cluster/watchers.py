@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -82,16 +82,15 @@ class Terms:
     seconds: float = 3600.0
     """Until the server closes the stream."""
     bookmarks: bool = False
-    every: float = BOOKMARK_SECONDS
 
 
 class Watcher:
     """One open stream: what it has yet to send, and its timers."""
 
-    def __init__(self, band: Band, terms: Terms, revision: Callable[[], int]) -> None:
+    def __init__(self, hub: Hub, band: Band, terms: Terms) -> None:
         self.band = band
+        self._hub = hub
         self._terms = terms
-        self._revision = revision
         self._queue: deque[bytes] = deque()
         self._stirred = asyncio.Event()
         self._closed = False
@@ -133,15 +132,15 @@ class Watcher:
         if self._terms.bookmarks:
             farewell = max(0.0, self._terms.seconds - FAREWELL_SECONDS)
             self._timers.append(loop.call_later(farewell, self._bookmark))
-            self._timers.append(loop.call_later(self._terms.every, self._tick))
+            self._timers.append(loop.call_later(self._hub.every, self._tick))
 
     def _tick(self) -> None:
         self._bookmark()
         loop = asyncio.get_running_loop()
-        self._timers[-1] = loop.call_later(self._terms.every, self._tick)
+        self._timers[-1] = loop.call_later(self._hub.every, self._tick)
 
     def _bookmark(self) -> None:
-        self.push(bookmark(self.band.selection.form, self._revision()))
+        self.push(bookmark(self.band.selection.form, self._hub.revision))
 
 
 @dataclass(eq=False, slots=True)
@@ -159,9 +158,10 @@ class Band:
 
 
 class Hub:
-    """Every open watch, by table and namespace."""
+    """Every open watch, by table and namespace. `every` is the seconds between bookmarks."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, every: float = BOOKMARK_SECONDS) -> None:
+        self.every = every
         self._store = store
         self._bands: dict[tuple[str, str], dict[Selection, Band]] = {}
         store.subscribe(self._told)
@@ -170,11 +170,16 @@ class Hub:
         """How many streams are open."""
         return sum(len(band.members) for band in self._all())
 
+    @property
+    def revision(self) -> int:
+        """How far every watcher has been told."""
+        return self._store.revision
+
     def open(self, selection: Selection, terms: Terms) -> Watcher:
         """Join: from now on every change reaches the watcher, which `leave` must end."""
         bands = self._bands.setdefault(_place(selection), {})
         band = bands.setdefault(selection, Band(selection))
-        watcher = Watcher(band, terms, lambda: self._store.revision)
+        watcher = Watcher(self, band, terms)
         band.members.add(watcher)
         return watcher
 

@@ -92,7 +92,7 @@ class Form:
 
     def bookmark(self, rv: int, annotations: Mapping[str, str]) -> bytes:
         """An object that only tells a revision."""
-        metadata: Plain = {"resourceVersion": str(rv), "creationTimestamp": None}
+        metadata: Plain = {"resourceVersion": str(rv)}
         if annotations:
             metadata["annotations"] = annotations
         where = self.kind.resource

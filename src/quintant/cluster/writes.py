@@ -15,7 +15,7 @@ from quintant.cluster import drafts, wire
 from quintant.cluster.catalog import Plain
 from quintant.cluster.drafts import Draft, Edit, Strictness, Target
 from quintant.cluster.managed import Author
-from quintant.cluster.objects import check, deleting, generated, unique_owners
+from quintant.cluster.objects import check, deleting, generated, held, unique_owners
 from quintant.cluster.problems import already_exists, no_unique_name, not_found
 from quintant.cluster.ring import Entry
 from quintant.cluster.store import Store, Table
@@ -81,6 +81,15 @@ class Writes:
         draft = drafts.applied(target, base, config, author, force=options.force)
         return (self._insert if base is None else self._update)(draft, options)
 
+    def amend(self, target: Target, edit: Edit) -> Entry:
+        """Store what `edit` makes of the live object, with no owner of fields and no generation."""
+        base = self.found(target)
+        obj = edit(wire.unpack(target.kind, base))
+        if deleting(obj) and not held(target.kind, obj):
+            self.remove(target)
+            return wire.pack(target.kind, obj, base.rv)
+        return base if obj == wire.unpack(target.kind, base) else self.put(target, obj)
+
     def read(self, target: Target) -> Entry | None:
         """The stored entry, if there is one."""
         return self._table(target).entries.get(target.key)
@@ -101,8 +110,8 @@ class Writes:
         self._store.delete(self._table(target), target.key)
 
     def _insert(self, draft: Draft, options: Options) -> Result:
-        self._guard(draft.target)
         obj = draft.obj
+        self._guard(replace(draft.target, name=obj["metadata"].get("name", "")))
         warnings = draft.warnings + _warnings(obj)
         target = self._named(draft.target, obj["metadata"])
         obj["metadata"]["uid"] = self._chance.id()
@@ -134,7 +143,7 @@ class Writes:
         check(target.kind, obj, draft.live)
         if obj == draft.live:
             return Result(base, warnings=warnings)
-        if options.dry_run or _finished(obj):
+        if options.dry_run or (deleting(obj) and not held(target.kind, obj)):
             if not options.dry_run:
                 self.remove(target)
             return Result(wire.pack(target.kind, obj, base.rv), warnings=warnings)
@@ -145,13 +154,6 @@ class Writes:
 
     def _table(self, target: Target) -> Table:
         return self._store.table(target.kind.table)
-
-
-def _finished(obj: Plain) -> bool:
-    """Whether the object was to be deleted and nothing holds it any longer."""
-    metadata = obj["metadata"]
-    held = metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds")
-    return deleting(obj) and not held
 
 
 def _warnings(obj: Plain) -> tuple[str, ...]:

@@ -1,0 +1,90 @@
+"""Which subresources a kind has, and those that do one thing: binding, finalize.
+
+What such an action does is a change of the parent, made by the write path like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.conditions import Condition
+from quintant.cluster.drafts import Edit, Target
+from quintant.cluster.objects import identified, placed
+from quintant.cluster.problems import bad_request, conflict, invalid, required
+from quintant.cluster.scale import SCALE
+from quintant.runtime.resource import Resource
+
+STATUS = "status"
+_VERBS = frozenset({"get", "update", "patch"})
+_BINDING = Resource("", "v1", "Binding", "pods/binding")
+_SCHEDULED = Condition("PodScheduled", True)
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What a subresource does: the verb that does it, and the change it makes."""
+
+    verb: str
+    edit: Callable[[Target, Any, str], Edit]
+    """From the parent, what was sent and the time to the change."""
+    answers_object: bool = True
+
+
+def verbs_of(kind: Kind, sub: str) -> frozenset[str]:
+    """What can be done with a subresource; nothing if the kind has none of that name."""
+    found = action(kind, sub)
+    if found is not None:
+        return frozenset({found.verb})
+    there = {STATUS: kind.resource.status, SCALE: kind.scale is not None}
+    return _VERBS if there.get(sub) else frozenset()
+
+
+def action(kind: Kind, sub: str) -> Action | None:
+    """The action of a kind's subresource, if it is one."""
+    return None if kind.custom else _ACTIONS.get((kind.name, sub))
+
+
+def _bind(target: Target, sent: Any, now: str) -> Edit:
+    """Assign a pod to a node."""
+    metadata, node = _part(sent, "metadata"), _part(sent, "target").get("name")
+    if metadata.get("name") != target.name:
+        raise bad_request("name in URL does not match name in Binding object")
+    if not node:
+        raise invalid(_BINDING, target.name, required("target.name"))
+
+    def bound(pod: Plain) -> Plain:
+        if pod["spec"].get("nodeName"):
+            text = f'pod {target.name} is already assigned to node "{pod["spec"]["nodeName"]}"'
+            raise conflict(_BINDING, target.name, text)
+        pod["spec"]["nodeName"] = node
+        pod["status"] = _SCHEDULED.set(pod.get("status") or {}, now)
+        annotations = _part(pod["metadata"], "annotations") | _part(metadata, "annotations")
+        pod["metadata"] |= {"annotations": annotations} if annotations else {}
+        return pod
+
+    return bound
+
+
+def _finalize(target: Target, sent: Any, now: str) -> Edit:
+    """Set what holds a namespace."""
+    placed(target.kind, identified(target.kind, sent), target.namespace, target.name)
+    left = _part(sent, "spec").get("finalizers")
+
+    def finalized(namespace: Plain) -> Plain:
+        namespace["spec"] = {"finalizers": left} if left else {}
+        return namespace
+
+    return finalized
+
+
+def _part(document: Any, name: str) -> Plain:
+    return dict(document.get(name) or {}) if isinstance(document, dict) else {}
+
+
+_ACTIONS = {
+    ("pods", "binding"): Action("create", _bind, answers_object=False),
+    ("namespaces", "finalize"): Action("update", _finalize),
+}

@@ -1,0 +1,200 @@
+"""What Kubernetes' built-in kinds are made of: every field, in JSON and on the wire.
+
+A kind is a message, a message has fields, a field has a type. The facts are generated from
+Kubernetes itself (`make tables`) into kubernetes.jsonl, one line per message, and follow the
+release named there. A line is decoded when somebody first asks for its message, so that a process
+pays for the kinds it serves; what was decoded is shared and never changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+_DATA = Path(__file__).with_name("kubernetes.jsonl")
+
+
+class Sort(Enum):
+    """What a value is; the text is the generated table's own."""
+
+    STRING = "string"
+    BOOL = "bool"
+    INT32 = "int32"
+    INT64 = "int64"
+    FLOAT = "float64"
+    BYTES = "bytes"
+    TIME = "time"
+    MICROTIME = "microtime"
+    QUANTITY = "quantity"
+    INT_OR_STRING = "intorstring"
+    JSON = "json"
+    """Any JSON value, which protobuf carries as text."""
+    MESSAGE = "message"
+    LIST = "[]"
+    MAP = "{}"
+    BOX = "()"
+    """A list that is a message of its own on the wire."""
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """The type of a field, or of the items of a list or map."""
+
+    sort: Sort
+    pointer: bool = False
+    """It can be absent although its value would be empty: an explicit zero is kept."""
+    name: str = ""
+    """Of a message."""
+    of: Type | None = None
+    """What a list or map holds."""
+
+    @property
+    def message(self) -> Message:
+        return message(self.name)
+
+    @property
+    def item(self) -> Type:
+        assert self.of is not None, "only lists and maps have items"
+        return self.of
+
+    def zero(self) -> Any:
+        """What Go writes to JSON when nothing was set."""
+        if self.pointer:
+            return None
+        return self.message.zero() if self.sort is Sort.MESSAGE else _ZEROS.get(self.sort)
+
+
+_ZEROS: Mapping[Sort, Any] = {
+    Sort.STRING: "",
+    Sort.BOOL: False,
+    Sort.INT32: 0,
+    Sort.INT64: 0,
+    Sort.FLOAT: 0,
+    Sort.QUANTITY: "0",
+    Sort.INT_OR_STRING: 0,
+}
+
+
+class Traits(msgspec.Struct, frozen=True):
+    """What there is to know about a field beside its name, number and type."""
+
+    always: bool = False
+    """Written to JSON even when it is empty."""
+    required: bool = False
+    atomic: bool = False
+    """A map that is one value to server-side apply."""
+    list: str = "atomic"
+    """How server-side apply merges a list: atomic, set or map."""
+    keys: tuple[str, ...] = ()
+    """What tells the items of a map-like list apart."""
+    strategy: str = ""
+    """How strategic merge treats it: merge, replace, retainKeys, or two of them."""
+    merge: str = ""
+    """What strategic merge tells a list's items apart by."""
+    default: Any = None
+    enum: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a message; without a name it is a message flattened into this one in JSON."""
+
+    name: str
+    number: int
+    """On the wire; 0 if it is not there."""
+    type: Type
+    traits: Traits
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A structure: what it declares, and its fields as JSON has them."""
+
+    name: str
+    declared: tuple[Field, ...]
+    fields: Mapping[str, Field]
+    """By JSON name, those of flattened messages included."""
+    atomic: bool = False
+    """One value to server-side apply."""
+    union: bool = False
+    """Its JSON form is that of whichever member is set."""
+
+    def zero(self) -> dict[str, Any]:
+        """The JSON that Go makes of an empty one, fresh."""
+        return {
+            name: field.type.zero() for name, field in self.fields.items() if field.traits.always
+        }
+
+
+def find(api_version: str, kind: str) -> Message | None:
+    """The message of a kind, if it is a built-in one."""
+    name = _index().kinds.get(f"{api_version}/{kind}")
+    return None if name is None else message(name)
+
+
+def kinds() -> tuple[tuple[str, str], ...]:
+    """Every kind of the table: its apiVersion and name."""
+    return tuple((label.rpartition("/")[0], label.rpartition("/")[2]) for label in _index().kinds)
+
+
+@cache
+def message(name: str) -> Message:
+    """A message by its name, such as core.v1.Pod."""
+    row = _decode_row(_index().lines[name])
+    declared = tuple(Field(col.name, col.number, _type(col.type), col.traits) for col in row.fields)
+    fields: dict[str, Field] = {}
+    for field in declared:
+        fields |= {field.name: field} if field.name else field.type.message.fields
+    return Message(name, declared, fields, atomic=row.trait == "atomic", union=row.trait == "union")
+
+
+class _Column(msgspec.Struct, frozen=True, array_like=True):
+    name: str
+    number: int
+    type: str
+    traits: Traits = Traits()
+
+
+class _Row(msgspec.Struct, frozen=True, array_like=True):
+    name: str
+    fields: list[_Column]
+    trait: str = ""
+
+
+class _Header(msgspec.Struct, frozen=True):
+    kubernetes: str
+    kinds: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    kinds: Mapping[str, str]
+    lines: Mapping[str, bytes]
+
+
+_decode_row = msgspec.json.Decoder(_Row).decode
+
+
+@cache
+def _index() -> _Index:
+    head, *lines = _DATA.read_bytes().splitlines()
+    header = msgspec.json.decode(head, type=_Header)
+    # Every line is a list that begins with the name: it is found without decoding the rest.
+    return _Index(header.kinds, {line[2 : line.index(b'"', 2)].decode(): line for line in lines})
+
+
+@cache
+def _type(text: str) -> Type:
+    if text[0] == "*":
+        return replace(_type(text[1:]), pointer=True)
+    if text[:2] in (Sort.LIST.value, Sort.MAP.value, Sort.BOX.value):
+        return Type(Sort(text[:2]), of=_type(text[2:]))
+    if "." in text:
+        return Type(Sort.MESSAGE, name=text)
+    return Type(Sort(text))
