@@ -40,7 +40,6 @@ from quintant.runtime.watchdog import Watchdog
 from quintant.runtime.webhook.certs import Files, Source
 from quintant.runtime.webhook.declaration import Webhooks
 from quintant.runtime.webhook.publish import publishing
-from quintant.runtime.webhook.selfsigned import SelfSigned
 from quintant.runtime.webhook.server import WebhookServer
 
 log = logs.get_logger()
@@ -224,6 +223,9 @@ class Engine:
         settings = self.settings
         source: Source | None = None
         if settings.webhook_url:
+            # It loads `cryptography`, 10 MB that no other program should pay for.
+            from quintant.runtime.webhook.selfsigned import SelfSigned
+
             name = urlsplit(settings.webhook_url).hostname or ""
             # Every replica answers reviews, leader or not, so this client has no fence.
             client = Client(self.client.rest, manager=f"{settings.name}-webhooks")
