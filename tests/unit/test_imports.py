@@ -1,0 +1,24 @@
+"""What a process pays for: heavy libraries are loaded only where they are used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("program", "spared"),
+    [
+        ("import quintant", ("msgspec", "aiohttp", "prometheus_client", "structlog")),
+        ("from quintant import Model, resource", ("aiohttp", "prometheus_client", "yaml")),
+        ("from quintant import Manager", ("cryptography", "rich", "click", "quintant.cluster")),
+        ("import quintant.cli", ("aiohttp", "yaml", "rich", "prometheus_client")),
+        ("import quintant.cli.run", ("cryptography", "rich", "quintant.cluster")),
+    ],
+)
+def test_program_does_not_load_what_it_does_not_use(program: str, spared: tuple[str, ...]) -> None:
+    loaded = f"{program}\nimport sys\nprint(*(m for m in {spared!r} if m in sys.modules))"
+    ran = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == ""
