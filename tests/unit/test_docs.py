@@ -1,0 +1,234 @@
+"""What is written for strangers is true: code runs, links lead somewhere, names exist.
+
+Every page is a program. Its Python blocks are run from top to bottom in one module, under virtual
+time, with `cluster` (an InProcessCluster), its `client`, and the kinds of the first example.
+A block marked `python fragment` is only compiled.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import logging
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import NamedTuple
+
+import click
+import pytest
+import structlog
+
+from examples_support import EXAMPLES, load_example
+from quintant import Manager
+from quintant.cli import COMMANDS, main
+from quintant.runtime.metrics import Metrics
+from quintant.testing import InProcessCluster, named, run
+
+ROOT = EXAMPLES.parent
+DOCS = ROOT / "docs"
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md")])
+GREETER = ("Greeter", "GreeterSpec", "GreeterStatus")
+
+_FENCE = re.compile(r"^( *)```(.*)\n((?:.*\n)*?)\1```$", re.MULTILINE)
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_SPAN = re.compile(r"`([^`\n]+)`")
+
+
+class Block(NamedTuple):
+    """A fenced piece of a page."""
+
+    info: str
+    text: str
+    line: int
+
+
+@pytest.fixture(autouse=True)
+def restored() -> Iterator[None]:
+    """Pages may set up logs; the next one begins without."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    structlog.reset_defaults()
+
+
+def pages() -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    text = page.read_text()
+    for found in _FENCE.finditer(text):
+        indent, info, inner = found.groups()
+        bare = re.sub(f"^{indent}", "", inner, flags=re.MULTILINE)
+        yield Block(info.strip(), bare, text.count("\n", 0, found.start(3)))
+
+
+def prose(page: Path) -> str:
+    """A page without its blocks."""
+    return _FENCE.sub("", page.read_text())
+
+
+def code(page: Path) -> list[str]:
+    """The shell lines and the words in backquotes of a page."""
+    shell = [block.text for block in blocks(page) if block.info == "sh"]
+    lines = re.split(r"[\n|]", "".join(shell).replace("\\\n", " "))
+    return [line.partition("#")[0].strip() for line in lines] + _SPAN.findall(prose(page))
+
+
+def commands() -> dict[str, click.Command]:
+    """Every command by its full name, subcommands included."""
+    found: dict[str, click.Command] = {}
+    context = click.Context(main)
+    for name in COMMANDS:
+        command = main.get_command(context, name)
+        assert command is not None
+        found[name] = command
+        if isinstance(command, click.Group):
+            found |= {f"{name} {sub}": each for sub, each in command.commands.items()}
+    return found
+
+
+def options(command: click.Command) -> set[str]:
+    spelt = {opt for param in command.params for opt in (*param.opts, *param.secondary_opts)}
+    return {opt for opt in spelt if opt.startswith("-")} | {"-h", "--help"}
+
+
+@pages()
+def test_python_compiles(page: Path) -> None:
+    for block in blocks(page):
+        if block.info.startswith("python"):
+            compiled(page, block)
+
+
+@pages()
+def test_python_runs(page: Path) -> None:
+    program = [block for block in blocks(page) if block.info == "python"]
+    if program:
+        run(execute(page, program))
+
+
+async def execute(page: Path, program: list[Block]) -> None:
+    module = ModuleType(f"page_{page.stem}")
+    cluster, greeter = InProcessCluster(), load_example("01_greeter")
+    vars(module).update({name: getattr(greeter, name) for name in GREETER})
+    vars(module).update(cluster=cluster, client=cluster.client)
+    sys.modules[module.__name__] = module  # where type hints of its classes are looked up
+    try:
+        for block in program:
+            result = eval(compiled(page, block), vars(module))
+            if inspect.isawaitable(result):
+                await result
+    finally:
+        await cluster.close()
+        del sys.modules[module.__name__]
+
+
+def compiled(page: Path, block: Block) -> CodeType:
+    """The block as code whose line numbers are those of the page."""
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    made: CodeType = compile("\n" * block.line + block.text, str(page), "exec", flags, True)
+    return made
+
+
+@pages()
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in _LINK.findall(prose(page)):
+        path, _, anchor = target.partition("#")
+        if "://" in path:
+            continue
+        there = (page.parent / path).resolve() if path else page
+        assert there.exists(), target
+        assert not anchor or anchor in anchors(there), target
+
+
+def anchors(page: Path) -> set[str]:
+    titles = re.findall(r"^#+ (.+)$", _FENCE.sub("", page.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title).strip().lower().replace(" ", "-") for title in titles}
+
+
+@pages()
+def test_commands_and_their_options_exist(page: Path) -> None:
+    known = commands()
+    every = set().union(*map(options, known.values()))
+    for line in code(page):
+        words = line.split()
+        if words[:1] == ["quintant"] and len(words) > 1:
+            name = " ".join(words[1:3]) if " ".join(words[1:3]) in known else words[1]
+            assert name in known or words[1].startswith("-"), line
+            if name in known:
+                given = {word.partition("=")[0] for word in words if word[:1] == "-"}
+                assert given <= options(known[name]), line
+        elif re.fullmatch(r"--[a-z-]+( .*)?", line):
+            assert words[0] in every, line
+
+
+@pages()
+def test_tasks_exist(page: Path) -> None:
+    tasks = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for line in code(page):
+        for task in re.findall(r"^make ([a-z-]+)", line):
+            assert task in tasks, line
+
+
+@pages()
+def test_pages_are_calm(page: Path) -> None:
+    assert "!" not in _SPAN.sub("", prose(page))
+
+
+def test_every_page_is_in_the_index() -> None:
+    linked = set(_LINK.findall((DOCS / "index.md").read_text()))
+    assert {page.name for page in DOCS.glob("*.md")} - {"index.md"} <= linked
+
+
+def test_the_readme_shows_the_first_example() -> None:
+    source = (EXAMPLES / "01_greeter.py").read_text()
+    shown = [block.text for block in blocks(ROOT / "README.md") if block.info == "python"]
+    assert shown[0].strip() == source.split('"""', 2)[2].strip()
+
+
+def test_every_option_of_run_is_explained() -> None:
+    table = re.findall(r"^\| `([^`]+)`", (DOCS / "running.md").read_text(), re.MULTILINE)
+    words = {word.split()[0] for cell in table for word in cell.split(",")}
+    told = {word for word in words if word.startswith("-")}
+    assert told == options(commands()["run"]) - {"-h", "--help"}
+
+
+async def test_every_series_is_explained(cluster: InProcessCluster) -> None:
+    text = (DOCS / "metrics-and-health.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| (\w+) \| ([^|]*)\|", text, re.MULTILINE)
+    told = {name: (kind, frozenset(_SPAN.findall(by))) for name, kind, by in rows}
+    assert told == series(await everything(cluster))
+
+
+async def everything(cluster: InProcessCluster) -> Metrics:
+    """The metrics of a manager that does all there is to measure."""
+    example = load_example("06_webhooks")
+    manager = Manager("all", leader_elect=True)
+    manager.controls(example.Topic).reconcile(example.reconcile)
+    manager.webhooks.validating(example.Topic, example.check)
+    await cluster.advance(1)
+    engine = await cluster.run(manager)
+    await cluster.create(
+        example.Topic(metadata=named("t"), spec=example.TopicSpec(partitions=1)),
+    )
+    await cluster.advance(1)
+    requests = engine.metrics.rest("elsewhere")
+    requests.retried("GET", 503)
+    requests.throttled("GET", 0.1)
+    return engine.metrics
+
+
+def series(metrics: Metrics) -> dict[str, tuple[str, frozenset[str]]]:
+    """Type and labels of every series by its name, those of the process excepted."""
+    found: dict[str, tuple[str, frozenset[str]]] = {}
+    for family in metrics.registry.collect():
+        if not family.name.startswith("process_"):
+            name = family.name + ("_total" if family.type == "counter" else "")
+            by = {label for sample in family.samples for label in sample.labels}
+            found[name] = family.type, frozenset(by - {"le"})
+    return found
