@@ -6,36 +6,55 @@ An object that waits for its finalizer looks like a hanging `kubectl delete`. Af
 
 from __future__ import annotations
 
+import asyncio
+import math
+from datetime import timedelta
 from typing import Any, get_args, get_origin
 
 from quintant.runtime import codec
 from quintant.runtime.client.applied import status_body
 from quintant.runtime.client.rest import APPLY, Patch
-from quintant.runtime.clock import parse_timestamp, timestamp
+from quintant.runtime.clock import monotonic, parse_timestamp, timestamp
 from quintant.runtime.context import Context
-from quintant.runtime.errors import ApiError, TransportError
+from quintant.runtime.errors import QuintantError, Terminal
 from quintant.runtime.finalizer import BLOCKED, BLOCKED_SECONDS, RELEASE
-from quintant.runtime.object import Custom, Object
+from quintant.runtime.object import Custom, Object, Request
+
+# A report is worth this much of a worker's time.
+REPORT_SECONDS = 10.0
 
 
-async def report_blocked(ctx: Context[Any], error: Exception) -> None:
-    """Report a failing cleanup once it has lasted; never raises anything of its own."""
-    obj: Object = ctx.obj
-    since = obj.metadata.deletion_timestamp
-    if (
-        since is None
-        or (ctx.clock.now() - parse_timestamp(since)).total_seconds() < BLOCKED_SECONDS
-    ):
-        return
-    note = (
-        f"cleanup keeps failing: {type(error).__name__}: {error}; annotate {RELEASE}=true to let go"
-    )
-    ctx.event(BLOCKED, note, type="Warning", action="Cleanup")
-    if has_conditions(type(obj)):
-        try:
-            await _set_condition(ctx, since, note)
-        except (ApiError, TransportError) as failure:
-            ctx.log.warning("could not write the condition", why=str(failure))
+class Blocked:
+    """What a controller has told of its failing cleanups.
+
+    Each object is reported every BLOCKED_SECONDS at most: the report is a change that wakes the
+    controller, and a cleanup that fails with another text each time would never rest.
+    """
+
+    def __init__(self) -> None:
+        self._told: dict[Request, float] = {}
+
+    async def report(self, ctx: Context[Any], error: Exception) -> None:
+        """Report a failing cleanup once it has lasted, or cannot succeed; never raises."""
+        if not _lasting(ctx, error) or not self._due(ctx.request):
+            return
+        self._told[ctx.request] = monotonic()
+        why = f"{type(error).__name__}: {error}"
+        note = f"cleanup keeps failing: {why}; annotate {RELEASE}=true to let go"
+        ctx.event(BLOCKED, note, type="Warning", action="Cleanup")
+        if has_conditions(type(ctx.obj)):
+            try:
+                async with asyncio.timeout(REPORT_SECONDS):
+                    await _set_condition(ctx, note)
+            except (QuintantError, TimeoutError) as failure:
+                ctx.log.warning("could not write the condition", why=str(failure))
+
+    def forget(self, key: Request) -> None:
+        """The object is gone."""
+        self._told.pop(key, None)
+
+    def _due(self, key: Request) -> bool:
+        return monotonic() - self._told.get(key, -math.inf) >= BLOCKED_SECONDS
 
 
 def has_conditions(kind: type[Object]) -> bool:
@@ -55,16 +74,25 @@ def _status_type(kind: type[Object]) -> type | None:
     return None
 
 
-async def _set_condition(ctx: Context[Any], since: str, note: str) -> None:
+def _lasting(ctx: Context[Any], error: Exception) -> bool:
+    since = ctx.obj.metadata.deletion_timestamp
+    if since is None:
+        return False
+    age = ctx.clock.now() - parse_timestamp(since)
+    return isinstance(error, Terminal) or age >= timedelta(seconds=BLOCKED_SECONDS)
+
+
+async def _set_condition(ctx: Context[Any], note: str) -> None:
     condition = {
         "type": BLOCKED,
         "status": "True",
         "reason": "CleanupFailed",
         "message": note,
-        "lastTransitionTime": timestamp(parse_timestamp(since)),
+        "lastTransitionTime": timestamp(parse_timestamp(ctx.obj.metadata.deletion_timestamp)),
     }
     body = status_body(ctx.obj, {"conditions": [condition]})
     # A manager of its own: the controller's next status must not take the condition away.
     query = {"fieldManager": f"{ctx.client.manager}-cleanup", "force": "true"}
     patch = Patch(APPLY, body, idempotent=True)
+    ctx.client.fence()
     await ctx.client.rest.patch(type(ctx.obj), ctx.request, patch, sub="status", query=query)

@@ -58,7 +58,8 @@ class Controller(Generic[K]):
         services.metrics.queue(declaration.name, self.queue)
         retry = declaration.retry
         self._limiter: Limiter[Request] = Limiter(first=retry.first, cap=retry.cap)
-        self._intake = connect(declaration, services.caches, self.queue)
+        # A deletion is new work: what failed before it must not delay the cleanup.
+        self._intake = connect(declaration, services.caches, self.queue, self._limiter.forget)
         self._turns = Turns(declaration, self._intake.primary, services, self.queue.add)
         self._running: set[Request] = set()
         self._seen: set[Request] = set()
@@ -118,6 +119,12 @@ class Controller(Generic[K]):
         self._metrics.reconciled(label, monotonic() - started)
 
     async def _attempt(self, key: Request) -> _Ending:
+        ending = await self._try(key)
+        if ending.error is not None and ending.verdict is not Verdict.CONFLICT:
+            await self._turns.failed(key, ending.error)
+        return ending
+
+    async def _try(self, key: Request) -> _Ending:
         try:
             async with asyncio.timeout(self.declaration.timeout) as limit:
                 result = await self._turns.take(key)

@@ -58,7 +58,12 @@ def turn(meta: ObjectMeta, name: str | None) -> Turn:
         return Turn.RECONCILE if name is None or held else Turn.ADD
     if not held:
         return Turn.LEAVE
-    return Turn.RELEASE if meta.annotations.get(RELEASE) == "true" else Turn.CLEAN
+    return Turn.RELEASE if released(meta) else Turn.CLEAN
+
+
+def released(meta: ObjectMeta) -> bool:
+    """Whether somebody asked to let the object go without cleanup."""
+    return meta.annotations.get(RELEASE) == "true"
 
 
 def adding(meta: ObjectMeta, name: str) -> Sequence[Mapping[str, Any]]:

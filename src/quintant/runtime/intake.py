@@ -13,6 +13,7 @@ from typing import Any, Generic
 from quintant.runtime import logs
 from quintant.runtime.context import OWNER_INDEX
 from quintant.runtime.declaration import ByIndex, Declaration, Mapper, Watch, owner_uid
+from quintant.runtime.finalizer import released
 from quintant.runtime.object import K, Object, Request
 from quintant.runtime.queue import LOW_PRIORITY, Queue
 from quintant.runtime.watch.caches import Caches
@@ -35,15 +36,27 @@ class Intake(Generic[K]):
         return self.primary.store.requests if self.primary is not None else tuple
 
 
-def connect(declared: Declaration[K], caches: Caches, queue: Queue[Request]) -> Intake[K]:
-    """Declare the informers a controller needs, and let their changes fill its queue."""
-    primary = _primary(declared, declared.kind, caches, queue) if declared.kind else None
+def connect(
+    declared: Declaration[K],
+    caches: Caches,
+    queue: Queue[Request],
+    going: Callable[[Request], None],
+) -> Intake[K]:
+    """Declare the informers a controller needs, and let their changes fill its queue.
+
+    `going` hears of every object whose deletion begins.
+    """
+    primary = _primary(declared, declared.kind, caches, queue, going) if declared.kind else None
     related = tuple(_related(declared, watch, primary, caches, queue) for watch in declared.watches)
     return Intake(primary, related)
 
 
 def _primary(
-    declared: Declaration[K], kind: type[K], caches: Caches, queue: Queue[Request]
+    declared: Declaration[K],
+    kind: type[K],
+    caches: Caches,
+    queue: Queue[Request],
+    going: Callable[[Request], None],
 ) -> Informer[K]:
     informer = caches.declare(kind, labels=declared.labels, fields=declared.fields)
     for name, function in declared.indexes.items():
@@ -51,6 +64,8 @@ def _primary(
 
     def enqueue(change: Change[K]) -> None:
         seen = change.new if change.new is not None else change.old
+        if seen is not None and _going(change):
+            going(seen.key)
         if seen is not None and (_vital(change) or _admits(declared, declared.when, change)):
             queue.add(seen.key, priority=LOW_PRIORITY if change.initial else 0)
 
@@ -96,10 +111,19 @@ def _mapper(to: Mapper[Any] | ByIndex[Any], primary: Informer[Any] | None) -> Ma
 
 
 def _vital(change: Change[Any]) -> bool:
-    """A change that no predicate may hide: the object is gone, or begins to go."""
-    if change.new is None:
-        return True
-    return change.new.deleting and not (change.old is not None and change.old.deleting)
+    """A change that no predicate may hide: the object is gone, begins to go, or is let go."""
+    return change.new is None or _going(change) or _let_go(change)
+
+
+def _going(change: Change[Any]) -> bool:
+    old, new = change.old, change.new
+    return new is not None and new.deleting and (old is None or not old.deleting)
+
+
+def _let_go(change: Change[Any]) -> bool:
+    old, new = change.old, change.new
+    asked = new is not None and new.deleting and released(new.metadata)
+    return asked and (old is None or not released(old.metadata))
 
 
 def _admits(

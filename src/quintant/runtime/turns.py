@@ -8,7 +8,7 @@ from typing import Any, Generic, cast
 
 from quintant.runtime import finalizer as final
 from quintant.runtime import logs
-from quintant.runtime.blocked import report_blocked
+from quintant.runtime.blocked import Blocked
 from quintant.runtime.client.client import Client
 from quintant.runtime.clock import Chance, Clock
 from quintant.runtime.context import Context, KeyContext, KeyReconciler, Reconciler, Recorder
@@ -52,6 +52,7 @@ class Turns(Generic[K]):
         self._client = services.client.named(declared.name)
         self._log = log.bind()
         self._name = declared.finalizer.name if declared.finalizer is not None else None
+        self._blocked = Blocked()
 
     async def take(self, key: Request) -> Result | None:
         """Give one key its turn; raises what the user's code raises."""
@@ -63,6 +64,12 @@ class Turns(Generic[K]):
             await self._absent(self._primary, key)
             return None
         return await self._present(obj)
+
+    async def failed(self, key: Request, error: Exception) -> None:
+        """Tell the user of a turn that failed, if it keeps an object from going; never raises."""
+        obj = self._primary.store.get(key) if self._primary is not None else None
+        if obj is not None and final.turn(obj.metadata, self._name) is Turn.CLEAN:
+            await self._blocked.report(self.context(obj), error)
 
     def context(self, obj: K) -> Context[K]:
         """What a reconciler of this object is given."""
@@ -100,11 +107,7 @@ class Turns(Generic[K]):
     async def _clean(self, obj: K) -> Result | None:
         held = self._declared.finalizer
         assert held is not None, "turn() says CLEAN only where there is a finalizer"
-        try:
-            result = await held.cleanup(obj, self.context(obj))
-        except Exception as error:
-            await report_blocked(self.context(obj), error)
-            raise
+        result = await held.cleanup(obj, self.context(obj))
         if result is None or result.seconds is None:
             await self._release(obj)
             return None
@@ -122,6 +125,7 @@ class Turns(Generic[K]):
             await final.remove(self._client, primary.kind, meta, cast(str, self._name))
 
     async def _gone(self, key: Request) -> None:
+        self._blocked.forget(key)
         if self._declared.gone is not None:
             pending: Any = self._declared.gone(key)
             if pending is not None:

@@ -1,0 +1,216 @@
+"""Objects and namespaces hang in deletion for ever, and nobody says why.
+
+The operator is gone and its finalizer stayed; or the cleanup fails silently; or two operators put
+finalizers back onto each other's objects.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quintant import Manager
+from quintant.api.core import Namespace
+from quintant.api.events import Event
+from quintant.cluster.auth import service_account
+from quintant.cluster.http import serve
+from quintant.runtime import when
+from quintant.runtime.client.proof import Fixed, Proof, bearer
+from quintant.runtime.errors import Terminal
+from quintant.runtime.finalizer import BLOCKED, RELEASE
+from quintant.runtime.hidden import Hidden
+from quintant.runtime.object import ObjectMeta, replace
+from quintant.testing import InProcessCluster, settle
+from scenarios.berth import FINALIZER, Berth, berth, berth_manager, moor
+
+MINUTE = 60.0
+QUINTANT = "from quintant.cli import main; main()"
+
+
+async def broken(*_: Any) -> None:
+    raise ValueError("the crane is away")
+
+
+async def deleted(cluster: InProcessCluster, name: str = "a") -> Berth:
+    """Create a berth, let it be taken hold of, and ask for its deletion."""
+    await cluster.create(berth(name))
+    held = await cluster.eventually(
+        Berth, name, until=lambda obj: FINALIZER in obj.metadata.finalizers
+    )
+    await cluster.client.delete(held)
+    return held
+
+
+def blocked(obj: Berth) -> bool:
+    conditions = obj.status.conditions if obj.status else ()
+    return [(c.type, c.status) for c in conditions] == [(BLOCKED, "True")]
+
+
+@pytest.mark.realtime
+async def test_uninstalled_programs_objects_and_namespace_are_released_by_one_command(
+    cluster: InProcessCluster, tmp_path: Path
+) -> None:
+    engine = await cluster.run(berth_manager())
+    await cluster.client.create(Namespace(metadata=ObjectMeta(name="harbour")))
+    for name in ("a", "b"):
+        await cluster.create(berth(name, "harbour"))
+        await cluster.eventually(
+            Berth, name, "harbour", until=lambda obj: bool(obj.metadata.finalizers)
+        )
+    await cluster.stop(engine)
+    await cluster.client.delete(await cluster.client.get(Namespace, "harbour"))
+    stuck = await cluster.client.get(Namespace, "harbour")
+    assert stuck.deleting
+
+    program = Path(__file__).with_name("berth.py")
+    async with serve(cluster.server) as url:
+        kubeconfig = write_kubeconfig(tmp_path, url)
+        said = await command("finalizers", "release", program, "--yes", "--kubeconfig", kubeconfig)
+
+    assert said.splitlines()[-1] == "released 2 objects"
+    assert await cluster.client.list(Berth) == []
+    assert await cluster.client.find(Namespace, "harbour") is None
+
+
+def write_kubeconfig(folder: Path, url: str) -> Path:
+    document = {
+        "clusters": [{"name": "test", "cluster": {"server": url}}],
+        "users": [{"name": "test", "user": {}}],
+        "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
+        "current-context": "test",
+    }
+    path = folder / "kubeconfig"
+    path.write_text(json.dumps(document))
+    return path
+
+
+async def command(*words: object) -> str:
+    """What `quintant` prints, called like that in a process of its own."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", QUINTANT, *map(str, words), stdout=asyncio.subprocess.PIPE
+    )
+    stdout, _ = await process.communicate()
+    assert process.returncode == 0
+    return stdout.decode()
+
+
+async def test_failing_cleanup_is_told_on_the_object_and_as_an_event_within_a_minute(
+    cluster: InProcessCluster,
+) -> None:
+    await cluster.run(berth_manager(broken))
+    await deleted(cluster)
+    obj = await cluster.eventually(Berth, "a", until=blocked, within=MINUTE)
+    await settle()
+
+    assert obj.status is not None
+    message = obj.status.conditions[0].message
+    assert "the crane is away" in message
+    assert f"{RELEASE}=true" in message
+    (event,) = await cluster.client.list(Event, "default")
+    assert (event.type, event.reason) == ("Warning", BLOCKED)
+
+
+async def test_cleanup_that_gave_up_is_told_at_once(cluster: InProcessCluster) -> None:
+    async def refused(*_: Any) -> None:
+        raise Terminal("the harbour does not know this ship")
+
+    await cluster.run(berth_manager(refused))
+    await deleted(cluster)
+
+    await cluster.eventually(Berth, "a", until=blocked, within=1)
+
+
+async def test_cleanup_that_never_ends_is_told_when_its_time_is_over(
+    cluster: InProcessCluster,
+) -> None:
+    async def endless(*_: Any) -> None:
+        await asyncio.Event().wait()
+
+    await cluster.run(berth_manager(endless))
+    await deleted(cluster)
+
+    await cluster.eventually(Berth, "a", until=blocked, within=3 * MINUTE)
+
+
+async def test_failures_before_the_deletion_do_not_delay_what_comes_after(
+    cluster: InProcessCluster,
+) -> None:
+    await cluster.run(berth_manager(broken, reconcile=broken))
+    await cluster.create(berth("a"))
+    await cluster.advance(60 * MINUTE)
+    await cluster.client.delete(await cluster.get(Berth, "a"))
+
+    await cluster.eventually(Berth, "a", until=blocked, within=MINUTE)
+
+
+async def test_cleanup_that_fails_otherwise_each_time_is_not_driven_by_its_own_reports(
+    cluster: InProcessCluster,
+) -> None:
+    tries: list[int] = []
+
+    async def moody(*_: Any) -> None:
+        tries.append(1)
+        raise ValueError(f"attempt {len(tries)}")
+
+    await cluster.run(berth_manager(moody))
+    await deleted(cluster)
+    await cluster.advance(60 * MINUTE)
+
+    # Doubling from 5 ms, an hour has room for 20 tries; each report may cause one more.
+    assert len(tries) < 40
+
+
+@pytest.mark.parametrize("predicate", [None, when.generation], ids=["all", "generation"])
+async def test_annotation_lets_a_blocked_object_go_at_once(
+    cluster: InProcessCluster, predicate: Any
+) -> None:
+    await cluster.run(berth_manager(broken, when=predicate))
+    await deleted(cluster)
+    obj = await cluster.eventually(Berth, "a", until=blocked)
+    await cluster.advance(10 * MINUTE)
+    obj = await cluster.get(Berth, "a")
+    meta = replace(obj.metadata, annotations={RELEASE: "true"})
+    await cluster.client.patch(replace(obj, metadata=meta), since=obj)
+
+    await cluster.gone(Berth, "a", within=1)
+
+
+async def test_operator_writes_nothing_to_objects_that_another_one_holds(
+    cluster: InProcessCluster,
+) -> None:
+    await cluster.run(
+        berth_manager(broken), environment=cluster.environment(known(cluster, "owner"))
+    )
+    watcher, keeper = Manager("watcher"), Manager("keeper")
+    watcher.controls(Berth).reconcile(moor)
+    keeper.controls(Berth).finalize("demo.dev/keeper", moor).reconcile(moor)
+    for manager in (watcher, keeper):
+        environment = cluster.environment(known(cluster, manager.name))
+        await cluster.run(manager, environment=environment)
+    await deleted(cluster)
+    await cluster.eventually(
+        Berth, "a", until=lambda obj: obj.metadata.finalizers == (FINALIZER,), within=1
+    )
+    cluster.server.audit.clear()
+    await cluster.advance(10 * MINUTE)
+
+    assert written(cluster, "owner")
+    assert not written(cluster, "watcher")
+    assert not written(cluster, "keeper")
+    assert (await cluster.get(Berth, "a")).metadata.finalizers == (FINALIZER,)
+
+
+def known(cluster: InProcessCluster, name: str) -> Fixed:
+    cluster.server.tokens.add(name, service_account("default", name))
+    return Fixed(Proof(bearer(Hidden(name))))
+
+
+def written(cluster: InProcessCluster, name: str) -> list[str]:
+    """What a service account wrote."""
+    records = cluster.server.audit.by(service_account("default", name).name)
+    return [record.verb for record in records if record.verb not in ("get", "list", "watch")]
