@@ -1,8 +1,9 @@
 """A TCP proxy to put between a client and a real API server, with a hand on the line.
 
 Bytes pass as they are, TLS and all, so the client sees the server's own certificate. `stall` leaves
-every connection open and silent, old and new, as a firewall does that forgot them; `cut` resets
-those that are open; `refuse` turns new ones away. `resume` undoes `stall` and `refuse`.
+every connection open and silent, old and new; `silence` those that are open for ever, as a firewall
+does that forgot them; `cut` resets those that are open; `refuse` turns new ones away. `resume`
+undoes `stall` and `refuse`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class Proxy:
         self._flowing.set()
         self._refusing = False
         self._lines: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self._silent: set[asyncio.Task[None]] = set()
         self.port = 0
         self.accepted = 0
 
@@ -52,6 +54,11 @@ class Proxy:
     def stall(self) -> None:
         """Let nothing through, in either direction, and close nothing."""
         self._flowing.clear()
+
+    def silence(self) -> int:
+        """Let nothing through the open connections any more; new ones work. Returns how many."""
+        self._silent |= self._lines.keys()
+        return len(self._lines)
 
     def refuse(self) -> None:
         """Reset connections as soon as they are made; leave the others alone."""
@@ -81,8 +88,8 @@ class Proxy:
             there, back = await self._dial()
             try:
                 async with asyncio.TaskGroup() as group:
-                    group.create_task(self._pour(reader, back))
-                    group.create_task(self._pour(there, writer))
+                    group.create_task(self._pour(task, reader, back))
+                    group.create_task(self._pour(task, there, writer))
                 whole = True
             finally:
                 _end(back, whole)
@@ -90,19 +97,28 @@ class Proxy:
             pass  # a reset on one side becomes one on the other
         finally:
             del self._lines[task]
+            self._silent.discard(task)
             _end(writer, whole)
 
     async def _dial(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         await self._flowing.wait()
         return await asyncio.open_connection(*self._server)
 
-    async def _pour(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    async def _pour(
+        self, line: asyncio.Task[None], source: asyncio.StreamReader, sink: asyncio.StreamWriter
+    ) -> None:
         while piece := await source.read(PIECE_BYTES):
-            await self._flowing.wait()
+            await self._leave(line)
             sink.write(piece)
             await sink.drain()
-        await self._flowing.wait()
+        await self._leave(line)
         sink.write_eof()
+
+    async def _leave(self, line: asyncio.Task[None]) -> None:
+        """Wait until something may pass through a line: never, for one that was silenced."""
+        await self._flowing.wait()
+        if line in self._silent:
+            await asyncio.Future()
 
     async def _hang_up(self) -> None:
         tasks = list(self._lines)

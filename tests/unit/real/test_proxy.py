@@ -76,6 +76,18 @@ async def test_stalled_connections_old_and_new_are_open_and_silent_until_resumed
                     assert await ends[0].readexactly(6) == b"anyone"
 
 
+async def test_silenced_connections_stay_open_and_silent_and_new_ones_work() -> None:
+    async with echo() as proxy, dialled(proxy) as old:
+        assert await said(old) == b"hello"
+        assert proxy.silence() == 1
+        old[1].write(b"anyone")
+        async with dialled(proxy) as new:
+            assert await said(new) == b"hello"
+        assert await silent(old)
+        proxy.resume()
+        assert await silent(old)
+
+
 async def test_cut_resets_open_connections_and_lets_new_ones_in() -> None:
     async with echo() as proxy, dialled(proxy) as old:
         assert await said(old) == b"hello"
