@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any
 
 from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.causes import required, wrong
 from quintant.cluster.conditions import Condition
-from quintant.cluster.problems import required, wrong
 from quintant.cluster.shapes import DEDUCED, custom_shape
 from quintant.cluster.structural import default, pruner
 from quintant.runtime.errors import Cause

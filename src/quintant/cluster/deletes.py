@@ -14,14 +14,13 @@ from typing import Any
 
 from quintant.cluster import wire
 from quintant.cluster.catalog import Kind, Plain, Propagation
+from quintant.cluster.causes import unsupported, wrong
 from quintant.cluster.drafts import Target
 from quintant.cluster.objects import deleting, held
 from quintant.cluster.problems import (
     Problem,
     bad_request,
     invalid_options,
-    unsupported,
-    wrong,
 )
 from quintant.cluster.ring import Entry
 from quintant.cluster.writes import Writes

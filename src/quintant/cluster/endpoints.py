@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.catalog import Kind
+from quintant.cluster.causes import forbidden_field, required, unsupported, wrong
 from quintant.cluster.deletes import Deleted, Deletes, read_options
 from quintant.cluster.drafts import Edit, Strictness, Target
 from quintant.cluster.jsonpatch import apply_patch
@@ -28,12 +29,8 @@ from quintant.cluster.media import (
 from quintant.cluster.mergepatch import merge_patch
 from quintant.cluster.problems import (
     bad_request,
-    forbidden_field,
     invalid_options,
     not_allowed,
-    required,
-    unsupported,
-    wrong,
 )
 from quintant.cluster.reads import Reads, document, read_query, select
 from quintant.cluster.ring import Entry

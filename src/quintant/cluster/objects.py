@@ -13,13 +13,11 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.causes import forbidden_field, required, wrong
 from quintant.cluster.names import key_complaint, label_complaint
 from quintant.cluster.problems import (
     bad_request,
-    forbidden_field,
     invalid,
-    required,
-    wrong,
 )
 from quintant.cluster.shapes import METADATA
 from quintant.runtime.clock import Chance

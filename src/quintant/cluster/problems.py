@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from quintant.cluster.causes import wrong
 from quintant.runtime.errors import Cause
 from quintant.runtime.resource import Resource
 
@@ -227,33 +228,6 @@ def future(asked: int, current: int) -> Problem:
     text = f"Timeout: Too large resource version: {asked}, current: {current}"
     cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
     return Problem(504, "Timeout", text, {"causes": [cause], "retryAfterSeconds": 1})
-
-
-def required(field: str, message: str = "") -> Cause:
-    return _cause("FieldValueRequired", field, "Required value", message)
-
-
-def wrong(field: str, value: Any, message: str) -> Cause:
-    shown = _quoted(value)
-    return _cause("FieldValueInvalid", field, f"Invalid value: {shown}", message)
-
-
-def unsupported(field: str, value: Any, choices: Sequence[str]) -> Cause:
-    listed = ", ".join(_quoted(choice) for choice in choices)
-    head = f"Unsupported value: {_quoted(value)}"
-    return _cause("FieldValueNotSupported", field, head, f"supported values: {listed}")
-
-
-def forbidden_field(field: str, message: str) -> Cause:
-    return _cause("FieldValueForbidden", field, "Forbidden", message)
-
-
-def _cause(reason: str, field: str, head: str, message: str) -> Cause:
-    return Cause(reason, f"{head}: {message}" if message else head, field)
-
-
-def _quoted(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
 
 
 def _invalid(title: str, about: Mapping[str, Any], causes: Sequence[Cause]) -> Problem:

@@ -16,14 +16,13 @@ from itertools import chain
 import msgspec
 
 from quintant.cluster.catalog import Kind
+from quintant.cluster.causes import forbidden_field, unsupported
 from quintant.cluster.problems import (
     bad_request,
     expired,
-    forbidden_field,
     future,
     invalid_options,
     unexplained,
-    unsupported,
 )
 from quintant.cluster.ring import Compacted, Entry
 from quintant.cluster.routes import TRUE

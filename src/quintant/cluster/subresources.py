@@ -10,10 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.causes import required
 from quintant.cluster.conditions import Condition
 from quintant.cluster.drafts import Edit, Target
 from quintant.cluster.objects import identified, placed
-from quintant.cluster.problems import bad_request, conflict, invalid, required
+from quintant.cluster.problems import (
+    bad_request,
+    conflict,
+    invalid,
+)
 from quintant.cluster.scale import SCALE
 from quintant.runtime.resource import Resource
 

@@ -1,0 +1,89 @@
+"""Values as Go prints them: clients and tests compare a server's messages word for word.
+
+Three spellings occur in them: quoted text (`%q`), plain numbers (`%v`) and JSON with sorted keys.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+_ESCAPES = {
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+    "\\": "\\\\",
+    '"': '\\"',
+}
+# Go's JSON encoder keeps these out of HTML.
+_MARKUP = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
+# Where a float is written with an exponent instead of zeros: in messages, and in JSON.
+_PLAIN_FROM, _JSON_FROM, _BELOW = 1e-4, 1e-6, 1e21
+
+
+def shown(value: Any) -> str:
+    """A value in a message: text quoted, numbers and booleans plain, the rest as JSON."""
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return number(value) if isinstance(value, int | float) else encoded(value)
+
+
+def quoted(text: str) -> str:
+    """A string as `%q` prints it."""
+    return f'"{"".join(_quoted(char) for char in text)}"' if _special(text) else f'"{text}"'
+
+
+def number(value: float) -> str:
+    """A number as `%v` prints it."""
+    return str(value) if isinstance(value, int) else _float(value, _PLAIN_FROM)
+
+
+def encoded(value: Any) -> str:
+    """A value as Go's JSON encoder writes it: keys sorted, nothing that HTML could misread."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case float():
+            return _float(value, _JSON_FROM).replace("e-0", "e-")
+        case str():
+            return json.dumps(value, ensure_ascii=False).translate(_MARKUP)
+        case Mapping():
+            members = (f"{encoded(key)}:{encoded(value[key])}" for key in sorted(value))
+            return f"{{{','.join(members)}}}"
+        case Sequence():
+            return f"[{','.join(encoded(item) for item in value)}]"
+    raise TypeError(f"no JSON value: {value!r}")
+
+
+def _special(text: str) -> bool:
+    return not text.isprintable() or '"' in text or "\\" in text
+
+
+def _quoted(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if char.isprintable():
+        return char
+    code = ord(char)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _float(value: float, plain_from: float) -> str:
+    size = abs(value)
+    if size and (size < plain_from or size >= _BELOW):
+        return repr(value)
+    return format(Decimal(repr(value)), "f").removesuffix(".0")

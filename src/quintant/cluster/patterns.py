@@ -1,0 +1,57 @@
+"""Regular expressions that strangers wrote: RE2, which takes linear time whatever they wrote.
+
+A real server's engine is the same family, so what one accepts and matches the other does, too;
+complaints about a bad pattern are translated into its words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+PATTERNS_KEPT = 1024
+"""Compiled patterns remembered: more than a cluster's definitions have."""
+
+_WORDS = {
+    "missing ]": "missing closing ]",
+    "missing )": "missing closing )",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "bad repetition operator": "invalid nested repetition operator",
+    "invalid repetition size": "invalid repeat count",
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "invalid named capture group": "invalid named capture",
+    "pattern too large - compile failed": "expression too large",
+}
+_LOOKBEHIND = ("(?<=", "(?<!")
+
+
+class BadPattern(ValueError):
+    """A text is no regular expression; it says why as a real server does."""
+
+
+@lru_cache(PATTERNS_KEPT)
+def matcher(pattern: str) -> Callable[[str], bool]:
+    """What tells whether a pattern is found in a text; BadPattern if it is none."""
+    import re2  # costs 3 MB, and many clusters never need it
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        # Bytes, because the wrapper counts the characters of every text otherwise.
+        search = re2.compile(pattern.encode(), options).search
+    except re2.error as error:
+        raise BadPattern(_explained(pattern, error.args[0].decode())) from None
+    return lambda text: search(text.encode()) is not None
+
+
+def _explained(pattern: str, why: str) -> str:
+    if why.startswith("trailing \\"):
+        return _worded("trailing backslash at end of expression", "")
+    what, _, part = why.partition(": ")
+    if part in _LOOKBEHIND:
+        return _worded("invalid named capture", pattern[pattern.index(part) :])
+    return _worded(_WORDS.get(what, what), part)
+
+
+def _worded(what: str, part: str) -> str:
+    return f"error parsing regexp: {what}: `{part}`"

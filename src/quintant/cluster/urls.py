@@ -1,0 +1,81 @@
+"""URLs as Go reads them: the format `uri` and the rules of schemas depend on what it refuses."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
+_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+# In a host only other characters than ASCII may be escaped.
+_ASCII_ESCAPE = re.compile(r"%[0-7][0-9A-Fa-f]")
+_HOST = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=:\[\]<>\"%\u0080-\U0010ffff-]*")
+_PORT = re.compile(r"(:[0-9]*)?")
+_USER = re.compile(r"[A-Za-z0-9._:~!$&'()*+,;=%@-]*")
+
+
+class BadUrl(ValueError):
+    """A text is no URL that can be requested."""
+
+
+@dataclass(frozen=True, slots=True)
+class Url:
+    """The parts of a URL; a part that is absent is empty."""
+
+    scheme: str = ""
+    host: str = ""
+    """With its port."""
+    path: str = ""
+    query: str = ""
+
+    @property
+    def hostname(self) -> str:
+        """The host without port and brackets."""
+        name = self.host.rpartition(":")[0] if _has_port(self.host) else self.host
+        return name.removeprefix("[").removesuffix("]")
+
+    @property
+    def port(self) -> str:
+        return self.host.rpartition(":")[2] if _has_port(self.host) else ""
+
+
+def parse_request(text: str) -> Url:
+    """An absolute URL or an absolute path; BadUrl for anything else."""
+    if not text or any(ord(char) < 0x20 or char == "\x7f" for char in text):
+        raise BadUrl("an empty text or a control character")
+    if text == "*":
+        return Url(path="*")
+    found = _SCHEME.fullmatch(text)
+    scheme, rest = (found[1].lower(), found[2]) if found else ("", text)
+    rest, _, query = rest.partition("?")
+    if not rest.startswith("/"):
+        if scheme:
+            return Url(scheme, query=query)
+        raise BadUrl("neither a scheme nor a path")
+    if rest.startswith("//") and scheme:
+        authority, slash, path = rest[2:].partition("/")
+        return Url(scheme, _host(authority), _escaped(slash + path), query)
+    return Url(scheme, path=_escaped(rest), query=query)
+
+
+def _host(authority: str) -> str:
+    user, at, host = authority.rpartition("@")
+    if at and not _USER.fullmatch(user):
+        raise BadUrl("bad user information")
+    end = host.rfind("]") if host.startswith("[") else host.rfind(":") - 1
+    port = host[end + 1 :] if host.startswith("[") or ":" in host else ""
+    if (host.startswith("[") and end < 0) or not _PORT.fullmatch(port):
+        raise BadUrl("bad port")
+    if not _HOST.fullmatch(host) or _ASCII_ESCAPE.search(host):
+        raise BadUrl("bad host")
+    return _escaped(host)
+
+
+def _has_port(host: str) -> bool:
+    return bool(re.search(r":[0-9]*$", host)) and (not host.startswith("[") or "]:" in host)
+
+
+def _escaped(text: str) -> str:
+    if _ESCAPE.search(text):
+        raise BadUrl("bad escape")
+    return text
