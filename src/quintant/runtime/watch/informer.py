@@ -164,7 +164,10 @@ class Informer(Generic[K]):
         reflector = self._by_place.get("") or self._by_place.get(obj.metadata.namespace)
         if reflector is None or reached(reflector.version, obj.metadata.resource_version):
             return  # nobody follows it, or the watch has told all that there was to tell
-        if self.store.get(obj.key) is not None or self._selects(obj):
+        if not selects(self.labels, obj.metadata.labels):
+            self.overlay.wrote(obj, shown=False)
+        elif not self.fields or self.store.get(obj.key) is not None:
+            # Fields are the server's to select by: only what it has sent is known to belong here.
             self.overlay.wrote(obj)
 
     def erased(self, key: Request, uid: str, version: str) -> None:
@@ -251,9 +254,6 @@ class Informer(Generic[K]):
 
     def _known(self) -> set[Request]:
         return {*self.store.requests(), *self.overlay.requests()}
-
-    def _selects(self, obj: K) -> bool:
-        return not self.fields and selects(self.labels, obj.metadata.labels)
 
 
 def _within(namespace: str, key: Request) -> bool:

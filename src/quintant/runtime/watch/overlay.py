@@ -70,30 +70,34 @@ class Overlay(Generic[K]):
         entry = self._ahead.get(key)
         return entry.delivered if entry is not None else self._store.get(key)
 
-    def wrote(self, obj: K) -> None:
-        """Show an object that the server has just stored for us."""
+    def wrote(self, obj: K, *, shown: bool = True) -> None:
+        """Show an object that the server has just stored for us.
+
+        With `shown=False` hide it: what we wrote took it out of the selection.
+        """
         key, meta = obj.key, obj.metadata
-        entry, current = self._ahead.get(key), self._store.get(key)
-        if entry is not None and entry.erased and entry.uid == meta.uid:
-            return  # an answer that came late: the object has been deleted since
-        known = current.metadata.resource_version if current is not None else ""
-        if reached(known, meta.resource_version):
+        if self._outdated(key, meta.uid, meta.resource_version):
             return
         self._expect(key, meta.resource_version, meta.uid, erased=False)
-        self._store.put(key, obj)
+        if shown:
+            self._store.put(key, obj)
+        else:
+            self._store.remove(key)
 
     def erased(self, key: Request, uid: str, version: str) -> None:
         """Hide an object that the server has just deleted for us, last known at `version`.
 
         It is hidden also if it has not been seen here yet. An empty uid means whatever is there.
         """
-        current = self._store.get(key)
+        entry, current = self._ahead.get(key), self._store.get(key)
         if current is not None and current.metadata.uid == (uid or current.metadata.uid):
             uid, version = current.metadata.uid, current.metadata.resource_version
         elif not uid or (
             current is not None and not precedes(current.metadata.resource_version, version)
         ):
             return  # a namesake that may have come after
+        elif entry is not None and precedes(version, entry.version):
+            return  # a namesake that came and went after
         self._expect(key, version, uid, erased=True)
         self._store.remove(key)
 
@@ -113,25 +117,39 @@ class Overlay(Generic[K]):
         A namesake of ours stays, and so does an object that we wrote after that.
         """
         entry = self._ahead.get(key)
-        if entry is not None and (entry.uid != uid or precedes(version, entry.version)):
-            entry.delivered = None
-            return
-        self._forget(key)
-        self._store.remove(key)
+        self._withdraw(
+            key, kept=entry is not None and (entry.uid != uid or precedes(version, entry.version))
+        )
 
     def missing(self, key: Request, version: str) -> None:
         """An object is not in a list read at `version`; what we wrote after that stays."""
         entry = self._ahead.get(key)
-        if entry is not None and not reached(version, entry.version):
-            entry.delivered = None
-            return
-        self._forget(key)
-        self._store.remove(key)
+        self._withdraw(key, kept=entry is not None and not reached(version, entry.version))
 
     def close(self) -> None:
         """Forget everything, and every timer."""
         for key in tuple(self._ahead):
             self._forget(key)
+
+    def _withdraw(self, key: Request, *, kept: bool) -> None:
+        """The watch no longer has an object; what we know of it is kept or goes with it."""
+        entry = self._ahead.get(key)
+        # A deletion of ours is remembered all its life: the object may only have left the
+        # selection, and events from before its end may still bring it back.
+        if entry is not None and (kept or entry.erased):
+            entry.delivered = None
+        else:
+            self._forget(key)
+            self._store.remove(key)
+
+    def _outdated(self, key: Request, uid: str, version: str) -> bool:
+        """Whether an answer came so late that something newer is known already."""
+        entry, current = self._ahead.get(key), self._store.get(key)
+        if entry is not None and (
+            (entry.erased and entry.uid == uid) or precedes(version, entry.version)
+        ):
+            return True
+        return current is not None and reached(current.metadata.resource_version, version)
 
     def _expect(self, key: Request, version: str, uid: str, *, erased: bool) -> None:
         delivered = self.delivered(key)
