@@ -22,7 +22,7 @@ COMMANDS = {
     "completion": "Print the completion script of a shell.",
     "crd": "Print the CustomResourceDefinitions of a module or file.",
     "finalizers": "Let objects go that wait for a controller which is no more.",
-    "manifests": "Print the CRDs, service account and roles of a module or file.",
+    "manifests": "Print the CRDs, roles and webhooks of a module or file.",
     "run": "Run the controllers of a module or file until Ctrl-C.",
 }
 
