@@ -19,7 +19,7 @@ _LEAF: Mapping[str, Any] = {}
 
 
 class FieldSet:
-    """A set of places in an object."""
+    """A set of places in an object. Results share parts of operands: finished sets stay as is."""
 
     __slots__ = ("children", "members")
 

@@ -82,6 +82,7 @@ class Store:
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self.revision = 0
+        self._floor = 0
         self._now = now
         self._tables: dict[str, Table] = {}
         self._listeners: list[Listener] = []
@@ -90,7 +91,7 @@ class Store:
         """The table of that name, made when first asked for."""
         found = self._tables.get(name)
         if found is None:
-            found = self._tables[name] = Table(name)
+            found = self._tables[name] = Table(name, ring=Ring(self._floor))
         return found
 
     def subscribe(self, listener: Listener) -> None:
@@ -129,6 +130,7 @@ class Store:
         of silently missing the change.
         """
         self.revision = max(self.revision, snapshot.revision) + 1
+        self._floor = self.revision
         self._tables = {name: table.copy() for name, table in snapshot.tables.items()}
         self.compact()
 

@@ -112,7 +112,7 @@ class Field:
     traits: Traits
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Message:
     """A structure: what it declares, and its fields as JSON has them."""
 
