@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 K ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help test coverage test-real lint format manifests bench soak clean
+.PHONY: help test coverage test-real lint format manifests tables bench soak clean
 
 help: ## Show the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ lint: $(READY) ## Check format, style, types, layers and generated files
 
 manifests: $(READY) ## Write the generated files anew
 	@$(BIN)/python scripts/manifests.py
+
+tables: $(READY) ## Write the tables of Kubernetes' kinds anew (needs Go and a real kube-apiserver)
+	@PYTHONPATH=scripts $(BIN)/python -m tables
 
 format: $(READY) ## Format the code
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

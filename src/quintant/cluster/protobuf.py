@@ -56,9 +56,10 @@ class Body:
     def read(self, message: Message) -> Plain:
         """The object, read as a message; Malformed if it is none."""
         try:
-            return _message(message, self.raw, 0)
+            obj: Plain = _message(message, self.raw, 0)
         except (OverflowError, RecursionError, UnicodeDecodeError, msgspec.DecodeError) as error:
             raise Malformed(str(error)) from None
+        return {"apiVersion": self.api_version, "kind": self.kind} | obj
 
 
 def unwrap(data: bytes) -> Body:
@@ -222,6 +223,11 @@ def _bytes(value: Value) -> bytes:
     return value
 
 
+def _number(found: Mapping[int, Value], number: int) -> int:
+    value = found.get(tag(number, Wire.VARINT), 0)
+    return value if isinstance(value, int) else 0
+
+
 def _float(value: bytes, depth: int) -> float:
     (number,) = struct.unpack("<d", value)
     if not isfinite(number):
@@ -233,10 +239,8 @@ def _float(value: bytes, depth: int) -> float:
 def _moment(value: bytes) -> tuple[datetime, int]:
     """A time's second, and the microseconds after it."""
     found = dict(members(value))
-    seconds, nanos = found.get(tag(1, Wire.VARINT), 0), found.get(tag(2, Wire.VARINT), 0)
-    assert isinstance(seconds, int) and isinstance(nanos, int), "the tags are those of numbers"
-    moment = _EPOCH + timedelta(seconds=signed(seconds, 64))
-    return moment, signed(nanos, 32) // 1000
+    moment = _EPOCH + timedelta(seconds=signed(_number(found, 1), 64))
+    return moment, signed(_number(found, 2), 32) // 1000
 
 
 def _time(value: bytes, depth: int) -> str | None:
@@ -260,11 +264,9 @@ def _quantity(value: bytes, depth: int) -> str:
 
 def _int_or_string(value: bytes, depth: int) -> int | str:
     found = dict(members(value))
-    if found.get(tag(1, Wire.VARINT)) == _STRING_TYPE:
+    if _number(found, 1) == _STRING_TYPE:
         return _text(found.get(tag(3, Wire.LENGTH), b""))
-    number = found.get(tag(2, Wire.VARINT), 0)
-    assert isinstance(number, int), "the tag is that of a number"
-    return signed(number, 32)
+    return signed(_number(found, 2), 32)
 
 
 def _json(value: bytes, depth: int) -> Any:

@@ -1,0 +1,28 @@
+"""Running the Go program: the types of Kubernetes' kinds, and samples of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from realpair.errors import announce
+from realpair.go import Go
+
+SOURCES = ("go.mod", "go.sum", "*.go")
+
+
+def reflect(what: str) -> Any:
+    """What the Go program prints: `types` or `samples`."""
+    go = Go.find(os.environ, announce)
+    # In a folder of its own, because Go leaves its temporary files where it is run.
+    with tempfile.TemporaryDirectory() as folder:
+        for pattern in SOURCES:
+            for source in Path(__file__).parent.glob(pattern):
+                shutil.copy(source, folder)
+        printed = go.run("run", "-v", ".", what, folder=Path(folder), title=f"reflecting {what}")
+    return msgspec.json.decode(printed)
