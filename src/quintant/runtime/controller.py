@@ -150,7 +150,8 @@ class Controller(Generic[K]):
         if ending.verdict.settled:
             self._limiter.forget(key)
         else:
-            delay = max(self._limiter.when(key), _asked(ending.error))
+            # A time that the server named is no guess of ours, and does not double.
+            delay = _asked(ending.error) or self._limiter.when(key)
             self.queue.add(key, after=delay, priority=priority)
         if result is not None and result.seconds is not None:
             wanted = priority if result.priority is None else result.priority

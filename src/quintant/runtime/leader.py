@@ -38,6 +38,7 @@ from quintant.runtime.errors import (
     NotFound,
     NotLeader,
     QuintantError,
+    TooManyRequests,
 )
 from quintant.runtime.logs import get_logger
 from quintant.runtime.metrics import LeaderMetrics
@@ -89,6 +90,8 @@ class Elector:
         self._seen: Seen | None = None
         self._renewed = 0.0
         self._complaint = ""
+        self._told = 0.0
+        """Loop time before which the server does not want to be asked."""
         self._elected = asyncio.Event()
 
     async def run(self) -> NoReturn:
@@ -97,9 +100,10 @@ class Elector:
             if await self._attempt(self._contend(), self.election.call):
                 self._lead()
             else:
-                await asyncio.sleep(self._patience())
+                await asyncio.sleep(max(self._patience(), self._asked()))
         while True:
-            await asyncio.sleep(min(self.election.retry, max(0.0, self._left())))
+            pause = max(self.election.retry, self._asked())
+            await asyncio.sleep(min(pause, max(0.0, self._left())))
             await self._prolong()
 
     async def elected(self) -> None:
@@ -144,6 +148,10 @@ class Elector:
         left = self._seen.expires(self.election.lease) - monotonic()
         return min(retry, max(left, NAP_SECONDS))
 
+    def _asked(self) -> float:
+        """Seconds for which the server asked to be left alone."""
+        return self._told - monotonic()
+
     async def _prolong(self) -> None:
         """Renew once; LeadershipLost when it is too late or another replica has the lease."""
         limit = min(self.election.call, self._left())
@@ -174,6 +182,8 @@ class Elector:
         except (Conflict, AlreadyExists):
             return False  # another replica was faster
         except (QuintantError, TimeoutError) as error:
+            if isinstance(error, TooManyRequests):
+                self._told = monotonic() + error.retry_after
             complaint = str(error) or f"no answer within {limit:g} s"
             if complaint != self._complaint:
                 log.warning("cannot update lease", lease=self.election.name, why=complaint)

@@ -2,16 +2,17 @@
 
 `patient(transport)` wraps any Transport. `pause` decides and is pure. A server that says
 Retry-After did not act on the request, so anything may be sent again, and never sooner than it
-said; without that word only what does no harm twice is. Streams pass through: the watch has a
-patience of its own.
+said, not even by another caller; without that word only what does no harm twice is. Streams pass
+through: the watch has a patience of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from quintant.runtime.client.transport import Call, Reply, Stream, Transport
 from quintant.runtime.clock import Chance, monotonic
@@ -23,6 +24,9 @@ TRIES = 10
 FIRST_SECONDS, LONGEST_SECONDS = 0.1, 5.0
 # A share added to the time that a server named, so that those it named it to do not come at once.
 SPREAD = 0.1
+# Refusals remembered, one per method and path; all are forgotten beyond it, at the price of an
+# early request.
+REFUSALS = 10_000
 
 # What is counted where there is no status.
 NO_ANSWER = "<error>"
@@ -67,9 +71,9 @@ def pause(call: Call, outcome: Reply | TransportError, failures: int, roll: floa
     if failures >= TRIES:
         return None
     if isinstance(outcome, Reply):
-        told = outcome.headers.get("retry-after", "")
-        if told.isdigit() and (outcome.status == 429 or outcome.status >= 500):
-            return int(told) * (1 + SPREAD * roll)
+        told = _told(outcome)
+        if told is not None:
+            return told * (1 + SPREAD * roll)
         worth = outcome.status in _PASSING
     else:
         worth = isinstance(outcome, ConnectError)
@@ -103,16 +107,24 @@ class Bucket:
         return wait
 
 
+class _Refusal(NamedTuple):
+    """An answer that named a time, and when that is."""
+
+    reply: Reply
+    until: float
+
+
 @dataclass(frozen=True, slots=True)
 class _Patient:
     inner: Transport
     chance: Chance
     bucket: Bucket | None
     observer: Observer | None
+    refusals: dict[tuple[str, str], _Refusal] = field(default_factory=dict)
 
     async def request(self, call: Call) -> Reply:
         ends = None if call.timeout is None else monotonic() + call.timeout
-        outcome = await self._try(call)
+        outcome = self._refused(call) or await self._try(call)
         failures = 1
         while not isinstance(outcome, Reply) or outcome.status >= 429:
             wait = pause(call, outcome, failures, self.chance.uniform(0, 1))
@@ -140,9 +152,38 @@ class _Patient:
             if self.observer is not None:
                 self.observer.throttled(call.method, held)
         try:
-            return await self.inner.request(call)
+            reply = await self.inner.request(call)
         except TransportError as error:
             return error
+        self._heed(call, reply)
+        return reply
+
+    def _heed(self, call: Call, reply: Reply) -> None:
+        """Remember the time that a refusal names; any other answer ends what was said before."""
+        seconds = _told(reply)
+        if seconds is None:
+            self.refusals.pop((call.method, call.path), None)
+            return
+        if len(self.refusals) >= REFUSALS:
+            self.refusals.clear()
+        self.refusals[call.method, call.path] = _Refusal(reply, monotonic() + seconds)
+
+    def _refused(self, call: Call) -> Reply | None:
+        """The answer to an earlier call like this one, while the time it named has not come."""
+        refusal = self.refusals.get((call.method, call.path))
+        left = refusal.until - monotonic() if refusal else 0.0
+        if refusal is None or left <= 0:
+            return None
+        headers = {**refusal.reply.headers, "retry-after": str(math.ceil(left))}
+        return replace(refusal.reply, headers=headers)
+
+
+def _told(reply: Reply) -> int | None:
+    """The seconds that a refusing server asks to wait."""
+    if reply.status != 429 and reply.status < 500:
+        return None
+    told = reply.headers.get("retry-after", "")
+    return int(told) if told.isdigit() else None
 
 
 def _code(outcome: Reply | TransportError) -> int | str:

@@ -156,3 +156,26 @@ async def test_bucket_spreads_requests_after_its_burst() -> None:
     await asyncio.sleep(60)
     await asyncio.gather(*(transport.request(GET) for _ in range(4)))
     assert [at for at, _ in server.received[7:]] == pytest.approx([62, 62, 62, 62.5])
+
+
+async def test_named_time_holds_for_every_later_call_to_the_same_place_and_for_no_other() -> None:
+    server = Server(lambda call: Reply(200) if monotonic() >= 7 else busy(seconds=7))
+    transport, short = patient(server), Call("POST", "/api", timeout=5)
+    assert (await transport.request(short)).status == 429
+    await asyncio.sleep(1)
+    refused = await transport.request(short)
+    assert (refused.status, refused.headers["retry-after"]) == (429, "6")
+    await asyncio.sleep(3)
+    assert (await transport.request(short)).status == 200
+    await transport.request(Call("POST", "/apis"))
+    assert [at for at, _ in server.received] == [0, pytest.approx(7, abs=0.5), monotonic()]
+
+
+async def test_named_time_is_forgotten_once_it_has_passed() -> None:
+    replies = [busy(seconds=7)]
+    server = Server(lambda call: replies.pop() if replies else Reply(200))
+    transport = patient(server)
+    assert (await transport.request(Call("POST", "/api", timeout=5))).status == 429
+    await asyncio.sleep(7)
+    assert (await transport.request(POST)).status == 200
+    assert monotonic() == 7
