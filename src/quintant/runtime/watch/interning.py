@@ -83,12 +83,19 @@ def _custom_parts(kind: type[Object]) -> dict[str, Any]:
 def _strings(hint: Any) -> tuple[str, ...]:
     for option in _options(hint):
         if isinstance(option, type) and issubclass(option, msgspec.Struct):
+            hints = get_type_hints(option)
             return tuple(
-                name
-                for name, inner in get_type_hints(option).items()
-                if name in option.__struct_fields__ and name not in _UNIQUE and _is_text(inner)
+                field.name
+                for field in msgspec.structs.fields(option)
+                if field.name not in _UNIQUE and _is_text(hints[field.name]) and _is_absent(field)
             )
     return ()
+
+
+def _is_absent(field: msgspec.structs.FieldInfo) -> bool:
+    # An encoder leaves out what is the default itself, not what merely equals it: a value that
+    # became one with a default would no longer be sent.
+    return field.default in (msgspec.NODEFAULT, None, "")
 
 
 def _is_text(hint: Any) -> bool:
