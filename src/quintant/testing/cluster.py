@@ -180,6 +180,7 @@ class InProcessCluster:
             await asyncio.wait([waiting, *engines], return_when=asyncio.FIRST_COMPLETED)
             for task in engines:
                 if task.done():
+                    self._engines = [pair for pair in self._engines if pair[1] is not task]
                     task.result()
             return await waiting
         finally:
