@@ -39,8 +39,8 @@ test-real: $(READY) ## Run the tests that need a real kube-apiserver (found, or 
 soak: $(READY) ## Run the long scenarios at full size
 	@QUINTANT_SOAK=1 $(BIN)/python -m pytest -q -k "$(or $(K),soak)" tests/scenarios
 
-bench: $(READY) ## Measure speed and memory, beside others in the same run
-	@PYTHONPATH=scripts $(BIN)/python -m benchmarks
+bench: $(READY) ## Measure speed and memory, beside others in the same run (ARGS="reconcile --quick")
+	@PYTHONPATH=src:scripts $(BIN)/python -m benchmarks $(ARGS)
 
 lint: $(READY) ## Check format, style, types, layers and generated files
 	@$(BIN)/ruff format --check .

@@ -1,0 +1,65 @@
+"""The real API server that benchmarks talk to, and the custom resource they use on it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from benchmarks.operators.kind import Greeter
+from benchmarks.sizes import Sizes
+from quintant.runtime.client.client import Client
+from quintant.runtime.client.config import Config
+from quintant.runtime.client.http import HttpTransport
+from quintant.runtime.client.rest import Rest
+from quintant.runtime.errors import ApiError
+from quintant.runtime.install import install
+from realpair import RealCluster
+
+# A definition that was just accepted is not served at once, and its cache a moment later.
+SERVED_SECONDS = 0.2
+SETTLED_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A real API server with the CRD installed: how programs find it, and its processes."""
+
+    env: dict[str, str]
+    pids: list[int]
+
+
+@contextmanager
+def pair(sizes: Sizes) -> Iterator[Pair]:
+    """A fresh one, never a cluster of the user's."""
+    with RealCluster(environ={**os.environ, "QUINTANT_DISPOSABLE": ""}) as cluster:
+        asyncio.run(_prepare(Config.load(cluster.kubeconfig)))
+        env = {
+            "KUBECONFIG": str(cluster.kubeconfig),
+            "BENCH_SERVER": cluster.server,
+            "BENCH_TOKEN": cluster.token,
+            "BENCH_CA": str(cluster.ca),
+            "BENCH_WORKERS": str(sizes.workers),
+        }
+        yield Pair(env, list(cluster.pids.values()))
+
+
+async def _prepare(config: Config) -> None:
+    transport = HttpTransport(config)
+    await install(transport, [Greeter])
+    client = Client(Rest(transport))
+    await _served(client)
+    await asyncio.sleep(SETTLED_SECONDS)
+    await transport.close()
+
+
+async def _served(client: Client) -> None:
+    while True:
+        try:
+            await client.list(Greeter, live=True)
+        except ApiError:
+            await asyncio.sleep(SERVED_SECONDS)
+        else:
+            return

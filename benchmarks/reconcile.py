@@ -1,0 +1,149 @@
+"""What a reconcile costs: one operator on Quintant, on kopf, and on bare aiohttp.
+
+Each operator is a process of its own, over TLS, against a real API server of its own; a third
+process makes the custom resources and watches them being reconciled.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from benchmarks.load import Outcome
+from benchmarks.pair import Pair, pair
+from benchmarks.programs import answer, running
+from benchmarks.report import Budget, Table, times
+from benchmarks.sizes import Sizes
+from benchmarks.usage import MEGABYTE, cpu, usage
+
+OPERATORS = {
+    "Quintant": "operators.with_quintant",
+    "kopf": "operators.with_kopf",
+    "bare loop": "operators.with_nothing",
+}
+# Resources before the measured ones, so that imports, connections and caches are warm.
+WARM = 50
+# A second load, slow enough that nothing queues: what one user waits for one change.
+PACED, PACED_RATE = 100, 20.0
+# kopf keeps the worker of an object for 5 s; memory is read after that.
+SETTLE_SECONDS = 6.0
+
+METHOD = (
+    "each operator makes a ConfigMap for every custom resource and then writes its status; one "
+    "process each on uvloop over TLS, {workers} workers (kopf: no limit, its default), against a "
+    "fresh etcd and kube-apiserver each. {warm} resources warm it up, {resources:,} are then "
+    "created as fast as the server takes them. CPU is user + system of the operator's process "
+    "until {settle:g} s after the last status, divided by the resources; /s counts statuses seen "
+    "by a third process; p50 and p99 are from a creation to its status in the watch, at "
+    "{rate:g}/s. Quintant and the bare loop apply the child and the status; kopf, which has no "
+    "client, posts the child through an aiohttp session and patches. The server's CPU is that of "
+    "etcd and kube-apiserver, the creations included."
+)
+
+BUDGET_MS = 1.1
+BUDGET_SHARE = 6.0
+BUDGET_SPEED = 2.5
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one operator used per resource, and how fast it was."""
+
+    milliseconds: float
+    rate: float
+    p50: float
+    p99: float
+    peak: float
+    settled: float
+    server: float
+
+
+def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
+    """Measure the operators one after the other."""
+    costs: dict[str, list[Cost]] = {name: [] for name in OPERATORS}
+    for number in range(sizes.rounds):
+        for name, module in OPERATORS.items():
+            say(f"reconcile: {name}, round {number + 1} of {sizes.rounds}")
+            with pair(sizes) as server:
+                costs[name].append(_measure(module, server, sizes))
+    best = {name: min(rounds, key=lambda cost: cost.milliseconds) for name, rounds in costs.items()}
+    yield Table(
+        f"A reconcile that creates a child and writes a status ({sizes.resources:,} resources)",
+        METHOD.format(
+            warm=WARM,
+            settle=SETTLE_SECONDS,
+            rate=PACED_RATE,
+            workers=sizes.workers,
+            resources=sizes.resources,
+        ),
+        ("", "CPU", "reconciles", "p50", "p99", "RSS peak", "settled", "server CPU"),
+        [_row(name, cost) for name, cost in best.items()],
+        _budgets(best),
+    )
+
+
+def _measure(module: str, server: Pair, sizes: Sizes) -> Cost:
+    with running(module, env=server.env) as operator:
+        _load(server.env, "warm", WARM)
+        before, server_before = usage(operator.pid), cpu(server.pids)
+        burst = _load(server.env, "burst", sizes.resources)
+        time.sleep(SETTLE_SECONDS)
+        after, server_after = usage(operator.pid), cpu(server.pids)
+        paced = _load(server.env, "paced", PACED, "--rate", str(PACED_RATE))
+    return Cost(
+        milliseconds=(after.cpu - before.cpu) / sizes.resources * 1000,
+        rate=sizes.resources / burst.seconds,
+        p50=_percentile(paced, 0.50),
+        p99=_percentile(paced, 0.99),
+        peak=after.peak / MEGABYTE,
+        settled=after.rss / MEGABYTE,
+        server=(server_after - server_before) / sizes.resources * 1000,
+    )
+
+
+def _load(env: Mapping[str, str], prefix: str, count: int, *more: str) -> Outcome:
+    return answer("load", prefix, str(count), *more, to=Outcome, env=env)
+
+
+def _percentile(outcome: Outcome, share: float) -> float:
+    """In milliseconds."""
+    latencies = outcome.latencies
+    return latencies[min(len(latencies) - 1, int(len(latencies) * share))] * 1000
+
+
+def _row(name: str, cost: Cost) -> tuple[str, ...]:
+    return (
+        name,
+        f"{cost.milliseconds:.2f} ms",
+        f"{cost.rate:.0f}/s",
+        f"{cost.p50:.1f} ms",
+        f"{cost.p99:.1f} ms",
+        f"{cost.peak:.0f} MB",
+        f"{cost.settled:.0f} MB",
+        f"{cost.server:.1f} ms",
+    )
+
+
+def _budgets(costs: Mapping[str, Cost]) -> list[Budget]:
+    ours, kopf, bare = costs["Quintant"], costs["kopf"], costs["bare loop"]
+    share = kopf.milliseconds / ours.milliseconds
+    speed = ours.rate / kopf.rate
+    above = ours.milliseconds / bare.milliseconds
+    return [
+        Budget(
+            f"CPU at most {BUDGET_MS} ms",
+            f"{ours.milliseconds:.2f} ms, {above:.2f} of the bare loop's",
+            ours.milliseconds <= BUDGET_MS,
+        ),
+        Budget(
+            f"CPU at most 1/{BUDGET_SHARE:.0f} of kopf's",
+            f"1/{share:.1f}",
+            share >= BUDGET_SHARE,
+        ),
+        Budget(
+            f"at least {BUDGET_SPEED}x kopf's reconciles/s (both wait for the same server)",
+            times(ours.rate, kopf.rate),
+            speed >= BUDGET_SPEED,
+        ),
+    ]
