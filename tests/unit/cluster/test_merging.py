@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quintant.cluster.fields import FieldSet
+from quintant.cluster.merging import MISSING, Untypable, compare, fields_of, merge, named, remove
+from quintant.cluster.shapes import DEDUCED, Listing, Node
+
+ITEM = Node(fields={"name": DEDUCED, "value": DEDUCED})
+LIST = Node(listing=Listing.MAP, keys={"name": None}, items=ITEM)
+SET = Node(listing=Listing.SET)
+SHAPE = Node(
+    fields={
+        "spec": Node(
+            fields={
+                "items": LIST,
+                "tags": SET,
+                "labels": DEDUCED,
+                "whole": Node(atomic=True),
+                "plain": DEDUCED,
+                "size": DEDUCED,
+            }
+        )
+    }
+)
+NAMES = st.sampled_from("abcd")
+ITEMS = st.dictionaries(NAMES, st.integers(0, 2), max_size=4).map(
+    lambda found: [{"name": name, "value": value} for name, value in found.items()]
+)
+SPECS = st.fixed_dictionaries(
+    {},
+    optional={
+        "items": ITEMS,
+        "tags": st.lists(NAMES, unique=True, max_size=3),
+        "labels": st.dictionaries(NAMES, NAMES, max_size=3),
+        "whole": st.dictionaries(NAMES, NAMES, max_size=2),
+        "plain": st.lists(st.integers(0, 2), max_size=2),
+        "size": st.integers(0, 2),
+    },
+)
+OBJECTS = SPECS.map(lambda spec: {"spec": spec})
+
+
+def names(items: list[dict[str, Any]]) -> str:
+    return "".join(item["name"] for item in items)
+
+
+def merged_names(live: str, config: str) -> str:
+    one = [{"name": name} for name in live]
+    other = [{"name": name} for name in config]
+    return names(merge(one, other, LIST))
+
+
+@pytest.mark.parametrize(
+    ("live", "config", "merged"),
+    [
+        ("abc", "b", "abc"),
+        ("a", "b", "ab"),
+        ("axb", "ba", "xba"),
+        ("xa", "na", "xna"),
+        ("abx", "ban", "bxan"),
+        ("ax", "an", "axn"),
+        ("", "ab", "ab"),
+        ("ab", "", "ab"),
+    ],
+)
+def test_configured_items_come_in_the_configurations_order(
+    live: str, config: str, merged: str
+) -> None:
+    assert merged_names(live, config) == merged
+
+
+@given(OBJECTS, OBJECTS)
+def test_what_was_configured_is_there_after_a_merge(
+    live: dict[str, Any], config: dict[str, Any]
+) -> None:
+    merged = merge(live, config, SHAPE)
+    claimed = fields_of(config, SHAPE)
+    assert not claimed & compare(config, merged, SHAPE).modified
+    assert not claimed & compare(config, merged, SHAPE).removed
+
+
+@given(OBJECTS)
+def test_merging_an_object_with_itself_changes_nothing(obj: dict[str, Any]) -> None:
+    assert merge(obj, obj, SHAPE) == obj
+    assert not compare(obj, obj, SHAPE)
+
+
+@given(OBJECTS, OBJECTS)
+def test_merging_twice_is_merging_once(live: dict[str, Any], config: dict[str, Any]) -> None:
+    once = merge(live, config, SHAPE)
+    assert merge(once, config, SHAPE) == once
+
+
+@given(OBJECTS, OBJECTS)
+def test_what_one_comparison_adds_the_opposite_removes(
+    one: dict[str, Any], other: dict[str, Any]
+) -> None:
+    there, back = compare(one, other, SHAPE), compare(other, one, SHAPE)
+    assert set(there.added) == set(back.removed)
+    assert set(there.modified) == set(back.modified)
+
+
+@given(OBJECTS)
+def test_removing_everything_leaves_nothing(obj: dict[str, Any]) -> None:
+    everything = named(compare({}, obj, SHAPE).added, SHAPE)
+    assert remove(obj, everything, SHAPE) in (MISSING, {}, {"spec": {}})
+
+
+def test_declared_fields_are_not_claimed_for_being_there_but_map_keys_are() -> None:
+    config = {"spec": {"labels": {"a": "1"}, "items": [{"name": "x"}], "tags": ["t"]}}
+    assert fields_of(config, SHAPE).encode() == {
+        "f:spec": {
+            "f:items": {'k:{"name":"x"}': {".": {}, "f:name": {}}},
+            "f:labels": {"f:a": {}},
+            "f:tags": {'v:"t"': {}},
+        }
+    }
+
+
+def test_an_atomic_map_and_a_plain_list_are_claimed_as_one_value() -> None:
+    config = {"spec": {"whole": {"a": "1"}, "plain": [1, 2]}}
+    assert fields_of(config, SHAPE).encode() == {"f:spec": {"f:plain": {}, "f:whole": {}}}
+
+
+def test_a_creation_adds_the_containers_too() -> None:
+    added = compare({"spec": {}}, {"spec": {"labels": {"a": "1"}}}, SHAPE).added
+    assert added.encode() == {"f:spec": {"f:labels": {".": {}, "f:a": {}}}}
+
+
+def test_what_loses_its_last_field_goes() -> None:
+    gone = FieldSet.of(("f:spec", "f:labels", "f:a"))
+    left = remove({"spec": {"labels": {"a": "1"}, "size": 1}}, gone, SHAPE)
+    assert left == {"spec": {"size": 1}}
+
+
+@pytest.mark.parametrize(
+    ("config", "complaint"),
+    [
+        (
+            {"spec": {"items": [{"name": "a"}, {"name": "a"}]}},
+            '.spec.items: duplicate entries for key [name="a"]',
+        ),
+        (
+            {"spec": {"items": [{"value": 1}]}},
+            ".spec.items: associative list with keys has an element that omits key field "
+            '"name" (and doesn\'t have default value)',
+        ),
+        (
+            {"spec": {"items": ["a"]}},
+            ".spec.items: associative list with keys may not have non-map elements",
+        ),
+    ],
+)
+def test_a_configuration_that_does_not_fit_says_where(config: Any, complaint: str) -> None:
+    with pytest.raises(Untypable) as refused:
+        fields_of(config, SHAPE)
+    assert str(refused.value) == complaint
+
+
+def test_a_closed_shape_refuses_undeclared_fields() -> None:
+    closed = Node(fields={"spec": Node(fields={"size": DEDUCED}, closed=True)})
+    with pytest.raises(Untypable, match="field not declared in schema"):
+        fields_of({"spec": {"unknown": 1}}, closed)
+
+
+def test_a_missing_key_takes_its_default() -> None:
+    ports = Node(listing=Listing.MAP, keys={"port": None, "protocol": "TCP"})
+    one, other = [{"port": 1}], [{"port": 1, "protocol": "TCP", "name": "x"}]
+    assert merge(one, other, ports) == other
