@@ -16,7 +16,7 @@ from quintant.runtime.client.applied import status_body
 from quintant.runtime.client.rest import APPLY, Patch
 from quintant.runtime.clock import monotonic, parse_timestamp, timestamp
 from quintant.runtime.context import Context
-from quintant.runtime.errors import QuintantError, Terminal
+from quintant.runtime.errors import QuintantError, Terminal, leaves
 from quintant.runtime.finalizer import BLOCKED, BLOCKED_SECONDS, RELEASE
 from quintant.runtime.object import Custom, Object, Request
 
@@ -79,7 +79,8 @@ def _lasting(ctx: Context[Any], error: Exception) -> bool:
     if since is None:
         return False
     age = ctx.clock.now() - parse_timestamp(since)
-    return isinstance(error, Terminal) or age >= timedelta(seconds=BLOCKED_SECONDS)
+    pointless = all(isinstance(leaf, Terminal) for leaf in leaves(error))
+    return pointless or age >= timedelta(seconds=BLOCKED_SECONDS)
 
 
 async def _set_condition(ctx: Context[Any], note: str) -> None:

@@ -18,7 +18,7 @@ from typing import Generic
 from quintant.runtime import logs
 from quintant.runtime.clock import monotonic
 from quintant.runtime.declaration import Declaration
-from quintant.runtime.errors import Terminal, TooManyRequests
+from quintant.runtime.errors import Terminal, TooManyRequests, leaves
 from quintant.runtime.intake import connect
 from quintant.runtime.limiter import Limiter
 from quintant.runtime.metrics import Outcome
@@ -45,6 +45,21 @@ class _Ending:
     verdict: Verdict
     result: Result | None = None
     error: Exception | None = None
+
+    @property
+    def errors(self) -> list[BaseException]:
+        """What was raised, one by one."""
+        return leaves(self.error) if self.error is not None else []
+
+    @property
+    def why(self) -> str:
+        return "; ".join(map(str, self.errors))
+
+    @property
+    def asked(self) -> float:
+        """How many seconds of patience a busy server asked for."""
+        told = (err.retry_after for err in self.errors if isinstance(err, TooManyRequests))
+        return max(told, default=0.0)
 
 
 class Controller(Generic[K]):
@@ -151,12 +166,12 @@ class Controller(Generic[K]):
             self._limiter.forget(key)
         else:
             # A time that the server named is no guess of ours, and does not double.
-            delay = _asked(ending.error) or self._limiter.when(key)
+            delay = ending.asked or self._limiter.when(key)
             self.queue.add(key, after=delay, priority=priority)
         if result is not None and result.seconds is not None:
             wanted = priority if result.priority is None else result.priority
             self.queue.add(key, after=result.seconds, priority=wanted)
-        self._announce(key, ending.error)
+        self._announce(key, ending.errors)
 
     def _count(self, verdict: Verdict) -> None:
         match verdict:
@@ -173,31 +188,25 @@ class Controller(Generic[K]):
             case Verdict.UNAVAILABLE:
                 self._metrics.error()
 
-    def _announce(self, key: Request, error: Exception | None) -> None:
-        if not isinstance(error, Terminal) or not error.event or self._intake.primary is None:
-            return
-        obj = self._intake.primary.store.get(key)
-        if obj is not None:
-            self._turns.context(obj).event(error.reason, str(error), type="Warning")
+    def _announce(self, key: Request, errors: Iterable[BaseException]) -> None:
+        obj = self._intake.primary.store.get(key) if self._intake.primary is not None else None
+        for error in errors:
+            if isinstance(error, Terminal) and error.event and obj is not None:
+                self._turns.context(obj).event(error.reason, str(error), type="Warning")
 
 
 def _say(ending: _Ending) -> None:
     match ending.verdict:
         case Verdict.CONFLICT:
-            log.debug("reconcile met a conflict", why=str(ending.error))
+            log.debug("reconcile met a conflict", why=ending.why)
         case Verdict.UNAVAILABLE:
-            log.warning("reconcile will be retried", why=str(ending.error))
+            log.warning("reconcile will be retried", why=ending.why)
         case Verdict.TIMEOUT:
-            log.error("reconcile timed out", why=str(ending.error))
+            log.error("reconcile timed out", why=ending.why)
         case Verdict.TERMINAL:
-            log.error("reconcile gave up until the object changes", why=str(ending.error))
+            log.error("reconcile gave up until the object changes", why=ending.why)
         case Verdict.ERROR:
             log.error("reconcile failed", exc_info=ending.error)
-
-
-def _asked(error: Exception | None) -> float:
-    """How many seconds of patience a busy server asked for."""
-    return error.retry_after if isinstance(error, TooManyRequests) else 0.0
 
 
 def _ended(result: object) -> _Ending:

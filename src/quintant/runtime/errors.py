@@ -45,6 +45,13 @@ def explained(what: str, because: str = "", hint: str = "") -> str:
     return "\n".join(line for line in lines if line)
 
 
+def leaves(error: BaseException) -> list[BaseException]:
+    """The errors inside a group, or the error itself."""
+    if not isinstance(error, BaseExceptionGroup):
+        return [error]
+    return [leaf for inner in error.exceptions for leaf in leaves(inner)]
+
+
 class ConfigError(QuintantError):
     """The set-up is wrong; the text says what failed, why, and what to try."""
 

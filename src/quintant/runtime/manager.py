@@ -25,7 +25,7 @@ from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.declaration import Declaration
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
-from quintant.runtime.errors import ConfigError, QuintantError
+from quintant.runtime.errors import ConfigError, QuintantError, leaves
 from quintant.runtime.health import Check, Probe
 from quintant.runtime.object import K, Object
 from quintant.runtime.resource import resource_of
@@ -250,10 +250,3 @@ def _stop_on_signals() -> Callable[[], bool]:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop, number)
     return lambda: bool(seen)
-
-
-def leaves(error: BaseException) -> list[BaseException]:
-    """The errors inside a group, or the error itself."""
-    if not isinstance(error, BaseExceptionGroup):
-        return [error]
-    return [leaf for inner in error.exceptions for leaf in leaves(inner)]

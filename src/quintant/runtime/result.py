@@ -19,6 +19,7 @@ from quintant.runtime.errors import (
     Terminal,
     TooManyRequests,
     TransportError,
+    leaves,
 )
 from quintant.runtime.object import Request
 
@@ -66,8 +67,22 @@ class Verdict(Enum):
         return self in (Verdict.SUCCESS, Verdict.AGAIN, Verdict.TERMINAL)
 
 
+# Of several errors at once, the one that counts: pointless is a retry only if all say so.
+_GRAVITY = (
+    Verdict.TERMINAL,
+    Verdict.CONFLICT,
+    Verdict.UNAVAILABLE,
+    Verdict.TIMEOUT,
+    Verdict.ERROR,
+)
+
+
 def judge(error: BaseException, about: Request) -> Verdict:
-    """The verdict on a reconcile that raised."""
+    """The verdict on a reconcile that raised; on a group, the gravest one on its members."""
+    return max((_judge(leaf, about) for leaf in leaves(error)), key=_GRAVITY.index)
+
+
+def _judge(error: BaseException, about: Request) -> Verdict:
     match error:
         case Terminal():
             return Verdict.TERMINAL

@@ -10,9 +10,8 @@ from quintant import Client, Context, Custom, Environment, Manager, Model, resou
 from quintant.api.coordination import Lease
 from quintant.api.core import ConfigMap
 from quintant.api.events import Event
-from quintant.runtime.errors import ConfigError, LeadershipLost
+from quintant.runtime.errors import ConfigError, LeadershipLost, leaves
 from quintant.runtime.health import Probe
-from quintant.runtime.manager import leaves
 from quintant.testing import InProcessCluster, advance, kind, named, settle, verb, watch
 
 

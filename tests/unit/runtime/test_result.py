@@ -24,6 +24,10 @@ def answer(code: int, reason: str = "", name: str = "") -> QuintantError:
     return from_status(Status(code=code, reason=reason, details=Details(name=name)))
 
 
+def several(*errors: Exception) -> ExceptionGroup[Exception]:
+    return ExceptionGroup("several", errors)
+
+
 @pytest.mark.parametrize(
     ("error", "verdict"),
     [
@@ -41,7 +45,11 @@ def answer(code: int, reason: str = "", name: str = "") -> QuintantError:
         (NotLeader("lost"), Verdict.UNAVAILABLE),
         (ReconcileTimeout("late"), Verdict.TIMEOUT),
         (ValueError("bug"), Verdict.ERROR),
-        (ExceptionGroup("several", [ValueError("bug")]), Verdict.ERROR),
+        (several(ValueError("bug"), answer(409)), Verdict.ERROR),
+        (several(answer(409), several(answer(429))), Verdict.UNAVAILABLE),
+        (several(answer(409), answer(409)), Verdict.CONFLICT),
+        (several(answer(409), Terminal("never")), Verdict.CONFLICT),
+        (several(Terminal("never"), Terminal("neither")), Verdict.TERMINAL),
     ],
 )
 def test_every_error_has_its_verdict(error: Exception, verdict: Verdict) -> None:
