@@ -60,6 +60,7 @@ class RealCluster:
         self._environ = environ
         self._children: dict[str, Child] = {}
         self._access: Access | None = None
+        self._store = ""
         self._stack = ExitStack()
 
     @property
@@ -88,6 +89,11 @@ class RealCluster:
     def kubeconfig(self) -> Path:
         """The administrator's kubeconfig."""
         return self.access.kubeconfig
+
+    @property
+    def store(self) -> str:
+        """The URL of etcd for its clients; empty for a cluster that we did not start."""
+        return self._store
 
     @property
     def pids(self) -> dict[str, int]:
@@ -140,6 +146,7 @@ class RealCluster:
         access = Access(layout.server, secrets.token_hex(16), layout.ca, layout.kubeconfig)
 
         self._run_store(programs, layout)
+        self._store = layout.store
         self._run_server(programs, layout, access)
         if self._controllers:
             self._run_manager(programs, layout, access)
@@ -190,3 +197,4 @@ class RealCluster:
     def _forget(self) -> None:
         self._children.clear()
         self._access = None
+        self._store = ""

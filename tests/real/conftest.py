@@ -1,4 +1,4 @@
-"""One real control plane for the whole run, a client for each test, and real time."""
+"""Real control planes for the whole run, a client for each test, and real time."""
 
 from __future__ import annotations
 
@@ -21,6 +21,15 @@ def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.Abstrac
 @pytest.fixture(scope="package")
 def real_cluster() -> Iterator[RealCluster]:
     with RealCluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="package")
+def forgetful_cluster() -> Iterator[RealCluster]:
+    """A control plane that remembers no more of ConfigMaps than etcd does."""
+    with RealCluster(apiserver=("--watch-cache-sizes=configmaps#0",)) as cluster:
+        if not cluster.store:
+            pytest.skip("a given cluster's history cannot be compacted")
         yield cluster
 
 

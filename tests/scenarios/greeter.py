@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from quintant import Context, Custom, Manager, Model, ObjectMeta, owned, resource
 from quintant.api.core import ConfigMap
 from quintant.testing import named
@@ -26,9 +28,9 @@ async def reconcile(obj: Greeter, ctx: Context[Greeter]) -> None:
     await ctx.set_status(GreeterStatus(greeted=True))
 
 
-def greeter_manager(**settings: object) -> Manager:
+def greeter_manager(**settings: Any) -> Manager:
     """A fresh manager of the greeter controller."""
-    manager = Manager("greeter", **settings)  # type: ignore[arg-type]
+    manager = Manager("greeter", **settings)
     manager.controls(Greeter).owns(ConfigMap).reconcile(reconcile)
     return manager
 

@@ -1,0 +1,141 @@
+"""Watches through a bad network, on a real kube-apiserver: silence, lost history, missed deletes.
+
+The same complaints as in tests/scenarios, with a proxy that mistreats real connections.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+import pytest_asyncio
+
+from quintant import Client, Config, Timers
+from quintant.api.core import ConfigMap, Namespace
+from quintant.runtime.client.http import HttpTransport
+from quintant.runtime.client.match import Match, kind
+from quintant.runtime.client.rest import Rest
+from quintant.runtime.install import install
+from quintant.runtime.object import ObjectMeta
+from real.way import compact, way_to
+from realpair import RealCluster
+from scenarios.churn import Churn, busiest, cached
+from scenarios.greeter import Greeter, greeter, greeter_manager
+from scenarios.ledger import Ledger
+from scenarios.observe import restarts, unready
+
+pytestmark = pytest.mark.realtime
+
+HASTY = Timers(life=(20, 30), silence=2.0)
+# For the longest pause between two attempts, and for a busy machine.
+SOON_SECONDS = 45.0
+POLL_SECONDS = 0.05
+OBJECTS, CHANGES = 200, 20
+TURNS, TURN_SECONDS = 8, 1.0
+
+STREAMED = Match(lambda call: "sendInitialEvents" in call.query)
+
+
+async def soon(holds: Callable[[], bool]) -> None:
+    """Wait until something holds of the controller, which runs on by itself."""
+    async with asyncio.timeout(SOON_SECONDS):
+        while not holds():  # noqa: ASYNC110  nothing announces what a cache has become
+            await asyncio.sleep(POLL_SECONDS)
+
+
+async def made(client: Client, namespace: str) -> str:
+    await client.apply(Namespace(metadata=ObjectMeta(name=namespace)))
+    return namespace
+
+
+@pytest_asyncio.fixture
+async def forgetful(forgetful_cluster: RealCluster) -> AsyncIterator[Client]:
+    """A client of the forgetful cluster, with nothing in between."""
+    transport = HttpTransport(Config.load(forgetful_cluster.kubeconfig))
+    yield Client(Rest(transport), manager="tests")
+    await transport.close()
+
+
+async def test_silent_connections_are_replaced_and_what_was_missed_is_reconciled(
+    real_cluster: RealCluster, transport: HttpTransport, client: Client
+) -> None:
+    await install(transport, [Greeter])
+    async with (
+        way_to(real_cluster) as way,
+        greeter_manager(watch=HASTY).running(way.environment) as engine,
+    ):
+        parent = await client.create(greeter("silent", "before"))
+        await said(client, "before")
+        before, read = restarts(engine, Greeter, "idle"), len(way.faults.seen(STREAMED))
+
+        assert way.proxy.silence() >= 3  # two watches, and the connection of the writes
+        await client.apply(greeter("silent", "after"))
+        child = await said(client, "after")
+        assert restarts(engine, Greeter, "idle") > before
+        assert len(way.faults.seen(STREAMED)) == read
+        assert not await unready(engine)
+    await client.delete(parent)
+    await client.delete(child)
+
+
+async def said(client: Client, text: str) -> ConfigMap:
+    """Wait for the greeter's child to say something."""
+    found = await client.wait_for(
+        ConfigMap,
+        "silent",
+        "default",
+        until=lambda child: child is not None and child.data.get("text") == text,
+        timeout=SOON_SECONDS,
+    )
+    assert found is not None
+    return found
+
+
+async def test_lost_history_is_read_anew_without_haste(
+    forgetful_cluster: RealCluster, forgetful: Client
+) -> None:
+    churn = Churn(forgetful, OBJECTS, await made(forgetful, "churn"))
+    await churn.fill()
+    async with (
+        way_to(forgetful_cluster) as way,
+        churn.manager(HASTY).running(way.environment) as engine,
+    ):
+        for _ in range(TURNS):
+            way.proxy.cut()
+            await churn.turn(CHANGES)
+            await compact(forgetful_cluster.store)
+            await asyncio.sleep(TURN_SECONDS)
+        truth = await churn.truth()
+        await soon(lambda: cached(engine) == truth)
+
+        assert restarts(engine, ConfigMap, "410") >= 1
+        assert len(way.faults.seen(STREAMED)) <= restarts(engine, ConfigMap, "410") + 1
+        assert busiest(way.faults.seen(kind(ConfigMap))) < 5
+        assert not await unready(engine)
+
+
+async def test_what_vanished_while_away_is_told_and_forgotten(
+    forgetful_cluster: RealCluster, forgetful: Client
+) -> None:
+    ledger = Ledger(forgetful, await made(forgetful, "ledger"))
+    before = await ledger.fill()
+    async with (
+        way_to(forgetful_cluster) as way,
+        ledger.manager().running(way.environment) as engine,
+    ):
+        await soon(lambda: ledger.started == before)
+        ledger.listen(engine)
+
+        way.proxy.refuse()
+        way.proxy.cut()
+        await ledger.vanish()
+        await compact(forgetful_cluster.store)
+        assert not ledger.changes
+        way.proxy.resume()
+        after = await ledger.truth()
+        await soon(lambda: ledger.started == after)
+
+        assert restarts(engine, ConfigMap, "410") == 1
+        assert len(way.faults.seen(STREAMED)) == 2
+        ledger.check(engine, before, after)
