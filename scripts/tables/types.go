@@ -84,7 +84,7 @@ func (t Types) fields(field reflect.StructField) []Field {
 
 // typeName spells a type: string, bool, int32, int64, float64, bytes, a leaf or a message; with
 // * for a pointer, [] for a list, {} for a map from strings, and () for a list that is a message
-// of its own on the wire.
+// of its own on the wire. The name that Go gives a plain type follows: string v1.RestartPolicy.
 func (t Types) typeName(kind reflect.Type) string {
 	if leaf, found := leaves[shortName(kind)]; found {
 		return leaf
@@ -108,7 +108,10 @@ func (t Types) typeName(kind reflect.Type) string {
 	case reflect.Struct:
 		return t.visit(kind)
 	case reflect.String, reflect.Bool, reflect.Int32, reflect.Int64, reflect.Float64:
-		return kind.Kind().String()
+		if kind.PkgPath() != "" {
+			return kind.Kind().String() + " " + kind.String()
+		}
+		return kind.String()
 	}
 	panic(fmt.Sprintf("%v: a type nobody has met yet", kind))
 }

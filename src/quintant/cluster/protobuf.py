@@ -11,32 +11,20 @@ Whatever the bytes are, the answer is an object or `Malformed`.
 
 from __future__ import annotations
 
-import struct
-from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from functools import cache
-from math import isfinite
 from typing import Any
 
-import msgspec
-
-from quintant.cluster.protowire import Malformed, Value, Wire, members, numbers, signed, tag
-from quintant.cluster.quantities import canonical
+from quintant.cluster.protoleaf import LEAVES
+from quintant.cluster.protowire import Malformed, Wire, bytes_in, members, numbers, tag, text
 from quintant.cluster.tables import Field, Message, Sort, Type
-from quintant.runtime.clock import micro_timestamp, timestamp
 
 MAGIC = b"k8s\x00"
 DEPTH_LIMIT = 100
 """Messages inside each other: the schemas of real definitions need a third of it."""
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_NO_TIME = datetime.min.replace(tzinfo=UTC)
-_STRING_TYPE = 1
-"""The IntOrString that is a string."""
 _FIRST = tag(1, Wire.LENGTH)
-_SECOND = tag(2, Wire.LENGTH)
 
 Plain = dict[str, Any]
 Reader = Callable[[Any, int], Any]
@@ -55,38 +43,33 @@ class Body:
 
     def read(self, message: Message) -> Plain:
         """The object, read as a message; Malformed if it is none."""
-        try:
-            obj: Plain = _message(message, self.raw, 0)
-        except (OverflowError, RecursionError, UnicodeDecodeError, msgspec.DecodeError) as error:
-            raise Malformed(str(error)) from None
+        obj: Plain = _message(message, self.raw, 0)
         return {"apiVersion": self.api_version, "kind": self.kind} | obj
 
 
 def unwrap(data: bytes) -> Body:
-    """Open a body's envelope."""
+    """Open a body's envelope; Malformed if there is none."""
     if not data.startswith(MAGIC):
-        prefix = " ".join(str(byte) for byte in MAGIC)
+        expected = f"expected prefix [{' '.join(map(str, MAGIC))}]"
         raise Malformed(
-            f"provided data does not appear to be a protobuf message, expected prefix [{prefix}]"
+            f"provided data does not appear to be a protobuf message, {expected}"
+            if data
+            else "empty data"
         )
+    if data == MAGIC:
+        raise Malformed("empty body")
     envelope = dict(members(data[len(MAGIC) :]))
-    names = dict(members(_bytes(envelope.get(_FIRST, b""))))
-    api_version, kind = _bytes(names.get(_FIRST, b"")), _bytes(names.get(_SECOND, b""))
-    raw = _bytes(envelope.get(_SECOND, b""))
-    try:
-        return Body(api_version.decode(), kind.decode(), raw)
-    except UnicodeDecodeError as error:
-        raise Malformed(str(error)) from None
+    said = dict(members(bytes_in(envelope, 1)))
+    return Body(text(bytes_in(said, 1)), text(bytes_in(said, 2)), bytes_in(envelope, 2))
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How a message is read: what to do with each tag, and what stands for what did not come."""
+    """How a message is read: what to do with each tag."""
 
     steps: Mapping[int, Step]
     names: Mapping[int, str]
     """Of fields, by their numbers."""
-    zeros: tuple[tuple[str, Type], ...]
 
     def into(self, obj: Plain, data: bytes, depth: int) -> None:
         """Put what came into an object."""
@@ -102,13 +85,6 @@ class _Plan:
                     f"proto: wrong wireType = {key & 7} for field {self.names[key >> 3]}"
                 )
 
-    def complete(self, obj: Plain) -> Plain:
-        """Put in what did not come and Go writes anyway."""
-        for name, kind in self.zeros:
-            if name not in obj:
-                obj[name] = kind.zero()
-        return obj
-
 
 @cache
 def _plan(message: Message) -> _Plan:
@@ -118,15 +94,15 @@ def _plan(message: Message) -> _Plan:
         if field.number:
             names[field.number] = field.name
             steps |= _steps(field)
-    always = [field for field in message.fields.values() if field.traits.always]
-    return _Plan(steps, names, tuple((field.name, field.type) for field in always))
+    return _Plan(steps, names)
 
 
 def _message(message: Message, data: bytes, depth: int) -> Any:
     obj: Plain = {}
-    plan = _plan(message)
-    plan.into(obj, data, depth)
-    plan.complete(obj)
+    _plan(message).into(obj, data, depth)
+    for field in message.always:
+        if field.name not in obj:
+            obj[field.name] = field.type.zero()
     return _chosen(obj) if message.union else obj
 
 
@@ -153,11 +129,10 @@ def _steps(field: Field) -> dict[int, Step]:
 def _single(field: Field) -> Step:
     name, read = field.name, _reader(field.type)
     kept = field.type.pointer or field.traits.always
-    zero = field.type.zero()
 
     def put(obj: Plain, value: Any, depth: int) -> None:
         found = read(value, depth)
-        if kept or (found and found != zero):
+        if kept or found:
             obj[name] = found
         else:
             obj.pop(name, None)
@@ -189,7 +164,7 @@ def _entry(name: str, item: Type) -> Step:
 
     def put(obj: Plain, value: Any, depth: int) -> None:
         pair = dict(members(value))
-        key, found = _text(pair.get(_FIRST, b"")), pair.get(second)
+        key, found = text(bytes_in(pair, 1)), pair.get(second)
         entries = obj.setdefault(name, {})
         entries[key] = (absent or item.zero()) if found is None else read(found, depth)
 
@@ -197,7 +172,7 @@ def _entry(name: str, item: Type) -> Step:
 
 
 def _wire(kind: Type) -> Wire:
-    if kind.sort in _NUMBERS:
+    if kind.sort in (Sort.BOOL, Sort.INT32, Sort.INT64):
         return Wire.VARINT
     return Wire.FIXED64 if kind.sort is Sort.FLOAT else Wire.LENGTH
 
@@ -210,81 +185,5 @@ def _reader(kind: Type) -> Reader:
         return lambda value, depth: (
             [read(item, depth) for key, item in members(value) if key == _FIRST] or None
         )
-    return _LEAVES[kind.sort]
-
-
-def _text(value: Value) -> str:
-    return _bytes(value).decode()
-
-
-def _bytes(value: Value) -> bytes:
-    if isinstance(value, int):
-        raise Malformed(f"expected bytes, got the number {value}")
-    return value
-
-
-def _number(found: Mapping[int, Value], number: int) -> int:
-    value = found.get(tag(number, Wire.VARINT), 0)
-    return value if isinstance(value, int) else 0
-
-
-def _float(value: bytes, depth: int) -> float:
-    (number,) = struct.unpack("<d", value)
-    if not isfinite(number):
-        raise Malformed(f"json: unsupported value: {number}")
-    # Go writes a whole number without a fraction.
-    return int(number) if number.is_integer() else float(number)
-
-
-def _moment(value: bytes) -> tuple[datetime, int]:
-    """A time's second, and the microseconds after it."""
-    found = dict(members(value))
-    moment = _EPOCH + timedelta(seconds=signed(_number(found, 1), 64))
-    return moment, signed(_number(found, 2), 32) // 1000
-
-
-def _time(value: bytes, depth: int) -> str | None:
-    moment, _ = _moment(value)
-    return timestamp(moment) if value and moment != _NO_TIME else None
-
-
-def _micro_time(value: bytes, depth: int) -> str | None:
-    moment, micros = _moment(value)
-    moment += timedelta(microseconds=micros)
-    return micro_timestamp(moment) if value and moment != _NO_TIME else None
-
-
-def _quantity(value: bytes, depth: int) -> str:
-    texts = [_text(text) for key, text in members(value) if key == _FIRST]
-    try:
-        return canonical(texts[-1]) if texts else "0"
-    except ValueError as error:
-        raise Malformed(str(error)) from None
-
-
-def _int_or_string(value: bytes, depth: int) -> int | str:
-    found = dict(members(value))
-    if _number(found, 1) == _STRING_TYPE:
-        return _text(found.get(tag(3, Wire.LENGTH), b""))
-    return signed(_number(found, 2), 32)
-
-
-def _json(value: bytes, depth: int) -> Any:
-    text = dict(members(value)).get(_FIRST)
-    return msgspec.json.decode(_bytes(text)) if text else None
-
-
-_NUMBERS = frozenset({Sort.BOOL, Sort.INT32, Sort.INT64})
-_LEAVES: Mapping[Sort, Reader] = {
-    Sort.STRING: lambda value, depth: value.decode(),
-    Sort.BOOL: lambda value, depth: value != 0,
-    Sort.INT32: lambda value, depth: signed(value, 32),
-    Sort.INT64: lambda value, depth: signed(value, 64),
-    Sort.FLOAT: _float,
-    Sort.BYTES: lambda value, depth: b64encode(value).decode(),
-    Sort.TIME: _time,
-    Sort.MICROTIME: _micro_time,
-    Sort.QUANTITY: _quantity,
-    Sort.INT_OR_STRING: _int_or_string,
-    Sort.JSON: _json,
-}
+    leaf = LEAVES[kind.sort]
+    return lambda value, depth: leaf(value)

@@ -7,7 +7,7 @@ believed before it is compared with what is there, so that a reader's work is bo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import IntEnum
 
 NUMBER_BITS = 64
@@ -72,6 +72,26 @@ def numbers(data: bytes) -> Iterator[int]:
     while at < len(data):
         value, at = _varint(data, at)
         yield value
+
+
+def text(value: bytes) -> str:
+    """A string."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise Malformed("proto: a string is not valid UTF-8") from None
+
+
+def bytes_in(found: Mapping[int, Value], number: int) -> bytes:
+    """The bytes of a field among the members of a message; none if it did not come."""
+    value = found.get(tag(number, Wire.LENGTH), b"")
+    return value if isinstance(value, bytes) else b""
+
+
+def number_in(found: Mapping[int, Value], number: int) -> int:
+    """The number of a field among the members of a message; 0 if it did not come."""
+    value = found.get(tag(number, Wire.VARINT), 0)
+    return value if isinstance(value, int) else 0
 
 
 def signed(value: int, bits: int) -> int:

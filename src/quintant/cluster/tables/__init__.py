@@ -50,7 +50,7 @@ class Type:
     pointer: bool = False
     """It can be absent although its value would be empty: an explicit zero is kept."""
     name: str = ""
-    """Of a message."""
+    """Of a message; what Go calls a plain type that has a name there."""
     of: Type | None = None
     """What a list or map holds."""
 
@@ -120,16 +120,18 @@ class Message:
     declared: tuple[Field, ...]
     fields: Mapping[str, Field]
     """By JSON name, those of flattened messages included."""
+    always: tuple[Field, ...]
+    """Those that Go writes to JSON even when they are empty."""
     atomic: bool = False
     """One value to server-side apply."""
     union: bool = False
     """Its JSON form is that of whichever member is set."""
 
-    def zero(self) -> dict[str, Any]:
+    def zero(self) -> Any:
         """The JSON that Go makes of an empty one, fresh."""
-        return {
-            name: field.type.zero() for name, field in self.fields.items() if field.traits.always
-        }
+        if self.union:
+            return False if "Allows" in self.fields else None
+        return {field.name: field.type.zero() for field in self.always}
 
 
 def find(api_version: str, kind: str) -> Message | None:
@@ -151,7 +153,9 @@ def message(name: str) -> Message:
     fields: dict[str, Field] = {}
     for field in declared:
         fields |= {field.name: field} if field.name else field.type.message.fields
-    return Message(name, declared, fields, atomic=row.trait == "atomic", union=row.trait == "union")
+    always = tuple(field for field in fields.values() if field.traits.always)
+    atomic, union = row.trait == "atomic", row.trait == "union"
+    return Message(name, declared, fields, always, atomic=atomic, union=union)
 
 
 class _Column(msgspec.Struct, frozen=True, array_like=True):
@@ -195,6 +199,5 @@ def _type(text: str) -> Type:
         return replace(_type(text[1:]), pointer=True)
     if text[:2] in (Sort.LIST.value, Sort.MAP.value, Sort.BOX.value):
         return Type(Sort(text[:2]), of=_type(text[2:]))
-    if "." in text:
-        return Type(Sort.MESSAGE, name=text)
-    return Type(Sort(text))
+    sort, _, name = text.partition(" ")
+    return Type(Sort.MESSAGE, name=sort) if "." in sort else Type(Sort(sort), name=name)

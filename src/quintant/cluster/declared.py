@@ -1,0 +1,70 @@
+"""The shapes of built-in kinds: what the tables say, as merging and field ownership ask for it.
+
+A structure may have its declared fields only; a map merges key by key unless the table calls it one
+value; a list is one value, a set, or a map of its items by their keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from quintant.cluster.shapes import DEDUCED, Listing, Shape
+from quintant.cluster.tables import Message, Sort, Traits, Type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """A place in a built-in object."""
+
+    type: Type
+    atomic: bool
+    closed: bool
+    listing: Listing
+    keys: Mapping[str, Any]
+
+    def declares(self, name: str) -> bool:
+        return self.closed and name in self.type.message.fields
+
+    def child(self, name: str) -> Shape:
+        if self.closed:
+            return _children(self.type.message).get(name, DEDUCED)
+        return _place(self.type.item, _PLAIN) if self.type.sort is Sort.MAP else DEDUCED
+
+    def item(self) -> Shape:
+        return _place(self.type.item, _PLAIN) if self.type.of is not None else DEDUCED
+
+
+_PLAIN = Traits()
+
+
+def builtin_shape(message: Message) -> Shape:
+    """The shape of a built-in kind."""
+    return _place(Type(Sort.MESSAGE, name=message.name), _PLAIN)
+
+
+@cache
+def _children(message: Message) -> Mapping[str, Shape]:
+    return {name: _place(field.type, field.traits) for name, field in message.fields.items()}
+
+
+@cache
+def _place(kind: Type, traits: Traits) -> Place:
+    structure = kind.message if kind.sort is Sort.MESSAGE else None
+    return Place(
+        kind,
+        atomic=traits.atomic or (structure is not None and structure.atomic),
+        closed=structure is not None and not structure.union,
+        listing=Listing(traits.list),
+        keys={name: _default(kind.item.message, name) for name in traits.keys},
+    )
+
+
+def _default(message: Message, name: str) -> Any:
+    """What identifies an item that does not say; None if every item has to."""
+    field = message.fields[name]
+    if field.traits.default is not None:
+        return field.traits.default
+    return field.type.zero() if field.traits.always else None
