@@ -119,6 +119,11 @@ class ApiServer:
         self.audit.note(user.name if user else "", asked, code)
         return answer
 
+    @property
+    def watches(self) -> int:
+        """How many watches are open."""
+        return len(self._hub)
+
     def leave(self, watch: Watcher) -> None:
         """End a watch that `handle` opened."""
         self._hub.leave(watch)
