@@ -11,7 +11,7 @@ from quintant.runtime.crd import definitions
 from quintant.runtime.manager import Manager
 from quintant.runtime.manifest import to_yaml
 from quintant.runtime.object import Object
-from quintant.runtime.rbac import Grantee, needs, roles
+from quintant.runtime.rbac import generated
 
 
 @click.command("manifests")
@@ -30,11 +30,10 @@ def command(target: str, namespace: str) -> None:
 def manifests(manager: Manager, namespace: str) -> dict[str, str]:
     """The manifests of a manager that lives in a namespace, by what they are about."""
     settings = manager.settings
-    grantee = Grantee(settings.name, namespace, settings.namespaces, settings.leader_elect)
     service = ServiceReference(name=settings.name, namespace=namespace)
     found = {
         "crds": to_yaml(definitions(manager.kinds())),
-        "rbac": _yaml(roles(grantee, needs(manager.declarations))),
+        "rbac": _yaml(generated(settings, manager.declarations, namespace)),
         "webhooks": _yaml(manager.webhooks.configurations(service)),
     }
     return {name: text for name, text in found.items() if text}

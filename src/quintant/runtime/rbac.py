@@ -34,6 +34,7 @@ from quintant.runtime.declaration import Declaration
 from quintant.runtime.object import Object, ObjectMeta
 from quintant.runtime.resource import resource_of
 from quintant.runtime.series import DEFAULT_NAMESPACE
+from quintant.runtime.settings import Settings
 
 READ = ("get", "list", "watch")
 NAME_LABEL = "app.kubernetes.io/name"
@@ -129,6 +130,14 @@ def roles(grantee: Grantee, permissions: Needs) -> tuple[Object, ...]:
     within = [_within(grantee, rules(held), place) for place, held in sorted(places.items())]
     cluster = _everywhere(grantee, wide) if wide else ()
     return (account, *cluster, *(obj for pair in within for obj in pair), *leases)
+
+
+def generated(
+    settings: Settings, declarations: Iterable[Declaration[Any]], namespace: str
+) -> tuple[Object, ...]:
+    """Everything that gives a manager its permissions, if it lives in this namespace."""
+    grantee = Grantee(settings.name, namespace, settings.namespaces, settings.leader_elect)
+    return roles(grantee, needs(declarations))
 
 
 def _needs(declared: Declaration[Any]) -> Needs:

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from quintant.testing.cluster import InProcessCluster, named
     from quintant.testing.loop import VirtualLoop, advance, run, settle
     from quintant.testing.once import Note, Outcome, Write, reconcile_once
+    from quintant.testing.privileges import Account, grant
 
 _HOMES = {
+    "Account": "quintant.testing.privileges",
     "FaultTransport": "quintant.runtime.client.faults",
     "InProcessCluster": "quintant.testing.cluster",
     "Note": "quintant.testing.once",
@@ -22,6 +24,7 @@ _HOMES = {
     "Write": "quintant.testing.once",
     "advance": "quintant.testing.loop",
     "anything": "quintant.runtime.client.match",
+    "grant": "quintant.testing.privileges",
     "kind": "quintant.runtime.client.match",
     "named": "quintant.testing.cluster",
     "path": "quintant.runtime.client.match",
@@ -34,6 +37,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Account",
     "FaultTransport",
     "InProcessCluster",
     "Note",
@@ -42,6 +46,7 @@ __all__ = [
     "Write",
     "advance",
     "anything",
+    "grant",
     "kind",
     "named",
     "path",

@@ -1,0 +1,66 @@
+"""A manager under exactly the roles that are generated for it, and what it makes of them.
+
+    cluster = InProcessCluster(rbac=True)
+    account = await grant(cluster, manager)
+    await cluster.run(manager, environment=cluster.environment(account.credentials))
+    ...
+    assert not account.denied()     # a verb it lacks
+    print(account.unused())         # a verb it could do without
+
+The namespaces that the manager is restricted to must exist.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+from quintant.cluster.audit import Record
+from quintant.cluster.auth import service_account
+from quintant.runtime.client.proof import Credentials, Fixed, Proof, bearer
+from quintant.runtime.hidden import Hidden
+from quintant.runtime.manager import Manager
+from quintant.runtime.rbac import Needs, Permission, generated, needs
+from quintant.testing.cluster import InProcessCluster
+
+
+async def grant(cluster: InProcessCluster, manager: Manager, namespace: str = "default") -> Account:
+    """Give a manager that lives in a namespace its service account, its roles, and a token."""
+    for obj in generated(manager.settings, manager.declarations, namespace):
+        await cluster.client.apply(obj)
+    user = service_account(namespace, manager.name)
+    cluster.server.tokens.add(user.name, user)
+    credentials = Fixed(Proof(bearer(Hidden(user.name))))
+    return Account(cluster, user.name, credentials, needs(manager.declarations))
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The service account of a manager."""
+
+    cluster: InProcessCluster = field(repr=False)
+    user: str
+    credentials: Credentials
+    permissions: Needs
+    """What its controllers declare; the lease is granted apart."""
+
+    def requests(self) -> list[Record]:
+        """What it asked for, as far as the server remembers."""
+        return self.cluster.server.audit.by(self.user)
+
+    def denied(self) -> list[Record]:
+        """What it asked for and may not do."""
+        return [record for record in self.requests() if record.code == HTTPStatus.FORBIDDEN]
+
+    def unused(self) -> set[Permission]:
+        """What it may do and did not."""
+        used = {step for record in self.requests() for step in _used(record)}
+        return {held for held in self.permissions if held[:3] not in used}
+
+
+def _used(record: Record) -> list[tuple[str, str, str]]:
+    """The permissions a request needed: an apply that made an object also created it."""
+    verbs = [record.verb]
+    if record.verb == "patch" and record.code == HTTPStatus.CREATED:
+        verbs.append("create")
+    return [(record.group, record.resource, verb) for verb in verbs]
