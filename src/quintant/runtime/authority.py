@@ -1,0 +1,153 @@
+"""A certificate authority of our own: servers and clients, with P-256 keys.
+
+What it signs is X.509 that any TLS library verifies: key identifiers, key usages and alternative
+names are there. Keys come out as PEM inside `Hidden`. This module imports `cryptography`, 10 MB
+that most processes never need: import it where certificates are made, not at a program's top.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID, ObjectIdentifier
+
+from quintant.runtime.hidden import Hidden
+from quintant.runtime.tls import KeyPair
+
+# Clocks differ: a certificate is valid from a little before it was made.
+BACKDATE = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """How long a certificate is valid."""
+
+    since: datetime
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Authority:
+    """Signs certificates; `certificate` (PEM) is what has to be trusted for them."""
+
+    certificate: bytes
+    _key: ec.EllipticCurvePrivateKey = field(repr=False)
+
+    @classmethod
+    def make(cls, name: str, term: Term) -> Authority:
+        """A new authority with a new key."""
+        key = new_key()
+        builder = (
+            _builder(_named(name), _named(name), term)
+            .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+            .add_extension(_usage(signs=True), critical=True)
+        )
+        return cls(_sign(builder, key.public_key(), key), key)
+
+    @classmethod
+    def load(cls, pair: KeyPair) -> Authority:
+        """The authority that was saved as `pair`; ValueError if it is not one."""
+        key = load_pem_private_key(pair.key.reveal(), password=None)
+        if not isinstance(key, ec.EllipticCurvePrivateKey):
+            raise ValueError("the key of an authority is an elliptic curve key")
+        return cls(pair.certificate.reveal(), key)
+
+    @property
+    def pair(self) -> KeyPair:
+        """Certificate and key, to be saved."""
+        return KeyPair(Hidden(self.certificate), private_pem(self._key))
+
+    def serving(self, names: Sequence[str], term: Term) -> KeyPair:
+        """A certificate for a server under DNS names and IP addresses."""
+        alternatives = x509.SubjectAlternativeName([_alternative(name) for name in names])
+        builder = self._leaf(_named(names[0]), term, ExtendedKeyUsageOID.SERVER_AUTH)
+        return self._issue(builder.add_extension(alternatives, critical=False))
+
+    def client(self, user: str, groups: Sequence[str], term: Term) -> KeyPair:
+        """A certificate for a client: Kubernetes takes CN for the user and O for the groups."""
+        subject = _named(user, *groups)
+        return self._issue(self._leaf(subject, term, ExtendedKeyUsageOID.CLIENT_AUTH))
+
+    def _leaf(
+        self, subject: x509.Name, term: Term, purpose: ObjectIdentifier
+    ) -> x509.CertificateBuilder:
+        own = x509.load_pem_x509_certificate(self.certificate).subject
+        return (
+            _builder(subject, own, term)
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .add_extension(_usage(signs=False), critical=True)
+            .add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
+        )
+
+    def _issue(self, builder: x509.CertificateBuilder) -> KeyPair:
+        key = new_key()
+        return KeyPair(Hidden(_sign(builder, key.public_key(), self._key)), private_pem(key))
+
+
+def new_key() -> ec.EllipticCurvePrivateKey:
+    """A new key: P-256 is made in microseconds, and everybody verifies it."""
+    return ec.generate_private_key(ec.SECP256R1())
+
+
+def private_pem(key: ec.EllipticCurvePrivateKey) -> Hidden[bytes]:
+    """A key as PEM, without a password."""
+    return Hidden(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+
+
+def _builder(subject: x509.Name, issuer: x509.Name, term: Term) -> x509.CertificateBuilder:
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(term.since - BACKDATE)
+        .not_valid_after(term.until)
+    )
+
+
+def _sign(
+    builder: x509.CertificateBuilder,
+    owner: ec.EllipticCurvePublicKey,
+    by: ec.EllipticCurvePrivateKey,
+) -> bytes:
+    """The certificate as PEM, with the key identifiers by which verifiers find its issuer."""
+    issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(by.public_key())
+    return (
+        builder.public_key(owner)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(owner), critical=False)
+        .add_extension(issuer, critical=False)
+        .sign(by, hashes.SHA256())
+        .public_bytes(Encoding.PEM)
+    )
+
+
+def _named(common: str, *organizations: str) -> x509.Name:
+    groups = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, name) for name in organizations]
+    return x509.Name([*groups, x509.NameAttribute(NameOID.COMMON_NAME, common)])
+
+
+def _alternative(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
+
+
+def _usage(*, signs: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=not signs, key_cert_sign=signs, crl_sign=signs,
+        content_commitment=False, key_encipherment=False, data_encipherment=False,
+        key_agreement=False, encipher_only=False, decipher_only=False,
+    )  # fmt: skip
