@@ -190,6 +190,11 @@ def resource_of(kind: type[Object]) -> Resource:
     return found
 
 
+def defined(kind: type[Object]) -> bool:
+    """Whether a class is a custom kind of our own: its type is the whole truth, not a view."""
+    return "__definition__" in vars(kind)
+
+
 def definition_of(kind: type[Object]) -> Definition:
     """What the CRD of a custom kind says; ConfigError for any other class."""
     found: Definition | None = vars(kind).get("__definition__")

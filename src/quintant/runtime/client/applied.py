@@ -8,7 +8,10 @@ dies with the process: after a restart each object is applied once more, which t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NamedTuple
+
+from msgspec.structs import fields
 
 from quintant.runtime import codec
 from quintant.runtime.object import Model, Object, ObjectMeta, replace
@@ -16,41 +19,50 @@ from quintant.runtime.resource import resource_of
 
 # Entries of objects deleted by others are dropped when so many have gathered.
 LIMIT = 100_000
+STATUS = "status"
 
 
 class _Entry(NamedTuple):
     body: int
     uid: str
     version: str
-    generation: int
-    meta: int
+    rest: int | None
+    """A hash of all that the apply may have set; None where only the version can tell."""
 
 
 class Applied:
-    """The last body applied to each object, and the version it led to."""
+    """The last body applied to each object or its status, and the version it led to."""
 
     __slots__ = ("_entries",)
 
     def __init__(self) -> None:
-        self._entries: dict[Any, _Entry] = {}
+        self._entries: dict[tuple[type, str, str, str], _Entry] = {}
 
-    def note(self, stored: Object, body: bytes) -> None:
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def note(self, stored: Object, body: bytes, sub: str = "") -> None:
         """Remember that `body` led to `stored`."""
         if len(self._entries) >= LIMIT:
             self._entries.clear()
-        self._entries[_key(stored)] = _entry(stored, body)
-
-    def holds(self, current: Object, body: bytes) -> bool:
-        """Whether applying `body` again would change nothing, as far as is known here."""
-        last = self._entries.get(_key(current))
-        if last is None or last.body != hash(body) or last.uid != current.metadata.uid:
-            return False
-        if last.version == current.metadata.resource_version:
-            return True
-        # Status writes move the version but neither generation nor the metadata we set.
-        return bool(last.generation) and last == _entry(current, body)._replace(
-            version=last.version
+        meta = stored.metadata
+        self._entries[_key(stored, sub)] = _Entry(
+            hash(body), meta.uid, meta.resource_version, _rest(stored, sub)
         )
+
+    def holds(self, current: Object, body: bytes, sub: str = "") -> bool:
+        """Whether applying `body` again would change nothing, as far as is known here."""
+        last, meta = self._entries.get(_key(current, sub)), current.metadata
+        if last is None or last.body != hash(body) or last.uid != meta.uid:
+            return False
+        if last.version == meta.resource_version:
+            return True
+        return last.rest is not None and last.rest == _rest(current, sub)
+
+    def forget(self, obj: Object) -> None:
+        """Let go of an object that is no more."""
+        for sub in ("", STATUS):
+            self._entries.pop(_key(obj, sub), None)
 
 
 def apply_body(obj: Object) -> bytes:
@@ -58,10 +70,8 @@ def apply_body(obj: Object) -> bytes:
 
     A uid stays: it is a precondition.
     """
-    changes: dict[str, Any] = {"metadata": replace(_bare(obj.metadata), uid=obj.metadata.uid)}
-    if getattr(obj, "status", None) is not None:
-        changes["status"] = None
-    return codec.encode_object(replace(obj, **changes))
+    meta = _bare(obj.metadata, obj.metadata.uid)
+    return codec.encode_object(replace(obj, metadata=meta, **_without_status(type(obj))))
 
 
 def status_body(obj: Object, status: Model | Mapping[str, Any]) -> bytes:
@@ -76,10 +86,17 @@ def status_body(obj: Object, status: Model | Mapping[str, Any]) -> bytes:
     return codec.encode(document)
 
 
-def _bare(meta: ObjectMeta) -> ObjectMeta:
+@cache
+def _without_status(kind: Any) -> dict[str, Any]:
+    """The change that leaves out a kind's status: its default is the one value not sent."""
+    return {each.name: each.default for each in fields(kind) if each.name == STATUS}
+
+
+def _bare(meta: ObjectMeta, uid: str = "") -> ObjectMeta:
     return ObjectMeta(
         name=meta.name,
         namespace=meta.namespace,
+        uid=uid,
         labels=meta.labels,
         annotations=meta.annotations,
         owner_references=meta.owner_references,
@@ -87,16 +104,14 @@ def _bare(meta: ObjectMeta) -> ObjectMeta:
     )
 
 
-def _entry(obj: Object, body: bytes) -> _Entry:
+def _rest(obj: Object, sub: str) -> int | None:
+    if sub:
+        return hash(codec.encode(getattr(obj, sub)))
+    # Status writes move the version, but neither generation nor the metadata we set. A kind
+    # without generation has no such sign.
     meta = obj.metadata
-    return _Entry(
-        hash(body),
-        meta.uid,
-        meta.resource_version,
-        meta.generation,
-        hash(codec.encode(_bare(meta))),
-    )
+    return hash((meta.generation, codec.encode(_bare(meta)))) if meta.generation else None
 
 
-def _key(obj: Object) -> tuple[type, str, str]:
-    return type(obj), obj.metadata.namespace, obj.metadata.name
+def _key(obj: Object, sub: str) -> tuple[type, str, str, str]:
+    return type(obj), obj.metadata.namespace, obj.metadata.name, sub

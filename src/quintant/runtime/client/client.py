@@ -1,32 +1,28 @@
 """The client that controllers use: reads from caches, writes that are seen at once.
 
-Reads come from the informer of the kind if there is one, and from the server with `live=True` or
-when the client has no caches at all. Writes are create, server-side apply, patch with a
-precondition, status and delete; there is no PUT, because a typed object holds only the fields it
-models. Each write passes the fence (leadership) and becomes visible to reads when it returns.
+Reads are those of `Reader`. Writes are create, server-side apply, patch with a precondition, status
+and delete; there is no PUT, because a typed object holds only the fields it models. Each write
+passes the fence (leadership), is not torn by cancellation once it has been sent, and is visible to
+reads when it returns.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import parse_qsl
 
 from quintant.runtime import codec
-from quintant.runtime.client.applied import Applied, apply_body, status_body
+from quintant.runtime.client.applied import STATUS, Applied, apply_body, status_body
 from quintant.runtime.client.merge import difference
-from quintant.runtime.client.rest import APPLY, JSON_PATCH, MERGE, PAGE_SIZE, Patch, Rest
+from quintant.runtime.client.reader import Reader
+from quintant.runtime.client.rest import APPLY, JSON_PATCH, MERGE, Patch, uninterrupted
 from quintant.runtime.client.subresource import Subresource
 from quintant.runtime.client.transport import Call
-from quintant.runtime.clock import Chance
-from quintant.runtime.errors import ConfigError, NotFound, Status
+from quintant.runtime.errors import ConfigError, NotFound
 from quintant.runtime.object import K, Model, Object, ObjectMeta, Request
-from quintant.runtime.resource import Resource, resource_of
-from quintant.runtime.watch.caches import Caches
-from quintant.runtime.watch.follow import await_state, follow
-from quintant.runtime.watch.informer import Change
-from quintant.runtime.watch.scope import Scope, selects
+from quintant.runtime.resource import resource_of
 
 MANAGER = "quintant"
 
@@ -36,83 +32,25 @@ def unfenced() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class Client(Reader):
     """Typed access to the API server, for one field manager."""
 
-    rest: Rest
-    caches: Caches | None = None
     manager: str = MANAGER
     """The field manager of every write: the controller's name, and stable for ever."""
     fence: Callable[[], None] = unfenced
     """Raises NotLeader when this process may no longer write."""
     dry_run: bool = False
-    chance: Chance = field(default_factory=Chance)
-    applied: Applied = field(default_factory=Applied)
+    """Whether the server is to try every write and to keep none."""
+    applied: Applied = field(default_factory=Applied, kw_only=True)
 
     def named(self, manager: str) -> Client:
         """The same client, writing as another field manager."""
         return replace(self, manager=manager, applied=Applied())
 
-    async def get(self, kind: type[K], name: str, namespace: str = "", *, live: bool = False) -> K:
-        """Read one object; NotFound if it is absent."""
-        found = await self.find(kind, name, namespace, live=live)
-        if found is None:
-            raise _not_found(resource_of(kind), name)
-        return found
-
-    async def find(
-        self, kind: type[K], name: str, namespace: str = "", *, live: bool = False
-    ) -> K | None:
-        """Read one object; None if it is absent."""
-        key = Request(name, namespace)
-        if live or self.caches is None:
-            try:
-                return await self.rest.get(kind, key)
-            except NotFound:
-                return None
-        informer = self.caches.of(kind)
-        if not informer.synced:
-            await informer.wait_synced()
-        return informer.get(key)
-
-    async def list(
-        self,
-        kind: type[K],
-        namespace: str = "",
-        *,
-        labels: Mapping[str, str] | None = None,
-        fields: Mapping[str, str] | None = None,
-        index: tuple[str, str] | None = None,
-        live: bool = False,
-    ) -> Sequence[K]:
-        """Read many objects; an empty namespace means all, an index is a (name, value) pair."""
-        if live or self.caches is None:
-            if index is not None:
-                raise ConfigError("an index can only be read from a cache", hint="drop live=True")
-            return await self._list_live(Scope(kind, namespace, labels or {}, fields or {}))
-        if fields:
-            raise ConfigError("a cache has no field selectors", hint="use an index, or live=True")
-        informer = self.caches.of(kind)
-        if not informer.synced:
-            await informer.wait_synced()
-        objects = informer.store.by_index(*index) if index else informer.store
-        return [obj for obj in objects if _selected(obj, namespace, labels or {})]
-
-    def watch(
-        self,
-        kind: type[K],
-        namespace: str = "",
-        *,
-        labels: Mapping[str, str] | None = None,
-        fields: Mapping[str, str] | None = None,
-    ) -> AsyncIterator[Change[K]]:
-        """Follow a kind for ever: what is there first, then every change; heals by itself."""
-        return follow(self.rest, Scope(kind, namespace, labels or {}, fields or {}), self.chance)
-
     async def create(self, obj: K) -> K:
         """Create an object; AlreadyExists if its name is taken."""
         self.fence()
-        return self._stored(obj, await self.rest.create(obj, self._query()))
+        return await uninterrupted(self._create(obj))
 
     async def apply(self, obj: K, *, force: bool = True) -> K:
         """Make the server's object agree with every field set here (server-side apply).
@@ -123,14 +61,10 @@ class Client:
         """
         self.fence()
         body = apply_body(obj)
-        known = self._cached(obj)
+        known = self._known(obj)
         if known is not None and self.applied.holds(known, body):
             return known
-        patch = Patch(APPLY, body, idempotent=True)
-        query = self._query(force=force)
-        stored = self._stored(obj, await self.rest.patch(type(obj), obj.key, patch, query=query))
-        self.applied.note(stored, body)
-        return stored
+        return await uninterrupted(self._apply(obj, body, force=force))
 
     async def patch(self, new: K, *, since: K, sub: str = "") -> K:
         """Send the difference of two versions; Conflict if the object is not `since` any more.
@@ -143,8 +77,7 @@ class Client:
             return new
         change.setdefault("metadata", {})["resourceVersion"] = since.metadata.resource_version
         patch = Patch(MERGE, codec.encode(change), idempotent=True)
-        raw = await self.rest.patch(type(new), new.key, patch, sub=sub, query=self._query())
-        return self._stored(new, raw)
+        return await uninterrupted(self._patch(new, patch, sub))
 
     async def set_status(self, obj: K, status: Model) -> K:
         """Make the status say this, through the subresource; nothing is sent if it does already.
@@ -158,12 +91,10 @@ class Client:
                 f"{resource.kind} has no status subresource",
                 hint="declare it: @resource(..., status=True)",
             )
-        if getattr(self._cached(obj) or obj, "status", None) == status:
-            return obj
-        patch = Patch(APPLY, status_body(obj, status), idempotent=True)
-        query = self._query(force=True)
-        raw = await self.rest.patch(type(obj), obj.key, patch, sub="status", query=query)
-        return self._stored(obj, raw)
+        known, body = self._known(obj) or obj, status_body(obj, status)
+        if getattr(known, STATUS, None) == status or self.applied.holds(known, body, STATUS):
+            return known
+        return await uninterrupted(self._apply(obj, body, force=True, sub=STATUS))
 
     async def amend(
         self, kind: type[Object], meta: ObjectMeta, operations: Sequence[Mapping[str, Any]]
@@ -173,18 +104,16 @@ class Client:
         It needs no typed object, so it works on one that does not fit its type.
         """
         self.fence()
-        patch = Patch(JSON_PATCH, codec.encode(operations))
-        key = Request(meta.name, meta.namespace)
-        raw = await self.rest.patch(kind, key, patch, query=self._query())
-        if self.caches is not None and not self.dry_run:
-            self.caches.rewrote(resource_of(kind), raw)
+        key, patch = Request(meta.name, meta.namespace), Patch(JSON_PATCH, codec.encode(operations))
+        await uninterrupted(self._amend(kind, key, patch))
 
     async def delete(
         self, obj: Object, *, foreground: bool = False, unchanged: bool = False
     ) -> None:
-        """Delete this very object, not a namesake; it is no error if it is gone already.
+        """Delete this very object; it is no error if it is gone already.
 
-        `foreground` waits for dependants; `unchanged` refuses (Conflict) if it changed since read.
+        Conflict if a namesake has taken its place, or, with `unchanged`, if it changed since it was
+        read. `foreground` deletes its dependants first.
         """
         self.fence()
         meta = obj.metadata
@@ -196,15 +125,11 @@ class Client:
             "preconditions": preconditions,
             **({"dryRun": ["All"]} if self.dry_run else {}),
         }
-        try:
-            raw = await self.rest.delete(type(obj), obj.key, options)
-        except NotFound:
-            raw = b""
-        self._deleted(obj, raw)
+        await uninterrupted(self._delete(obj, options))
 
     def sub(self, obj: Object, name: str) -> Subresource:
         """A subresource of an object, such as "scale", as plain data."""
-        return Subresource(self.rest, resource_of(type(obj)), obj.key, name, self.fence)
+        return Subresource(self.rest, obj, name, self._query(), self.fence)
 
     async def raw(
         self,
@@ -215,52 +140,47 @@ class Client:
         headers: Mapping[str, str] | None = None,
     ) -> bytes:
         """Any request at all; the path may carry a query."""
-        if method not in ("GET", "HEAD"):
-            self.fence()
-        return (await self.rest.send(Call(method, path, headers=headers or {}, body=body))).body
-
-    async def wait(self, obj: K, until: Callable[[K | None], bool], timeout: float) -> K | None:
-        """Follow one object until a condition holds; TimeoutError after `timeout` seconds.
-
-        The condition sees None when the object is absent; what it accepted is returned.
-        """
-        return await self.wait_for(type(obj), *obj.key, until=until, timeout=timeout)
-
-    async def wait_for(
-        self,
-        kind: type[K],
-        name: str,
-        namespace: str = "",
-        *,
-        until: Callable[[K | None], bool],
-        timeout: float,
-    ) -> K | None:
-        """`wait`, for an object that may not exist yet."""
-        scope = Scope(kind, namespace, fields={"metadata.name": name})
-        async with asyncio.timeout(timeout):
-            return await await_state(self.rest, scope, self.chance, until)
-
-    async def _list_live(self, scope: Scope[K]) -> Sequence[K]:
-        found: Sequence[K] = ()
-        query = {**scope.query, "limit": str(PAGE_SIZE)}
-        more: dict[str, str] = {}
-        while True:
-            page = await self.rest.page(scope.kind, scope.namespace, query | more)
-            found = [*found, *(codec.decode(scope.kind, raw) for raw in page.items or ())]
-            if not page.metadata.continue_token:
-                return found
-            more = {"continue": page.metadata.continue_token}
-
-    def _query(self, *, force: bool = False) -> dict[str, str]:
-        query = {"fieldManager": self.manager}
-        if force:
-            query["force"] = "true"
+        path, _, given = path.partition("?")
+        query, headers = dict(parse_qsl(given, keep_blank_values=True)), headers or {}
+        if method in ("GET", "HEAD"):
+            return (await self.rest.send(Call(method, path, query, headers))).body
+        self.fence()
         if self.dry_run:
             query["dryRun"] = "All"
-        return query
+        call = Call(method, path, query, headers, body, self.rest.write_timeout)
+        return (await uninterrupted(self.rest.send(call))).body
 
-    def _cached(self, obj: K) -> K | None:
-        return self.caches.seen(type(obj), obj.key) if self.caches is not None else None
+    # What follows runs to its end even if the caller is cancelled: the write, and its mark in the
+    # caches and in the memory of what was applied.
+
+    async def _create(self, obj: K) -> K:
+        return self._stored(obj, await self.rest.create(obj, self._query()))
+
+    async def _apply(self, obj: K, body: bytes, *, force: bool, sub: str = "") -> K:
+        query = self._query(force=force)
+        patch = Patch(APPLY, body, idempotent=True)
+        raw = await self.rest.patch(type(obj), obj.key, patch, sub=sub, query=query)
+        stored = self._stored(obj, raw)
+        if not self.dry_run:
+            self.applied.note(stored, body, sub)
+        return stored
+
+    async def _patch(self, obj: K, patch: Patch, sub: str) -> K:
+        raw = await self.rest.patch(type(obj), obj.key, patch, sub=sub, query=self._query())
+        return self._stored(obj, raw)
+
+    async def _amend(self, kind: type[Object], key: Request, patch: Patch) -> None:
+        raw = await self.rest.patch(kind, key, patch, query=self._query())
+        if self.caches is not None and not self.dry_run:
+            self.caches.rewrote(resource_of(kind), raw)
+
+    async def _delete(self, obj: Object, options: Mapping[str, Any]) -> None:
+        try:
+            raw = await self.rest.delete(type(obj), obj.key, options)
+        except NotFound:
+            raw = b""
+        if not self.dry_run:
+            self._deleted(obj, raw)
 
     def _stored(self, obj: K, raw: bytes) -> K:
         stored = codec.decode(type(obj), raw)
@@ -269,23 +189,26 @@ class Client:
         return stored
 
     def _deleted(self, obj: Object, raw: bytes) -> None:
-        if self.caches is None or self.dry_run:
+        if raw and codec.decode_meta(raw).deletion_timestamp:
+            # Finalizers or a grace period hold it: it is there still, and going.
+            if self.caches is not None:
+                self.caches.rewrote(resource_of(type(obj)), raw)
             return
-        meta = codec.decode_meta(raw) if raw else None
-        if meta is not None and meta.deletion_timestamp:
-            remaining = codec.decode(type(obj), raw)
-            self.caches.wrote(remaining, raw)
-        else:
+        self.applied.forget(obj)
+        if self.caches is not None:
             self.caches.erased(resource_of(type(obj)), obj.metadata)
 
+    def _known(self, obj: K) -> K | None:
+        """What the caches hold of this very object; of its name, if it has no uid."""
+        known = self.caches.seen(type(obj), obj.key) if self.caches is not None else None
+        if known is None or known.metadata.uid != (obj.metadata.uid or known.metadata.uid):
+            return None
+        return known
 
-def _selected(obj: Object, namespace: str, labels: Mapping[str, str]) -> bool:
-    meta = obj.metadata
-    if namespace and meta.namespace != namespace:
-        return False
-    return selects(labels, meta.labels)
-
-
-def _not_found(resource: Resource, name: str) -> NotFound:
-    message = f'{resource.full_name} "{name}" not found'
-    return NotFound(Status(status="Failure", message=message, reason="NotFound", code=404))
+    def _query(self, *, force: bool = False) -> dict[str, str]:
+        query = {"fieldManager": self.manager}
+        if force:
+            query["force"] = "true"
+        if self.dry_run:
+            query["dryRun"] = "All"
+        return query

@@ -1,7 +1,8 @@
 """The difference of two objects as a JSON merge patch, and what such a patch must not do.
 
-A merge patch replaces lists whole. A built-in kind is a projection: items of its lists may hold
-fields we never read, so a patch that touches such a list is refused rather than losing them.
+A merge patch replaces lists whole. A built-in kind is a projection, and so is a narrower view of
+a custom one: items of its lists may hold fields we never read, so a patch that touches such a list
+is refused rather than losing them.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from typing import Any
 
 from quintant.runtime import codec
 from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import Custom, Object
+from quintant.runtime.object import Object
+from quintant.runtime.resource import defined
 
 
 def difference(new: Object, since: Object) -> dict[str, Any]:
     """The merge patch that turns `since` into `new`; empty when they are equal."""
-    complete = isinstance(new, Custom)
     patch = _between(codec.to_plain(since), codec.to_plain(new))
-    if not complete:
+    if not defined(type(new)):
         _refuse_lists(patch, type(new).__name__)
     return patch
 
@@ -30,9 +31,18 @@ def _between(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
             inner = _between(before, value)
             if inner:
                 patch[name] = inner
-        elif before != value or name not in old:
+        elif name not in old or not _same(before, value):
             patch[name] = value
     return patch
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    # To Python 1, 1.0 and True are equal; to JSON they are not.
+    return type(one) is type(other) and bool(one == other)
 
 
 def _refuse_lists(patch: dict[str, Any], kind: str, path: str = "") -> None:

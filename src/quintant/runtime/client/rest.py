@@ -1,14 +1,14 @@
 """Typed requests to an API server, without cache: one method per verb, errors as one tree.
 
-Sits on a Transport and below the Client. A write that has been sent is not torn by cancellation:
-it gets `GRACE_SECONDS` to end, so that a reconcile that times out knows the world it leaves.
+Sits on a Transport and below the Client. Who must not be torn from a write by cancellation wraps
+it in `uninterrupted`, together with what is to be done when it has succeeded.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -17,7 +17,7 @@ from quintant.runtime.client.retry import NO_ANSWER
 from quintant.runtime.client.transport import JSON, Call, Reply, Transport
 from quintant.runtime.clock import monotonic
 from quintant.runtime.codec import Page
-from quintant.runtime.errors import TransportError, from_reply
+from quintant.runtime.errors import ConfigError, TransportError, from_reply
 from quintant.runtime.object import K, Object, Request
 from quintant.runtime.resource import Resource, resource_of
 
@@ -29,8 +29,9 @@ APPLY = "application/apply-patch+yaml"
 PAGE_SIZE = 500
 # A write under way when its reconcile is cancelled may take this long to end.
 GRACE_SECONDS = 5.0
-# An error body longer than this says nothing useful.
+# An error body longer than this, or one that takes longer to come, says nothing useful.
 ERROR_BYTES = 64 * 1024
+ERROR_SECONDS = 10.0
 
 T = TypeVar("T")
 _PLAIN = {"accept": JSON}
@@ -74,7 +75,7 @@ class Rest:
         """Read one object from the server."""
         resource = resource_of(kind)
         headers = _PARTIAL if resource.metadata_only else _PLAIN
-        reply = await self.send(Call("GET", _path(resource, key), headers=headers))
+        reply = await self.send(Call("GET", object_path(resource, key), headers=headers))
         return codec.decode(kind, reply.body)
 
     async def page(self, kind: type[K], namespace: str, query: Mapping[str, str]) -> Page:
@@ -101,10 +102,11 @@ class Rest:
 
     async def create(self, obj: K, query: Mapping[str, str]) -> bytes:
         """POST an object; returns the stored form, undecoded."""
-        path = resource_of(type(obj)).path(obj.metadata.namespace)
+        resource, meta = resource_of(type(obj)), obj.metadata
+        path = resource.path(_placed(resource, meta.name or meta.generate_name, meta.namespace))
         body = codec.encode_object(obj)
         call = Call("POST", path, query, _BODIES[JSON], body, self.write_timeout)
-        return (await uninterrupted(self.send(call))).body
+        return (await self.send(call)).body
 
     async def patch(
         self,
@@ -118,21 +120,21 @@ class Rest:
         """PATCH an object or a subresource; returns the stored form, undecoded."""
         call = Call(
             "PATCH",
-            _path(resource_of(kind), key, sub),
+            object_path(resource_of(kind), key, sub),
             query,
             _BODIES[patch.kind],
             patch.body,
             self.write_timeout,
             idempotent=patch.idempotent,
         )
-        return (await uninterrupted(self.send(call))).body
+        return (await self.send(call)).body
 
     async def delete(self, kind: type[Object], key: Request, options: Mapping[str, Any]) -> bytes:
         """DELETE an object; returns what the server says of it, undecoded."""
-        path = _path(resource_of(kind), key)
+        path = object_path(resource_of(kind), key)
         body = codec.encode(options)
         call = Call("DELETE", path, {}, _BODIES[JSON], body, self.write_timeout)
-        return (await uninterrupted(self.send(call))).body
+        return (await self.send(call)).body
 
     async def send(self, call: Call) -> Reply:
         """Send any request; anything but a 2xx answer is raised."""
@@ -155,31 +157,60 @@ class Rest:
 
 
 async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
-    """Await a write; when cancelled, give it GRACE_SECONDS to end before letting go."""
+    """Await a write; when cancelled, give it GRACE_SECONDS to end before letting go.
+
+    So a reconcile that times out leaves a world that it knows.
+    """
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
+        task.add_done_callback(_retrieve)
         try:
             await asyncio.wait({task}, timeout=GRACE_SECONDS)
         finally:
-            _discard(task)
+            task.cancel()
         raise
 
 
-def _discard(task: asyncio.Future[Any]) -> None:
-    if not task.cancel() and not task.cancelled():
-        task.exception()  # retrieved: the caller is gone, nobody else would
+def located(resource: Resource, name: str, namespace: str) -> Request:
+    """The key of one object of a kind; ConfigError if it could be no single one.
+
+    An empty name would address all objects of the kind, and an empty namespace none.
+    """
+    if not name:
+        raise ConfigError(f"cannot address a {resource.kind} without a name")
+    return Request(name, _placed(resource, name, namespace))
+
+
+def object_path(resource: Resource, key: Request, sub: str = "") -> str:
+    """The URL path of one object, or of one of its subresources."""
+    key = located(resource, *key)
+    return resource.path(key.namespace, key.name, sub)
+
+
+def _placed(resource: Resource, name: str, namespace: str) -> str:
+    """The namespace of an object; a kind without namespaces has none, whatever is asked for."""
+    if resource.namespaced and not namespace:
+        raise ConfigError(
+            f"cannot address {resource.kind} {name} without a namespace",
+            because=f"{resource.plural} live in namespaces",
+        )
+    return namespace if resource.namespaced else ""
+
+
+def _retrieve(task: asyncio.Future[Any]) -> None:
+    """Look at the outcome of a write whose caller is gone, for nobody else will."""
+    if not task.cancelled():
+        task.exception()
 
 
 async def _gather(chunks: AsyncIterator[bytes]) -> bytes:
     body = b""
-    async for chunk in chunks:
-        body += chunk
-        if len(body) > ERROR_BYTES:
-            break
+    with suppress(TimeoutError):
+        async with asyncio.timeout(ERROR_SECONDS):
+            async for chunk in chunks:
+                body += chunk
+                if len(body) > ERROR_BYTES:
+                    break
     return body
-
-
-def _path(resource: Resource, key: Request, sub: str = "") -> str:
-    return resource.path(key.namespace, key.name, sub)

@@ -1,4 +1,7 @@
-"""A subresource of one object, as plain data: scale, or any other."""
+"""A subresource of one object, as plain data: scale, or any other.
+
+What a write to it changes in the object itself shows in a cache when the watch brings it.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,10 @@ from typing import Any
 import msgspec
 
 from quintant.runtime import codec
-from quintant.runtime.client.rest import MERGE, Rest
+from quintant.runtime.client.rest import MERGE, Rest, object_path, uninterrupted
 from quintant.runtime.client.transport import JSON, Call
-from quintant.runtime.object import Request
-from quintant.runtime.resource import Resource
+from quintant.runtime.object import Object
+from quintant.runtime.resource import resource_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,28 +23,34 @@ class Subresource:
     """`client.sub(deployment, "scale")`: get it, patch it, or post to it."""
 
     rest: Rest
-    resource: Resource
-    key: Request
+    obj: Object
     name: str
+    query: Mapping[str, str]
+    """What every write of the client says of itself: its field manager, a dry run."""
     fence: Callable[[], None]
 
     async def get(self) -> dict[str, Any]:
         """Read it."""
-        return await self._send("GET", None, JSON)
+        return await self._send(Call("GET", self._path(), headers={"accept": JSON}))
 
     async def patch(self, change: Mapping[str, Any]) -> dict[str, Any]:
         """Merge a change into it."""
-        self.fence()
-        return await self._send("PATCH", change, MERGE)
+        return await self._write("PATCH", change, MERGE)
 
     async def post(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Post to it, as eviction and token do."""
-        self.fence()
-        return await self._send("POST", body, JSON)
+        return await self._write("POST", body, JSON)
 
-    async def _send(self, method: str, body: Mapping[str, Any] | None, kind: str) -> dict[str, Any]:
-        path = self.resource.path(self.key.namespace, self.key.name, self.name)
+    async def _write(self, method: str, body: Mapping[str, Any], kind: str) -> dict[str, Any]:
+        self.fence()
         headers = {"accept": JSON, "content-type": kind}
-        data = None if body is None else codec.encode(body)
-        reply = await self.rest.send(Call(method, path, headers=headers, body=data))
+        data, limit = codec.encode(body), self.rest.write_timeout
+        call = Call(method, self._path(), self.query, headers, data, limit)
+        return await uninterrupted(self._send(call))
+
+    async def _send(self, call: Call) -> dict[str, Any]:
+        reply = await self.rest.send(call)
         return msgspec.json.decode(reply.body, type=dict[str, Any])
+
+    def _path(self) -> str:
+        return object_path(resource_of(type(self.obj)), self.obj.key, self.name)
