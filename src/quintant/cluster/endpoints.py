@@ -86,7 +86,7 @@ class Endpoints:
         target, doing = _target(route, kind), action(kind, route.sub)
         if doing is not None:
             return self._act(call, target, doing)
-        if route.verb not in verbs or (route.verb == "create" and route.name):
+        if route.verb not in verbs or bool(route.name) is (route.verb == "create"):
             raise not_allowed()
         return verbs[route.verb](call, target)
 
