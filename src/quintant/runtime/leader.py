@@ -18,8 +18,7 @@ from typing import NoReturn
 
 from quintant.api.coordination import Lease, LeaseSpec
 from quintant.runtime import codec
-from quintant.runtime.client.rest import MERGE, Rest
-from quintant.runtime.client.transport import JSON, Call
+from quintant.runtime.client.rest import MERGE, Patch, Rest
 from quintant.runtime.clock import Chance, Clock, monotonic
 from quintant.runtime.election import (
     JITTER,
@@ -43,7 +42,6 @@ from quintant.runtime.errors import (
 from quintant.runtime.logs import get_logger
 from quintant.runtime.metrics import LeaderMetrics
 from quintant.runtime.object import ObjectMeta, Request
-from quintant.runtime.resource import resource_of
 
 # A timer may ring a moment early; asking again at once would only spin.
 NAP_SECONDS = 0.05
@@ -236,21 +234,16 @@ class Elector:
 
     async def _create(self, spec: LeaseSpec) -> Lease:
         meta = ObjectMeta(name=self.election.name, namespace=self.election.namespace)
-        return await self._write("POST", "", JSON, Lease(metadata=meta, spec=spec))
+        return self._observed(await self._rest.create(Lease(metadata=meta, spec=spec), {}))
 
     async def _patch(self, since: Lease, spec: LeaseSpec) -> Lease:
         meta = ObjectMeta(resource_version=since.metadata.resource_version)
-        return await self._write(
-            "PATCH", self.election.name, MERGE, Lease(metadata=meta, spec=spec)
-        )
+        change = codec.encode_object(Lease(metadata=meta, spec=spec))
+        key = Request(self.election.name, self.election.namespace)
+        patch = Patch(MERGE, change, idempotent=True)
+        return self._observed(await self._rest.patch(Lease, key, patch, query={}))
 
-    async def _write(self, method: str, name: str, content: str, lease: Lease) -> Lease:
-        # Not through Rest's own verbs: they shield a write from cancellation, and one that hangs
-        # would eat the time left for the next.
-        path = resource_of(Lease).path(self.election.namespace, name)
-        headers = {"accept": JSON, "content-type": content}
-        body = codec.encode_object(lease)
-        reply = await self._rest.send(Call(method, path, {}, headers, body, idempotent=bool(name)))
-        stored = codec.decode(Lease, reply.body)
+    def _observed(self, raw: bytes) -> Lease:
+        stored = codec.decode(Lease, raw)
         self._seen = observe(self._seen, stored, monotonic())
         return stored
