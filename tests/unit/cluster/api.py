@@ -83,7 +83,7 @@ class Api:
     ) -> Plain:
         return await self.ask("DELETE", path, options, code, **more)
 
-    async def names(self, path: str, **query: str) -> list[str]:
+    async def names(self, path: str, **query: Any) -> list[str]:
         listed = await self.get(path, **query)
         return [item["metadata"]["name"] for item in listed["items"]]
 
