@@ -162,7 +162,7 @@ def impersonation(other: User, headers: Mapping[str, str]) -> Iterator[Route]:
     else:
         namespace, name = account
         yield Route("impersonate", "", resource="serviceaccounts", namespace=namespace, name=name)
-    for group in asked_groups(headers):
+    for group in sorted(asked_groups(headers)):
         yield Route("impersonate", "", resource="groups", name=group)
 
 

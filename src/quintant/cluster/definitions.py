@@ -57,7 +57,7 @@ class Definitions:
 
     def reload(self) -> None:
         """Look at every definition again: the store's contents were exchanged."""
-        for name in {*self._served, *self._store.table(TABLE).entries}:
+        for name in [*self._served, *self._store.table(TABLE).keys]:
             self._withdraw(name)
             self._stirred[name] = None
 

@@ -157,7 +157,7 @@ class Endpoints:
         items = []
         scanned = self.store.table(kind.table).now.scan(selection.prefix)
         for at, (key, entry) in enumerate(scanned):
-            target = Target(kind, *_place(kind, key))
+            target = Target(kind, *_place(key))
             if selection.matches(key, entry) and self.writes.read(target) is not None:
                 items.append(selection.form.item(self.deletes.delete(target, options).entry))
             if at % SLICE == SLICE - 1:
@@ -190,7 +190,7 @@ def _sent(call: Call, target: Target) -> Any:
     return read_object(call.headers, call.body, kind)
 
 
-def _place(kind: Kind, key: str) -> tuple[str, str]:
+def _place(key: str) -> tuple[str, str]:
     namespace, _, name = key.rpartition("/")
     return namespace, name
 

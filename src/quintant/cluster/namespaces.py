@@ -29,7 +29,7 @@ class Namespaces:
     def __init__(self, store: Store, catalog: Catalog) -> None:
         self._store = store
         self._catalog = catalog
-        self._stirred: set[str] = set()
+        self._stirred: dict[str, None] = {}
         store.subscribe(self._told)
 
     def guard(self, target: Target) -> None:
@@ -62,7 +62,8 @@ class Namespaces:
         """Go on emptying namespaces that are being deleted; whether there was one."""
         if not self._stirred:
             return False
-        namespace = self._stirred.pop()
+        namespace = next(iter(self._stirred))
+        del self._stirred[namespace]
         if self._terminating(namespace) and self._emptied(namespace, deletes):
             writes.amend(Target(self._kind, name=namespace), _finalized)
         return True
@@ -91,10 +92,10 @@ class Namespaces:
     def _told(self, table: Table, change: Change) -> None:
         """Remember namespaces that may be done: marked themselves, or one object emptier."""
         if table.name == TABLE and change.cur is not None and change.prev is not None:
-            self._stirred.add(change.key)
+            self._stirred[change.key] = None
         namespace, _, _ = change.key.rpartition("/")
         if namespace and change.cur is None:
-            self._stirred.add(namespace)
+            self._stirred[namespace] = None
 
 
 def _finalized(namespace: Plain) -> Plain:

@@ -11,7 +11,7 @@ A write is synchronous from reading the live object to telling the watchers, so 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
 from quintant.cluster.audit import Audit
@@ -100,7 +100,8 @@ class ApiServer:
             yield Stream(answer.status, _once(answer.body), answer.headers)
             return
         try:
-            yield Stream(200, answer.chunks(), self.headers())
+            async with aclosing(answer.chunks()) as chunks:
+                yield Stream(200, chunks, self.headers())
         finally:
             self.leave(answer)
 
@@ -110,7 +111,7 @@ class ApiServer:
         asked = route(call)
         user: User | None = None
         try:
-            user = self._authenticate(call, asked)
+            user = self._authenticate(call)
             answer = await self._answer(call, asked, user)
         except Problem as problem:
             headers = self.headers() | problem.headers
@@ -148,7 +149,7 @@ class ApiServer:
         self._definitions.reload()
         self._settle()
 
-    def _authenticate(self, call: Call, asked: Route) -> User:
+    def _authenticate(self, call: Call) -> User:
         user = self.tokens.authenticate(call.headers)
         other = impersonated(call.headers)
         if other is None:

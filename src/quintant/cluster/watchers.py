@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -98,7 +98,9 @@ class Watcher:
         self._schedule()
 
     def push(self, frame: bytes) -> None:
-        """Queue a line; a watcher that is too far behind is cut instead."""
+        """Queue a line; a watcher that is too far behind is cut instead, for good."""
+        if self._closed:
+            return
         self._queue.append(frame)
         if len(self._queue) > BEHIND:
             self._queue.clear()
@@ -112,7 +114,7 @@ class Watcher:
         for timer in self._timers:
             timer.cancel()
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
         """The replay in slices, then everything queued at a time, until closed."""
         replay = iter(self._terms.replay)
         while frames := tuple(islice(replay, SLICE)):
@@ -148,7 +150,8 @@ class Band:
     """The watchers of one selection."""
 
     selection: Selection
-    members: set[Watcher] = field(default_factory=set)
+    members: dict[Watcher, None] = field(default_factory=dict)
+    """In the order they came: who hears first must not depend on where objects lie in memory."""
 
     def tell(self, change: Change) -> None:
         frame = self.selection.frame(change)
@@ -180,14 +183,14 @@ class Hub:
         bands = self._bands.setdefault(_place(selection), {})
         band = bands.setdefault(selection, Band(selection))
         watcher = Watcher(self, band, terms)
-        band.members.add(watcher)
+        band.members[watcher] = None
         return watcher
 
     def leave(self, watcher: Watcher) -> None:
         """Forget a watcher, and its band when it was the last member."""
         watcher.close()
         band = watcher.band
-        band.members.discard(watcher)
+        band.members.pop(watcher, None)
         if not band.members:
             place = _place(band.selection)
             self._bands.get(place, {}).pop(band.selection, None)
