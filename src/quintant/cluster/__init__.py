@@ -1,1 +1,15 @@
-"""The embedded control plane."""
+"""The embedded control plane: a Kubernetes-compatible cluster in one process.
+
+In the order a request meets them:
+
+    http ─► server ─► auth, authz ─► routes, catalog ─► endpoints ─► reads ─────────► store, ring
+                                                            │                           │
+                                                            └─► drafts ─► writes ───────┤
+                                                                          deletes       ▼
+                                                                                     watchers
+
+- store, ring: revisions and history; they know neither HTTP nor Kubernetes.
+- catalog, builtins, crd, definitions: which kinds there are and how each behaves.
+- fields, shapes, merging, managed: server-side apply and who owns what.
+- wire: stored bytes and the forms a client may ask for. problems: every refusal, in one place.
+"""
