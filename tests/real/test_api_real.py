@@ -95,6 +95,7 @@ async def test_a_kind_is_what_the_server_says_it_is(client: Client, kind: type[O
     found = differences(document, theirs, model_schema(kind), kind.__name__)
     assert [each for each in found if SHARED not in each] == []
 
-    place = resource.path("{namespace}" if resource.namespaced else "", "{name}")
+    place = resource.path("SPACE" if resource.namespaced else "", "NAME")
+    place = place.replace("SPACE", "{namespace}").replace("NAME", "{name}")
     assert place in document["paths"]
     assert (f"{place}/status" in document["paths"]) is resource.status

@@ -28,11 +28,11 @@ from scenarios.observe import restarts, unready
 pytestmark = pytest.mark.realtime
 
 HASTY = Timers(life=(20, 30), silence=2.0)
-# For the longest pause between two attempts, and for a busy machine.
-SOON_SECONDS = 45.0
+# Two of the longest pauses between attempts, to learn that the version is lost and to read anew.
+SOON_SECONDS = 90.0
 POLL_SECONDS = 0.05
 OBJECTS, CHANGES = 200, 20
-TURNS, TURN_SECONDS = 8, 1.0
+TURNS, TURN_SECONDS = 5, 1.0
 
 STREAMED = Match(lambda call: "sendInitialEvents" in call.query)
 
@@ -102,9 +102,11 @@ async def test_lost_history_is_read_anew_without_haste(
         churn.manager(HASTY).running(way.environment) as engine,
     ):
         for _ in range(TURNS):
+            way.proxy.refuse()
             way.proxy.cut()
             await churn.turn(CHANGES)
             await compact(forgetful_cluster.store)
+            way.proxy.resume()
             await asyncio.sleep(TURN_SECONDS)
         truth = await churn.truth()
         await soon(lambda: cached(engine) == truth)
