@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from quintant.cluster.catalog import Kind, Plain
@@ -131,13 +132,17 @@ def track_apply(
 
 def _ignored(kind: Kind, author: Author) -> FieldSet:
     """What a write through this endpoint never owns."""
-    if author.subresource == "status":
-        reset = (
-            FieldSet.of(("f:spec",), ("f:metadata",)) if kind.custom else FieldSet.of(("f:spec",))
-        )
+    return _reset(author.subresource, kind.custom, kind.resource.status)
+
+
+@cache
+def _reset(subresource: str, custom: bool, status: bool) -> FieldSet:
+    """The sets that are asked for at every write, made once."""
+    if subresource == "status":
+        names: tuple[str, ...] = ("f:spec", "f:metadata") if custom else ("f:spec",)
     else:
-        reset = FieldSet.of(("f:status",)) if kind.resource.status else FieldSet()
-    return _UNTRACKED | reset
+        names = ("f:status",) if status else ()
+    return _UNTRACKED | FieldSet.of(*((name,) for name in names))
 
 
 def _current(live: Plain | None, new: Plain, author: Author) -> Claims | None:
