@@ -95,9 +95,9 @@ class _Fitter:
 
     def _value(self, spot: _Spot, value: Any) -> Any:
         """What a value becomes; None if it says nothing."""
+        if value is None:
+            return None
         match spot.kind.sort:
-            case _ if value is None:
-                return None
             case Sort.MESSAGE:
                 return self._message(spot, value)
             case Sort.LIST | Sort.BOX:

@@ -1,6 +1,6 @@
 """Values as Go prints them: clients and tests compare a server's messages word for word.
 
-Three spellings occur in them: quoted text (`%q`), plain numbers (`%v`) and JSON with sorted keys.
+Three spellings occur in them: quoted text (`%q`), plain values (`%v`) and JSON with sorted keys.
 """
 
 from __future__ import annotations
@@ -44,6 +44,22 @@ def quoted(text: str) -> str:
 def number(value: float) -> str:
     """A number as `%v` prints it."""
     return str(value) if isinstance(value, int) else _float(value, _PLAIN_FROM)
+
+
+def plain(value: Any) -> str:
+    """A value as `%v` prints it: maps and lists in brackets, text as it is."""
+    match value:
+        case None:
+            return "<nil>"
+        case str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case Mapping():
+            return f"map[{' '.join(f'{key}:{plain(value[key])}' for key in sorted(value))}]"
+        case Sequence():
+            return f"[{' '.join(plain(item) for item in value)}]"
+    return number(value)
 
 
 def encoded(value: Any) -> str:
