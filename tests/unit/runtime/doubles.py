@@ -31,6 +31,7 @@ class Asked:
         self.call = call
         self.closed = False
         """Whether the client has let go of it."""
+        self.endless = False
         self.cancelled = False
         """Whether the client let go of it before there was an answer."""
         self.reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
@@ -52,6 +53,12 @@ class Asked:
     def fail(self, code: int, message: str = "", reason: str = "", **headers: str) -> None:
         """Answer with a Status document."""
         self.answer({"kind": "Status", "message": message, "reason": reason}, code, **headers)
+
+    def trickle(self, status: int, body: bytes) -> None:
+        """Answer a stream with a body that does not come to its end."""
+        self._chunks.put_nowait(body)
+        self.endless = True
+        self.answer(b"", status)
 
     def refuse(self) -> None:
         """Break the connection instead of answering."""
@@ -104,7 +111,8 @@ class Scripted:
     async def stream(self, call: Call) -> AsyncIterator[Stream]:
         async with self._opened(call) as asked:
             reply = await asked.reply
-            chunks = asked.chunks() if reply.status == 200 else _once(reply.body)
+            whole = reply.status != 200 and not asked.endless
+            chunks = _once(reply.body) if whole else asked.chunks()
             yield Stream(reply.status, chunks, reply.headers)
 
     async def close(self) -> None:
