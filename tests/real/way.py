@@ -1,7 +1,7 @@
 """The way from a controller to a real API server, with faults on it.
 
-A `Proxy` stands in between and treats connections badly; `calls` are the controller's requests as
-it made them. Time limits are short: a test cannot wait for those that suit production.
+A `Proxy` stands in between and treats connections badly; a `FaultTransport` before it remembers
+what was asked. Time limits are short: a test cannot wait for those that suit production.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -20,13 +21,13 @@ from real.proxy import Proxy
 from realpair import RealCluster
 
 LIMITS = Limits(connect=2.0, answer=3.0, head=3.0)
-# What has no key in the range below: only the revision is wanted.
-NO_KEY = {"key": "AA=="}
+# etcd says its revision with every answer, so any question will do.
+ANY_KEY = {"key": "AA=="}
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A proxy, and the transport through it."""
+    """The proxy, and the transport that leads through it."""
 
     proxy: Proxy
     faults: FaultTransport
@@ -55,9 +56,10 @@ async def way_to(cluster: RealCluster) -> AsyncIterator[Way]:
 
 async def compact(store: str) -> None:
     """Make etcd forget its history; an API server that keeps none itself answers 410 from then."""
-    async with aiohttp.ClientSession(store, raise_for_status=True) as etcd:
-        async with etcd.post("/v3/kv/range", json=NO_KEY) as answer:
-            revision = (await answer.json())["header"]["revision"]
-        body = {"revision": revision, "physical": True}
-        async with etcd.post("/v3/kv/compaction", json=body):
-            pass
+    revision = (await _ask(f"{store}/v3/kv/range", ANY_KEY))["header"]["revision"]
+    await _ask(f"{store}/v3/kv/compaction", {"revision": revision, "physical": True})
+
+
+async def _ask(url: str, body: dict[str, Any]) -> Any:
+    async with aiohttp.request("POST", url, json=body, raise_for_status=True) as answer:
+        return await answer.json()
