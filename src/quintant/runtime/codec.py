@@ -205,9 +205,8 @@ def _models(hint: Any, seen: set[type]) -> Iterator[type]:
     if not (isinstance(model, type) and issubclass(model, msgspec.Struct)) or model in seen:
         return
     for base in model.__mro__:
-        if base in seen or "__annotations__" not in base.__dict__:
-            continue
-        if not issubclass(base, msgspec.Struct) or base is msgspec.Struct:
+        struct = issubclass(base, msgspec.Struct) and "__annotations__" in vars(base)
+        if base in seen or not struct:
             continue
         seen.add(base)
         yield base

@@ -23,6 +23,7 @@ from quintant.runtime.errors import (
     Undecodable,
     from_reply,
     from_status,
+    leaves,
 )
 
 BY_CODE = [
@@ -132,3 +133,11 @@ def test_undecodable_names_the_object_as_far_as_it_is_known() -> None:
     assert str(Undecodable(Identity("Pod", "a", "sea"), "why")) == "cannot decode Pod sea/a: why"
     assert str(Undecodable(Identity("Node", "a"), "why")) == "cannot decode Node a: why"
     assert str(Undecodable(Identity("Pod"), "why")) == "cannot decode Pod (no name): why"
+
+
+def test_the_leaves_of_a_group_are_its_errors_however_deep() -> None:
+    one, two, three = ValueError("one"), KeyError("two"), OSError("three")
+    group = ExceptionGroup("outer", [one, ExceptionGroup("inner", [two, three])])
+
+    assert leaves(group) == [one, two, three]
+    assert leaves(one) == [one]
