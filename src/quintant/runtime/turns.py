@@ -59,7 +59,7 @@ class Turns(Generic[K]):
         if self._primary is None:
             reconcile = cast(KeyReconciler, self._declared.reconcile)
             return await reconcile(key, self._key_context(key))
-        obj = self._primary.store.get(key)
+        obj = self._primary.get(key)
         if obj is None:
             await self._absent(self._primary, key)
             return None
