@@ -16,6 +16,7 @@ import msgspec
 
 from quintant.cluster import wire
 from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.fitting import Mistyped, fit
 from quintant.cluster.managed import Author, track_apply, track_update
 from quintant.cluster.merging import Untypable
 from quintant.cluster.objects import (
@@ -119,7 +120,7 @@ def applied(
         if base is None:
             return _applied_new(target, sent, author)
         return _applied_over(target, base, sent, author, force=force)
-    except Untypable as error:
+    except (Untypable, Mistyped) as error:
         raise unexplained(_untyped(target.kind, config, error)) from None
 
 
@@ -128,21 +129,32 @@ def _decoded(
 ) -> tuple[str, ...]:
     """Drop unknown fields, in place, and warn about them or refuse; check the place."""
     kind = target.kind
-    unknown = unknown_metadata(obj) + (kind.prune(obj) if kind.prune is not None else [])
-    complaints = tuple(f'unknown field "{path}"' for path in sorted(unknown))
+    try:
+        unknown = _unknown(kind, obj)
+    except Mistyped as error:
+        raise _unfit(kind, obj, str(error), patch=patch) from None
+    complaints = tuple(f'unknown field "{path}"' for path in unknown)
     if complaints and strictness is Strictness.STRICT:
-        raise _strict(kind, obj, complaints, patch=patch)
+        text = f"strict decoding error: {', '.join(complaints)}"
+        raise _unfit(kind, obj, text, patch=patch)
     placed(kind, obj, target.namespace, target.name)
     return complaints if strictness is Strictness.WARN else ()
 
 
-def _strict(kind: Kind, obj: Plain, complaints: tuple[str, ...], *, patch: bool) -> Exception:
-    text = f"strict decoding error: {', '.join(complaints)}"
+def _unknown(kind: Kind, obj: Plain) -> list[str]:
+    """The paths of fields the kind does not have, which are dropped, in place."""
+    if kind.message is not None:
+        return fit(kind.message, obj)
+    pruned = kind.prune(obj) if kind.prune is not None else []
+    return sorted(unknown_metadata(obj) + pruned)
+
+
+def _unfit(kind: Kind, obj: Plain, why: str, *, patch: bool) -> Exception:
     if patch:
-        return unpatchable(msgspec.json.encode(obj).decode(), text)
+        return unpatchable(msgspec.json.encode(obj).decode(), why)
     where = kind.resource
     return bad_request(
-        f'{where.kind} in version "{where.version}" cannot be handled as a {where.kind}: {text}'
+        f'{where.kind} in version "{where.version}" cannot be handled as a {where.kind}: {why}'
     )
 
 
@@ -151,7 +163,7 @@ def _begin(kind: Kind, obj: Plain) -> None:
     wipe(obj)
     if kind.resource.status and not kind.keeps_status:
         obj.pop("status", None)
-        obj |= {} if kind.custom else {"status": {}}
+        obj |= {} if kind.message is None else {"status": kind.message.zero()["status"]}
     if kind.generation:
         obj["metadata"]["generation"] = 1
     if kind.complete is not None:
@@ -249,7 +261,7 @@ def _applied_new(target: Target, sent: Plain, author: Author) -> Draft:
         )
         raise conflict(target.kind.resource, target.name, text)
     sent["metadata"].pop("resourceVersion", None)
-    obj = track_apply(target.kind, None, sent, author, force=False)
+    obj = _fitted(target.kind, track_apply(target.kind, None, sent, author, force=False))
     _begin(target.kind, obj)
     return Draft(target, obj)
 
@@ -258,7 +270,7 @@ def _applied_over(
     target: Target, base: Entry, sent: Plain, author: Author, *, force: bool
 ) -> Draft:
     live = wire.unpack(target.kind, base)
-    obj = track_apply(target.kind, live, sent, author, force=force)
+    obj = _fitted(target.kind, track_apply(target.kind, live, sent, author, force=force))
     managed = obj["metadata"].pop("managedFields", None)
     _restrain(target, obj, live)
     obj["metadata"].pop("managedFields", None)
@@ -266,8 +278,14 @@ def _applied_over(
     return Draft(target, obj, base=base, live=live)
 
 
-def _untyped(kind: Kind, config: Plain, error: Untypable) -> str:
+def _fitted(kind: Kind, obj: Plain) -> Plain:
+    if kind.message is not None:
+        fit(kind.message, obj)
+    return obj
+
+
+def _untyped(kind: Kind, config: Plain, error: Exception) -> str:
     metadata, where = config.get("metadata") or {}, kind.resource
     name = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
-    what = f"{name}; {where.api_version}, Kind={where.kind}"
+    what = f"{name}; {where.group}/{where.version}, Kind={where.kind}"
     return f"failed to create typed patch object ({what}): {error}"

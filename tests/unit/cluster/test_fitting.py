@@ -124,9 +124,6 @@ def test_quantities_times_and_bytes_are_respelt() -> None:
     assert fitted({"data": {"a": "aG\nk="}}, "Secret")[0]["data"] == {"a": "aGk="}
 
 
-SPEC = {"selector": None, "template": {}}
-
-
 @pytest.mark.parametrize(
     ("obj", "kind", "why"),
     [
