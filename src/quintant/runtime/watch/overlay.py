@@ -1,9 +1,9 @@
 """Read your own writes: what we wrote is visible before the watch brings it back.
 
 A write's answer goes into the store at once, and an entry remembers which version we are ahead to
-and what the watch delivered last. The entry ends when the watch catches up, when the object is
-deleted, or after `EXPIRY_SECONDS`, when the delivered state is put back: better to be late than to
-believe for ever in something only we have seen.
+and what the watch delivered last. The entry of a write ends when the watch catches up or tells of a
+later deletion, that of a deletion when a namesake comes; both end after `EXPIRY_SECONDS`, when the
+delivered state is put back: better to be late than to believe for ever in what only we have seen.
 
 Each event of the watch is taken for what it is worth: one that is older than what we did neither
 brings back a deleted object nor takes away a newer one.
