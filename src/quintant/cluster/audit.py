@@ -1,4 +1,4 @@
-"""The request log: who asked for what, and what came of it.
+"""The request log: who asked for what, what came of it, and which permissions that took.
 
 Bounded, in memory, for assertions and for deriving the smallest role that would have sufficed.
 It holds neither bodies nor headers.
@@ -6,14 +6,19 @@ It holds neither bodies nor headers.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from quintant.api.rbac import PolicyRule
+from quintant.cluster.policy import Rule
 from quintant.cluster.routes import Route
+from quintant.runtime.rbac import Needs, Permission, rules
 
 KEEP = 10_000
 """Requests remembered: enough for a test's run, a few megabytes."""
+MOST_USED = 10_000
+"""Permissions remembered per user: more than there are, if it does not ask for odd paths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +35,11 @@ class Record:
 
 
 class Audit:
-    """The latest requests, oldest first."""
+    """The latest requests, oldest first, and every permission that was ever made use of."""
 
     def __init__(self, keep: int = KEEP) -> None:
         self._records: deque[Record] = deque(maxlen=keep)
+        self._used: dict[str, set[Permission]] = defaultdict(set)
 
     def __iter__(self) -> Iterator[Record]:
         return iter(tuple(self._records))
@@ -55,10 +61,47 @@ class Audit:
             )
         )
 
+    def allow(self, user: str, route: Route) -> None:
+        """Remember that somebody was allowed something, and so made use of a permission."""
+        used = self._used[user]
+        if len(used) < MOST_USED:
+            used.add(Permission(route.group, route.full_resource or route.path, route.verb))
+
     def by(self, user: str) -> list[Record]:
         """The requests of one user."""
         return [record for record in self._records if record.user == user]
 
+    def used(self, user: str) -> Needs:
+        """Every permission that a user made use of: a path stands for itself as a resource."""
+        return frozenset(self._used.get(user, ()))
+
+    def sufficient(self, user: str) -> tuple[PolicyRule, ...]:
+        """The smallest rules under which a user could have done everything it did."""
+        return rules(held for held in self.used(user) if not held.resource.startswith("/"))
+
+    def unused(self, user: str, granted: Iterable[Rule]) -> list[Rule]:
+        """What of these rules a user never made use of, a verb and a resource each.
+
+        Names are not told apart: a permission on one object counts as used with its verb.
+        """
+        asked = [_route(held) for held in self.used(user)]
+        pieces = [piece for rule in granted for piece in rule.pieces()]
+        return [
+            piece for piece in pieces if not any(_nameless(piece).allows(each) for each in asked)
+        ]
+
     def clear(self) -> None:
         """Forget everything so far."""
         self._records.clear()
+        self._used.clear()
+
+
+def _route(held: Permission) -> Route:
+    resource, _, sub = held.resource.partition("/")
+    if not resource:
+        return Route(held.verb, held.resource)
+    return Route(held.verb, "", group=held.group, resource=resource, sub=sub)
+
+
+def _nameless(piece: Rule) -> Rule:
+    return Rule(piece.verbs, piece.api_groups, piece.resources, (), piece.non_resource_urls)

@@ -1,20 +1,21 @@
-"""Who is asking: bearer tokens to users, and impersonation.
+"""Who is asking: a client certificate, a bearer token, or nobody in particular.
 
-Tokens live in a table that can change while the server runs. It holds digests, so that a token
-appears neither in memory dumps of the table nor in a repr.
+Static tokens live in a table that can change while the server runs. It holds digests, so that a
+token appears neither in memory dumps of the table nor in a repr.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
-
-from quintant.cluster.problems import bad_request, unauthorized
+from typing import Any
 
 MASTERS = "system:masters"
 AUTHENTICATED = "system:authenticated"
 UNAUTHENTICATED = "system:unauthenticated"
+CREDENTIAL = "authentication.kubernetes.io/credential-id"
+"""What of a user says which credential was shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +23,10 @@ class User:
     """Somebody who asks: a name and the groups that roles are bound to."""
 
     name: str
-    groups: frozenset[str] = frozenset()
+    groups: tuple[str, ...] = ()
     uid: str = ""
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """More about the user, for those who want to know; it decides nothing here."""
 
     @property
     def account(self) -> tuple[str, str] | None:
@@ -33,68 +36,77 @@ class User:
                 return namespace, name
         return None
 
+    @property
+    def info(self) -> dict[str, Any]:
+        """The user as documents tell of one."""
+        told = {
+            "username": self.name,
+            "uid": self.uid,
+            "groups": list(self.groups),
+            "extra": {key: list(values) for key, values in sorted(self.extra.items())},
+        }
+        return {name: value for name, value in told.items() if value}
 
-ANONYMOUS = User("system:anonymous", frozenset({UNAUTHENTICATED}))
+    def among(self, group: str) -> User:
+        """The same user, in one more group."""
+        return self if group in self.groups else replace(self, groups=(*self.groups, group))
+
+
+ANONYMOUS = User("system:anonymous", (UNAUTHENTICATED,))
+SERVER = User("system:apiserver", (MASTERS,))
+"""The server itself, when nobody asked."""
 
 
 def service_account(namespace: str, name: str) -> User:
     """The user that a service account is."""
-    groups = {"system:serviceaccounts", f"system:serviceaccounts:{namespace}"}
-    return User(f"system:serviceaccount:{namespace}:{name}", frozenset(groups))
+    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}")
+    return User(f"system:serviceaccount:{namespace}:{name}", groups)
+
+
+def admin(name: str = "admin", groups: Iterable[str] = ()) -> User:
+    """A user who may do everything."""
+    return User(name, (MASTERS, *groups))
 
 
 class Tokens:
-    """Which token means which user."""
+    """Which static token means which user."""
 
     def __init__(self) -> None:
         self._users: dict[bytes, User] = {}
 
     def add(self, token: str, user: User) -> None:
         """Accept a token from now on."""
-        groups = user.groups | {AUTHENTICATED}
-        self._users[_digest(token)] = User(user.name, groups, user.uid)
+        self._users[_digest(token)] = user.among(AUTHENTICATED)
 
     def revoke(self, token: str) -> None:
         """Accept a token no longer; a token nobody knows is revoked already."""
         self._users.pop(_digest(token), None)
 
-    def authenticate(self, headers: Mapping[str, str]) -> User:
-        """The user behind a request: anonymous without credentials, 401 with wrong ones."""
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        if not scheme:
-            return ANONYMOUS
-        user = self._users.get(_digest(token.strip())) if scheme.lower() == "bearer" else None
-        if user is None:
-            raise unauthorized()
-        return user
+    def find(self, token: str) -> User | None:
+        """The user whose token this is."""
+        return self._users.get(_digest(token))
 
 
-def impersonated(headers: Mapping[str, str]) -> User | None:
-    """The user a request wants to be taken for, if it does."""
-    name = headers.get("impersonate-user")
-    groups = asked_groups(headers)
-    if not name:
-        if groups:
-            raise bad_request(
-                f"requested groups {sorted(groups)} without impersonating a user name"
-            )
+def bearer(headers: Mapping[str, str]) -> str:
+    """The bearer token of a request; empty if it shows none, whatever else it shows."""
+    match headers.get("authorization", "").strip().split(" ", 2):
+        case [scheme, token, *_] if scheme.lower() == "bearer":
+            return token
+    return ""
+
+
+def certified(certificate: Mapping[str, Any], raw: bytes) -> User | None:
+    """The user a verified client certificate names: CN the user, O the groups; None without a CN.
+
+    `certificate` is what `ssl` tells of it, `raw` the certificate itself.
+    """
+    parts = [part for parts in certificate.get("subject", ()) for part in parts]
+    names = [value for key, value in parts if key == "commonName"]
+    groups = [value for key, value in parts if key == "organizationName"]
+    if not names:
         return None
-    user = User(name, groups, headers.get("impersonate-uid", ""))
-    account = user.account
-    if account and not groups:
-        user = service_account(*account)
-    return User(user.name, user.groups | {AUTHENTICATED}, user.uid)
-
-
-def asked_groups(headers: Mapping[str, str]) -> frozenset[str]:
-    """The groups a request wants to belong to."""
-    listed = headers.get("impersonate-group", "").split(",")
-    return frozenset(group.strip() for group in listed if group.strip())
-
-
-def admin(name: str = "admin", groups: Iterable[str] = ()) -> User:
-    """A user who may do everything."""
-    return User(name, frozenset({MASTERS, *groups}))
+    extra = {CREDENTIAL: (f"X509SHA256={sha256(raw).hexdigest()}",)}
+    return User(names[-1], tuple(groups), extra=extra).among(AUTHENTICATED)
 
 
 def _digest(token: str) -> bytes:

@@ -1,30 +1,57 @@
 """Who may do what: role-based access control over the roles and bindings in the store.
 
 Rules are read from the store at every decision, through a cache that any change of a role or
-binding empties, so a permission granted or withdrawn holds for the next request.
+binding empties, so a permission granted or withdrawn holds for the next request. A decision says
+why, in the words of a real server.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
 
 import msgspec
 
-from quintant.cluster.auth import MASTERS, User, asked_groups
+from quintant.cluster import wire
+from quintant.cluster.auth import MASTERS, User
+from quintant.cluster.bindings import GROUP, Binding, RoleRef, Subject
+from quintant.cluster.policy import EVERYTHING, Rule
 from quintant.cluster.problems import Problem, forbidden_path
 from quintant.cluster.ring import Change
 from quintant.cluster.routes import Route
 from quintant.cluster.store import Store, Table
 
-GROUP = "rbac.authorization.k8s.io"
-_BARE = b'{"metadata":{"resourceVersion":"0'
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether something is allowed; the reason may be empty."""
+
+    allowed: bool
+    reason: str = ""
+
+
+ALLOWED = Decision(True)
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """The rules that hold for somebody somewhere, and the roles that could not be found."""
+
+    rules: tuple[Rule, ...]
+    lost: tuple[str, ...] = ()
 
 
 class Authorizer(Protocol):
     """Decides whether a user may do what a request asks."""
 
-    def allows(self, user: User, route: Route) -> bool: ...
+    def decide(self, user: User, route: Route) -> Decision: ...
+
+    def holdings(self, user: User, namespace: str) -> Holdings:
+        """What a user may do in a namespace, or in none."""
+
+    def role(self, ref: RoleRef, namespace: str) -> tuple[Rule, ...] | None:
+        """The rules of a role, as named by a binding in a namespace; None if there is none."""
 
     def forget(self) -> None:
         """Drop what was learnt from the store: its contents were exchanged."""
@@ -33,66 +60,20 @@ class Authorizer(Protocol):
 class AllowAll:
     """Everybody may do everything."""
 
-    def allows(self, user: User, route: Route) -> bool:
-        return True
+    def decide(self, user: User, route: Route) -> Decision:
+        return ALLOWED
+
+    def holdings(self, user: User, namespace: str) -> Holdings:
+        return Holdings(EVERYTHING)
+
+    def role(self, ref: RoleRef, namespace: str) -> tuple[Rule, ...] | None:
+        return ()
 
     def forget(self) -> None:
         """Nothing was learnt."""
 
 
-class Rule(msgspec.Struct, frozen=True, rename="camel"):
-    """One rule of a role."""
-
-    verbs: tuple[str, ...] = ()
-    api_groups: tuple[str, ...] = ()
-    resources: tuple[str, ...] = ()
-    resource_names: tuple[str, ...] = ()
-    non_resource_urls: tuple[str, ...] = msgspec.field(default=(), name="nonResourceURLs")
-
-    def allows(self, route: Route) -> bool:
-        """Whether the rule covers a request."""
-        if not _listed(route.verb, self.verbs):
-            return False
-        if not route.resource:
-            return any(_covers(pattern, route.path) for pattern in self.non_resource_urls)
-        if not _listed(route.group, self.api_groups) or not self._names(route):
-            return False
-        return any(_same_resource(pattern, route) for pattern in self.resources)
-
-    def _names(self, route: Route) -> bool:
-        return not self.resource_names or route.name in self.resource_names
-
-
-class Subject(msgspec.Struct, frozen=True):
-    """Whom a binding is about."""
-
-    kind: str = ""
-    name: str = ""
-    namespace: str = ""
-
-    def means(self, user: User, default: str) -> bool:
-        """Whether the user is meant; `default` is the binding's own namespace."""
-        match self.kind:
-            case "User":
-                return self.name == user.name
-            case "Group":
-                return self.name in user.groups
-        return user.account == (self.namespace or default, self.name)
-
-
-class RoleRef(msgspec.Struct, frozen=True):
-    kind: str = ""
-    name: str = ""
-
-
-class Binding(msgspec.Struct, frozen=True, rename="camel"):
-    """Who is given which role."""
-
-    subjects: tuple[Subject, ...] | None = None
-    role_ref: RoleRef = RoleRef()
-
-
-class Role(msgspec.Struct, frozen=True):
+class _Role(msgspec.Struct, frozen=True):
     rules: tuple[Rule, ...] | None = None
 
 
@@ -101,49 +82,62 @@ class Rbac:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._roles: dict[tuple[str, str], tuple[Rule, ...]] = {}
-        self._bindings: dict[str, list[tuple[str, Binding]]] = {}
+        self._roles: dict[tuple[str, str], tuple[Rule, ...] | None] = {}
+        self._bindings: dict[str, list[Binding]] = {}
         store.subscribe(self._told)
 
-    def allows(self, user: User, route: Route) -> bool:
+    def decide(self, user: User, route: Route) -> Decision:
         """Whether some role bound to the user covers the request."""
         if MASTERS in user.groups:
-            return True
-        return any(rule.allows(route) for rule in self._rules(user, route.namespace))
+            return ALLOWED
+        lost = []
+        for binding, subject in self._bound(user, route.namespace):
+            rules = self.role(binding.role_ref, binding.metadata.namespace)
+            if rules is None:
+                lost.append(f"{binding.role_ref} not found")
+            elif any(rule.allows(route) for rule in rules):
+                return Decision(True, f"RBAC: allowed by {binding.told(subject)}")
+        return Decision(False, f"RBAC: {together(lost)}" if lost else "")
+
+    def holdings(self, user: User, namespace: str) -> Holdings:
+        rules: list[Rule] = []
+        lost = []
+        for binding, _ in self._bound(user, namespace):
+            found = self.role(binding.role_ref, binding.metadata.namespace)
+            rules += found or ()
+            lost += [f"{binding.role_ref} not found"] if found is None else []
+        return Holdings(tuple(rules), tuple(lost))
+
+    def role(self, ref: RoleRef, namespace: str) -> tuple[Rule, ...] | None:
+        if ref.kind == "ClusterRole":
+            return self._rules("clusterroles", ref.name)
+        return self._rules("roles", f"{namespace}/{ref.name}")
 
     def forget(self) -> None:
         """Read everything anew."""
         self._roles.clear()
         self._bindings.clear()
 
-    def _rules(self, user: User, namespace: str) -> Iterator[Rule]:
-        for _, binding in self._bound("clusterrolebindings"):
-            if _meant(binding, user, ""):
-                yield from self._role("clusterroles", binding.role_ref.name)
-        for where, binding in self._bound("rolebindings") if namespace else ():
-            if where == namespace and _meant(binding, user, where):
-                yield from self._referred(binding.role_ref, where)
+    def _bound(self, user: User, namespace: str) -> Iterator[tuple[Binding, Subject]]:
+        for binding in self._all("clusterrolebindings"):
+            if (subject := binding.subject(user)) is not None:
+                yield binding, subject
+        for binding in self._all("rolebindings") if namespace else ():
+            if binding.metadata.namespace == namespace and (subject := binding.subject(user)):
+                yield binding, subject
 
-    def _referred(self, ref: RoleRef, namespace: str) -> tuple[Rule, ...]:
-        if ref.kind == "ClusterRole":
-            return self._role("clusterroles", ref.name)
-        return self._role("roles", f"{namespace}/{ref.name}")
-
-    def _role(self, plural: str, key: str) -> tuple[Rule, ...]:
-        found = self._roles.get((plural, key))
-        if found is None:
+    def _rules(self, plural: str, key: str) -> tuple[Rule, ...] | None:
+        if (plural, key) not in self._roles:
             entry = self._table(plural).entries.get(key)
-            role = _decode(entry.raw, Role) if entry else Role()
-            found = self._roles[plural, key] = role.rules or ()
-        return found
+            found = None if entry is None else wire.read(entry, _Role).rules or ()
+            self._roles[plural, key] = found
+        return self._roles[plural, key]
 
-    def _bound(self, plural: str) -> list[tuple[str, Binding]]:
+    def _all(self, plural: str) -> list[Binding]:
         found = self._bindings.get(plural)
         if found is None:
-            entries = self._table(plural).entries.items()
-            found = self._bindings[plural] = [
-                (key.rpartition("/")[0], _decode(entry.raw, Binding)) for key, entry in entries
-            ]
+            entries = self._table(plural).now.scan()
+            found = self._bindings[plural] = [wire.read(entry, Binding) for _, entry in entries]
         return found
 
     def _table(self, plural: str) -> Table:
@@ -154,50 +148,23 @@ class Rbac:
             self.forget()
 
 
-def impersonation(other: User, headers: Mapping[str, str]) -> Iterator[Route]:
-    """What somebody must be allowed to do in order to act as another user."""
-    account = other.account
-    if account is None:
-        yield Route("impersonate", "", resource="users", name=other.name)
-    else:
-        namespace, name = account
-        yield Route("impersonate", "", resource="serviceaccounts", namespace=namespace, name=name)
-    for group in sorted(asked_groups(headers)):
-        yield Route("impersonate", "", resource="groups", name=group)
-
-
-def denied(user: User, route: Route) -> Problem:
+def denied(user: User, route: Route, reason: str = "") -> Problem:
     """403, saying what the user lacks."""
+    why = f": {reason}" if reason else ""
     if not route.resource:
-        return forbidden_path(user.name, route.verb, route.path)
+        return forbidden_path(user.name, route.verb, route.path, why)
     where = f'in the namespace "{route.namespace}"' if route.namespace else "at the cluster scope"
     full = f"{route.resource}.{route.group}" if route.group else route.resource
     named = f' "{route.name}"' if route.name else ""
     text = (
         f'{full}{named} is forbidden: User "{user.name}" cannot {route.verb} resource '
-        f'"{route.full_resource}" in API group "{route.group}" {where}'
+        f'"{route.full_resource}" in API group "{route.group}" {where}{why}'
     )
     details = {"name": route.name, "group": route.group, "kind": route.resource}
     return Problem(403, "Forbidden", text, {key: value for key, value in details.items() if value})
 
 
-def _meant(binding: Binding, user: User, namespace: str) -> bool:
-    return any(subject.means(user, namespace) for subject in binding.subjects or ())
-
-
-def _decode(raw: bytes, model: type[Any]) -> Any:
-    return msgspec.json.decode(_BARE + raw, type=model)
-
-
-def _listed(word: str, words: tuple[str, ...]) -> bool:
-    return word in words or "*" in words
-
-
-def _covers(pattern: str, path: str) -> bool:
-    return pattern in ("*", path) or (pattern.endswith("*") and path.startswith(pattern[:-1]))
-
-
-def _same_resource(pattern: str, route: Route) -> bool:
-    if pattern in ("*", route.full_resource):
-        return True
-    return bool(route.sub) and pattern == f"*/{route.sub}"
+def together(errors: list[str]) -> str:
+    """Several errors as one, as Go joins them: each once."""
+    unique = list(dict.fromkeys(errors))
+    return unique[0] if len(unique) == 1 else f"[{', '.join(unique)}]"

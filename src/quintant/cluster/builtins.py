@@ -6,16 +6,16 @@ kind belongs here and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from quintant.cluster import crd
-from quintant.cluster.catalog import Kind, Propagation
+from quintant.cluster import crd, roles, tables
+from quintant.cluster.catalog import Kind, Plain, Propagation
+from quintant.cluster.declared import builtin_shape
 from quintant.cluster.events import to_core, to_group
 from quintant.cluster.names import segment_complaint, subdomain_complaint, word_complaint
 from quintant.cluster.preparing import COMPLETE, NAMESPACE_FINALIZER, terminate
-from quintant.cluster.shapes import DEDUCED, METADATA, Listing, Node, Shape
+from quintant.runtime.errors import Cause
 from quintant.runtime.resource import Resource, Scale
 
 # group, version, kind, plural, short names, scope (N or C), has /status, categories
@@ -38,6 +38,12 @@ apps                         v1 DaemonSet                      daemonsets       
 apps                         v1 ControllerRevision             controllerrevisions             -        N - -
 batch                        v1 Job                            jobs                            -        N s all
 batch                        v1 CronJob                        cronjobs                        cj       N s all
+authentication.k8s.io        v1 SelfSubjectReview              selfsubjectreviews              -        C - -
+authentication.k8s.io        v1 TokenReview                    tokenreviews                    -        C - -
+authorization.k8s.io         v1 LocalSubjectAccessReview       localsubjectaccessreviews       -        N - -
+authorization.k8s.io         v1 SelfSubjectAccessReview        selfsubjectaccessreviews        -        C - -
+authorization.k8s.io         v1 SelfSubjectRulesReview         selfsubjectrulesreviews         -        C - -
+authorization.k8s.io         v1 SubjectAccessReview            subjectaccessreviews            -        C - -
 coordination.k8s.io          v1 Lease                          leases                          -        N - -
 discovery.k8s.io             v1 EndpointSlice                  endpointslices                  -        N - -
 events.k8s.io                v1 Event                          events                          ev       N - -
@@ -53,6 +59,8 @@ admissionregistration.k8s.io v1 MutatingWebhookConfiguration   mutatingwebhookco
 apiextensions.k8s.io         v1 CustomResourceDefinition       customresourcedefinitions       crd,crds C s api-extensions
 """  # noqa: E501
 
+# Groups of documents that only ask something.
+_QUESTIONS = {"authentication.k8s.io", "authorization.k8s.io"}
 _UPSERT = {
     *("leases", "endpoints", "events", "services"),
     *("roles", "rolebindings", "clusterroles", "clusterrolebindings"),
@@ -77,7 +85,14 @@ _PROPAGATION: dict[str, Propagation | None] = {
     "customresourcedefinitions": None,
 }
 _DYING = {"customresourcedefinitions": crd.dying, "namespaces": terminate}
-_COMPLAINTS = {"customresourcedefinitions": crd.complaints}
+_COMPLAINTS: dict[str, Callable[[Plain, Plain | None], Iterable[Cause]]] = {
+    "customresourcedefinitions": lambda obj, live: crd.complaints(obj),
+    "roles": roles.role_complaints,
+    "clusterroles": roles.cluster_role_complaints,
+    "rolebindings": roles.binding_complaints,
+    "clusterrolebindings": roles.cluster_binding_complaints,
+}
+_DEFAULTS = dict.fromkeys(("rolebindings", "clusterrolebindings"), roles.default_binding)
 _NAMING = {
     **dict.fromkeys(("namespaces", "services"), word_complaint),
     **dict.fromkeys(("roles", "rolebindings"), segment_complaint),
@@ -130,87 +145,10 @@ _ALIASES: dict[str, dict[str, str]] = {
     "jobs.batch": {"status.successful": "status.succeeded"},
 }
 _SHOWN = {"events.events.k8s.io": (to_group, to_core)}
-
-_EMPTY: dict[str, Any] = {"spec": {}, "status": {}}
-_TEMPLATE = {"metadata": {}, "spec": {"containers": None}}
-_ZERO: dict[str, dict[str, Any]] = {
+# What is nobody's from the beginning, beside the structures that are always there.
+_UNOWNED: dict[str, dict[str, Any]] = {
     "namespaces": {"spec": {"finalizers": [NAMESPACE_FINALIZER]}},
-    "pods": {"spec": {"containers": None}},
-    "services": {"spec": {}, "status": {"loadBalancer": {}}},
-    "deployments": {"spec": {"selector": None, "template": _TEMPLATE, "strategy": {}}},
-    "replicasets": {"spec": {"selector": None, "template": _TEMPLATE}},
-    "statefulsets": {"spec": {"selector": None, "template": _TEMPLATE, "updateStrategy": {}}},
-    "daemonsets": {"spec": {"selector": None, "template": _TEMPLATE, "updateStrategy": {}}},
-    "jobs": {"spec": {"template": _TEMPLATE}},
-    "customresourcedefinitions": {"spec": {"names": {}}},
-    "cronjobs": {"spec": {"jobTemplate": {"metadata": {}, "spec": {"template": _TEMPLATE}}}},
 }
-
-_BY_NAME = (
-    *("containers", "initContainers", "ephemeralContainers", "env", "volumes", "secrets"),
-    *("imagePullSecrets", "resourceClaims", "webhooks", "matchConditions"),
-)
-# Lists whose items are told apart, by the field's name: the keys and their defaults.
-_MAPS_OF: dict[str, dict[str, Any]] = {
-    **{name: {"name": ""} for name in _BY_NAME},
-    "conditions": {"type": ""},
-    "ports": {"containerPort": 0, "protocol": "TCP"},
-    "volumeMounts": {"mountPath": ""},
-    "volumeDevices": {"devicePath": ""},
-    "hostAliases": {"ip": ""},
-    "podIPs": {"ip": ""},
-    "topologySpreadConstraints": {"topologyKey": "", "whenUnsatisfiable": ""},
-}
-# Fields whose value is a map of keys, not a structure.
-_KEYED = {
-    *("labels", "annotations", "data", "binaryData", "stringData", "matchLabels"),
-    *("limits", "requests", "capacity", "allocatable", "allocatedResources", "parameters"),
-}
-# Structures that are one value.
-_ATOMIC = {
-    *("selector", "labelSelector", "namespaceSelector", "objectSelector", "nodeSelector"),
-    *("configMapKeyRef", "secretKeyRef", "fieldRef", "resourceFieldRef", "roleRef", "targetRef"),
-    *("involvedObject", "regarding", "related", "requiredDuringSchedulingIgnoredDuringExecution"),
-    *("secretRef", "nodePublishSecretRef", "dataSource", "scopeSelector"),
-}
-_SERVICE_PORTS = Node(listing=Listing.MAP, keys={"port": 0, "protocol": "TCP"}, items=DEDUCED)
-_OVERRIDES: dict[str, dict[str, Shape]] = {
-    "services": {"ports": _SERVICE_PORTS},
-    "endpoints": {"ports": DEDUCED, "addresses": DEDUCED},
-    "endpointslices": {"ports": DEDUCED, "addresses": DEDUCED},
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Structure:
-    """A place inside a built-in object, known by the names of its fields."""
-
-    overrides: Mapping[str, Shape] = field(default_factory=dict)
-    atomic: bool = False
-    closed: bool = False
-    listing: Listing = Listing.ATOMIC
-    keys: Mapping[str, Any] = field(default_factory=dict)
-
-    def declares(self, name: str) -> bool:
-        return True
-
-    def child(self, name: str) -> Shape:
-        if name in self.overrides:
-            return self.overrides[name]
-        if name == "metadata":
-            return METADATA
-        if name in _KEYED:
-            return DEDUCED
-        listing = Listing.MAP if name in _MAPS_OF else Listing.ATOMIC
-        return Structure(
-            self.overrides,
-            atomic=name in _ATOMIC,
-            listing=listing,
-            keys=_MAPS_OF.get(name, {}),
-        )
-
-    def item(self) -> Shape:
-        return Structure(self.overrides)
 
 
 def builtin_kinds() -> list[Kind]:
@@ -224,6 +162,8 @@ def _kind(
     where = Resource(
         _absent(group), version, kind, plural, namespaced=scope == "N", status=sub == "s"
     )
+    message = tables.find(where.api_version, kind)
+    assert message is not None, "the table has every kind of the rows above"
     shown, stored = _SHOWN.get(where.full_name, (None, None))
     return Kind(
         where,
@@ -246,10 +186,13 @@ def _kind(
         selectable=_selectable(where),
         facts=_FACTS.get(plural, {}),
         unknown_field=_UNKNOWN_FIELD.get(plural, _ONLY_METADATA),
-        shape=Structure(_OVERRIDES.get(plural, {})),
-        zero={**(_EMPTY if where.status else {}), **_ZERO.get(plural, {})},
+        message=message,
+        shape=builtin_shape(message),
+        zero={**message.zero(), **_UNOWNED.get(plural, {})},
         complete=COMPLETE.get(plural),
         complaints=_COMPLAINTS.get(plural),
+        default=_DEFAULTS.get(plural),
+        question=where.group in _QUESTIONS,
         shown=shown,
         stored=stored,
     )

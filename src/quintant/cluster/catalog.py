@@ -7,7 +7,7 @@ about; nothing else in the cluster tests for a kind by name. Custom kinds come a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -15,11 +15,20 @@ from typing import Any
 from quintant.cluster.names import subdomain_complaint
 from quintant.cluster.problems import bad_request
 from quintant.cluster.shapes import DEDUCED, Shape
+from quintant.cluster.tables import Message
 from quintant.runtime.errors import Cause
 from quintant.runtime.resource import Resource, Scale
 
 Plain = dict[str, Any]
 """An object as plain dicts and lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is wrong with an object, and what its author should know."""
+
+    causes: Sequence[Cause] = ()
+    warnings: Sequence[str] = ()
 
 
 class Propagation(Enum):
@@ -69,13 +78,18 @@ class Kind:
     """Those paths, each with its value when absent."""
     unknown_field: str = "field label not supported: {label}"
     """How a field selector is refused."""
+    message: Message | None = None
+    """What a built-in kind is made of."""
     shape: Shape = DEDUCED
     zero: Mapping[str, Any] = field(default_factory=dict)
     """What an empty object of the kind already has: those maps are not owned by who fills them."""
     complete: Callable[[Plain], None] | None = None
     """Adds what the server says about a new object, in place."""
-    complaints: Callable[[Plain], Iterable[Cause]] | None = None
-    """What is wrong with an object, beyond its metadata."""
+    complaints: Callable[[Plain, Plain | None], Iterable[Cause]] | None = None
+    """What is wrong with an object that shall replace another or none, beyond its metadata."""
+    judge: Callable[[Plain, Plain | None, str, Sequence[Cause]], Verdict] | None = None
+    """What is wrong with an object that shall replace another or none, written as a whole or by a
+    subresource, beside what was already found wrong with it."""
     prune: Callable[[Plain], list[str]] | None = None
     """Drops what the kind does not know, in place, and tells its paths."""
     default: Callable[[Plain], None] | None = None
@@ -84,8 +98,14 @@ class Kind:
     """From a stored object to what this kind shows, where that differs by more than a version."""
     stored: Callable[[Plain], Plain] | None = None
     """The way back."""
+    question: bool = False
+    """Nothing is stored: creating one asks something, and the answer comes back."""
     since: int = 0
-    """Entries written up to this revision are pruned and defaulted when they are read."""
+    """Entries written up to this revision are renewed when they are read."""
+    renew: Callable[[Plain], None] | None = None
+    """Brings an object that was written under another schema up to this one, in place."""
+    deprecation: str = ""
+    """What everybody who uses the kind is warned of."""
 
     @property
     def name(self) -> str:

@@ -12,14 +12,13 @@ from collections.abc import Iterator
 import msgspec
 
 from quintant.cluster.catalog import Catalog, Kind, Plain
+from quintant.cluster.health import is_probe, probe
 from quintant.cluster.problems import NoPage, not_allowed
 from quintant.cluster.scale import SCALE
-from quintant.runtime.client.transport import Reply
+from quintant.runtime.client.transport import Call, Reply
 from quintant.runtime.resource import Resource
 from quintant.version import KUBERNETES
 
-PROBES = frozenset({"healthz", "livez", "readyz"})
-TEXT = {"content-type": "text/plain; charset=utf-8"}
 VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 CUSTOM_VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
 SUB_VERBS = ["get", "patch", "update"]
@@ -27,15 +26,14 @@ _VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 _STABILITY = {"alpha": 0, "beta": 1, None: 2}
 
 
-def discover(catalog: Catalog, method: str, path: str) -> Reply:
+def discover(catalog: Catalog, call: Call) -> Reply:
     """The answer to a request that is about no resource."""
-    parts = [part for part in path.split("/") if part]
-    if parts and parts[0] in PROBES:
-        return Reply(200, b"ok", TEXT)
-    found = _document(catalog, parts)
+    if is_probe(call.path):
+        return probe(call.path, call.query)
+    found = _document(catalog, [part for part in call.path.split("/") if part])
     if found is None:
         raise NoPage()
-    if method not in ("GET", "HEAD"):
+    if call.method not in ("GET", "HEAD"):
         raise not_allowed()
     return Reply(200, msgspec.json.encode(found) + b"\n")
 
@@ -117,7 +115,7 @@ def _entries(kind: Kind) -> Iterator[Plain]:
         "singularName": kind.singular,
         "namespaced": where.namespaced,
         "kind": where.kind,
-        "verbs": CUSTOM_VERBS if kind.custom else VERBS,
+        "verbs": _verbs(kind),
     }
     if kind.short:
         entry["shortNames"] = list(kind.short)
@@ -132,6 +130,12 @@ def _entries(kind: Kind) -> Iterator[Plain]:
             "version": "v1",
             "kind": "Scale",
         }
+
+
+def _verbs(kind: Kind) -> list[str]:
+    if kind.question:
+        return ["create"]
+    return CUSTOM_VERBS if kind.custom else VERBS
 
 
 def _sub_entry(where: Resource, sub: str) -> Plain:

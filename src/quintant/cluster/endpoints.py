@@ -7,16 +7,17 @@ what a client may say in headers and query parameters is understood here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import msgspec
 
+from quintant.cluster.auth import User
 from quintant.cluster.catalog import Kind
-from quintant.cluster.causes import forbidden_field, required, unsupported, wrong
 from quintant.cluster.deletes import Deleted, Deletes, read_options
-from quintant.cluster.drafts import Edit, Strictness, Target
+from quintant.cluster.drafts import Edit, Target
 from quintant.cluster.jsonpatch import apply_patch
 from quintant.cluster.media import (
     APPLY_PATCH,
@@ -27,14 +28,11 @@ from quintant.cluster.media import (
     read_patch,
 )
 from quintant.cluster.mergepatch import merge_patch
-from quintant.cluster.problems import (
-    bad_request,
-    invalid_options,
-    not_allowed,
-)
+from quintant.cluster.options import check_force, write_options
+from quintant.cluster.problems import bad_request, not_allowed
 from quintant.cluster.reads import Reads, document, read_query, select
 from quintant.cluster.ring import Entry
-from quintant.cluster.routes import TRUE, Route
+from quintant.cluster.routes import Route
 from quintant.cluster.scale import SCALE, edit_scale, scale_of
 from quintant.cluster.store import Store
 from quintant.cluster.subresources import Action, action
@@ -47,8 +45,6 @@ from quintant.runtime.clock import Clock, timestamp
 OK = 200
 CREATED = 201
 ACCEPTED = 202
-MANAGER_LIMIT = 128
-"""Characters of a field manager's name."""
 SLICE = 100
 """Objects of a collection deleted between two turns of the loop."""
 _SUCCESS: dict[str, Any] = {
@@ -70,17 +66,17 @@ class Endpoints:
     deletes: Deletes
     clock: Clock
 
-    async def answer(self, call: Call, route: Route, kind: Kind) -> Reply:
+    async def answer(self, call: Call, route: Route, kind: Kind, user: User) -> Reply:
         """The whole answer to anything but a watch; it has happened when this returns."""
         if route.verb == "list":
             return await self._list(call, route, kind)
         if route.verb == "deletecollection":
             return await self._delete_collection(call, route, kind)
-        verbs = {
+        verbs: dict[str, Callable[[Call, Target], Reply]] = {
             "get": self._get,
-            "create": self._create,
-            "update": self._update,
-            "patch": self._patch,
+            "create": partial(self._create, user=user),
+            "update": partial(self._update, user=user),
+            "patch": partial(self._patch, user=user),
             "delete": self._delete,
         }
         target, doing = _target(route, kind), action(kind, route.sub)
@@ -109,22 +105,22 @@ class Endpoints:
         self.reads.check_get(call.query.get("resourceVersion", ""))
         return self._shown(call, target, self.writes.found(target))
 
-    def _create(self, call: Call, target: Target) -> Reply:
+    def _create(self, call: Call, target: Target, user: User) -> Reply:
         sent = _sent(call, target)
-        options = _options(call, "CreateOptions")
+        options = write_options(call, "CreateOptions", user)
         return self._written(call, target, self.writes.create(target, sent, options))
 
-    def _update(self, call: Call, target: Target) -> Reply:
+    def _update(self, call: Call, target: Target, user: User) -> Reply:
         sent = _sent(call, target)
-        options = _options(call, "UpdateOptions")
+        options = write_options(call, "UpdateOptions", user)
         if target.sub == SCALE:
             return self._edited(call, target, lambda scale: sent, options)
         return self._written(call, target, self.writes.replace(target, sent, options))
 
-    def _patch(self, call: Call, target: Target) -> Reply:
+    def _patch(self, call: Call, target: Target, user: User) -> Reply:
         media, sent = read_patch(call.headers, call.body)
-        options = _options(call, "PatchOptions")
-        _check_force(call.query, media)
+        options = write_options(call, "PatchOptions", user)
+        check_force(call.query, media)
         if media == APPLY_PATCH:
             return self._written(call, target, self.writes.apply(target, sent, options))
         return self._edited(call, target, _editor(media, sent), options)
@@ -165,19 +161,30 @@ class Endpoints:
         return Reply(OK, document(selection.form, items, self.store.revision))
 
     def _written(self, call: Call, target: Target, result: Result) -> Reply:
-        warnings = ", ".join(f'299 - "{_escaped(text)}"' for text in result.warnings)
         code = CREATED if result.created else OK
-        return self._shown(call, target, result.entry, code, warnings)
+        return self._shown(call, target, result.entry, code, result.warnings)
 
     def _shown(
-        self, call: Call, target: Target, entry: Entry, code: int = OK, warnings: str = ""
+        self,
+        call: Call,
+        target: Target,
+        entry: Entry,
+        code: int = OK,
+        warnings: tuple[str, ...] = (),
     ) -> Reply:
         form = _form(call, target.kind)
         if target.sub == SCALE:
             body = msgspec.json.encode(scale_of(target.kind, entry))
         else:
             body = form.whole(entry)
-        return Reply(code, body + b"\n", {"warning": warnings} if warnings else {})
+        return Reply(code, body + b"\n", warned(warnings))
+
+
+def warned(texts: tuple[str, ...]) -> dict[str, str]:
+    """The header that tells a client what it should know."""
+    if not texts:
+        return {}
+    return {"warning": ", ".join(f'299 - "{_escaped(text)}"' for text in texts)}
 
 
 def _target(route: Route, kind: Kind) -> Target:
@@ -198,46 +205,6 @@ def _place(key: str) -> tuple[str, str]:
 def _form(call: Call, kind: Kind, *, listing: bool = False) -> Form:
     accept = call.headers.get("accept") or "*/*"
     return Form(kind, partial=negotiate(accept, listing=listing) is Answer.PARTIAL)
-
-
-def _options(call: Call, document: str) -> Options:
-    query = call.query
-    manager = query.get("fieldManager", "")
-    if len(manager) > MANAGER_LIMIT or not manager.isprintable():
-        text = f"may not be more than {MANAGER_LIMIT} printable characters"
-        raise invalid_options(document, wrong("fieldManager", manager, text))
-    agent = call.headers.get("user-agent", "").partition("/")[0]
-    return Options(
-        manager=manager or agent,
-        dry_run=_dry_run(query, document),
-        force=query.get("force", "").lower() in TRUE,
-        strictness=_strictness(query, document),
-    )
-
-
-def _strictness(query: Mapping[str, str], document: str) -> Strictness:
-    asked = query.get("fieldValidation") or Strictness.WARN.value
-    try:
-        return Strictness(asked)
-    except ValueError:
-        complaint = unsupported("fieldValidation", asked, ["", "Ignore", "Strict", "Warn"])
-        raise invalid_options(document, complaint) from None
-
-
-def _dry_run(query: Mapping[str, str], document: str) -> bool:
-    asked = query.get("dryRun", "")
-    if asked not in ("", "All"):
-        raise invalid_options(document, unsupported("dryRun", [asked], ["All"]))
-    return bool(asked)
-
-
-def _check_force(query: Mapping[str, str], media: str) -> None:
-    if media == APPLY_PATCH and not query.get("fieldManager"):
-        complaint = required("fieldManager", "is required for apply patch")
-        raise invalid_options("PatchOptions", complaint)
-    if media != APPLY_PATCH and "force" in query:
-        complaint = forbidden_field("force", "may not be specified for non-apply patch")
-        raise invalid_options("PatchOptions", complaint)
 
 
 def _editor(media: str, sent: Any) -> Edit:

@@ -12,14 +12,21 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.catalog import Kind, Plain
-from quintant.cluster.causes import forbidden_field, required, wrong
-from quintant.cluster.names import key_complaint, label_complaint
+from quintant.cluster import tables
+from quintant.cluster.catalog import Kind, Plain, Verdict
+from quintant.cluster.causes import required, wrong
+from quintant.cluster.fitting import fit
+from quintant.cluster.metadata import (
+    finalizer_causes,
+    late_finalizer_causes,
+    map_causes,
+    no_metadata,
+    owner_causes,
+)
 from quintant.cluster.problems import (
     bad_request,
     invalid,
 )
-from quintant.cluster.shapes import METADATA
 from quintant.runtime.clock import Chance
 from quintant.runtime.errors import Cause
 from quintant.runtime.resource import Resource
@@ -29,13 +36,10 @@ SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 SUFFIX_LENGTH = 5
 NAME_LIMIT = 63
 """Longest generated name; the base is cut to leave room for the suffix."""
-ANNOTATIONS_LIMIT = 256 * 1024
-"""Bytes of all annotations together."""
 
 _COLLECTIONS = ("labels", "annotations", "finalizers", "ownerReferences")
 _WIPED = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 _KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
-_FINALIZERS = frozenset({"kubernetes", "foregroundDeletion", "orphan"})
 
 
 def identified(kind: Kind, sent: Any) -> Plain:
@@ -46,7 +50,10 @@ def identified(kind: Kind, sent: Any) -> Plain:
     _check_kind(kind, sent)
     metadata = sent.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
-        raise bad_request("metadata must be a map")
+        raise bad_request(
+            f'{where.kind} in version "{where.version}" cannot be handled as a {where.kind}: '
+            f"{no_metadata(metadata)}"
+        )
     rest = {key: value for key, value in sent.items() if key not in ("apiVersion", "kind")}
     return {
         "apiVersion": where.api_version,
@@ -73,11 +80,9 @@ def placed(kind: Kind, obj: Plain, namespace: str, name: str = "") -> None:
 
 
 def unknown_metadata(obj: Plain) -> list[str]:
-    """Drop metadata nobody knows, in place; its paths."""
-    unknown = [name for name in obj["metadata"] if not METADATA.declares(name)]
-    for name in unknown:
-        del obj["metadata"][name]
-    return [f"metadata.{name}" for name in unknown]
+    """Drop metadata nobody knows, in place; its paths. Mistyped where it cannot be read."""
+    unknown = fit(tables.message("meta.v1.ObjectMeta"), obj["metadata"])
+    return [f"metadata.{path}" for path in unknown]
 
 
 def wipe(obj: Plain) -> None:
@@ -130,14 +135,19 @@ def unique_owners(obj: Plain) -> list[str]:
     return list(dict.fromkeys(owner.get("uid", "") for owner in again))
 
 
-def check(kind: Kind, obj: Plain, live: Plain | None = None) -> None:
-    """422 with every complaint about an object."""
-    causes = [*_name_causes(kind, obj), *_map_causes(obj), *_owner_causes(obj)]
-    causes += _finalizer_causes(kind, obj, live)
+def judge(kind: Kind, obj: Plain, live: Plain | None = None, sub: str = "") -> Verdict:
+    """Everything that is wrong with an object, and what its author should know."""
+    metadata = obj["metadata"]
+    causes = [*_name_causes(kind, obj), *map_causes(metadata), *owner_causes(metadata)]
+    causes += finalizer_causes(metadata, core=not kind.resource.group)
+    if live is not None and deleting(live):
+        causes += late_finalizer_causes(metadata, live["metadata"])
     if kind.complaints is not None:
-        causes += kind.complaints(obj)
-    if causes:
-        raise invalid(kind.resource, obj["metadata"].get("name", ""), *causes)
+        causes += kind.complaints(obj, live)
+    if kind.judge is None:
+        return Verdict(causes)
+    verdict = kind.judge(obj, live, sub, causes)
+    return Verdict([*causes, *verdict.causes], verdict.warnings)
 
 
 def check_immutable(kind: Kind, obj: Plain, live: Plain) -> None:
@@ -206,60 +216,3 @@ def _name_causes(kind: Kind, obj: Plain) -> Iterator[Cause]:
         yield required("metadata.name", "name or generateName is required")
     elif complaint := kind.naming(name):
         yield wrong("metadata.name", name, complaint)
-
-
-def _map_causes(obj: Plain) -> Iterator[Cause]:
-    labels = obj["metadata"].get("labels") or {}
-    annotations = obj["metadata"].get("annotations") or {}
-    for key, value in labels.items():
-        if complaint := key_complaint(key):
-            yield wrong("metadata.labels", key, complaint)
-        if complaint := label_complaint(value):
-            yield wrong("metadata.labels", value, complaint)
-    for key in annotations:
-        if complaint := key_complaint(key.lower()):
-            yield wrong("metadata.annotations", key, complaint)
-    if sum(len(key) + len(value) for key, value in annotations.items()) > ANNOTATIONS_LIMIT:
-        yield Cause(
-            "FieldValueTooLong",
-            f"Too long: may not be more than {ANNOTATIONS_LIMIT} bytes",
-            "metadata.annotations",
-        )
-
-
-def _owner_causes(obj: Plain) -> Iterator[Cause]:
-    owners = obj["metadata"].get("ownerReferences") or []
-    for owner in owners:
-        for name in ("apiVersion", "kind", "name", "uid"):
-            if not owner.get(name):
-                yield wrong(f"metadata.ownerReferences.{name}", "", "must not be empty")
-    controllers = [owner for owner in owners if owner.get("controller")]
-    if len(controllers) > 1:
-        names = " and ".join(f"{owner['kind']}/{owner['name']}" for owner in controllers[:2])
-        yield wrong(
-            "metadata.ownerReferences",
-            owners,
-            "Only one reference can have Controller set to true. "
-            f'Found "true" in references for {names}',
-        )
-
-
-def _finalizer_causes(kind: Kind, obj: Plain, live: Plain | None) -> Iterator[Cause]:
-    finalizers = obj["metadata"].get("finalizers") or []
-    core = not kind.resource.group
-    for at, finalizer in enumerate(finalizers):
-        if complaint := key_complaint(finalizer):
-            yield wrong(f"metadata.finalizers[{at}]", finalizer, complaint)
-        elif core and "/" not in finalizer and finalizer not in _FINALIZERS:
-            text = "name is neither a standard finalizer name nor is it fully qualified"
-            yield wrong(f"metadata.finalizers[{at}]", finalizer, text)
-    if live is None or not deleting(live):
-        return
-    new = sorted(set(finalizers) - set(live["metadata"].get("finalizers") or []))
-    if new:
-        listed = ", ".join(f'"{finalizer}"' for finalizer in new)
-        yield forbidden_field(
-            "metadata.finalizers",
-            "no new finalizers can be added if the object is being deleted, found new finalizers "
-            f"[]string{{{listed}}}",
-        )

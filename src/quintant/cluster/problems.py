@@ -90,8 +90,9 @@ def forbidden(resource: Resource, name: str, message: str, *causes: Cause) -> Pr
     return Problem(403, "Forbidden", text, _about(resource, name, causes=_plain(causes)))
 
 
-def forbidden_path(user: str, verb: str, path: str) -> Problem:
-    return Problem(403, "Forbidden", f'forbidden: User "{user}" cannot {verb} path "{path}"', {})
+def forbidden_path(user: str, verb: str, path: str, why: str = "") -> Problem:
+    text = f'forbidden: User "{user}" cannot {verb} path "{path}"{why}'
+    return Problem(403, "Forbidden", text, {})
 
 
 def not_found(resource: Resource, name: str) -> Problem:

@@ -14,16 +14,16 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
-from quintant.cluster.audit import Audit
-from quintant.cluster.auth import Tokens, User, impersonated
-from quintant.cluster.authz import AllowAll, Authorizer, Rbac, denied, impersonation
+from quintant.cluster.access import Access
+from quintant.cluster.aggregation import Aggregation
+from quintant.cluster.auth import User
 from quintant.cluster.bootstrap import first_objects
 from quintant.cluster.builtins import builtin_kinds
 from quintant.cluster.catalog import Catalog, Kind
 from quintant.cluster.definitions import SERVER, Definitions
 from quintant.cluster.deletes import Deletes
 from quintant.cluster.discovery import discover
-from quintant.cluster.drafts import Target
+from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.endpoints import Endpoints
 from quintant.cluster.media import JSON
 from quintant.cluster.namespaces import Namespaces
@@ -36,14 +36,16 @@ from quintant.cluster.problems import (
     not_found,
     too_large,
 )
+from quintant.cluster.questions import Questions
 from quintant.cluster.reads import Reads
 from quintant.cluster.routes import Route, route
 from quintant.cluster.store import Snapshot, Store
-from quintant.cluster.subresources import verbs_of
+from quintant.cluster.subresources import asks, verbs_of
 from quintant.cluster.watchers import BOOKMARK_SECONDS, Hub, Watcher
 from quintant.cluster.writes import Writes
 from quintant.runtime.client.transport import Call, Reply, Stream
 from quintant.runtime.clock import Chance, Clock, SystemClock
+from quintant.runtime.hidden import Hidden
 
 HEADERS = {"cache-control": "no-cache, private", "content-type": JSON}
 # Requests on a collection; the others are about one object and need its namespace.
@@ -54,7 +56,9 @@ class ApiServer:
     """A Kubernetes-compatible API server in this process.
 
     With `rbac`, what a request may do follows from the roles in the store; without it everything
-    is allowed to everybody. `bookmarks` is the interval of watch bookmarks in seconds.
+    is allowed to everybody. `bookmarks` is the interval of watch bookmarks in seconds. A `store`
+    that holds objects already goes on from there. `key` (PEM, P-256) signs the tokens of service
+    accounts; without one, tokens end with the server.
     """
 
     def __init__(
@@ -64,14 +68,17 @@ class ApiServer:
         chance: Chance | None = None,
         rbac: bool = False,
         bookmarks: float = BOOKMARK_SECONDS,
+        store: Store | None = None,
+        key: Hidden[bytes] | None = None,
     ) -> None:
         clock, self._chance = clock or SystemClock(), chance or Chance()
-        self.tokens = Tokens()
-        self.audit = Audit()
-        self.store = Store()
+        self.store = store or Store()
         self.catalog = Catalog(builtin_kinds())
         self._hub = Hub(self.store, bookmarks)
-        self._authorizer: Authorizer = Rbac(self.store) if rbac else AllowAll()
+        self._access = Access(self.store, clock, rbac=rbac, key=key)
+        self.tokens, self.audit = self._access.tokens, self._access.audit
+        self._questions = Questions(self._access, clock, self._chance)
+        self._aggregation = Aggregation(self.store, self.catalog)
         self._namespaces = Namespaces(self.store, self.catalog)
         self._writes = Writes(self.store, clock, self._chance, self._guard)
         self._deletes = Deletes(self._writes, clock)
@@ -105,13 +112,16 @@ class ApiServer:
         finally:
             self.leave(answer)
 
-    async def handle(self, call: Call) -> Reply | Watcher:
-        """The whole answer, or an open watch that `leave` must end."""
+    async def handle(self, call: Call, peer: User | None = None) -> Reply | Watcher:
+        """The whole answer, or an open watch that `leave` must end.
+
+        `peer` is whom the connection proves, by a client certificate; no header says that.
+        """
         call = replace(call, headers={key.lower(): call.headers[key] for key in call.headers})
         asked = route(call)
         user: User | None = None
         try:
-            user = self._authenticate(call)
+            user = self._access.identify(call, asked, peer)
             answer = await self._answer(call, asked, user)
         except Problem as problem:
             headers = self.headers() | problem.headers
@@ -145,38 +155,37 @@ class ApiServer:
         """Return to a snapshot's objects. Watches end, and clients have to list again."""
         self._hub.close()
         self.store.restore(snapshot)
-        self._authorizer.forget()
+        self._access.authorizer.forget()
         self._definitions.reload()
+        self._aggregation.reload()
         self._settle()
 
-    def _authenticate(self, call: Call) -> User:
-        user = self.tokens.authenticate(call.headers)
-        other = impersonated(call.headers)
-        if other is None:
-            return user
-        for wish in impersonation(other, call.headers):
-            self._authorize(user, wish)
-        return other
-
-    def _authorize(self, user: User, asked: Route) -> None:
-        if not self._authorizer.allows(user, asked):
-            raise denied(user, asked)
-
     async def _answer(self, call: Call, asked: Route, user: User) -> Reply | Watcher:
-        self._authorize(user, self._precise(call, asked))
+        self._access.authorize(user, self._precise(call, asked))
         if len(call.body or b"") > REQUEST_LIMIT:
             raise too_large()
         if not asked.resource:
-            return self._dressed(discover(self.catalog, call.method, call.path))
+            return self._dressed(discover(self.catalog, call))
         kind = self._kind(asked)
+        if kind.question or asks(kind, asked.sub):
+            return self._dressed(self._question(call, asked, kind, user))
         if asked.verb == "watch":
             return self._endpoints.watch(call, asked, kind)
         if asked.verb == "delete":
             self._namespaces.protect(Target(kind, name=asked.name))
         try:
-            return self._dressed(await self._endpoints.answer(call, asked, kind))
+            return self._dressed(await self._endpoints.answer(call, asked, kind, user))
         finally:
             self._settle()
+
+    def _question(self, call: Call, asked: Route, kind: Kind, user: User) -> Reply:
+        if not kind.question:
+            self._namespaces.guard(Target(kind, asked.namespace, asked.name))
+        elif asked.name:
+            raise no_resource()
+        elif asked.verb != "create":
+            raise not_allowed()
+        return self._questions.answer(call, asked, kind, user)
 
     def _kind(self, asked: Route) -> Kind:
         """The kind a request is about; the right kind of 404 if there is none."""
@@ -189,7 +198,8 @@ class ApiServer:
         lacking = where.namespaced and not asked.namespace and asked.verb not in _COLLECTION
         beside = not where.namespaced and asked.namespace and where.plural != "namespaces"
         if lacking or beside:
-            refusal = no_resource() if beside or asked.name else not_allowed()
+            nowhere = beside or asked.name or kind.question
+            refusal = no_resource() if nowhere else not_allowed()
             raise NoPage() if kind.custom else refusal
         self._check_sub(kind, asked)
         return kind
@@ -211,14 +221,20 @@ class ApiServer:
                 return replace(asked, name=value.lstrip("="))
         return asked
 
-    def _guard(self, target: Target) -> None:
-        self._namespaces.guard(target)
-        self._definitions.guard(target)
+    def _guard(self, draft: Draft, user: User) -> None:
+        """Refuse what may not be created, and what its writer may not grant."""
+        if draft.base is None:
+            target = replace(draft.target, name=draft.obj["metadata"].get("name", ""))
+            self._namespaces.guard(target)
+            self._definitions.guard(target)
+        self._access.check(draft, user)
 
     def _settle(self) -> None:
         """Do what follows from the last write, until nothing does."""
-        while self._definitions.settle(self._writes, self._deletes) or self._namespaces.settle(
-            self._writes, self._deletes
+        while (
+            self._definitions.settle(self._writes, self._deletes)
+            or self._namespaces.settle(self._writes, self._deletes)
+            or self._aggregation.settle(self._writes)
         ):
             pass
 
@@ -226,7 +242,9 @@ class ApiServer:
         for group, plural, obj in first_objects():
             kind = self.catalog.find(group, "v1", plural)
             assert kind is not None, "a built-in kind is always served"
-            self._writes.create(Target(kind), obj, SERVER)
+            target = Target(kind, name=obj["metadata"]["name"])
+            if self._writes.read(target) is None:
+                self._writes.create(target, obj, SERVER)
         self._settle()
 
     def _dressed(self, reply: Reply) -> Reply:

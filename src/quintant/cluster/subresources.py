@@ -23,9 +23,11 @@ from quintant.cluster.scale import SCALE
 from quintant.runtime.resource import Resource
 
 STATUS = "status"
+TOKEN = "token"
 _VERBS = frozenset({"get", "update", "patch"})
 _BINDING = Resource("", "v1", "Binding", "pods/binding")
 _SCHEDULED = Condition("PodScheduled", True)
+_ASKED = frozenset({("serviceaccounts", TOKEN)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,21 @@ def verbs_of(kind: Kind, sub: str) -> frozenset[str]:
     found = action(kind, sub)
     if found is not None:
         return frozenset({found.verb})
+    if asks(kind, sub):
+        return frozenset({"create"})
     there = {STATUS: kind.resource.status, SCALE: kind.scale is not None}
     return _VERBS if there.get(sub) else frozenset()
+
+
+def names_of(kind: Kind) -> list[str]:
+    """The subresources of a kind."""
+    known = [STATUS, SCALE, *(sub for name, sub in (*_ACTIONS, *_ASKED) if name == kind.name)]
+    return [sub for sub in known if verbs_of(kind, sub)]
+
+
+def asks(kind: Kind, sub: str) -> bool:
+    """Whether a subresource only asks something: nothing is stored."""
+    return not kind.custom and (kind.name, sub) in _ASKED
 
 
 def action(kind: Kind, sub: str) -> Action | None:

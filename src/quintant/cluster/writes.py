@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from quintant.cluster import drafts, wire
+from quintant.cluster.auth import SERVER, User
 from quintant.cluster.catalog import Plain
 from quintant.cluster.drafts import Draft, Edit, Strictness, Target
 from quintant.cluster.managed import Author
-from quintant.cluster.objects import check, deleting, generated, held, unique_owners
-from quintant.cluster.problems import already_exists, no_unique_name, not_found
+from quintant.cluster.objects import deleting, generated, held, judge, unique_owners
+from quintant.cluster.problems import already_exists, invalid, no_unique_name, not_found
 from quintant.cluster.ring import Entry
 from quintant.cluster.store import Store, Table
 from quintant.runtime.clock import Chance, Clock, timestamp
@@ -33,6 +34,7 @@ class Options:
     dry_run: bool = False
     force: bool = False
     strictness: Strictness = Strictness.WARN
+    user: User = SERVER
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +47,10 @@ class Result:
 
 
 class Writes:
-    """The write path of every kind. `guard` refuses creations where nothing may be created."""
+    """The write path of every kind. `guard` refuses what a user may not make of an object."""
 
     def __init__(
-        self, store: Store, clock: Clock, chance: Chance, guard: Callable[[Target], None]
+        self, store: Store, clock: Clock, chance: Chance, guard: Callable[[Draft, User], None]
     ) -> None:
         self._store = store
         self._clock = clock
@@ -111,12 +113,12 @@ class Writes:
 
     def _insert(self, draft: Draft, options: Options) -> Result:
         obj = draft.obj
-        self._guard(replace(draft.target, name=obj["metadata"].get("name", "")))
+        self._guard(draft, options.user)
         warnings = draft.warnings + _warnings(obj)
         target = self._named(draft.target, obj["metadata"])
         obj["metadata"]["uid"] = self._chance.id()
         obj["metadata"]["creationTimestamp"] = timestamp(self._clock.now())
-        check(target.kind, obj)
+        warnings += _judged(target, obj, None, warnings)
         taken = self.read(target)
         if taken is not None:
             dying = deleting(wire.unpack(target.kind, taken))
@@ -139,8 +141,9 @@ class Writes:
     def _update(self, draft: Draft, options: Options) -> Result:
         target, obj, base = draft.target, draft.obj, draft.base
         assert base is not None, "an update has something to update"
+        self._guard(draft, options.user)
         warnings = draft.warnings + _warnings(obj)
-        check(target.kind, obj, draft.live)
+        warnings += _judged(target, obj, draft.live, warnings)
         if obj == draft.live:
             return Result(base, warnings=warnings)
         if options.dry_run or (deleting(obj) and not held(target.kind, obj)):
@@ -154,6 +157,18 @@ class Writes:
 
     def _table(self, target: Target) -> Table:
         return self._store.table(target.kind.table)
+
+
+def _judged(
+    target: Target, obj: Plain, live: Plain | None, warnings: tuple[str, ...]
+) -> tuple[str, ...]:
+    """What else the author should know; 422 if anything is wrong, with every warning so far."""
+    verdict = judge(target.kind, obj, live, target.sub)
+    advice = tuple(verdict.warnings)
+    if verdict.causes:
+        name = obj["metadata"].get("name", "")
+        raise invalid(target.kind.resource, name, *verdict.causes).warned(*warnings, *advice)
+    return advice
 
 
 def _warnings(obj: Plain) -> tuple[str, ...]:

@@ -3,49 +3,30 @@ from __future__ import annotations
 import pytest
 
 from quintant.cluster.auth import (
-    ANONYMOUS,
     AUTHENTICATED,
+    CREDENTIAL,
+    MASTERS,
     Tokens,
     User,
     admin,
-    impersonated,
+    bearer,
+    certified,
     service_account,
 )
-from quintant.cluster.problems import Problem
-
-
-def bearer(token: str) -> dict[str, str]:
-    return {"authorization": f"Bearer {token}"}
 
 
 def test_a_token_means_its_user() -> None:
     tokens = Tokens()
-    tokens.add("secret", User("alice", frozenset({"team"})))
-    assert tokens.authenticate(bearer("secret")) == User(
-        "alice", frozenset({"team", AUTHENTICATED})
-    )
+    tokens.add("secret", User("alice", ("team",)))
+    assert tokens.find("secret") == User("alice", ("team", AUTHENTICATED))
 
 
-def test_without_credentials_one_is_anonymous() -> None:
-    assert Tokens().authenticate({}) == ANONYMOUS
-
-
-@pytest.mark.parametrize("header", ["Bearer wrong", "Basic c2VjcmV0", "Bearer", "Bearer "])
-def test_wrong_credentials_are_worse_than_none(header: str) -> None:
-    tokens = Tokens()
-    tokens.add("secret", admin())
-    with pytest.raises(Problem) as refused:
-        tokens.authenticate({"authorization": header})
-    assert (refused.value.code, refused.value.message) == (401, "Unauthorized")
-
-
-def test_a_revoked_token_is_wrong() -> None:
+def test_a_revoked_token_means_nobody() -> None:
     tokens = Tokens()
     tokens.add("secret", admin())
     tokens.revoke("secret")
     tokens.revoke("never-known")
-    with pytest.raises(Problem):
-        tokens.authenticate(bearer("secret"))
+    assert tokens.find("secret") is None
 
 
 def test_a_token_appears_in_no_repr() -> None:
@@ -54,24 +35,53 @@ def test_a_token_appears_in_no_repr() -> None:
     assert "hush-hush" not in repr(vars(tokens))
 
 
+@pytest.mark.parametrize(
+    ("header", "token"),
+    [
+        ("Bearer secret", "secret"),
+        ("bearer secret", "secret"),
+        ("Bearer secret more", "secret"),
+        ("Bearer", ""),
+        ("Bearer ", ""),
+        ("Bearer  secret", ""),
+        ("Basic c2VjcmV0", ""),
+        ("", ""),
+    ],
+)
+def test_only_bearer_tokens_are_credentials(header: str, token: str) -> None:
+    assert bearer({"authorization": header}) == token
+
+
+def test_a_certificate_names_a_user_and_groups() -> None:
+    subject = (
+        (("organizationName", "crew"),),
+        (("organizationName", MASTERS),),
+        (("commonName", "ann"),),
+    )
+    user = certified({"subject": subject}, b"raw")
+    assert user is not None
+    assert (user.name, user.groups) == ("ann", ("crew", MASTERS, AUTHENTICATED))
+    assert user.extra[CREDENTIAL][0].startswith("X509SHA256=")
+
+
+def test_a_certificate_without_a_name_names_nobody() -> None:
+    assert certified({"subject": ((("organizationName", MASTERS),),)}, b"raw") is None
+
+
 def test_service_accounts_are_users_with_groups() -> None:
     user = service_account("ns", "bot")
     assert user.name == "system:serviceaccount:ns:bot"
     assert user.account == ("ns", "bot")
-    assert user.groups == {"system:serviceaccounts", "system:serviceaccounts:ns"}
+    assert user.groups == ("system:serviceaccounts", "system:serviceaccounts:ns")
     assert admin().account is None
 
 
-def test_a_request_may_ask_to_be_taken_for_somebody_else() -> None:
-    assert impersonated({}) is None
-    asked = {"impersonate-user": "bob", "impersonate-group": "a,b"}
-    assert impersonated(asked) == User("bob", frozenset({"a", "b", AUTHENTICATED}))
-    account = impersonated({"impersonate-user": "system:serviceaccount:ns:bot"})
-    assert account is not None
-    assert "system:serviceaccounts:ns" in account.groups
-
-
-def test_groups_without_a_user_make_no_sense() -> None:
-    with pytest.raises(Problem) as refused:
-        impersonated({"impersonate-group": "a"})
-    assert refused.value.code == 400
+def test_documents_tell_of_a_user_only_what_there_is() -> None:
+    assert User("ann").info == {"username": "ann"}
+    full = User("ann", ("crew",), "u", {"k": ("v",)})
+    assert full.info == {
+        "username": "ann",
+        "uid": "u",
+        "groups": ["crew"],
+        "extra": {"k": ["v"]},
+    }

@@ -259,7 +259,7 @@ class Harbour:
 
     def __init__(self) -> None:
         self.server = ApiServer(clock=LoopClock(), chance=Chance(Random(0)), rbac=True)
-        self.server.tokens.add("root", User("root", frozenset({MASTERS})))
+        self.server.tokens.add("root", User("root", (MASTERS,)))
         self.server.tokens.add("harbour", service_account("ships", "harbour"))
         self.root = Client(Rest(InProcessTransport(self.server, "root")))
         self.rest = Rest(InProcessTransport(self.server, "harbour"))

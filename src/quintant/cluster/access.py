@@ -1,0 +1,63 @@
+"""Who asks, and what they may do: everything between a request's credentials and its verbs.
+
+    credentials ─► authentication ─► impersonation ─► authorisation ─► (on writes) escalation
+
+What is allowed is noted in the audit, so that it knows which permissions somebody really needs.
+"""
+
+from __future__ import annotations
+
+from quintant.cluster.accounts import Accounts
+from quintant.cluster.audit import Audit
+from quintant.cluster.auth import Tokens, User
+from quintant.cluster.authentication import Authentication
+from quintant.cluster.authz import AllowAll, Authorizer, Rbac, denied
+from quintant.cluster.drafts import Draft, Target
+from quintant.cluster.escalation import Escalation
+from quintant.cluster.impersonation import Impersonation, wanted
+from quintant.cluster.routes import Route
+from quintant.cluster.store import Store
+from quintant.runtime.client.transport import Call
+from quintant.runtime.clock import Clock
+from quintant.runtime.hidden import Hidden
+
+
+class Access:
+    """Tells users apart and holds them to their permissions."""
+
+    def __init__(
+        self, store: Store, clock: Clock, *, rbac: bool, key: Hidden[bytes] | None
+    ) -> None:
+        self.tokens = Tokens()
+        self.audit = Audit()
+        self.accounts = Accounts(store, clock, key)
+        self.authentication = Authentication(self.tokens, self.accounts)
+        self.authorizer: Authorizer = Rbac(store) if rbac else AllowAll()
+        self._impersonation = Impersonation(self.authorize)
+        self._escalation = Escalation(self.authorizer)
+
+    def identify(self, call: Call, asked: Route, peer: User | None) -> User:
+        """The user a request counts as; 401 or 403 if it may not count as that one."""
+        user = self.authentication.identify(call.headers, peer)
+        other = wanted(call.headers)
+        return user if other is None else self._impersonation.become(user, other, asked)
+
+    def authorize(self, user: User, asked: Route) -> None:
+        """403 unless the user may do what is asked."""
+        decision = self.authorizer.decide(user, asked)
+        if not decision.allowed:
+            raise denied(user, asked, decision.reason)
+        self.audit.allow(user.name, asked)
+
+    def check(self, draft: Draft, user: User) -> None:
+        """403 for a write that makes more of itself than its request was allowed to."""
+        # An update or patch that creates its object takes the permission to create, too.
+        if draft.base is None and draft.target.name:
+            self.authorize(user, _creation(draft.target))
+        self._escalation.check(draft, user)
+
+
+def _creation(target: Target) -> Route:
+    where = target.kind.resource
+    place = (where.plural, target.namespace, target.name)
+    return Route("create", "", where.group, where.version, *place)

@@ -1,0 +1,220 @@
+"""Tokens of service accounts: what they claim, and whether it is still true.
+
+A token lives as long as its account and the pod, secret or node it is bound to; each use asks the
+store. A signature is verified once and remembered, everything else is asked every time.
+
+    authenticate: ours? ─► signature ─► audience ─► time ─► account ─► bound object ─► User
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import timedelta
+from functools import cached_property
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from quintant.cluster import jwt, wire
+from quintant.cluster.auth import AUTHENTICATED, CREDENTIAL, User, service_account
+from quintant.cluster.policy import words
+from quintant.cluster.store import Store
+from quintant.runtime.clock import Clock, parse_timestamp
+from quintant.runtime.hidden import Hidden
+
+if TYPE_CHECKING:
+    from quintant.cluster.signing import Signer
+
+ISSUER = "https://kubernetes.default.svc"
+AUDIENCES = (ISSUER,)
+"""Whom a token is for, unless it says otherwise: this server."""
+LEEWAY = timedelta(minutes=1)
+"""How far clocks may differ, and how long a token outlives the deletion mark of its object."""
+REMEMBERED = 1024
+"""Tokens whose signature need not be verified again."""
+
+
+class Rejected(Exception):
+    """A token that is ours, or claims to be, and does not count; the text says why."""
+
+
+class Reference(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An object by name and uid."""
+
+    name: str = ""
+    uid: str = ""
+
+
+class Bound(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a token says about Kubernetes: its account, and the object it is bound to."""
+
+    namespace: str = ""
+    node: Reference | None = None
+    pod: Reference | None = None
+    secret: Reference | None = None
+    serviceaccount: Reference = Reference()
+    warnafter: int = 0
+
+
+class Claims(msgspec.Struct, frozen=True):
+    """What a token says."""
+
+    aud: tuple[str, ...]
+    exp: int
+    iat: int
+    iss: str
+    jti: str
+    bound: Bound = msgspec.field(name="kubernetes.io")
+    nbf: int
+    sub: str
+
+
+class Metadata(msgspec.Struct, frozen=True, rename="camel"):
+    """Who an object is, and since when it is going."""
+
+    name: str
+    uid: str
+    deletion_timestamp: str = ""
+
+
+class Place(msgspec.Struct, frozen=True, rename="camel"):
+    """Of a pod: as whom and where it runs."""
+
+    service_account_name: str = ""
+    node_name: str = ""
+
+
+class Identity(msgspec.Struct, frozen=True):
+    """Of an object, what a token can be bound to."""
+
+    metadata: Metadata
+    spec: Place = Place()
+
+    @property
+    def reference(self) -> Reference:
+        return Reference(self.metadata.name, self.metadata.uid)
+
+
+class _Issued(msgspec.Struct):
+    iss: str = ""
+
+
+class Accounts:
+    """Signs and believes tokens of service accounts; `key` (PEM) signs them, else a new one."""
+
+    def __init__(self, store: Store, clock: Clock, key: Hidden[bytes] | None = None) -> None:
+        self._store, self._clock, self._pem = store, clock, key
+        self._verified: dict[bytes, Claims] = {}
+
+    def sign(self, claims: Claims) -> str:
+        """The token that makes these claims."""
+        return self._signer.sign(claims)
+
+    def authenticate(self, token: str, audiences: Collection[str] = AUDIENCES) -> User | None:
+        """Who shows a token; None if it is not ours at all, Rejected if it does not count."""
+        claims = self.claims(token)
+        if claims is None:
+            return None
+        if not set(claims.aud) & set(audiences):
+            raise Rejected(
+                f"token audiences {words(claims.aud)} is invalid for the target audiences "
+                f"{words(audiences)}"
+            )
+        self._check_time(claims)
+        self._check_objects(claims.bound)
+        return _user(claims)
+
+    def claims(self, token: str) -> Claims | None:
+        """What a token says; None if it is not ours, Rejected if somebody else signed it."""
+        digest = sha256(token.encode()).digest()
+        found = self._verified.get(digest) or self._verify(token)
+        if found is not None:
+            self._remember(digest, found)
+        return found
+
+    def find(self, plural: str, namespace: str, name: str) -> Identity | None:
+        """Who an object of the core group is, if there is one of that name."""
+        key = f"{namespace}/{name}" if namespace else name
+        entry = self._store.table(plural).entries.get(key)
+        return None if entry is None else wire.read(entry, Identity)
+
+    @cached_property
+    def _signer(self) -> Signer:
+        from quintant.cluster.signing import Signer
+        from quintant.runtime.authority import new_key, private_pem
+
+        return Signer(self._pem or private_pem(new_key()))
+
+    def _verify(self, token: str) -> Claims | None:
+        parts = jwt.parse(token)
+        if parts is None or _issuer(parts.claims) != ISSUER:
+            return None
+        if not self._signer.signed(parts):
+            raise Rejected("go-jose/go-jose: error in cryptographic primitive")
+        return msgspec.json.decode(parts.claims, type=Claims)
+
+    def _remember(self, digest: bytes, claims: Claims) -> None:
+        if len(self._verified) >= REMEMBERED and digest not in self._verified:
+            del self._verified[next(iter(self._verified))]
+        self._verified[digest] = claims
+
+    def _check_time(self, claims: Claims) -> None:
+        now = self._clock.now().timestamp()
+        if now - LEEWAY.total_seconds() > claims.exp:
+            raise Rejected("service account token has expired")
+        if now + LEEWAY.total_seconds() < claims.nbf:
+            raise Rejected("service account token is not valid yet")
+
+    def _check_objects(self, bound: Bound) -> None:
+        account = bound.serviceaccount
+        found = self.find("serviceaccounts", bound.namespace, account.name)
+        if found is None:
+            raise Rejected(f'serviceaccounts "{account.name}" not found')
+        if found.metadata.uid != account.uid:
+            raise Rejected(
+                f"service account UID ({found.metadata.uid}) does not match claim ({account.uid})"
+            )
+        if self._overdue(found):
+            raise Rejected(f"service account {bound.namespace}/{account.name} has been deleted")
+        self._check_bound("secret", bound.namespace, bound.secret)
+        self._check_bound("pod", bound.namespace, bound.pod)
+        # With a pod, the node is only told: the pod's life counts.
+        self._check_bound("node", "", None if bound.pod else bound.node)
+
+    def _check_bound(self, kind: str, namespace: str, wanted: Reference | None) -> None:
+        if wanted is None:
+            return
+        found = self.find(f"{kind}s", namespace, wanted.name)
+        if found is None or self._overdue(found):
+            raise Rejected("service account token has been invalidated")
+        if found.metadata.uid != wanted.uid:
+            raise Rejected(
+                f"{kind} UID ({found.metadata.uid}) does not match service account {kind} ref "
+                f"claim ({wanted.uid})"
+            )
+
+    def _overdue(self, found: Identity) -> bool:
+        """Whether an object is marked as deleted, and was so long enough."""
+        marked = found.metadata.deletion_timestamp
+        return bool(marked) and parse_timestamp(marked) < self._clock.now() - LEEWAY
+
+
+def _issuer(claims: bytes) -> str:
+    try:
+        return msgspec.json.decode(claims, type=_Issued).iss
+    except msgspec.DecodeError:
+        return ""
+
+
+def _user(claims: Claims) -> User:
+    bound = claims.bound
+    user = service_account(bound.namespace, bound.serviceaccount.name)
+    extra = {CREDENTIAL: (f"JTI={claims.jti}",)}
+    for kind, reference in (("node", bound.node), ("pod", bound.pod)):
+        if reference is not None:
+            named = {"name": reference.name, "uid": reference.uid}
+            prefix = f"authentication.kubernetes.io/{kind}"
+            extra |= {f"{prefix}-{what}": (text,) for what, text in named.items() if text}
+    groups = (*user.groups, AUTHENTICATED)
+    return User(user.name, groups, bound.serviceaccount.uid, extra)

@@ -1,0 +1,77 @@
+"""Cluster roles made of others: those with an aggregation rule hold the rules of all they select.
+
+Done at once, as part of the write that changed a role, where a real cluster has a controller for
+it. Roles may select roles that are made of others themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from quintant.cluster import wire
+from quintant.cluster.bindings import GROUP
+from quintant.cluster.catalog import Catalog, Plain
+from quintant.cluster.drafts import Target
+from quintant.cluster.ring import Change, Entry
+from quintant.cluster.selectors import from_object
+from quintant.cluster.store import Store, Table
+from quintant.cluster.writes import Options, Writes
+
+PLURAL = "clusterroles"
+TABLE = f"{PLURAL}.{GROUP}"
+CONTROLLER = Options(manager="clusterrole-aggregation-controller")
+
+
+class _Gathered(msgspec.Struct, frozen=True, rename="camel"):
+    cluster_role_selectors: tuple[dict[str, Any], ...] = ()
+
+
+class _Role(msgspec.Struct, frozen=True, rename="camel"):
+    rules: list[Plain] | None = None
+    aggregation_rule: _Gathered | None = None
+
+
+class Aggregation:
+    """Keeps the rules of aggregated cluster roles in step with the roles they select."""
+
+    def __init__(self, store: Store, catalog: Catalog) -> None:
+        self._store, self._catalog = store, catalog
+        self._stirred = False
+        store.subscribe(self._told)
+
+    def reload(self) -> None:
+        """Look at every role again: the store's contents were exchanged."""
+        self._stirred = True
+
+    def settle(self, writes: Writes) -> bool:
+        """Write every aggregated role whose rules are not what they should be; whether to go on."""
+        if not self._stirred:
+            return False
+        self._stirred = False
+        roles = [(name, entry) for name, entry in self._store.table(TABLE).now.scan()]
+        for name, entry in roles:
+            role = wire.read(entry, _Role)
+            if role.aggregation_rule is not None:
+                self._write(writes, name, _union(name, role.aggregation_rule, roles))
+        return True
+
+    def _write(self, writes: Writes, name: str, rules: list[Plain]) -> None:
+        kind = self._catalog.find(GROUP, "v1", PLURAL)
+        assert kind is not None, "a built-in kind is always served"
+        writes.edit(Target(kind, name=name), lambda live: {**live, "rules": rules}, CONTROLLER)
+
+    def _told(self, table: Table, change: Change) -> None:
+        self._stirred |= table.name == TABLE
+
+
+def _union(name: str, gathered: _Gathered, roles: list[tuple[str, Entry]]) -> list[Plain]:
+    """The rules of the selected roles, in the order of their names, each once."""
+    selectors = [from_object(selector) for selector in gathered.cluster_role_selectors]
+    found: list[Plain] = []
+    for other, entry in roles:
+        if other != name and any(selector.matches(entry.labels) for selector in selectors):
+            rules = wire.read(entry, _Role).rules or []
+            found += [rule for rule in rules if rule not in found]
+    return found

@@ -1,0 +1,54 @@
+"""From credentials to a user: the certificate of the connection, else a token, else nobody.
+
+A certificate that names a user comes first. A token that is shown must be good: a bad one is 401
+even where anybody may go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from quintant.cluster.accounts import AUDIENCES, Accounts, Rejected
+from quintant.cluster.auth import ANONYMOUS, Tokens, User, bearer
+from quintant.cluster.problems import unauthorized
+
+BAD = "invalid bearer token"
+
+
+class Authentication:
+    """Tells who is asking."""
+
+    def __init__(self, tokens: Tokens, accounts: Accounts) -> None:
+        self._tokens, self._accounts = tokens, accounts
+
+    def identify(self, headers: Mapping[str, str], peer: User | None) -> User:
+        """The user behind a request; `peer` is whom the connection itself proves."""
+        token = bearer(headers)
+        if peer is not None:
+            return peer
+        if not token:
+            return ANONYMOUS
+        try:
+            user, _ = self.review(token)
+        except Rejected:
+            raise unauthorized() from None
+        return user
+
+    def review(
+        self, token: str, audiences: Collection[str] = AUDIENCES
+    ) -> tuple[User, tuple[str, ...]]:
+        """Whose token it is, and for which of the audiences; Rejected if it does not count."""
+        own = self._tokens.find(token)
+        if own is not None:
+            meant = tuple(each for each in audiences if each in AUDIENCES)
+            if not meant:
+                raise Rejected(BAD)
+            return own, meant
+        try:
+            user = self._accounts.authenticate(token, audiences)
+        except Rejected as rejected:
+            raise Rejected(f"[{BAD}, {rejected}]") from None
+        claims = self._accounts.claims(token)
+        if user is None or claims is None:
+            raise Rejected(BAD)
+        return user, tuple(each for each in audiences if each in claims.aud)

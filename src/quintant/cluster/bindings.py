@@ -1,0 +1,69 @@
+"""Bindings: who is given which role, and where.
+
+Read from stored objects; a service account without a namespace is one of the binding's own.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from quintant.cluster.auth import User
+
+GROUP = "rbac.authorization.k8s.io"
+
+
+class RoleRef(msgspec.Struct, frozen=True, rename="camel"):
+    """The role a binding gives."""
+
+    kind: str = ""
+    name: str = ""
+    api_group: str = GROUP
+
+    def __str__(self) -> str:
+        return f'{self.kind.lower()}.{GROUP} "{self.name}"'
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """Whom a binding is about."""
+
+    kind: str = ""
+    name: str = ""
+    namespace: str = ""
+
+    def means(self, user: User, default: str) -> bool:
+        """Whether the user is meant; `default` is the binding's own namespace."""
+        match self.kind:
+            case "User":
+                return self.name == user.name
+            case "Group":
+                return self.name in user.groups
+            case "ServiceAccount":
+                return user.account == (self.namespace or default, self.name)
+        return False
+
+
+class _Named(msgspec.Struct, frozen=True):
+    name: str
+    namespace: str = ""
+
+
+class Binding(msgspec.Struct, frozen=True, rename="camel"):
+    """Who is given which role, and where: everywhere without a namespace."""
+
+    metadata: _Named
+    subjects: tuple[Subject, ...] | None = None
+    role_ref: RoleRef = RoleRef()
+
+    def subject(self, user: User) -> Subject | None:
+        """The first subject that means a user."""
+        where = self.metadata.namespace
+        return next((each for each in self.subjects or () if each.means(user, where)), None)
+
+    def told(self, subject: Subject) -> str:
+        """The binding and its subject, as a decision tells of them."""
+        where, name = self.metadata.namespace, self.metadata.name
+        own = f'RoleBinding "{name}/{where}"' if where else f'ClusterRoleBinding "{name}"'
+        whom = subject.name
+        if subject.kind == "ServiceAccount":
+            whom = f"{whom}/{subject.namespace or where}"
+        return f'{own} of {self.role_ref.kind} "{self.role_ref.name}" to {subject.kind} "{whom}"'

@@ -1,0 +1,110 @@
+"""Nobody gives away what they do not have: the checks on writing roles and bindings.
+
+Whoever writes a role must hold everything it allows, or be allowed the verb `escalate` on it;
+whoever binds one must hold it, or be allowed to `bind` it. Run on a draft, before it is validated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from quintant.cluster.auth import MASTERS, User
+from quintant.cluster.authz import Authorizer, together
+from quintant.cluster.bindings import GROUP, RoleRef
+from quintant.cluster.catalog import Plain
+from quintant.cluster.drafts import Draft, Target
+from quintant.cluster.golang import quoted
+from quintant.cluster.policy import EVERYTHING, Rule, compact, missing, words
+from quintant.cluster.problems import forbidden, not_found
+from quintant.cluster.routes import Route
+
+ROLES = frozenset({"roles", "clusterroles"})
+BINDINGS = frozenset({"rolebindings", "clusterrolebindings"})
+# Who cleans up after owners may always change these.
+_COLLECTED = frozenset({"ownerReferences", "finalizers", "managedFields"})
+
+
+class Escalation:
+    """Checks what a write of a role or binding would give to somebody."""
+
+    def __init__(self, authorizer: Authorizer) -> None:
+        self._authorizer = authorizer
+
+    def check(self, draft: Draft, user: User) -> None:
+        """403 if the draft grants what the user does not hold."""
+        where = draft.target.kind.resource
+        if where.group != GROUP or MASTERS in user.groups or _only_collected(draft):
+            return
+        if where.plural in ROLES:
+            self._check_role(draft, user)
+        elif where.plural in BINDINGS:
+            self._check_binding(draft, user)
+
+    def _check_role(self, draft: Draft, user: User) -> None:
+        target = draft.target
+        if self._may(user, "escalate", target, target.kind.name, target.name):
+            return
+        self._check_held(user, draft, _rules(draft.obj))
+        if _aggregates(draft.obj) or _aggregates(draft.live or {}):
+            held = self._authorizer.holdings(user, "").rules
+            if missing(held, EVERYTHING):
+                text = "must have cluster-admin privileges to use the aggregationRule"
+                raise forbidden(target.kind.resource, _name(draft), text)
+
+    def _check_binding(self, draft: Draft, user: User) -> None:
+        target, ref = draft.target, _ref(draft.obj)
+        if self._may(user, "bind", target, f"{ref.kind.lower()}s", ref.name):
+            return
+        rules = self._authorizer.role(ref, target.namespace)
+        if rules is None:
+            raise not_found(target.kind.resource, ref.name)
+        self._check_held(user, draft, rules)
+
+    def _check_held(self, user: User, draft: Draft, wanted: Sequence[Rule]) -> None:
+        holdings = self._authorizer.holdings(user, draft.target.namespace)
+        lacking = compact(missing(holdings.rules, wanted))
+        if not lacking:
+            return
+        listed = "\n".join(sorted({str(rule) for rule in lacking}))
+        text = (
+            f"user {quoted(user.name)} (groups={words(user.groups)}) is attempting to grant RBAC "
+            f"permissions not currently held:\n{listed}"
+        )
+        if holdings.lost:
+            text += f"; resolution errors: [{together(list(holdings.lost))}]"
+        raise forbidden(draft.target.kind.resource, _name(draft), text)
+
+    def _may(self, user: User, verb: str, target: Target, resource: str, name: str) -> bool:
+        wish = Route(
+            verb, "", group=GROUP, resource=resource, namespace=target.namespace, name=name
+        )
+        return self._authorizer.decide(user, wish).allowed
+
+
+def _only_collected(draft: Draft) -> bool:
+    """Whether only what garbage collectors change differs from the live object."""
+    return draft.live is not None and _lasting(draft.obj) == _lasting(draft.live)
+
+
+def _lasting(obj: Plain) -> Plain:
+    metadata = obj["metadata"]
+    kept = {name: metadata[name] for name in metadata if name not in _COLLECTED}
+    return {**obj, "metadata": kept}
+
+
+def _rules(role: Plain) -> list[Rule]:
+    return msgspec.convert(role.get("rules") or [], list[Rule])
+
+
+def _ref(binding: Plain) -> RoleRef:
+    return msgspec.convert(binding.get("roleRef") or {}, RoleRef)
+
+
+def _aggregates(role: Plain) -> bool:
+    return bool((role.get("aggregationRule") or {}).get("clusterRoleSelectors"))
+
+
+def _name(draft: Draft) -> str:
+    return str(draft.obj["metadata"].get("name", ""))

@@ -1,0 +1,60 @@
+"""What a client may say about a write beside the object, in its query parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quintant.cluster.auth import User
+from quintant.cluster.causes import forbidden_field, required, unsupported, wrong
+from quintant.cluster.drafts import Strictness
+from quintant.cluster.media import APPLY_PATCH
+from quintant.cluster.problems import invalid_options
+from quintant.cluster.routes import TRUE
+from quintant.cluster.writes import Options
+from quintant.runtime.client.transport import Call
+
+MANAGER_LIMIT = 128
+"""Characters of a field manager's name."""
+
+
+def write_options(call: Call, document: str, user: User) -> Options:
+    """The options of a write; 422 about `document` (CreateOptions, …) if they make no sense."""
+    query = call.query
+    manager = query.get("fieldManager", "")
+    if len(manager) > MANAGER_LIMIT or not manager.isprintable():
+        text = f"may not be more than {MANAGER_LIMIT} printable characters"
+        raise invalid_options(document, wrong("fieldManager", manager, text))
+    agent = call.headers.get("user-agent", "").partition("/")[0]
+    return Options(
+        manager=manager or agent,
+        dry_run=_dry_run(query, document),
+        force=query.get("force", "").lower() in TRUE,
+        strictness=_strictness(query, document),
+        user=user,
+    )
+
+
+def check_force(query: Mapping[str, str], media: str) -> None:
+    """422 if an apply names no manager, or another patch wants to force something."""
+    if media == APPLY_PATCH and not query.get("fieldManager"):
+        complaint = required("fieldManager", "is required for apply patch")
+        raise invalid_options("PatchOptions", complaint)
+    if media != APPLY_PATCH and "force" in query:
+        complaint = forbidden_field("force", "may not be specified for non-apply patch")
+        raise invalid_options("PatchOptions", complaint)
+
+
+def _strictness(query: Mapping[str, str], document: str) -> Strictness:
+    asked = query.get("fieldValidation") or Strictness.WARN.value
+    try:
+        return Strictness(asked)
+    except ValueError:
+        complaint = unsupported("fieldValidation", asked, ["", "Ignore", "Strict", "Warn"])
+        raise invalid_options(document, complaint) from None
+
+
+def _dry_run(query: Mapping[str, str], document: str) -> bool:
+    asked = query.get("dryRun", "")
+    if asked not in ("", "All"):
+        raise invalid_options(document, unsupported("dryRun", [asked], ["All"]))
+    return bool(asked)

@@ -1,0 +1,212 @@
+"""Questions to the server: whose token is this, who am I, may I, may they, what may I do.
+
+Nothing is stored. What was asked comes back with an answer in its status; the answers are those by
+which the server itself lets requests pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from quintant.cluster.accounts import AUDIENCES, Rejected
+from quintant.cluster.auth import User
+from quintant.cluster.authentication import Authentication
+from quintant.cluster.authz import Authorizer, together
+from quintant.cluster.catalog import Plain
+from quintant.cluster.causes import wrong
+from quintant.cluster.drafts import Target
+from quintant.cluster.problems import bad_request, invalid
+from quintant.cluster.routes import Route
+from quintant.runtime.clock import Clock, timestamp
+from quintant.runtime.errors import Cause
+from quintant.runtime.resource import Resource
+
+# A real server forgets the kind in its complaints about these.
+_ACCESS = Resource("authorization.k8s.io", "v1", "", "")
+# No rule but one for everything allows a request that names no resource.
+_NO_RESOURCE = " "
+
+
+class _TokenSpec(msgspec.Struct, frozen=True):
+    token: str = ""
+    audiences: tuple[str, ...] | None = None
+
+
+class _Resource(msgspec.Struct, frozen=True):
+    namespace: str = ""
+    verb: str = ""
+    group: str = ""
+    version: str = ""
+    resource: str = ""
+    subresource: str = ""
+    name: str = ""
+
+    @property
+    def route(self) -> Route:
+        resource = self.resource or _NO_RESOURCE
+        place = (self.namespace, self.name, self.subresource)
+        return Route(self.verb, "", self.group, self.version, resource, *place)
+
+
+class _Path(msgspec.Struct, frozen=True):
+    path: str = ""
+    verb: str = ""
+
+    @property
+    def route(self) -> Route:
+        return Route(self.verb, self.path)
+
+
+class _AccessSpec(msgspec.Struct, frozen=True, rename="camel"):
+    resource_attributes: _Resource | None = None
+    non_resource_attributes: _Path | None = None
+    user: str = ""
+    groups: tuple[str, ...] | None = None
+    extra: Mapping[str, tuple[str, ...]] | None = None
+    uid: str = ""
+
+    @property
+    def route(self) -> Route:
+        asked = self.resource_attributes or self.non_resource_attributes
+        assert asked is not None, "checked before"
+        return asked.route
+
+    @property
+    def subject(self) -> User:
+        return User(self.user, self.groups or (), self.uid, self.extra or {})
+
+
+class _RulesSpec(msgspec.Struct, frozen=True):
+    namespace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reviews:
+    """Answers questions about tokens, users and permissions."""
+
+    authentication: Authentication
+    authorizer: Authorizer
+    clock: Clock
+
+    def answer(self, target: Target, sent: Plain, user: User) -> Plain:
+        """What a user asked, with the answer."""
+        answers: dict[str, Callable[[Target, Plain, User], Plain]] = {
+            "tokenreviews": self._token,
+            "selfsubjectreviews": self._self,
+            "subjectaccessreviews": self._access,
+            "localsubjectaccessreviews": self._access,
+            "selfsubjectaccessreviews": self._own_access,
+            "selfsubjectrulesreviews": self._rules,
+        }
+        return answers[target.kind.name](target, sent, user)
+
+    def _token(self, target: Target, sent: Plain, user: User) -> Plain:
+        spec = _read(target, sent, _TokenSpec)
+        if not spec.token:
+            raise bad_request("token is required for TokenReview in authentication")
+        try:
+            owner, audiences = self.authentication.review(spec.token, spec.audiences or AUDIENCES)
+        except Rejected as rejected:
+            return sent | {"status": {"user": {}, "error": str(rejected)}}
+        told = {"authenticated": True, "user": owner.info, "audiences": list(audiences)}
+        return sent | {"status": told}
+
+    def _self(self, target: Target, sent: Plain, user: User) -> Plain:
+        made = {"creationTimestamp": timestamp(self.clock.now())}
+        return _bare(target, made) | {"status": {"userInfo": user.info}}
+
+    def _access(self, target: Target, sent: Plain, user: User) -> Plain:
+        spec = _read(target, sent, _AccessSpec)
+        _refuse([*_local(target, spec), *_subject(spec)], sent, spec)
+        return sent | {"status": self._decision(spec.subject, spec.route)}
+
+    def _own_access(self, target: Target, sent: Plain, user: User) -> Plain:
+        spec = _read(target, sent, _AccessSpec)
+        _refuse([], sent, spec)
+        return sent | {"status": self._decision(user, spec.route)}
+
+    def _decision(self, user: User, route: Route) -> Plain:
+        decision = self.authorizer.decide(user, route)
+        return {"allowed": decision.allowed} | (
+            {"reason": decision.reason} if decision.reason else {}
+        )
+
+    def _rules(self, target: Target, sent: Plain, user: User) -> Plain:
+        spec = _read(target, sent, _RulesSpec)
+        if not spec.namespace:
+            raise bad_request("no namespace on request")
+        holdings = self.authorizer.holdings(user, spec.namespace)
+        plain = [msgspec.to_builtins(rule) for rule in holdings.rules]
+        status = {
+            "resourceRules": [rule for rule in plain if "resources" in rule],
+            "nonResourceRules": [rule for rule in plain if "nonResourceURLs" in rule],
+            "incomplete": False,
+        }
+        if holdings.lost:
+            status["evaluationError"] = together(list(holdings.lost))
+        return _bare(target, {}) | {"spec": {}, "status": status}
+
+
+def _bare(target: Target, metadata: Plain) -> Plain:
+    where = target.kind.resource
+    return {"kind": where.kind, "apiVersion": where.api_version, "metadata": metadata}
+
+
+def _read(target: Target, sent: Plain, model: type[Any]) -> Any:
+    try:
+        return msgspec.convert(sent.get("spec") or {}, model)
+    except msgspec.ValidationError as error:
+        kind = target.kind.resource.kind
+        raise bad_request(
+            f'{kind} in version "v1" cannot be handled as a {kind}: {error}'
+        ) from None
+
+
+def _refuse(found: list[Cause], sent: Plain, spec: _AccessSpec) -> None:
+    """422 with what is wrong with a question about access."""
+    causes = [*_attributes(spec), *found, *_named(sent["metadata"])]
+    if causes:
+        raise invalid(_ACCESS, "", *causes)
+
+
+def _attributes(spec: _AccessSpec) -> Iterator[Cause]:
+    one, other = spec.resource_attributes, spec.non_resource_attributes
+    if one is not None and other is not None:
+        text = "cannot be specified in combination with resourceAttributes"
+        yield wrong("spec.nonResourceAttributes", _go_path(other), text)
+    if one is None and other is None:
+        text = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+        yield wrong("spec.resourceAttributes", None, text)
+
+
+def _subject(spec: _AccessSpec) -> Iterator[Cause]:
+    if not spec.user and not spec.groups:
+        yield wrong("spec.user", "", "at least one of user or group must be specified")
+
+
+def _local(target: Target, spec: _AccessSpec) -> Iterator[Cause]:
+    """What is wrong with a question that is about one namespace only."""
+    if not target.kind.resource.namespaced:
+        return
+    one, other = spec.resource_attributes, spec.non_resource_attributes
+    if one is not None and one.namespace != target.namespace:
+        text = "must match metadata.namespace"
+        yield wrong("spec.resourceAttributes.namespace", one.namespace, text)
+    if other is not None:
+        text = "disallowed on this kind of request"
+        yield wrong("spec.nonResourceAttributes", _go_path(other), text)
+
+
+def _named(metadata: Plain) -> Iterator[Cause]:
+    if any(name not in ("managedFields", "namespace") for name in metadata):
+        text = "must be empty except for namespace" if "namespace" in metadata else "must be empty"
+        yield wrong("metadata", metadata, text)
+
+
+def _go_path(path: _Path) -> Plain:
+    """As Go prints the structure: by the names of its fields."""
+    return {"Path": path.path, "Verb": path.verb}

@@ -1,0 +1,141 @@
+"""Roles and bindings as objects: what is filled in, what they may say, and what stays.
+
+What they allow is read elsewhere (quintant.cluster.authz).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from quintant.cluster.bindings import GROUP
+from quintant.cluster.catalog import Plain
+from quintant.cluster.causes import required, unsupported, wrong
+from quintant.cluster.names import key_complaint, segment_complaint, subdomain_complaint
+from quintant.runtime.errors import Cause
+
+_SUBJECTS = ("ServiceAccount", "User", "Group")
+
+
+def default_binding(binding: Plain) -> None:
+    """Fill in the API groups of the role and the subjects, in place."""
+    ref = binding.get("roleRef")
+    if isinstance(ref, dict) and ref and not ref.get("apiGroup"):
+        binding["roleRef"] = {"apiGroup": GROUP, **ref}
+    subjects = binding.get("subjects")
+    if isinstance(subjects, list):
+        binding["subjects"] = [_default_subject(subject) for subject in subjects]
+
+
+def role_complaints(role: Plain, live: Plain | None = None) -> Iterator[Cause]:
+    """What is wrong with a Role."""
+    for at, rule in enumerate(role.get("rules") or ()):
+        yield from _rule_causes(f"rules[{at}]", rule, namespaced=True)
+
+
+def cluster_role_complaints(role: Plain, live: Plain | None = None) -> Iterator[Cause]:
+    """What is wrong with a ClusterRole."""
+    for at, rule in enumerate(role.get("rules") or ()):
+        yield from _rule_causes(f"rules[{at}]", rule, namespaced=False)
+    gathered = role.get("aggregationRule")
+    if gathered is None:
+        return
+    path, selectors = "aggregationRule.clusterRoleSelectors", gathered.get("clusterRoleSelectors")
+    if not selectors:
+        yield required(
+            path, "at least one clusterRoleSelector required if aggregationRule is non-nil"
+        )
+    for at, selector in enumerate(selectors or ()):
+        yield from _selector_causes(f"{path}[{at}]", selector)
+
+
+def binding_complaints(binding: Plain, live: Plain | None = None) -> Iterator[Cause]:
+    """What is wrong with a RoleBinding."""
+    yield from _binding_causes(binding, live, ("Role", "ClusterRole"))
+
+
+def cluster_binding_complaints(binding: Plain, live: Plain | None = None) -> Iterator[Cause]:
+    """What is wrong with a ClusterRoleBinding."""
+    yield from _binding_causes(binding, live, ("ClusterRole",))
+
+
+def _default_subject(subject: Any) -> Any:
+    if isinstance(subject, dict) and subject.get("kind") in ("User", "Group"):
+        return {**subject, "apiGroup": subject.get("apiGroup") or GROUP}
+    return subject
+
+
+def _rule_causes(path: str, rule: Plain, *, namespaced: bool) -> Iterator[Cause]:
+    if not rule.get("verbs"):
+        yield required(f"{path}.verbs", "verbs must contain at least one value")
+    urls = rule.get("nonResourceURLs")
+    if urls:
+        text = ""
+        if namespaced:
+            text = "namespaced rules cannot apply to non-resource URLs"
+        elif any(rule.get(name) for name in ("apiGroups", "resources", "resourceNames")):
+            text = "rules cannot apply to both regular resources and non-resource URLs"
+        if text:
+            yield wrong(f"{path}.nonResourceURLs", urls, text)
+        return
+    if not rule.get("apiGroups"):
+        text = "resource rules must supply at least one api group"
+        yield required(f"{path}.apiGroups", text)
+    if not rule.get("resources"):
+        yield required(f"{path}.resources", "resource rules must supply at least one resource")
+
+
+def _selector_causes(path: str, selector: Plain) -> Iterator[Cause]:
+    complaints = [
+        wrong(f"{path}.matchLabels", key, complaint)
+        for key in selector.get("matchLabels") or {}
+        if (complaint := key_complaint(key))
+    ]
+    yield from complaints
+    if complaints:
+        yield wrong(path, None, "invalid label selector.")
+
+
+def _binding_causes(binding: Plain, live: Plain | None, kinds: Sequence[str]) -> Iterator[Cause]:
+    ref = binding.get("roleRef") or {}
+    if live is not None and ref != live.get("roleRef"):
+        yield wrong("roleRef", _go_ref(ref), "cannot change roleRef")
+    yield from _ref_causes(ref, kinds)
+    for at, subject in enumerate(binding.get("subjects") or ()):
+        namespaced = len(kinds) > 1
+        yield from _subject_causes(f"subjects[{at}]", subject, namespaced=namespaced)
+
+
+def _ref_causes(ref: Plain, kinds: Sequence[str]) -> Iterator[Cause]:
+    group, name = ref.get("apiGroup") or GROUP, ref.get("name")
+    if group != GROUP:
+        yield unsupported("roleRef.apiGroup", group, [GROUP])
+    if ref.get("kind") not in kinds:
+        yield unsupported("roleRef.kind", ref.get("kind", ""), kinds)
+    if not name:
+        yield required("roleRef.name")
+    elif complaint := segment_complaint(name):
+        yield wrong("roleRef.name", name, complaint)
+
+
+def _subject_causes(path: str, subject: Plain, *, namespaced: bool) -> Iterator[Cause]:
+    kind, name = subject.get("kind", ""), subject.get("name", "")
+    if not name:
+        yield required(f"{path}.name")
+    if kind not in _SUBJECTS:
+        yield unsupported(f"{path}.kind", kind, _SUBJECTS)
+        return
+    account = kind == "ServiceAccount"
+    if account and name and (complaint := subdomain_complaint(name)):
+        yield wrong(f"{path}.name", name, complaint)
+    group, expected = subject.get("apiGroup", ""), "" if account else GROUP
+    if group != expected:
+        yield unsupported(f"{path}.apiGroup", group, [expected])
+    if account and not namespaced and not subject.get("namespace"):
+        yield required(f"{path}.namespace")
+
+
+def _go_ref(ref: Plain) -> Plain:
+    """A reference as Go prints the structure: by the names of its fields."""
+    names = {"APIGroup": "apiGroup", "Kind": "kind", "Name": "name"}
+    return {shown: ref.get(name, "") for shown, name in names.items()}

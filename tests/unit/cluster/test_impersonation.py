@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import pytest
+
+from quintant.cluster.auth import AUTHENTICATED, MASTERS, UNAUTHENTICATED, User
+from quintant.cluster.authz import denied
+from quintant.cluster.impersonation import GROUP, NODE_NAME, Impersonation, wanted
+from quintant.cluster.problems import Problem
+from quintant.cluster.routes import Route
+
+LIST_PODS = Route("list", "", "", "v1", "pods", "default")
+ANN = User("ann")
+
+
+class Allowed:
+    """Allows wishes by verb and what they are about, and remembers those that came."""
+
+    def __init__(self, *pairs: str) -> None:
+        self._pairs = pairs
+        self.wishes: list[str] = []
+
+    def __call__(self, user: User, wish: Route) -> None:
+        pair = f"{wish.verb} {wish.full_resource} {wish.name}".strip()
+        self.wishes.append(pair)
+        if pair not in self._pairs:
+            raise denied(user, wish)
+
+
+def become(other: User, *pairs: str, by: User = ANN) -> User:
+    return Impersonation(Allowed(*pairs)).become(by, other, LIST_PODS)
+
+
+def refusal(other: User, *pairs: str) -> str:
+    with pytest.raises(Problem) as refused:
+        become(other, *pairs)
+    assert refused.value.code == 403
+    return refused.value.message
+
+
+def test_a_request_says_whom_it_wants_to_be() -> None:
+    assert wanted({}) is None
+    asked = {
+        "impersonate-user": "bob",
+        "impersonate-uid": "u",
+        "impersonate-group": "a, b\nc",
+        "impersonate-extra-a%2fb": "x\ny",
+    }
+    assert wanted(asked) == User("bob", ("a, b", "c"), "u", {"a/b": ("x", "y")})
+
+
+def test_groups_without_a_user_make_no_sense() -> None:
+    with pytest.raises(Problem) as refused:
+        wanted({"impersonate-group": "a"})
+    assert (refused.value.code, refused.value.message) == (
+        400,
+        'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"a"}, '
+        "Extra:map[string][]string(nil)} without impersonating a user name",
+    )
+
+
+def test_everything_that_is_asked_for_must_be_allowed() -> None:
+    other = User("bob", ("g",), "u", {"scopes": ("s",)})
+    wishes = (
+        "impersonate users bob",
+        "impersonate uids u",
+        "impersonate groups g",
+        "impersonate userextras/scopes s",
+    )
+    assert become(other, *wishes).groups == ("g", AUTHENTICATED)
+    for lacking in wishes:
+        with pytest.raises(Problem):
+            become(other, *(wish for wish in wishes if wish != lacking))
+
+
+def test_a_service_account_comes_with_its_groups_unless_others_are_named() -> None:
+    account = User("system:serviceaccount:ns:bot")
+    found = become(account, "impersonate serviceaccounts bot")
+    assert found.groups == ("system:serviceaccounts", "system:serviceaccounts:ns", AUTHENTICATED)
+    named = User(account.name, ("g",))
+    allowed = ("impersonate serviceaccounts bot", "impersonate groups g")
+    assert become(named, *allowed).groups == ("g", AUTHENTICATED)
+
+
+def test_the_anonymous_user_is_not_authenticated() -> None:
+    nobody = become(User("system:anonymous"), "impersonate users system:anonymous")
+    assert nobody.groups == (UNAUTHENTICATED,)
+
+
+def test_a_permission_may_be_narrowed_to_one_verb() -> None:
+    narrow = ("impersonate-on:user-info:list pods", "impersonate:user-info users bob")
+    assert become(User("bob"), *narrow).name == "bob"
+    assert "cannot impersonate-on:user-info:list" in refusal(User("bob"), narrow[1])
+    assert "cannot impersonate:user-info resource" in refusal(User("bob"), narrow[0])
+
+
+def test_nobody_becomes_an_administrator_by_a_narrow_permission() -> None:
+    text = refusal(
+        User("bob", (MASTERS,)),
+        "impersonate-on:user-info:list pods",
+        "impersonate:user-info users bob",
+        f"impersonate:user-info groups {MASTERS}",
+    )
+    assert text.endswith("impersonating the system:masters group is not allowed")
+
+
+def test_the_permission_for_all_users_is_not_one_for_accounts_and_nodes() -> None:
+    narrow = ("impersonate-on:user-info:list pods",)
+    for name in ("system:serviceaccount:ns:bot", "system:node:n"):
+        with pytest.raises(Problem):
+            become(User(name), *narrow, f"impersonate:user-info users {name}")
+
+
+def test_a_pod_may_be_allowed_to_act_as_its_own_node_whichever_it_is() -> None:
+    agent = User("system:serviceaccount:ns:agent", extra={NODE_NAME: ("n",)})
+    allowed = ("impersonate-on:associated-node:list pods", "impersonate:associated-node nodes *")
+    assert become(User("system:node:n"), *allowed, by=agent).groups == (
+        "system:nodes",
+        AUTHENTICATED,
+    )
+    with pytest.raises(Problem):
+        become(User("system:node:m"), *allowed, by=agent)
+
+
+def test_the_first_refusal_is_told_and_what_worked_last_is_tried_first() -> None:
+    allowed = Allowed("impersonate users bob")
+    impersonation = Impersonation(allowed)
+    with pytest.raises(Problem, match="impersonate-on:user-info:list"):
+        impersonation.become(ANN, User("eve"), LIST_PODS)
+    impersonation.become(ANN, User("bob"), LIST_PODS)
+    with pytest.raises(Problem, match='cannot impersonate resource "users"'):
+        impersonation.become(ANN, User("eve"), LIST_PODS)
+
+
+def test_narrow_permissions_are_of_the_group_of_authentication() -> None:
+    seen: list[Route] = []
+    Impersonation(lambda user, wish: seen.append(wish)).become(ANN, User("bob", ("g",)), LIST_PODS)
+    assert [wish.group for wish in seen] == ["", GROUP, GROUP]
