@@ -1,0 +1,61 @@
+"""The committed tables are what the pinned Kubernetes says, and read what a real server writes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from quintant.cluster.protobuf import unwrap
+from quintant.cluster.tables import find
+from quintant.runtime.client.http import HttpTransport
+from quintant.runtime.client.transport import Call
+from quintant.version import KUBERNETES
+from realpair import RealCluster
+from realpair.gomod import staging_version
+from tables import files
+
+pytestmark = pytest.mark.realtime
+
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+JSON = "application/json"
+GO_MODULE = Path(files.__file__).with_name("go.mod")
+
+
+def test_the_committed_files_equal_a_regeneration(real_cluster: RealCluster) -> None:
+    for path, content in files.content(real_cluster).items():
+        assert path.read_bytes() == content, f"{path.name} is out of step: run make tables"
+
+
+def test_go_reflects_the_release_that_everything_agrees_on() -> None:
+    required = re.findall(r"^\tk8s\.io/(?:api\S*) (\S+)$", GO_MODULE.read_text(), re.MULTILINE)
+    assert set(required) == {staging_version(KUBERNETES)}
+
+
+@pytest.mark.parametrize(
+    ("path", "api_version", "kind"),
+    [
+        ("/api/v1/namespaces/default", "v1", "Namespace"),
+        ("/api/v1/namespaces/default/services/kubernetes", "v1", "Service"),
+        (
+            "/apis/rbac.authorization.k8s.io/v1/clusterroles/admin",
+            "rbac.authorization.k8s.io/v1",
+            "ClusterRole",
+        ),
+        (
+            "/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical",
+            "scheduling.k8s.io/v1",
+            "PriorityClass",
+        ),
+    ],
+)
+async def test_an_object_in_protobuf_is_the_same_as_in_json(
+    transport: HttpTransport, path: str, api_version: str, kind: str
+) -> None:
+    wire = await transport.request(Call("GET", path, {}, {"accept": PROTOBUF}))
+    text = await transport.request(Call("GET", path, {}, {"accept": JSON}))
+    message = find(api_version, kind)
+    assert message is not None
+    assert unwrap(wire.body).read(message) == msgspec.json.decode(text.body)
