@@ -1,44 +1,36 @@
-"""The way to an API server over the network: HTTP/1.1 and TLS, on aiohttp.
+"""The way to an API server over the network: HTTP/1.1 and TLS.
 
 Sits between a `Config` and everything that speaks `Transport`. A request that failed raises one of
 our own errors, with what to try where a person can do something about it. An answer with any
 status is an answer; what a 401 leads to is in quintant.runtime.client.authenticated.
 
-The path of a request is kept short on purpose: it is most of what a controller costs.
+The path of a request is kept short on purpose: it is most of what a controller costs. That is why
+no HTTP library is below: `benchmarks/client.py` says what one costs.
 """
 
 from __future__ import annotations
 
 import asyncio
-import io
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Final
-
-import aiohttp
-from yarl import URL
 
 from quintant.runtime.client import auth
 from quintant.runtime.client.authenticated import Authenticated
 from quintant.runtime.client.config import Config
-from quintant.runtime.client.failure import explained, in_stream, stale
+from quintant.runtime.client.connection import Broken, Connection
+from quintant.runtime.client.failure import FAILURES, explained, in_stream
 from quintant.runtime.client.line import Line
 from quintant.runtime.client.proof import Credentials, Proof
 from quintant.runtime.client.retry import repeatable
 from quintant.runtime.client.transport import Call, Reply, Stream
 from quintant.runtime.client.trust import context
-from quintant.runtime.clock import Clock, SystemClock
-from quintant.runtime.errors import ConfigError, ConnectError, StreamStalled, TransportError
-
-# aiohttp warns about bytes larger than this, since it writes them in one piece.
-LARGE_BYTES = 1024 * 1024
+from quintant.runtime.client.wire import Head
+from quintant.runtime.clock import Clock, SystemClock, monotonic
+from quintant.runtime.errors import ConfigError, ConnectError, StreamStalled
 
 # Of a call's time, what reaching the server may take: with more, none is left for the answer.
 CONNECT_SHARE = 0.8
-
-_BROKEN: Final = (aiohttp.ClientError, TimeoutError, OSError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,140 +67,100 @@ class HttpTransport(Authenticated):
         super().__init__(credentials or auth.credentials(config, clock or SystemClock()))
         self._config = config
         self._limits = limits or Limits()
-        self._pool: Line | None = None
-        self._streams: Line | None = None
-        self._retired: list[Line] = []
+        self._line: Line | None = None
+        # No limit on connections: the workers limit how many requests there are, and a limit here
+        # would let requests that hang keep a lease renewal waiting.
+        self._connections: set[Connection] = set()
         self._closed = False
 
     async def close(self) -> None:
         """Close every connection; what is under way fails."""
         self._closed = True
-        lines = [line for line in (self._pool, self._streams, *self._retired) if line]
-        self._pool, self._streams, self._retired = None, None, []
-        for line in lines:
-            await line.close()
+        for connection in tuple(self._connections):
+            connection.close()
+        await asyncio.sleep(0)  # sockets close in the loop's next turn
 
     async def _request(self, call: Call, proof: Proof) -> Reply:
-        line = self._pool = self._fitting(self._pool, proof, pooled=True)
-        line.users += 1
+        line = self._fitting(proof)
         try:
-            total = self._limits.answer if call.timeout is None else call.timeout
-            timeout = _timeout(total, self._limits.connect)
-            response = await self._send(line, call, proof, timeout)
-            body = await _whole(response, call, self._limits.size)
-            return Reply(response.status, body, _headers(response))
-        except _BROKEN as error:
+            head, body = await self._exchange(line, call, line.question(call, proof))
+        except FAILURES as error:
             raise explained(error, call, self._config) from None
-        finally:
-            await self._leave(line)
+        return Reply(head.status, body, head.headers)
+
+    async def _exchange(self, line: Line, call: Call, data: bytes) -> tuple[Head, bytes]:
+        seconds = self._limits.answer if call.timeout is None else call.timeout
+        until = monotonic() + seconds
+        connection = line.rested()
+        if connection is not None:
+            try:
+                return await self._ask(line, connection, call, data, seconds)
+            except Broken as error:
+                # It may have died of old age before we wrote to it, or after the server had read.
+                if error.begun or not repeatable(call):
+                    raise
+        connection = await self._dial(line, seconds * CONNECT_SHARE)
+        return await self._ask(line, connection, call, data, until - monotonic())
+
+    async def _ask(
+        self, line: Line, connection: Connection, call: Call, data: bytes, seconds: float
+    ) -> tuple[Head, bytes]:
+        most = self._limits.size
+        answer = await connection.ask(call.method, data, most=most, seconds=seconds)
+        line.keep(connection)
+        return answer
 
     @asynccontextmanager
     async def _stream(self, call: Call, proof: Proof) -> AsyncIterator[Stream]:
-        line, response = await self._open(call, proof)
+        connection, head = await self._open(call, proof)
         try:
-            yield Stream(response.status, _chunks(response, call), _headers(response))
+            yield Stream(head.status, _chunks(connection, call), head.headers)
         finally:
-            response.close()
-            await self._leave(line)
+            connection.close()
 
-    async def _open(self, call: Call, proof: Proof) -> tuple[Line, aiohttp.ClientResponse]:
-        line = self._streams = self._fitting(self._streams, proof, pooled=False)
-        line.users += 1
+    async def _open(self, call: Call, proof: Proof) -> tuple[Connection, Head]:
+        line = self._fitting(proof)
         try:
-            async with asyncio.timeout(self._limits.head):
-                timeout = _timeout(None, self._limits.connect)
-                return line, await self._send(line, call, proof, timeout)
-        except BaseException as error:
-            await self._leave(line)
-            if isinstance(error, TimeoutError) and not isinstance(error, aiohttp.ClientError):
+            async with asyncio.timeout(self._limits.head) as limit:
+                connection = await self._dial(line, self._limits.connect)
+                return connection, await connection.open(call.method, line.question(call, proof))
+        except FAILURES as error:
+            if isinstance(error, TimeoutError) and limit.expired():
                 raise StreamStalled(f"{call}: no head within {self._limits.head:g} s") from None
-            if isinstance(error, _BROKEN):
-                raise explained(error, call, self._config) from None
-            raise
+            raise explained(error, call, self._config) from None
 
-    async def _send(
-        self, line: Line, call: Call, proof: Proof, timeout: aiohttp.ClientTimeout
-    ) -> aiohttp.ClientResponse:
-        try:
-            return await self._attempt(line, call, proof, timeout)
-        except (aiohttp.ClientConnectionError, OSError) as error:
-            if not (stale(error, call.method) and repeatable(call)):
-                raise
-            return await self._attempt(line, call, proof, timeout)
+    async def _dial(self, line: Line, seconds: float) -> Connection:
+        found = await line.dial(min(seconds, self._limits.connect), self._connections.discard)
+        if self._closed:
+            found.close()
+            raise _closed()
+        if found.usable:
+            self._connections.add(found)
+        return found
 
-    async def _attempt(
-        self, line: Line, call: Call, proof: Proof, timeout: aiohttp.ClientTimeout
-    ) -> aiohttp.ClientResponse:
-        body = call.body
-        return await line.session.request(
-            call.method,
-            URL(self._config.server + call.target, encoded=True),
-            headers={**proof.headers, **call.headers},
-            data=io.BytesIO(body) if body and len(body) > LARGE_BYTES else body,
-            timeout=timeout,
-            server_hostname=self._config.trust.server_name or None,
-            allow_redirects=False,  # nobody else is to see our credentials
-        )
-
-    def _fitting(self, line: Line | None, proof: Proof, *, pooled: bool) -> Line:
-        """The line for a request that begins now: this one, or a new one in its place."""
+    def _fitting(self, proof: Proof) -> Line:
+        """The line for a request that begins now: the present one, or a new one in its place."""
+        if self._closed:
+            raise _closed()
+        line = self._line
         if line is not None and line.fits(proof.pair):
             return line
-        if self._closed:
-            raise ConnectError("the transport is closed")
         try:
-            fresh = Line(self._config, proof.pair, pooled=pooled)
+            self._line = Line(self._config, proof.pair)
         except ConfigError as error:  # a file that was there at the start is gone
             raise ConnectError(str(error)) from None
         if line is not None:
-            self._retired.append(line)
-        return fresh
-
-    async def _leave(self, line: Line) -> None:
-        line.users -= 1
-        if not self._retired:
-            return
-        done = [retired for retired in self._retired if not retired.users]
-        self._retired = [retired for retired in self._retired if retired.users]
-        for retired in done:
-            await retired.close()
+            line.retire()
+        return self._line
 
 
-async def _whole(response: aiohttp.ClientResponse, call: Call, most: int) -> bytes:
-    length = response.content_length
-    if length is not None and length <= most:
-        return await response.read()
+async def _chunks(connection: Connection, call: Call) -> AsyncIterator[bytes]:
     try:
-        return await _bounded(response, call, most)
-    finally:
-        response.close()  # does nothing to a connection that has gone back to the pool
-
-
-async def _bounded(response: aiohttp.ClientResponse, call: Call, most: int) -> bytes:
-    pieces: list[bytes] = []
-    size = response.content_length or 0
-    while size <= most:
-        piece = await response.content.readany()
-        if not piece:
-            return b"".join(pieces)
-        pieces.append(piece)
-        size += len(piece)
-    raise TransportError(f"{call}: the answer is larger than {most} bytes")
-
-
-async def _chunks(response: aiohttp.ClientResponse, call: Call) -> AsyncIterator[bytes]:
-    try:
-        while chunk := await response.content.readany():
-            yield chunk
-    except _BROKEN as error:
+        async for piece in connection.pieces():
+            yield piece
+    except FAILURES as error:
         raise in_stream(error, call) from None
 
 
-def _headers(response: aiohttp.ClientResponse) -> dict[str, str]:
-    return {name.lower(): value for name, value in response.headers.items()}
-
-
-@lru_cache(maxsize=64)
-def _timeout(total: float | None, connect: float) -> aiohttp.ClientTimeout:
-    share = connect if total is None else min(connect, total * CONNECT_SHARE)
-    return aiohttp.ClientTimeout(total=total, sock_connect=share)
+def _closed() -> ConnectError:
+    return ConnectError("the transport is closed")

@@ -1,7 +1,7 @@
 """How a request reaches an API server: two methods, so that there can be several ways.
 
-`HttpTransport` (quintant.runtime.client.http) speaks HTTP over aiohttp; `InProcessTransport` calls
-an embedded server directly; `FaultTransport` (quintant.runtime.client.faults) wraps either.
+`HttpTransport` (quintant.runtime.client.http) speaks HTTP over the network; `InProcessTransport`
+calls an embedded server directly; `FaultTransport` (quintant.runtime.client.faults) wraps either.
 Nothing above this module knows which.
 """
 

@@ -4,37 +4,30 @@ from __future__ import annotations
 
 import errno
 
-import aiohttp
-
 from quintant.runtime.client.config import Config
-from quintant.runtime.client.failure import explained, in_stream, stale
+from quintant.runtime.client.connection import Broken
+from quintant.runtime.client.failure import explained, in_stream
 from quintant.runtime.client.transport import Call
 from quintant.runtime.errors import ConnectError, StreamStalled
 
 GET = Call("GET", "/api")
 
 
-def caused(error: Exception, cause: Exception) -> Exception:
+def broken_by(cause: OSError) -> Broken:
+    error = Broken(begun=True)
     error.__cause__ = cause
     return error
 
 
 def test_peer_that_no_longer_acknowledges_is_a_stall() -> None:
     lost = OSError(errno.ETIMEDOUT, "Connection timed out")
-    assert isinstance(in_stream(caused(aiohttp.ClientPayloadError(), lost), GET), StreamStalled)
+    assert isinstance(in_stream(broken_by(lost), GET), StreamStalled)
     reset = OSError(errno.ECONNRESET, "reset")
-    assert isinstance(in_stream(caused(aiohttp.ClientPayloadError(), reset), GET), ConnectError)
-
-
-def test_reset_while_writing_is_stale_whatever_the_method() -> None:
-    assert stale(aiohttp.ClientConnectionResetError(), "GET")
-    assert stale(aiohttp.ServerDisconnectedError(), "PATCH")
-    assert not stale(aiohttp.ServerDisconnectedError(), "GET"), "aiohttp repeated that itself"
-    assert not stale(aiohttp.ClientPayloadError(), "PATCH")
+    assert isinstance(in_stream(broken_by(reset), GET), ConnectError)
 
 
 def test_text_says_what_was_asked_and_of_whom() -> None:
-    error = explained(aiohttp.ServerDisconnectedError(), GET, Config("https://api.test:6443"))
+    error = explained(Broken(begun=False), GET, Config("https://api.test:6443"))
     assert str(error).splitlines() == [
         "GET /api failed",
         "because: the connection to api.test:6443 broke before the whole answer",

@@ -549,6 +549,30 @@ async def test_proxy_tunnels_and_gets_its_password() -> None:
     assert "proxy-authorization" not in api.seen[0].headers
 
 
+async def test_proxy_forwards_to_a_server_without_tls() -> None:
+    heads: list[bytes] = []
+
+    async def forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append(await head(reader))
+        writer.write(ALIVE)
+
+    async with serving(hello) as api, talking(forward) as port:
+        address = Hidden(f"http://me:sesame@127.0.0.1:{port}")
+        async with transport(api.config(proxy=address)) as http:
+            assert (await http.request(GET)).body == b"ok"
+    assert heads[0].startswith(b"GET http://127.0.0.1:%d/api/v1/pods HTTP/1.1\r\n" % api.port)
+    assert b"Proxy-Authorization: Basic bWU6c2VzYW1l" in heads[0]
+    assert not api.seen
+
+
+async def test_proxy_with_a_certificate_of_nobody_is_explained() -> None:
+    async with serving(hello, TLS) as api, talking(Proxy(), AUTHORITY.serving("proxy")) as port:
+        address = Hidden(f"https://127.0.0.1:{port}")
+        async with transport(api.config(proxy=address)) as http:
+            with pytest.raises(ConnectError, match="the proxy cannot be reached"):
+                await http.request(GET)
+
+
 async def test_proxy_that_refuses_is_explained_without_its_password() -> None:
     async with serving(hello, TLS) as api, talking(Proxy(407)) as port:
         address = Hidden(f"http://me:sesame@127.0.0.1:{port}")

@@ -2,33 +2,72 @@
 
 from __future__ import annotations
 
-import socket
-
-import pytest
-
 from quintant.runtime.client.config import Config
-from quintant.runtime.client.line import AGE_SECONDS, Line, tuned
+from quintant.runtime.client.connection import Connection
+from quintant.runtime.client.line import AGE_SECONDS, IDLE_SECONDS, Line
+from quintant.runtime.client.proof import Proof
+from quintant.runtime.client.transport import Call
 from quintant.testing.loop import advance
+from unit.runtime.client.carrier import Carrier
 from unit.runtime.client.pki import Authority
 
 CONFIG = Config("http://127.0.0.1:1")
 
 
-def test_socket_notices_that_its_peer_is_gone() -> None:
-    with tuned((socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)) as made:
-        assert made.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
-        assert made.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 30
-        assert made.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL) == 15
-        assert made.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT) == 2
-        assert made.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 45_000
+def connected() -> Connection:
+    connection = Connection(lambda _: None)
+    connection.connection_made(Carrier())
+    return connection
 
 
-@pytest.mark.parametrize("pooled", [True, False])
-async def test_line_fits_its_own_identity_until_it_is_old(pooled: bool) -> None:
+async def test_line_fits_its_own_identity_until_it_is_old() -> None:
     pair = Authority().issue("jo")
-    line = Line(CONFIG, None, pooled=pooled)
+    line = Line(CONFIG, None)
     assert line.fits(None)
     assert not line.fits(pair)
     await advance(AGE_SECONDS)
     assert not line.fits(None)
-    await line.close()
+
+
+async def test_connection_that_rested_least_is_used_first() -> None:
+    line, older, newer = Line(CONFIG, None), connected(), connected()
+    line.keep(older)
+    line.keep(newer)
+    assert line.rested() is newer
+    assert line.rested() is older
+    assert line.rested() is None
+
+
+async def test_connection_that_rested_too_long_is_closed() -> None:
+    line, connection = Line(CONFIG, None), connected()
+    line.keep(connection)
+    await advance(IDLE_SECONDS)
+    assert line.rested() is None
+    assert not connection.usable
+
+
+async def test_connection_that_was_lost_at_rest_is_not_used() -> None:
+    line, connection = Line(CONFIG, None), connected()
+    line.keep(connection)
+    connection.connection_lost(None)
+    assert line.rested() is None
+    line.keep(connection)
+    assert line.rested() is None
+
+
+async def test_retired_line_closes_what_rests_and_what_comes_to_rest() -> None:
+    line, resting, busy = Line(CONFIG, None), connected(), connected()
+    line.keep(resting)
+    line.retire()
+    line.keep(busy)
+    assert not resting.usable
+    assert not busy.usable
+
+
+async def test_json_is_asked_for_unless_the_call_says_otherwise() -> None:
+    line = Line(CONFIG, None)
+    plain = line.question(Call("GET", "/a"), Proof({"authorization": "Bearer x"}))
+    assert b"\r\nAccept: application/json\r\n" in plain
+    assert b"\r\nauthorization: Bearer x\r\n" in plain
+    other = line.question(Call("GET", "/a", headers={"Accept": "text/x"}), Proof())
+    assert other.lower().count(b"\r\naccept:") == 1

@@ -1,0 +1,105 @@
+"""Opening a connection along a route: name look-up, TCP, the tunnel of a proxy, TLS."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from quintant.runtime.client.connection import Connection
+from quintant.runtime.client.route import Route
+
+# A peer that vanished without a word is noticed by the kernel: probes after 30 s of silence, every
+# 15 s, two of them; and whatever we send must be acknowledged within 45 s.
+SOCKET_OPTIONS = {
+    "TCP_KEEPIDLE": 30,
+    "TCP_KEEPINTVL": 15,
+    "TCP_KEEPCNT": 2,
+    "TCP_USER_TIMEOUT": 45_000,  # milliseconds
+}
+# What a proxy may say beside its refusal.
+REFUSAL_BYTES = 64 * 1024
+
+
+class Unreachable(Exception):
+    """No connection came about; `proxy` says whether it was the proxy that was not reached."""
+
+    def __init__(self, cause: OSError, *, proxy: bool) -> None:
+        super().__init__()
+        self.cause, self.proxy = cause, proxy
+
+
+class Refused(Exception):
+    """The proxy does not let us through."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__()
+        self.status, self.reason = status, reason
+
+
+@dataclass(frozen=True, slots=True)
+class Dialer:
+    """Opens connections along one route, with one TLS set-up (None: without TLS)."""
+
+    route: Route
+    tls: ssl.SSLContext | None
+    name: str
+    """The name under which the server is known to its certificate."""
+
+    async def dial(self, seconds: float, lost: Callable[[Connection], None]) -> Connection:
+        """Connect within so many seconds; `lost` hears of the connection's end."""
+        try:
+            async with asyncio.timeout(seconds):
+                connection = await self._connect(lost)
+                if self.route.tunnel:
+                    await self._tunnel(connection, seconds)
+        except TimeoutError as error:
+            raise Unreachable(error, proxy=False) from None
+        return connection
+
+    async def _connect(self, lost: Callable[[Connection], None]) -> Connection:
+        hop, proxied = self.route.first, self.route.proxy is not None
+        secure = (ssl.create_default_context() if proxied else self.tls) if hop.secure else None
+        name = (hop.host if proxied else self.name) if secure else None
+        loop = asyncio.get_running_loop()
+        try:
+            _, connection = await loop.create_connection(
+                lambda: Connection(lost), hop.host, hop.port, ssl=secure, server_hostname=name
+            )
+        except OSError as error:
+            raise Unreachable(error, proxy=proxied) from None
+        tune(connection.transport.get_extra_info("socket"))
+        return connection
+
+    async def _tunnel(self, connection: Connection, seconds: float) -> None:
+        asked = self.route.tunnel
+        head, _ = await connection.ask("CONNECT", asked, most=REFUSAL_BYTES, seconds=seconds)
+        try:
+            if head.status >= 300:
+                raise Refused(head.status, head.reason)
+            await self._secure(connection)
+        except BaseException:
+            connection.close()
+            raise
+
+    async def _secure(self, connection: Connection) -> None:
+        assert self.tls is not None, "there is a tunnel only where there is TLS"
+        loop = asyncio.get_running_loop()
+        try:
+            above = await loop.start_tls(
+                connection.transport, connection, self.tls, server_hostname=self.name
+            )
+        except OSError as error:
+            raise Unreachable(error, proxy=False) from None
+        if above is not None:
+            connection.connection_made(above)
+
+
+def tune(made: socket.socket) -> None:
+    """Let a socket notice that its peer is gone."""
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in SOCKET_OPTIONS.items():
+        if hasattr(socket, name):  # not every system has all of them
+            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)

@@ -1,0 +1,92 @@
+"""The way from here to an API server: directly, through a proxy's tunnel, or by a proxy's hand.
+
+A proxy tunnels to a server under TLS (CONNECT) and forwards requests to one without. This module
+only says where to connect and what to say there; `line` does it.
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from quintant.runtime.client.config import Config
+from quintant.runtime.client.wire import header, question
+from quintant.runtime.hidden import Hidden
+
+PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A host to connect to, with TLS or without."""
+
+    host: str
+    port: int
+    secure: bool
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where requests go, and how they name their target there."""
+
+    server: Hop
+    proxy: Hop | None
+    authority: str
+    """The server's Host header."""
+    prefix: str
+    """What comes before every path: that of the server's URL, or the URL itself for a proxy."""
+    password: Hidden[str]
+    """The proxy's Proxy-Authorization header line; empty without one."""
+
+    @classmethod
+    def to(cls, config: Config) -> Route:
+        """The route that a configuration describes."""
+        url = urlsplit(config.server)
+        proxy = urlsplit(config.proxy.reveal()) if config.proxy else None
+        server, authority = _hop(url), url.netloc.rpartition("@")[2]
+        forwarded = proxy is not None and not server.secure
+        root = f"{url.scheme}://{authority}" if forwarded else ""
+        return cls(
+            server,
+            _hop(proxy) if proxy else None,
+            authority,
+            root + url.path.rstrip("/"),
+            _password(proxy) if proxy else Hidden(""),
+        )
+
+    @property
+    def first(self) -> Hop:
+        """Whom to connect to."""
+        return self.proxy or self.server
+
+    @property
+    def tunnel(self) -> bytes:
+        """What to ask of a proxy before TLS with the server begins; empty if there is no need."""
+        if self.proxy is None or not self.server.secure:
+            return b""
+        lines = f"{header('Host', str(self.server))}{self.password.reveal()}"
+        return question("CONNECT", str(self.server), lines, None)
+
+    @property
+    def lines(self) -> Hidden[str]:
+        """The header lines that the route adds to every request."""
+        forwarded = self.proxy is not None and not self.server.secure
+        return Hidden(
+            header("Host", self.authority) + (self.password.reveal() if forwarded else "")
+        )
+
+
+def _hop(url: SplitResult) -> Hop:
+    return Hop(url.hostname or "", url.port or PORTS[url.scheme], url.scheme == "https")
+
+
+def _password(proxy: SplitResult) -> Hidden[str]:
+    if proxy.username is None:
+        return Hidden("")
+    pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+    word = base64.b64encode(pair.encode()).decode()
+    return Hidden(header("Proxy-Authorization", f"Basic {word}"))

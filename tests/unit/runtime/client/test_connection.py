@@ -1,0 +1,146 @@
+"""Promises of quintant.runtime.client.connection; how it fares on a network is told by http's."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from quintant.runtime.client.connection import BUFFER_BYTES, Broken, Connection, TooLarge
+from quintant.runtime.client.wire import NotHttp
+from quintant.testing.loop import advance, settle
+from unit.runtime.client.carrier import Carrier
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+ENDLESS = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def connected() -> tuple[Connection, Carrier, list[Connection]]:
+    lost: list[Connection] = []
+    connection, wire = Connection(lost.append), Carrier()
+    connection.connection_made(wire)
+    return connection, wire, lost
+
+
+def asking(connection: Connection, **more: Any) -> asyncio.Task[Any]:
+    limits = {"most": 1000, "seconds": 10.0, **more}
+    return asyncio.ensure_future(connection.ask("GET", b"question", **limits))
+
+
+async def test_one_request_follows_the_other() -> None:
+    connection, wire, _ = connected()
+    for number in (1, 2):
+        task = asking(connection)
+        await settle()
+        connection.data_received(OK)
+        head, body = await task
+        assert (head.status, body) == (200, b"ok")
+        assert connection.usable
+        assert wire.written == [b"question"] * number
+
+
+async def test_answer_that_does_not_come_in_time_ends_the_connection() -> None:
+    connection, wire, _ = connected()
+    task = asking(connection, seconds=5.0)
+    await advance(5.1)
+    with pytest.raises(TimeoutError):
+        await task
+    assert wire.aborted
+    assert not connection.usable
+
+
+async def test_request_that_is_given_up_ends_the_connection() -> None:
+    connection, wire, _ = connected()
+    task = asking(connection)
+    await settle()
+    task.cancel()
+    await asyncio.wait({task})
+    assert task.cancelled()
+    assert wire.aborted
+
+
+@pytest.mark.parametrize(
+    ("sent", "begun"), [(b"", False), (b"HTTP", True), (ENDLESS + b"5\r\nab", True)]
+)
+async def test_broken_connection_says_whether_an_answer_had_begun(sent: bytes, begun: bool) -> None:
+    connection, _, lost = connected()
+    task = asking(connection)
+    await settle()
+    if sent:
+        connection.data_received(sent)
+    connection.connection_lost(None)
+    with pytest.raises(Broken) as caught:
+        await task
+    assert caught.value.begun == begun
+    assert lost == [connection]
+
+
+async def test_answer_may_end_with_the_connection() -> None:
+    connection, _, _ = connected()
+    task = asking(connection)
+    await settle()
+    connection.data_received(b"HTTP/1.0 200 OK\r\n\r\nall")
+    connection.connection_lost(None)
+    assert (await task)[1] == b"all"
+    assert not connection.usable
+
+
+async def test_bytes_that_nobody_asked_for_end_the_connection() -> None:
+    connection, wire, _ = connected()
+    connection.data_received(OK)
+    assert wire.aborted
+    assert not connection.usable
+    with pytest.raises(Broken):
+        await connection.ask("GET", b"question", most=1000, seconds=10.0)
+
+
+async def test_nonsense_ends_the_connection() -> None:
+    connection, wire, _ = connected()
+    task = asking(connection)
+    await settle()
+    connection.data_received(b"SSH-2.0\r\n\r\n")
+    with pytest.raises(NotHttp):
+        await task
+    assert wire.aborted
+
+
+@pytest.mark.parametrize(
+    "raw", [b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", ENDLESS + b"9\r\n123456789\r\n"]
+)
+async def test_answer_larger_than_wanted_is_refused(raw: bytes) -> None:
+    connection, wire, _ = connected()
+    task = asking(connection, most=8)
+    await settle()
+    connection.data_received(raw)
+    with pytest.raises(TooLarge):
+        await task
+    assert wire.aborted
+
+
+async def test_peer_waits_while_a_stream_is_not_read() -> None:
+    connection, wire, _ = connected()
+    opening = asyncio.ensure_future(connection.open("GET", b"question"))
+    await settle()
+    connection.data_received(ENDLESS)
+    assert (await opening).status == 200
+    pieces = connection.pieces()
+    size = BUFFER_BYTES + 1
+    connection.data_received(b"%x\r\n%s\r\n" % (size, b"x" * size))
+    assert wire.paused
+    assert len(await anext(pieces)) == size
+    assert not wire.paused
+
+
+async def test_stream_gives_what_came_before_it_broke() -> None:
+    connection, _, _ = connected()
+    opening = asyncio.ensure_future(connection.open("GET", b"question"))
+    await settle()
+    connection.data_received(ENDLESS + b"1\r\na\r\n")
+    connection.connection_lost(ConnectionResetError())
+    await opening
+    pieces = connection.pieces()
+    assert await anext(pieces) == b"a"
+    with pytest.raises(Broken) as caught:
+        await anext(pieces)
+    assert isinstance(caught.value.__cause__, ConnectionResetError)
