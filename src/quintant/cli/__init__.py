@@ -24,6 +24,7 @@ COMMANDS = {
     "finalizers": "Let objects go that wait for a controller which is no more.",
     "manifests": "Print the CRDs, roles and webhooks of a module or file.",
     "run": "Run the controllers of a module or file until Ctrl-C.",
+    "up": "Run an embedded cluster until Ctrl-C.",
 }
 
 

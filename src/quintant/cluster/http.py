@@ -10,14 +10,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from ssl import SSLContext
+from ssl import SSLContext, SSLObject
+from weakref import WeakKeyDictionary
 
 from aiohttp import web
 
+from quintant.cluster.auth import User, certified
+from quintant.cluster.impersonation import SEPARATOR
 from quintant.cluster.problems import REQUEST_LIMIT
 from quintant.cluster.server import ApiServer
 from quintant.cluster.watchers import Watcher
 from quintant.runtime.client.transport import Call, Reply
+from quintant.runtime.listen import Address, start
 
 LOOPBACK = "127.0.0.1"
 PIECE = 64 * 1024
@@ -35,14 +39,15 @@ async def serve(
     """Serve over HTTP, or HTTPS with a context, until left; yields the server's URL.
 
     Port 0 takes any free one. Only loopback is reachable from this machine alone: bind elsewhere
-    with TLS and authorisation only.
+    with TLS and authorisation only. A context that verifies client certificates makes their
+    holders users of the server.
     """
     edge = web.Server(_Edge(server).handle, access_log=None, handler_cancellation=True)
     runner = web.ServerRunner(edge, shutdown_timeout=GOODBYE_SECONDS)
     await runner.setup()
-    site = web.TCPSite(runner, host, port, ssl_context=ssl)
+    site = web.TCPSite(runner, host or None, port, ssl_context=ssl)
     try:
-        await site.start()
+        await start(site, Address(host, port))
         yield _url(runner, ssl)
     finally:
         server.close()
@@ -54,14 +59,26 @@ class _Edge:
 
     def __init__(self, server: ApiServer) -> None:
         self._server = server
+        self._peers: WeakKeyDictionary[SSLObject, User | None] = WeakKeyDictionary()
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        answer = await self._server.handle(await _call(request))
+        answer = await self._server.handle(await _call(request), self._peer(request))
         if isinstance(answer, Watcher):
             return await self._watch(request, answer)
         if len(answer.body) <= PIECE:
             return web.Response(status=answer.status, body=answer.body, headers=answer.headers)
         return await _large(request, answer)
+
+    def _peer(self, request: web.BaseRequest) -> User | None:
+        """Whom the connection proves: the holder of a certificate that TLS has verified."""
+        transport = request.transport
+        secure = transport.get_extra_info("ssl_object") if transport is not None else None
+        if secure is None:
+            return None
+        if secure not in self._peers:
+            certificate, raw = secure.getpeercert(), secure.getpeercert(True)
+            self._peers[secure] = certified(certificate, raw) if certificate and raw else None
+        return self._peers[secure]
 
     async def _watch(self, request: web.BaseRequest, watcher: Watcher) -> web.StreamResponse:
         response = web.StreamResponse(headers=self._server.headers())
@@ -82,7 +99,8 @@ async def _call(request: web.BaseRequest) -> Call:
     headers: dict[str, str] = {}
     for name, value in request.headers.items():
         key = name.lower()
-        headers[key] = f"{headers[key]},{value}" if key in headers else value
+        between = SEPARATOR if key.startswith("impersonate-") else ","
+        headers[key] = f"{headers[key]}{between}{value}" if key in headers else value
     body = await _body(request) if request.can_read_body else None
     return Call(request.method, request.path, dict(request.query), headers, body)
 
@@ -111,8 +129,8 @@ async def _large(request: web.BaseRequest, answer: Reply) -> web.StreamResponse:
 
 def _pieces(body: bytes) -> Iterator[memoryview]:
     view = memoryview(body)
-    for start in range(0, len(view), PIECE):
-        yield view[start : start + PIECE]
+    for at in range(0, len(view), PIECE):
+        yield view[at : at + PIECE]
 
 
 def _cut(request: web.BaseRequest) -> None:

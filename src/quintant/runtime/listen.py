@@ -67,13 +67,14 @@ async def serving(
     await runner.setup()
     try:
         site = web.TCPSite(runner, address.host or None, address.port, ssl_context=context)
-        await _start(site, address)
+        await start(site, address)
         yield Address(address.host, int(runner.addresses[0][1]))
     finally:
         await runner.cleanup()
 
 
-async def _start(site: web.TCPSite, address: Address) -> None:
+async def start(site: web.TCPSite, address: Address) -> None:
+    """Begin to listen; ConfigError says why an address cannot be had."""
     try:
         await site.start()
     except OSError as error:

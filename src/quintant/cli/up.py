@@ -1,0 +1,67 @@
+"""`quintant up`: an embedded Kubernetes-compatible cluster, until Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import signal
+from pathlib import Path
+
+import click
+
+from quintant.cluster.up import PORT, Cluster, Plan, running, save, usual_path
+from quintant.runtime.listen import Address
+from quintant.runtime.manager import loop_factory
+from quintant.version import KUBERNETES
+
+
+@click.command("up")
+@click.option(
+    "--listen", default=f"127.0.0.1:{PORT}", show_default=True, help="host:port to serve on."
+)
+@click.option("--kubeconfig", type=click.Path(path_type=Path), help="Where to write the way in.")
+@click.option("--print-kubeconfig", is_flag=True, help="Print the way in and write no file.")
+def command(listen: str, kubeconfig: Path | None, print_kubeconfig: bool) -> None:
+    """Run an embedded cluster until Ctrl-C.
+
+    It speaks the Kubernetes API with TLS and roles, and keeps everything in memory: for laptops,
+    demos and tests, never for production.
+    """
+    if kubeconfig and print_kubeconfig:
+        raise click.UsageError("--kubeconfig and --print-kubeconfig exclude each other")
+    plan = Plan(Address.parse(listen))
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        runner.run(_up(plan, kubeconfig, print_kubeconfig))
+
+
+async def _up(plan: Plan, path: Path | None, printed: bool) -> None:
+    stopped = _signalled()
+    async with running(plan) as cluster:
+        click.echo(_where(cluster), err=True)
+        if printed:
+            click.echo(cluster.kubeconfig.reveal(), nl=False)
+        else:
+            chosen = path or usual_path(os.environ, cluster.address.port)
+            save(cluster, chosen)
+            click.echo(f"export KUBECONFIG={shlex.quote(str(chosen))}")
+        await stopped.wait()
+    click.echo("stopped", err=True)
+
+
+def _signalled() -> asyncio.Event:
+    """Set when somebody wants the process to end."""
+    stopped, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    return stopped
+
+
+def _where(cluster: Cluster) -> str:
+    said = f"serving Kubernetes {KUBERNETES} at {cluster.url}, in memory"
+    if cluster.private:
+        return f"{said}, for this machine only"
+    return (
+        f"{said}\nwarning: {cluster.address} can be reached from other machines; "
+        "whoever has the kubeconfig may do everything"
+    )

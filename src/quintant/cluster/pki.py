@@ -1,0 +1,107 @@
+"""The certificates of a cluster: its authority, its serving certificate, its administrator.
+
+The authority and the key that signs service account tokens may be kept in a folder, so that old
+kubeconfigs and tokens stay good over restarts. Everything else is issued anew at every start.
+This module loads `cryptography`: import it where a cluster starts, not at a program's top.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from quintant.cluster.auth import MASTERS
+from quintant.cluster.private import write_private
+from quintant.runtime.authority import Authority, Term, new_key, private_pem
+from quintant.runtime.errors import ConfigError
+from quintant.runtime.hidden import Hidden
+from quintant.runtime.tls import KeyPair, memory_file, present
+
+ADMIN = "admin"
+NAME = "quintant"
+AUTHORITY_LIFE = timedelta(days=3650)
+"""Long, since it cannot be renewed without new kubeconfigs."""
+LIFE = timedelta(days=365)
+"""For the rest; a restart renews it."""
+NAMES = (
+    *("localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default"),
+    *("kubernetes.default.svc", "kubernetes.default.svc.cluster.local"),
+)
+"""Under which names everybody expects an API server."""
+EVERYWHERE = frozenset({"", "0.0.0.0", "::"})
+"""Addresses that mean every interface."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """What has to be kept for a cluster to stay the same: two keys."""
+
+    authority: Authority
+    signing: Hidden[bytes]
+    """The key of service account tokens."""
+
+    @classmethod
+    def make(cls, now: datetime) -> Roots:
+        """New keys."""
+        authority = Authority.make(NAME, Term(now, now + AUTHORITY_LIFE))
+        return cls(authority, private_pem(new_key()))
+
+    @classmethod
+    def keep(cls, folder: Path, now: datetime) -> Roots:
+        """The keys kept in a folder; new ones the first time."""
+        files = [folder / name for name in ("ca.crt", "ca.key", "service-account.key")]
+        if not all(file.exists() for file in files):
+            made = cls.make(now)
+            pair = made.authority.pair
+            for file, text in zip(files, (pair.certificate, pair.key, made.signing), strict=True):
+                write_private(file, text.reveal())
+            return made
+        certificate, key, signing = (Hidden(file.read_bytes()) for file in files)
+        try:
+            return cls(Authority.load(KeyPair(certificate, key)), signing)
+        except ValueError as error:
+            raise ConfigError(
+                f"cannot use the keys in {folder}",
+                because=str(error),
+                hint=f"remove {folder} to begin with new ones; old kubeconfigs will not work then",
+            ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Pki:
+    """Everything TLS needs at both ends."""
+
+    authority: bytes
+    """What clients trust, and what signs those whom the server trusts."""
+    serving: KeyPair
+    admin: KeyPair
+
+    def context(self) -> ssl.SSLContext:
+        """The server's side: a client may show a certificate, and then it must be one of ours."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.set_alpn_protocols(["http/1.1"])
+        context.verify_mode = ssl.CERT_OPTIONAL
+        with memory_file(Hidden(self.authority)) as path:
+            context.load_verify_locations(path)
+        present(context, self.serving)
+        return context
+
+
+def issue(roots: Roots, host: str, now: datetime) -> Pki:
+    """The certificates of a server on an address, and of its administrator."""
+    term = Term(now, now + LIFE)
+    names = dict.fromkeys((*NAMES, *_named(host)))
+    return Pki(
+        roots.authority.certificate,
+        roots.authority.serving(list(names), term),
+        roots.authority.client(ADMIN, [MASTERS], term),
+    )
+
+
+def _named(host: str) -> tuple[str, ...]:
+    """The names a client may reach an address by, beside the usual ones."""
+    return (socket.gethostname(),) if host in EVERYWHERE else (host,)

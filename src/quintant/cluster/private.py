@@ -1,0 +1,35 @@
+"""Files and folders for one pair of eyes: keys, kubeconfigs.
+
+A file is written beside its place and then moved there, so that nobody ever reads half of it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file that only its owner may read, in one step; its folder is made if need be."""
+    private_folder(path.parent)
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    try:
+        with os.fdopen(os.open(beside, flags, FILE_MODE), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def private_folder(folder: Path) -> Path:
+    """Make a folder that only its owner may enter; one that is there stays as it is."""
+    folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,142 @@
+"""A cluster in this process: the API server over HTTPS, with roles enforced, and a way in.
+
+Whoever holds the kubeconfig is its administrator, by a client certificate. Keys are new at every
+start unless roots are given; objects live in memory unless a store is.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from quintant.cluster.http import LOOPBACK, serve
+from quintant.cluster.pki import ADMIN, EVERYWHERE, NAME, Pki, Roots, issue
+from quintant.cluster.private import write_private
+from quintant.cluster.server import ApiServer
+from quintant.cluster.store import Store
+from quintant.runtime.clock import Clock, SystemClock
+from quintant.runtime.errors import ConfigError
+from quintant.runtime.hidden import Hidden
+from quintant.runtime.listen import Address
+
+PORT = 7443
+"""Beside the usual 6443, so that a cluster which runs there already is no obstacle."""
+USUAL = Address(LOOPBACK, PORT)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to start: where it listens, and what it goes on from."""
+
+    address: Address = USUAL
+    roots: Roots | None = None
+    store: Store | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A cluster that answers."""
+
+    server: ApiServer
+    address: Address
+    """Where it really listens: the port was chosen."""
+    kubeconfig: Hidden[bytes] = field(repr=False)
+    """The way in for its administrator."""
+
+    @property
+    def url(self) -> str:
+        """Where to reach it from this machine."""
+        return _url(self.address)
+
+    @property
+    def private(self) -> bool:
+        """Whether it can be reached from this machine only."""
+        return is_loopback(self.address.host)
+
+
+@asynccontextmanager
+async def running(plan: Plan = Plan(), clock: Clock = SystemClock()) -> AsyncIterator[Cluster]:
+    """A cluster for as long as the context lasts; ConfigError if its address cannot be had."""
+    now = clock.now()
+    roots = plan.roots or Roots.make(now)
+    pki = issue(roots, plan.address.host, now)
+    server = ApiServer(clock=clock, rbac=True, store=plan.store, key=roots.signing)
+    async with serve(server, plan.address.host, plan.address.port, pki.context()) as url:
+        address = replace(plan.address, port=int(url.rpartition(":")[2]))
+        document = kubeconfig(_url(address), pki)
+        yield Cluster(server, address, Hidden(msgspec.json.format(document, indent=2) + b"\n"))
+
+
+def kubeconfig(url: str, pki: Pki) -> bytes:
+    """The kubeconfig of a cluster's administrator. It is JSON, which every reader of YAML reads."""
+    pair = {"client-certificate-data": pki.admin.certificate, "client-key-data": pki.admin.key}
+    cluster = {"server": url, "certificate-authority-data": _base64(pki.authority)}
+    user = {name: _base64(pem.reveal()) for name, pem in pair.items()}
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": NAME,
+        "clusters": [{"name": NAME, "cluster": cluster}],
+        "users": [{"name": ADMIN, "user": user}],
+        "contexts": [{"name": NAME, "context": {"cluster": NAME, "user": ADMIN}}],
+    }
+    return msgspec.json.encode(document)
+
+
+def save(cluster: Cluster, path: Path) -> None:
+    """Write a cluster's kubeconfig; ConfigError rather than overwrite somebody else's."""
+    if path.exists() and not _ours(path):
+        raise ConfigError(
+            f"cannot write the kubeconfig to {path}",
+            because="there is one already, and it is not of an embedded cluster",
+            hint="name another file with --kubeconfig, and KUBECONFIG=a:b to use both",
+        )
+    try:
+        write_private(path, cluster.kubeconfig.reveal())
+    except OSError as error:
+        raise ConfigError(
+            f"cannot write the kubeconfig to {path}",
+            because=error.strerror or str(error),
+            hint="name another file with --kubeconfig",
+        ) from error
+
+
+def usual_path(environ: Mapping[str, str], port: int) -> Path:
+    """Where the kubeconfig of a cluster on a port belongs: a folder for what lasts a while."""
+    home = Path(environ.get("HOME") or Path.home())
+    state = environ.get("XDG_STATE_HOME") or home / ".local" / "state"
+    folder = Path(environ.get("XDG_RUNTIME_DIR") or state) / "quintant"
+    return folder / f"kubeconfig-{port}"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is of this machine only."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _url(address: Address) -> str:
+    if address.host in EVERYWHERE:
+        address = replace(address, host=LOOPBACK)
+    return f"https://{address}"
+
+
+def _ours(path: Path) -> bool:
+    try:
+        document: Any = msgspec.json.decode(path.read_bytes())
+        return [entry["name"] for entry in document["clusters"]] == [NAME]
+    except (OSError, msgspec.DecodeError, KeyError, TypeError):
+        return False
+
+
+def _base64(raw: bytes) -> str:
+    return b64encode(raw).decode()
