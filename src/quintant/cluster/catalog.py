@@ -100,6 +100,8 @@ class Kind:
     """The way back."""
     question: bool = False
     """Nothing is stored: creating one asks something, and the answer comes back."""
+    declared: Mapping[str, Any] = field(default_factory=dict)
+    """What the definition of a custom resource says of this version: its schema, its columns."""
     since: int = 0
     """Entries written up to this revision are renewed when they are read."""
     renew: Callable[[Plain], None] | None = None

@@ -103,6 +103,7 @@ def _kind(spec: Plain, version: Plain, since: int) -> Kind:
         short=tuple(names.get("shortNames") or ()),
         categories=tuple(names.get("categories") or ()),
         custom=True,
+        declared=version,
         generation=True,
         status_metadata=False,
         scale=_scale(subresources.get("scale")),

@@ -6,36 +6,51 @@ served. A path that is none of these does not exist.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import msgspec
 
+from quintant.cluster import offers
+from quintant.cluster.aggregated import aggregated, asked
 from quintant.cluster.catalog import Catalog, Kind, Plain
 from quintant.cluster.health import is_probe, probe
-from quintant.cluster.problems import NoPage, not_allowed
-from quintant.cluster.scale import SCALE
+from quintant.cluster.media import JSON
+from quintant.cluster.negotiation import clauses, negotiate
+from quintant.cluster.offers import Subresource
+from quintant.cluster.openapi import describe
+from quintant.cluster.problems import NoPage, not_acceptable, not_allowed
 from quintant.runtime.client.transport import Call, Reply
 from quintant.runtime.resource import Resource
 from quintant.version import KUBERNETES
-
-VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
-CUSTOM_VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
-SUB_VERBS = ["get", "patch", "update"]
-_VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
-_STABILITY = {"alpha": 0, "beta": 1, None: 2}
 
 
 def discover(catalog: Catalog, call: Call) -> Reply:
     """The answer to a request that is about no resource."""
     if is_probe(call.path):
         return probe(call.path, call.query)
-    found = _document(catalog, [part for part in call.path.split("/") if part])
+    found = _answer(catalog, [part for part in call.path.split("/") if part], call)
     if found is None:
         raise NoPage()
     if call.method not in ("GET", "HEAD"):
         raise not_allowed()
-    return Reply(200, msgspec.json.encode(found) + b"\n")
+    return found
+
+
+def _answer(catalog: Catalog, parts: list[str], call: Call) -> Reply | None:
+    accept = call.headers.get("accept", "")
+    if parts[:2] == ["openapi", "v3"]:
+        return describe(catalog, "/".join(parts[2:]), call)
+    if parts == ["version"]:
+        if not any(clause.covers(JSON) for clause in clauses(accept)):
+            raise not_acceptable((JSON,))
+    elif parts in (["api"], ["apis"]):
+        if asked(accept):
+            groups = [""] if parts == ["api"] else offers.groups(catalog)
+            return aggregated(catalog, groups, call)
+    else:
+        negotiate(accept, routed=True)
+    found = _document(catalog, parts)
+    return None if found is None else Reply(200, msgspec.json.encode(found) + b"\n")
 
 
 def _document(catalog: Catalog, parts: list[str]) -> Plain | None:
@@ -47,9 +62,9 @@ def _document(catalog: Catalog, parts: list[str]) -> Plain | None:
         case ["api", version]:
             return _resources(catalog, "", version)
         case ["apis"]:
-            groups = [_group(catalog, name) for name in _groups(catalog)]
+            groups = [_group(catalog, name) for name in offers.groups(catalog)]
             return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
-        case ["apis", group] if group in _groups(catalog):
+        case ["apis", group] if catalog.group(group):
             return {"kind": "APIGroup", "apiVersion": "v1", **_group(catalog, group)}
         case ["apis", group, version]:
             return _resources(catalog, group, version)
@@ -76,33 +91,19 @@ def _core_versions() -> Plain:
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses}
 
 
-def _groups(catalog: Catalog) -> list[str]:
-    """Named groups in the order they came to be served: built-in ones first."""
-    return [name for name in dict.fromkeys(kind.resource.group for kind in catalog) if name]
-
-
 def _group(catalog: Catalog, group: str) -> Plain:
-    served = {kind.resource.version for kind in catalog.group(group)}
     versions = [
         {"groupVersion": f"{group}/{version}", "version": version}
-        for version in sorted(served, key=_priority, reverse=True)
+        for version in offers.versions(catalog, group)
     ]
     return {"name": group, "versions": versions, "preferredVersion": versions[0]}
-
-
-def _priority(version: str) -> tuple[int, int, int]:
-    """Stable before beta before alpha, then the higher number."""
-    match = _VERSION.fullmatch(version)
-    if match is None:
-        return (-1, 0, 0)
-    return _STABILITY[match[2]], int(match[1]), int(match[3] or 0)
 
 
 def _resources(catalog: Catalog, group: str, version: str) -> Plain | None:
     kinds = catalog.version(group, version)
     if not kinds:
         return None
-    listed = [entry for kind in sorted(kinds, key=_plural) for entry in _entries(kind)]
+    listed = [entry for kind in offers.by_name(kinds) for entry in _entries(kind)]
     head = {"kind": "APIResourceList"} | ({"apiVersion": "v1"} if group else {})
     where = f"{group}/{version}" if group else version
     return {**head, "groupVersion": where, "resources": listed}
@@ -115,38 +116,21 @@ def _entries(kind: Kind) -> Iterator[Plain]:
         "singularName": kind.singular,
         "namespaced": where.namespaced,
         "kind": where.kind,
-        "verbs": _verbs(kind),
+        "verbs": offers.verbs(kind),
     }
-    if kind.short:
-        entry["shortNames"] = list(kind.short)
-    if kind.categories:
-        entry["categories"] = list(kind.categories)
-    yield entry
-    if where.status:
-        yield _sub_entry(where, "status")
-    if kind.scale is not None:
-        yield _sub_entry(where, SCALE) | {
-            "group": "autoscaling",
-            "version": "v1",
-            "kind": "Scale",
-        }
+    listed = {"shortNames": kind.short, "categories": kind.categories}
+    yield entry | {name: value for name, value in listed.items() if value}
+    for sub in offers.subresources(kind):
+        yield _sub_entry(where, sub)
 
 
-def _verbs(kind: Kind) -> list[str]:
-    if kind.question:
-        return ["create"]
-    return CUSTOM_VERBS if kind.custom else VERBS
-
-
-def _sub_entry(where: Resource, sub: str) -> Plain:
+def _sub_entry(where: Resource, sub: Subresource) -> Plain:
+    elsewhere = {"group": sub.group, "version": sub.version} if sub.version else {}
     return {
-        "name": f"{where.plural}/{sub}",
+        "name": f"{where.plural}/{sub.name}",
         "singularName": "",
         "namespaced": where.namespaced,
-        "kind": where.kind,
-        "verbs": SUB_VERBS,
+        **elsewhere,
+        "kind": sub.kind,
+        "verbs": sub.verbs,
     }
-
-
-def _plural(kind: Kind) -> str:
-    return kind.name

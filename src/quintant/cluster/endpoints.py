@@ -18,12 +18,11 @@ from quintant.cluster.auth import User
 from quintant.cluster.catalog import Kind
 from quintant.cluster.deletes import Deleted, Deletes, read_options
 from quintant.cluster.drafts import Edit, Target
+from quintant.cluster.forms import form_of, wish_of
 from quintant.cluster.jsonpatch import apply_patch
 from quintant.cluster.media import (
     APPLY_PATCH,
     JSON_PATCH,
-    Answer,
-    negotiate,
     read_object,
     read_patch,
 )
@@ -68,6 +67,7 @@ class Endpoints:
 
     async def answer(self, call: Call, route: Route, kind: Kind, user: User) -> Reply:
         """The whole answer to anything but a watch; it has happened when this returns."""
+        wish_of(call, kind)
         if route.verb == "list":
             return await self._list(call, route, kind)
         if route.verb == "deletecollection":
@@ -88,17 +88,18 @@ class Endpoints:
 
     def watch(self, call: Call, route: Route, kind: Kind) -> Watcher:
         """An open watch; its owner must have the hub forget it."""
-        selection = self._selected(call, route, kind, listing=False)
+        form = form_of(call, kind, self.clock, watching=True)
+        selection = select(kind, form, route.namespace, call.query)
         terms = self.reads.follow(selection, read_query(call.query, watch=True))
         return self.hub.open(selection, terms)
 
     async def _list(self, call: Call, route: Route, kind: Kind) -> Reply:
-        selection = self._selected(call, route, kind, listing=True)
+        selection = self._selected(call, route, kind)
         query = read_query(call.query, watch=False)
         return Reply(OK, await self.reads.list(selection, query))
 
-    def _selected(self, call: Call, route: Route, kind: Kind, *, listing: bool) -> Selection:
-        form = _form(call, kind, listing=listing)
+    def _selected(self, call: Call, route: Route, kind: Kind) -> Selection:
+        form = form_of(call, kind, self.clock, listing=True)
         return select(kind, form, route.namespace, call.query)
 
     def _get(self, call: Call, target: Target) -> Reply:
@@ -144,11 +145,10 @@ class Endpoints:
         if deleted.gone and not target.kind.answers_object:
             return Reply(OK, _success(target, deleted))
         waiting = options.accepted and not deleted.gone
-        body = _form(call, target.kind).whole(deleted.entry) + b"\n"
-        return Reply(ACCEPTED if waiting else OK, body)
+        return self._shown(call, target, deleted.entry, ACCEPTED if waiting else OK)
 
     async def _delete_collection(self, call: Call, route: Route, kind: Kind) -> Reply:
-        selection = self._selected(call, route, kind, listing=True)
+        selection = self._selected(call, route, kind)
         options = _deletion(call)
         items = []
         scanned = self.store.table(kind.table).now.scan(selection.prefix)
@@ -172,11 +172,11 @@ class Endpoints:
         code: int = OK,
         warnings: tuple[str, ...] = (),
     ) -> Reply:
-        form = _form(call, target.kind)
+        form = form_of(call, target.kind, self.clock)
         if target.sub == SCALE:
             body = msgspec.json.encode(scale_of(target.kind, entry))
         else:
-            body = form.whole(entry)
+            body = form.opened(form.whole(entry))
         return Reply(code, body + b"\n", warned(warnings))
 
 
@@ -200,11 +200,6 @@ def _sent(call: Call, target: Target) -> Any:
 def _place(key: str) -> tuple[str, str]:
     namespace, _, name = key.rpartition("/")
     return namespace, name
-
-
-def _form(call: Call, kind: Kind, *, listing: bool = False) -> Form:
-    accept = call.headers.get("accept") or "*/*"
-    return Form(kind, partial=negotiate(accept, listing=listing) is Answer.PARTIAL)
 
 
 def _editor(media: str, sent: Any) -> Edit:

@@ -24,6 +24,7 @@ YAML = "application/yaml"
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
+PROTOBUF = "application/vnd.kubernetes.protobuf"
 BODIES = (JSON, YAML)
 PATCHES = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"

@@ -125,6 +125,11 @@ def no_such_form(accepted: Sequence[str]) -> Problem:
     return Problem(406, "NotAcceptable", text)
 
 
+def unacceptable(wanted: str, what: str) -> Problem:
+    """406: the object is not one that could be turned into the wanted form."""
+    return Problem(406, "NotAcceptable", f"you requested {wanted}, but the requested object {what}")
+
+
 def already_exists(resource: Resource, name: str, *, deleting: bool = False) -> Problem:
     prefix = "object is being deleted: " if deleting else ""
     text = f'{prefix}{resource.full_name} "{name}" already exists'

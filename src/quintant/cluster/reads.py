@@ -204,12 +204,11 @@ def document(
 ) -> bytes:
     """A list document of items already written."""
     metadata: dict[str, object] = {"resourceVersion": str(rv)}
-    if token or (form.kind.custom and not form.partial):
+    if token or (form.kind.custom and not form.converted):
         metadata["continue"] = token
     if rest is not None:
         metadata["remainingItemCount"] = rest
-    head = form.list_head + b',"metadata":' + msgspec.json.encode(metadata)
-    return head + b',"items":[' + b",".join(items) + b"]}\n"
+    return form.document(metadata, items)
 
 
 def _read_token(text: str) -> _Token:

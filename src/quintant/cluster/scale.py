@@ -47,7 +47,7 @@ def edit_scale(kind: Kind, edit: Edit) -> Edit:
 def _scale(kind: Kind, parent: Plain) -> Plain:
     paths, metadata = _paths(kind), parent["metadata"]
     status = {"replicas": _read(parent, paths.status_replicas) or 0}
-    selector = _selector(_read(parent, paths.selector)) if paths.selector else ""
+    selector = selector_text(_read(parent, paths.selector)) if paths.selector else ""
     if selector:
         status["selector"] = selector
     return {
@@ -78,12 +78,13 @@ def _write(obj: Plain, path: str, value: Any) -> None:
     obj[last] = value
 
 
-def _selector(found: Any) -> str:
+def selector_text(found: Any) -> str:
     """A selector as text: custom resources store it so, built-in kinds as an object."""
     if not isinstance(found, dict):
         return str(found or "")
-    labels = [f"{key}={value}" for key, value in sorted((found.get("matchLabels") or {}).items())]
-    return ",".join(labels + [_term(term) for term in found.get("matchExpressions") or []])
+    terms = [(key, f"{key}={value}") for key, value in (found.get("matchLabels") or {}).items()]
+    terms += [(term["key"], _term(term)) for term in found.get("matchExpressions") or ()]
+    return ",".join(text for _, text in sorted(terms, key=lambda term: term[0]))
 
 
 def _term(term: Plain) -> str:

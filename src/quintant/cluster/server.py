@@ -27,6 +27,7 @@ from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.endpoints import Endpoints
 from quintant.cluster.media import JSON
 from quintant.cluster.namespaces import Namespaces
+from quintant.cluster.negotiation import dressed
 from quintant.cluster.problems import (
     REQUEST_LIMIT,
     NoPage,
@@ -125,7 +126,7 @@ class ApiServer:
             answer = await self._answer(call, asked, user)
         except Problem as problem:
             headers = self.headers() | problem.headers
-            answer = Reply(problem.code, problem.encode(), headers)
+            answer = dressed(call, Reply(problem.code, problem.encode(), headers))
         code = answer.status if isinstance(answer, Reply) else 200
         self.audit.note(user.name if user else "", asked, code)
         return answer
@@ -165,16 +166,16 @@ class ApiServer:
         if len(call.body or b"") > REQUEST_LIMIT:
             raise too_large()
         if not asked.resource:
-            return self._dressed(discover(self.catalog, call))
+            return self._dressed(call, discover(self.catalog, call))
         kind = self._kind(asked)
         if kind.question or asks(kind, asked.sub):
-            return self._dressed(self._question(call, asked, kind, user))
+            return self._dressed(call, self._question(call, asked, kind, user))
         if asked.verb == "watch":
             return self._endpoints.watch(call, asked, kind)
         if asked.verb == "delete":
             self._namespaces.protect(Target(kind, name=asked.name))
         try:
-            return self._dressed(await self._endpoints.answer(call, asked, kind, user))
+            return self._dressed(call, await self._endpoints.answer(call, asked, kind, user))
         finally:
             self._settle()
 
@@ -247,8 +248,8 @@ class ApiServer:
                 self._writes.create(target, obj, SERVER)
         self._settle()
 
-    def _dressed(self, reply: Reply) -> Reply:
-        return replace(reply, headers={**self.headers(), **reply.headers})
+    def _dressed(self, call: Call, reply: Reply) -> Reply:
+        return dressed(call, replace(reply, headers={**self.headers(), **reply.headers}))
 
     def headers(self) -> dict[str, str]:
         """What every answer carries, this one with an id of its own."""

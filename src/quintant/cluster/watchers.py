@@ -94,6 +94,7 @@ class Watcher:
         self._queue: deque[bytes] = deque()
         self._stirred = asyncio.Event()
         self._closed = False
+        self._silent = True
         self._timers: list[asyncio.TimerHandle] = []
         self._schedule()
 
@@ -118,7 +119,7 @@ class Watcher:
         """The replay in slices, then everything queued at a time, until closed."""
         replay = iter(self._terms.replay)
         while frames := tuple(islice(replay, SLICE)):
-            yield b"".join(frames)
+            yield self._begun(b"".join(frames))
             await asyncio.sleep(0)
         while not self._closed or self._queue:
             await self._stirred.wait()
@@ -126,7 +127,14 @@ class Watcher:
             if self._queue:
                 chunk = b"".join(self._queue)
                 self._queue.clear()
-                yield chunk
+                yield self._begun(chunk)
+
+    def _begun(self, chunk: bytes) -> bytes:
+        """A chunk, with what the first one says beside."""
+        if self._silent:
+            self._silent = False
+            return self.band.selection.form.opened(chunk)
+        return chunk
 
     def _schedule(self) -> None:
         loop = asyncio.get_running_loop()

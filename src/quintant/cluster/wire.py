@@ -10,7 +10,7 @@ and a deletion can carry a newer revision, all without decoding:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -24,7 +24,7 @@ UNSTORED = 0
 
 _HEAD = b'{"apiVersion":"%b","kind":"%b","metadata":{"resourceVersion":"'
 _BARE = b'{"metadata":{"resourceVersion":"'
-_PARTIAL = b'{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":%b}'
+_PARTIAL = b'{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/%b","metadata":%b}'
 _HEADER = frozenset({"apiVersion", "kind", "metadata"})
 _NOTHING: Mapping[str, str] = {}
 
@@ -69,6 +69,8 @@ class Form:
     kind: Kind
     partial: bool = False
     """Metadata only."""
+    version: str = "v1"
+    """Of meta.k8s.io, if it is not the object itself that is written."""
     head: bytes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -89,23 +91,34 @@ class Form:
         return b"%b%d%b" % (_BARE, entry.rv, entry.raw)
 
     @property
-    def list_head(self) -> bytes:
-        """What a list begins with, up to its metadata."""
-        if self.partial:
-            return b'{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1"'
-        where = self.kind.resource
-        names = (where.kind.encode(), where.api_version.encode())
-        return b'{"kind":"%bList","apiVersion":"%b"' % names
+    def converted(self) -> bool:
+        """Whether something else than the objects themselves is written."""
+        return self.partial
+
+    def document(self, metadata: Plain, items: Iterable[bytes]) -> bytes:
+        """A list of items already written."""
+        name, version = self._names
+        head = msgspec.json.encode({"kind": f"{name}List", "apiVersion": version})[:-1]
+        about = msgspec.json.encode(metadata)
+        return b'%b,"metadata":%b,"items":[%b]}\n' % (head, about, b",".join(items))
+
+    def opened(self, chunk: bytes) -> bytes:
+        """What a stream, or an answer of one object, begins with."""
+        return chunk
 
     def bookmark(self, rv: int, annotations: Mapping[str, str]) -> bytes:
         """An object that only tells a revision."""
         metadata: Plain = {"resourceVersion": str(rv)}
         if annotations:
             metadata["annotations"] = annotations
-        where = self.kind.resource
-        names = ("PartialObjectMetadata", "meta.k8s.io/v1")
-        name, version = names if self.partial else (where.kind, where.api_version)
+        name, version = self._names
         return msgspec.json.encode({"kind": name, "apiVersion": version, "metadata": metadata})
+
+    @property
+    def _names(self) -> tuple[str, str]:
+        if self.partial:
+            return "PartialObjectMetadata", f"meta.k8s.io/{self.version}"
+        return self.kind.resource.kind, self.kind.resource.api_version
 
     def _quick(self, entry: Entry) -> bool:
         kind = self.kind
@@ -119,7 +132,9 @@ class Form:
         else:
             del obj["metadata"]["resourceVersion"]
         raw = msgspec.json.encode(obj)
-        return _PARTIAL % bytes(_partial.decode(raw).metadata) if self.partial else raw
+        if not self.partial:
+            return raw
+        return _PARTIAL % (self.version.encode(), bytes(_partial.decode(raw).metadata))
 
 
 def _outdated(kind: Kind, entry: Entry) -> bool:

@@ -1,0 +1,95 @@
+"""Aggregated discovery: every group, version and resource in one document, told apart by a hash.
+
+Clients keep the document and ask with its hash whether it is still true, so it has to change the
+moment a kind comes or goes. It is made from the catalogue when asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha512
+
+import msgspec
+
+from quintant.cluster import offers
+from quintant.cluster.catalog import Catalog, Kind, Plain
+from quintant.cluster.media import JSON
+from quintant.cluster.negotiation import MEDIA, clauses
+from quintant.cluster.offers import Subresource
+from quintant.cluster.problems import no_such_form
+from quintant.runtime.client.transport import Call, Reply
+
+GROUP = "apidiscovery.k8s.io"
+KIND = "APIGroupDiscoveryList"
+PARAMETERS = {"g": GROUP, "v": "v2", "as": KIND}
+NOT_MODIFIED = 304
+_TYPE = ";".join((JSON, *(f"{name}={value}" for name, value in PARAMETERS.items())))
+
+
+def asked(accept: str) -> bool:
+    """Whether a client likes this form best; 406 if it likes only forms there are not."""
+    for clause in clauses(accept):
+        if not any(clause.covers(media) for media in MEDIA):
+            continue
+        if "as" not in clause.parameters:
+            return False
+        if PARAMETERS.items() <= clause.parameters.items():
+            return True
+    raise no_such_form(MEDIA)
+
+
+def aggregated(catalog: Catalog, groups: Sequence[str], call: Call) -> Reply:
+    """The document about some groups, or word that the client has it already."""
+    items = [_group(catalog, group) for group in groups]
+    document = {"kind": KIND, "apiVersion": f"{GROUP}/v2", "metadata": {}, "items": items}
+    body = msgspec.json.encode(document) + b"\n"
+    tag = f'"{sha512(body).hexdigest().upper()}"'
+    headers = {"etag": tag, "vary": "Accept", "cache-control": "public"}
+    if call.headers.get("if-none-match") == tag:
+        return Reply(NOT_MODIFIED, b"", headers)
+    return Reply(200, body, {**headers, "content-type": _TYPE})
+
+
+def _group(catalog: Catalog, group: str) -> Plain:
+    versions = [
+        {
+            "version": version,
+            "resources": [_resource(kind) for kind in _listed(catalog, group, version)],
+            "freshness": "Current",
+        }
+        for version in offers.versions(catalog, group)
+    ]
+    return {"metadata": {"name": group} if group else {}, "versions": versions}
+
+
+def _listed(catalog: Catalog, group: str, version: str) -> list[Kind]:
+    return offers.by_name(catalog.version(group, version))
+
+
+def _resource(kind: Kind) -> Plain:
+    where = kind.resource
+    entry: Plain = {
+        "resource": where.plural,
+        "responseKind": _kind(kind, "", "", where.kind),
+        "scope": "Namespaced" if where.namespaced else "Cluster",
+        "singularResource": kind.singular,
+        "verbs": offers.verbs(kind),
+    }
+    listed = {
+        "shortNames": kind.short,
+        "categories": kind.categories,
+        "subresources": [_subresource(kind, sub) for sub in offers.subresources(kind)],
+    }
+    return entry | {name: value for name, value in listed.items() if value}
+
+
+def _subresource(kind: Kind, sub: Subresource) -> Plain:
+    response = _kind(kind, sub.group, sub.version, sub.kind)
+    return {"subresource": sub.name, "responseKind": response, "verbs": sub.verbs}
+
+
+def _kind(kind: Kind, group: str, version: str, name: str) -> Plain:
+    """Built-in kinds leave out the group and version they are found at; custom ones do not."""
+    if kind.custom and not version:
+        group, version = kind.resource.group, kind.resource.version
+    return {"group": group, "version": version, "kind": name}

@@ -1,0 +1,192 @@
+"""The schemas of an OpenAPI document: built-in kinds from the tables, custom ones from definitions.
+
+Field names, types and how lists merge are facts; descriptions are there only where a definition
+has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from quintant.cluster import tables
+from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.offers import Subresource
+from quintant.cluster.tables import Field, Message, Sort, Type
+
+Schema = dict[str, Any]
+META = "io.k8s.apimachinery.pkg.apis.meta.v1."
+_GVK = "x-kubernetes-group-version-kind"
+_PACKAGES = {
+    "meta.v1": META,
+    "apiextensions.v1": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.",
+}
+_OBJECT = {"type": "object"}
+_TIME = {"type": "string", "format": "date-time"}
+_OTHERS: Mapping[str, Schema] = {
+    f"{META}Patch": _OBJECT,
+    f"{META}Time": _TIME,
+    f"{META}MicroTime": _TIME,
+    f"{META}FieldsV1": _OBJECT,
+    "io.k8s.apimachinery.pkg.api.resource.Quantity": {
+        "oneOf": [{"type": "string"}, {"type": "number"}]
+    },
+    "io.k8s.apimachinery.pkg.util.intstr.IntOrString": {
+        "format": "int-or-string",
+        "oneOf": [{"type": "integer"}, {"type": "string"}],
+    },
+}
+"""What is not a message of the tables."""
+_PLAIN: Mapping[Sort, Schema] = {
+    Sort.STRING: {"type": "string"},
+    Sort.BOOL: {"type": "boolean"},
+    Sort.INT32: {"type": "integer", "format": "int32"},
+    Sort.INT64: {"type": "integer", "format": "int64"},
+    Sort.FLOAT: {"type": "number", "format": "double"},
+    Sort.BYTES: {"type": "string", "format": "byte"},
+    Sort.JSON: _OBJECT,
+}
+_NAMED = {
+    Sort.TIME: f"{META}Time",
+    Sort.MICROTIME: f"{META}MicroTime",
+    Sort.QUANTITY: "io.k8s.apimachinery.pkg.api.resource.Quantity",
+    Sort.INT_OR_STRING: "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
+}
+
+
+def components(kinds: Iterable[Kind]) -> dict[str, Schema]:
+    """The schemas of some kinds, and every schema they refer to."""
+    found: dict[str, Schema] = dict(_OTHERS)
+    _collect(tables.message("meta.v1.ObjectMeta"), found)
+    _collect(tables.message("meta.v1.ListMeta"), found)
+    for kind in kinds:
+        name = schema_name(kind)
+        message = None if kind.custom else tables.find(kind.resource.api_version, _kind(kind))
+        if message is not None:
+            _collect(message, found)
+        else:
+            found[name] = _custom(kind)
+        found[name] = found[name] | {_GVK: [_gvk(kind, _kind(kind))]}
+        found[f"{name}List"] = _list(kind, name)
+        if kind.scale is not None:
+            _collect(tables.message("autoscaling.v1.Scale"), found)
+    return found
+
+
+def reference(name: str) -> Schema:
+    """A schema that is another one."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def schema_name(kind: Kind, sub: Subresource | None = None) -> str:
+    """The name of the schema of a kind's objects, or of a subresource's."""
+    where = kind.resource
+    if sub is not None and sub.kind != where.kind:
+        label = f"{sub.group}/{sub.version}" if sub.version else where.api_version
+        message = tables.find(label, sub.kind)
+        return schema_name(kind) if message is None else _named(message.name)
+    message = None if kind.custom else tables.find(where.api_version, where.kind)
+    if message is not None:
+        return _named(message.name)
+    domain = ".".join(reversed(where.group.split(".")))
+    return f"{domain}.{where.version}.{where.kind}"
+
+
+def _kind(kind: Kind) -> str:
+    return kind.resource.kind
+
+
+def _gvk(kind: Kind, name: str) -> Plain:
+    return {"group": kind.resource.group, "kind": name, "version": kind.resource.version}
+
+
+def _list(kind: Kind, name: str) -> Schema:
+    listed = f"{_kind(kind)}List"
+    return {
+        "type": "object",
+        "required": ["items"],
+        "properties": {
+            "apiVersion": {"type": "string"},
+            "items": {"type": "array", "items": reference(name)},
+            "kind": {"type": "string"},
+            "metadata": {"allOf": [reference(f"{META}ListMeta")]},
+        },
+        _GVK: [_gvk(kind, listed)],
+    }
+
+
+def _custom(kind: Kind) -> Schema:
+    """A definition's schema, with what every object has."""
+    declared: Schema = (kind.declared.get("schema") or {}).get("openAPIV3Schema") or {}
+    common = {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "metadata": {"allOf": [reference(f"{META}ObjectMeta")]},
+    }
+    return {
+        "type": "object",
+        **declared,
+        "properties": {**declared.get("properties", {}), **common},
+    }
+
+
+def _collect(message: Message, found: dict[str, Schema]) -> None:
+    """Add a message's schema and those it refers to."""
+    name = _named(message.name)
+    if name in found:
+        return
+    found[name] = {} if message.union else _structure(message)
+    for field in message.fields.values() if not message.union else ():
+        inner = _innermost(field.type)
+        if inner.sort is Sort.MESSAGE:
+            _collect(inner.message, found)
+
+
+def _structure(message: Message) -> Schema:
+    properties = {name: _property(field) for name, field in message.fields.items()}
+    schema: Schema = {"type": "object", "properties": properties}
+    required = [name for name, field in message.fields.items() if field.traits.required]
+    if required:
+        schema["required"] = sorted(required)
+    if message.atomic:
+        schema["x-kubernetes-map-type"] = "atomic"
+    return schema
+
+
+def _property(field: Field) -> Schema:
+    traits, schema = field.traits, dict(_schema(field.type))
+    if "$ref" in schema:
+        schema = {"allOf": [schema]}
+    if field.type.sort in (Sort.LIST, Sort.BOX):
+        schema["x-kubernetes-list-type"] = traits.list
+    extra = {
+        "x-kubernetes-list-map-keys": list(traits.keys),
+        "x-kubernetes-map-type": "atomic" if traits.atomic else "",
+        "x-kubernetes-patch-strategy": traits.strategy,
+        "x-kubernetes-patch-merge-key": traits.merge,
+        "enum": list(traits.enum),
+    }
+    schema |= {name: value for name, value in extra.items() if value}
+    return schema if traits.default is None else schema | {"default": traits.default}
+
+
+def _schema(kind: Type) -> Schema:
+    match kind.sort:
+        case Sort.LIST | Sort.BOX:
+            return {"type": "array", "items": _schema(kind.item)}
+        case Sort.MAP:
+            return {"type": "object", "additionalProperties": _schema(kind.item)}
+        case Sort.MESSAGE:
+            return reference(_named(kind.name))
+    return reference(_NAMED[kind.sort]) if kind.sort in _NAMED else _PLAIN[kind.sort]
+
+
+def _innermost(kind: Type) -> Type:
+    while kind.of is not None:
+        kind = kind.of
+    return kind
+
+
+def _named(message: str) -> str:
+    package, _, name = message.rpartition(".")
+    return f"{_PACKAGES.get(package, f'io.k8s.api.{package}.')}{name}"

@@ -1,0 +1,62 @@
+"""From what a client likes to how objects are written for it."""
+
+from __future__ import annotations
+
+from quintant.cluster.catalog import Kind
+from quintant.cluster.grid import Grid, Include
+from quintant.cluster.negotiation import Answer, Wish, negotiate
+from quintant.cluster.problems import Problem, bad_request, unacceptable, unexplained
+from quintant.cluster.wire import Form
+from quintant.runtime.client.transport import Call
+from quintant.runtime.clock import Clock
+
+# Go's packages, where their name is not the beginning of the group's.
+_PACKAGES = {"": "core", "events.k8s.io": "core"}
+
+
+def wish_of(call: Call, kind: Kind, *, watching: bool = False) -> Wish:
+    """What a request likes as its answer; 406 if it cannot have it."""
+    accept = call.headers.get("accept", "")
+    return negotiate(accept, routed=not kind.custom, watching=watching)
+
+
+def form_of(
+    call: Call, kind: Kind, clock: Clock, *, listing: bool = False, watching: bool = False
+) -> Form:
+    """How objects of a kind are written for a request: whole, metadata only, or as a table."""
+    wish = wish_of(call, kind, watching=watching)
+    match wish.answer:
+        case Answer.WHOLE:
+            return Form(kind)
+        case Answer.TABLE:
+            return Grid(kind, version=wish.version, include=_include(call), clock=clock)
+        case Answer.PARTIALS if not listing:
+            raise _not_a_list(kind)
+        case Answer.PARTIAL if listing:
+            raise unacceptable(wish.answer.value, f"is a list ({_go(kind)}List)")
+    return Form(kind, partial=True, version=wish.version)
+
+
+def _include(call: Call) -> Include:
+    asked = call.query.get("includeObject") or Include.METADATA.value
+    try:
+        return Include(asked)
+    except ValueError:
+        raise bad_request(
+            f'Unable to convert to Table as requested: includeObject: Invalid value: "{asked}": '
+            "must be 'Metadata', 'Object', 'None', or empty"
+        ) from None
+
+
+def _not_a_list(kind: Kind) -> Problem:
+    if kind.custom:
+        return unexplained("content is not a list")
+    return unacceptable(Answer.PARTIALS.value, f"is not a list ({_go(kind)})")
+
+
+def _go(kind: Kind) -> str:
+    """What Go calls the type of a kind's objects."""
+    where = kind.resource
+    if kind.custom:
+        return "*unstructured.Unstructured"
+    return f"*{_PACKAGES.get(where.group) or where.group.partition('.')[0]}.{where.kind}"

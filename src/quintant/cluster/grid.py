@@ -1,0 +1,110 @@
+"""Objects as rows of a table (meta.k8s.io): what `kubectl get` shows.
+
+A table is a form like any other, so lists, watches and pages of them need to know nothing of it.
+Columns are named once at the beginning of an answer: every table is written without them, and
+`opened` puts them into the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from quintant.cluster import wire
+from quintant.cluster.catalog import Plain
+from quintant.cluster.printing import Printer
+from quintant.cluster.printing.printers import printer_of
+from quintant.cluster.ring import Entry
+from quintant.cluster.wire import Form
+from quintant.runtime.clock import Clock, SystemClock
+
+_TABLE = (
+    b'{"kind":"Table","apiVersion":"meta.k8s.io/%b","metadata":%b,"columnDefinitions":null,'
+    b'"rows":[%b]}'
+)
+_NO_COLUMNS = b'"columnDefinitions":null'
+
+
+class Include(Enum):
+    """What a row carries of its object."""
+
+    METADATA = "Metadata"
+    OBJECT = "Object"
+    NONE = "None"
+
+
+@dataclass(frozen=True, slots=True)
+class Grid(Form):
+    """The objects of a kind as rows."""
+
+    include: Include = Include.METADATA
+    clock: Clock = field(default_factory=SystemClock)
+    """What ages are counted from."""
+
+    @property
+    def converted(self) -> bool:
+        return True
+
+    def whole(self, entry: Entry, rv: int = 0) -> bytes:
+        """A table of one row."""
+        shown = rv or entry.rv
+        metadata = {"resourceVersion": str(shown)} if shown else {}
+        return self._table(metadata, [self._row(entry, rv)])
+
+    def item(self, entry: Entry) -> bytes:
+        """A row."""
+        return self._row(entry, 0)
+
+    def document(self, metadata: Plain, items: Iterable[bytes]) -> bytes:
+        """A table of rows already written."""
+        return self.opened(self._table(metadata, items)) + b"\n"
+
+    def bookmark(self, rv: int, annotations: Mapping[str, str]) -> bytes:
+        """A table whose only row is about nothing but a revision."""
+        metadata: Plain = {"resourceVersion": str(rv)}
+        noted = metadata | ({"annotations": annotations} if annotations else {})
+        obj = {"metadata": noted}
+        cells = self._printer.cells(obj, self.clock.now())
+        return self._table(metadata, [_encoded(cells, self._carried(obj), [])])
+
+    def opened(self, chunk: bytes) -> bytes:
+        """The columns in the first table of an answer."""
+        columns = [column.definition for column in self._printer.columns]
+        named = b'"columnDefinitions":' + msgspec.json.encode(columns)
+        return chunk.replace(_NO_COLUMNS, named, 1)
+
+    @property
+    def _printer(self) -> Printer:
+        return printer_of(self.kind)
+
+    def _table(self, metadata: Plain, rows: Iterable[bytes]) -> bytes:
+        about = msgspec.json.encode(metadata)
+        return _TABLE % (self.version.encode(), about, b",".join(rows))
+
+    def _row(self, entry: Entry, rv: int) -> bytes:
+        obj = wire.unpack(self.kind, entry)
+        if rv:
+            obj["metadata"]["resourceVersion"] = str(rv)
+        # What is stored in another shape is also shown by it: both kinds of events look alike.
+        shown = obj if self.kind.stored is None else self.kind.stored(obj)
+        cells = self._printer.cells(shown, self.clock.now())
+        return _encoded(cells, self._carried(obj), self._printer.conditions(obj))
+
+    def _carried(self, obj: Plain) -> Any:
+        match self.include:
+            case Include.NONE:
+                return None
+            case Include.OBJECT:
+                return obj
+        version = f"meta.k8s.io/{self.version}"
+        about = {"kind": "PartialObjectMetadata", "apiVersion": version}
+        return about | {"metadata": obj["metadata"]}
+
+
+def _encoded(cells: list[Any], carried: Any, conditions: list[Plain]) -> bytes:
+    row: Plain = {"cells": cells, "object": carried}
+    return msgspec.json.encode(row | ({"conditions": conditions} if conditions else {}))

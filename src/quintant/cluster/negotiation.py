@@ -1,0 +1,167 @@
+"""Which form of an answer a client likes best: the Accept header, `pretty`, and browsers.
+
+    Accept: application/json;as=Table;v=v1;g=meta.k8s.io, application/json;q=0.5
+            └─ media type ─┘ └──── transformation ─────┘
+
+Every answer is made as compact JSON; `dressed` turns it into what was liked at the very end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import lru_cache
+
+import msgspec
+import yaml
+
+from quintant.cluster.media import JSON, PROTOBUF, YAML
+from quintant.cluster.problems import no_such_form, not_acceptable
+from quintant.runtime.client.transport import Call, Reply
+
+MEDIA = (JSON, YAML, PROTOBUF)
+"""What a real server names as acceptable. Protobuf is read here, but not written."""
+STREAMS = (f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
+REMEMBERED = 256
+"""Accept headers whose meaning is kept: clients send few different ones."""
+INDENT = 2
+_BROWSERS = ("curl", "Wget", "Mozilla/5.0")
+_META = "meta.k8s.io"
+_META_VERSIONS = frozenset({"v1", "v1beta1"})
+_TRUE = frozenset({"1", "true", "True", "TRUE", "t", "T"})
+
+
+class Answer(Enum):
+    """The form of an answer; the text is what a client asks for by."""
+
+    WHOLE = ""
+    PARTIAL = "PartialObjectMetadata"
+    PARTIALS = "PartialObjectMetadataList"
+    TABLE = "Table"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a client likes best among what there is."""
+
+    media: str = JSON
+    answer: Answer = Answer.WHOLE
+    version: str = "v1"
+    """Of meta.k8s.io, for a transformed answer."""
+    pretty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One media type of an Accept header."""
+
+    media: str
+    parameters: Mapping[str, str]
+
+    def covers(self, media: str) -> bool:
+        """Whether it means a media type."""
+        return self.media in (media, "*/*", f"{media.partition('/')[0]}/*")
+
+
+def negotiate(accept: str, *, routed: bool, watching: bool = False) -> Wish:
+    """What an Accept header asks for; 406 if there is nothing of the kind.
+
+    `routed` says that the router looks first, which takes names literally; it does not for custom
+    resources. A watch cannot be answered in YAML.
+    """
+    if routed and not any(clause.media in (*MEDIA, "*/*") for clause in clauses(accept)):
+        raise not_acceptable((*MEDIA, *STREAMS) if watching else MEDIA)
+    wish = _best(accept)
+    if wish is None:
+        raise no_such_form(MEDIA)
+    if watching and wish.media == YAML:
+        raise no_such_form(STREAMS)
+    return wish
+
+
+@lru_cache(REMEMBERED)
+def clauses(accept: str) -> tuple[Clause, ...]:
+    """The media types of an Accept header, the most liked first."""
+    found = []
+    for text in (accept or "*/*").split(","):
+        media, *rest = (part.strip() for part in text.split(";"))
+        parameters = dict(part.partition("=")[::2] for part in rest)
+        found.append((_quality(parameters), Clause(media.lower(), parameters)))
+    found.sort(key=lambda pair: -pair[0])
+    return tuple(clause for _, clause in found)
+
+
+def liked(call: Call) -> str:
+    """The media type for an answer whose form is not negotiated: a refusal, for one."""
+    best = _best(call.headers.get("accept", ""))
+    return JSON if best is None else best.media
+
+
+def dressed(call: Call, reply: Reply) -> Reply:
+    """A JSON answer as the client likes to read it: YAML, indented, or as it is."""
+    if reply.headers.get("content-type", JSON).partition(";")[0] != JSON or not reply.body:
+        return reply
+    if liked(call) == YAML:
+        parameters = reply.headers.get("content-type", "").partition(";")
+        headers = {**reply.headers, "content-type": "".join((YAML, *parameters[1:]))}
+        return replace(reply, body=_yaml(reply.body), headers=headers)
+    if _pretty(call):
+        return replace(reply, body=msgspec.json.format(reply.body, indent=INDENT).rstrip())
+    return reply
+
+
+def _best(accept: str) -> Wish | None:
+    for clause in clauses(accept):
+        for media in (JSON, YAML):
+            wish = _wish(clause, media) if clause.covers(media) else None
+            if wish is not None:
+                return wish
+    return None
+
+
+def _wish(clause: Clause, media: str) -> Wish | None:
+    """What a clause asks for in a media type, if it can be had."""
+    parameters = clause.parameters
+    if media == YAML and "stream" in parameters:
+        return None
+    pretty = parameters.get("pretty") == "1"
+    wanted = parameters.get("as", "")
+    if not wanted:
+        return Wish(media, pretty=pretty)
+    version = parameters.get("v", "")
+    if parameters.get("g") != _META or version not in _META_VERSIONS:
+        return None
+    try:
+        return Wish(media, Answer(wanted), version, pretty)
+    except ValueError:
+        return None
+
+
+def _pretty(call: Call) -> bool:
+    asked = call.query.get("pretty")
+    if asked is not None:
+        return asked in _TRUE
+    best = _best(call.headers.get("accept", ""))
+    if best is not None and best.pretty:
+        return True
+    return call.headers.get("user-agent", "").startswith(_BROWSERS)
+
+
+def _quality(parameters: Mapping[str, str]) -> float:
+    try:
+        return float(parameters.get("q", "1"))
+    except ValueError:
+        return 0.0
+
+
+def _yaml(body: bytes) -> bytes:
+    document = msgspec.json.decode(body)
+    return yaml.dump(document, Dumper=_Dumper, allow_unicode=True, encoding="utf-8")
+
+
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """Plain data, without the anchors that PyYAML makes of values it meets twice."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True

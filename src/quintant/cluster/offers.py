@@ -1,0 +1,94 @@
+"""What a kind offers: its verbs, and its subresources with theirs.
+
+Every document about the server's own resources (both forms of discovery, OpenAPI) is made of this.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from quintant.cluster.catalog import Catalog, Kind
+from quintant.cluster.subresources import names_of, verbs_of
+
+VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+# Kinds that cannot be deleted as a collection.
+_ONE_BY_ONE = frozenset({"namespaces"})
+# Subresources whose document is not their parent: group, version and kind, if not the parent's.
+_DOCUMENTS = {
+    "binding": ("", "", "Binding"),
+    "eviction": ("policy", "v1", "Eviction"),
+    "scale": ("autoscaling", "v1", "Scale"),
+    "token": ("authentication.k8s.io", "v1", "TokenRequest"),
+}
+# Groups in the order a real server names them; those of custom resources follow by name.
+_ORDER = (
+    *("apiregistration.k8s.io", "apps", "events.k8s.io", "authentication.k8s.io"),
+    *("authorization.k8s.io", "autoscaling", "batch", "certificates.k8s.io", "networking.k8s.io"),
+    *("policy", "rbac.authorization.k8s.io", "storage.k8s.io", "admissionregistration.k8s.io"),
+    *("apiextensions.k8s.io", "scheduling.k8s.io", "coordination.k8s.io", "node.k8s.io"),
+    *("discovery.k8s.io", "resource.k8s.io", "flowcontrol.apiserver.k8s.io"),
+)
+_VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
+_STABILITY = {"alpha": 0, "beta": 1, None: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Subresource:
+    """A subresource, its document's kind and what can be done with it."""
+
+    name: str
+    kind: str
+    verbs: tuple[str, ...]
+    group: str = ""
+    """Of the document, where it is not the parent's; so is the version."""
+    version: str = ""
+
+
+def verbs(kind: Kind) -> tuple[str, ...]:
+    """What can be done with objects of a kind."""
+    if kind.question:
+        return ("create",)
+    if kind.custom:
+        return CUSTOM_VERBS
+    alone = kind.name in _ONE_BY_ONE
+    return tuple(verb for verb in VERBS if not (alone and verb == "deletecollection"))
+
+
+def subresources(kind: Kind) -> list[Subresource]:
+    """The subresources of a kind; those of built-in kinds by name."""
+    names = names_of(kind)
+    return [_subresource(kind, name) for name in (names if kind.custom else sorted(names))]
+
+
+def groups(catalog: Catalog) -> list[str]:
+    """The named groups served, the most important first."""
+    served = {kind.resource.group for kind in catalog} - {""}
+    known = {name: at for at, name in enumerate(_ORDER)}
+    return sorted(served, key=lambda name: (known.get(name, len(known)), name))
+
+
+def versions(catalog: Catalog, group: str) -> list[str]:
+    """The versions of a group, the preferred one first."""
+    served = {kind.resource.version for kind in catalog.group(group)}
+    return sorted(served, key=_priority, reverse=True)
+
+
+def by_name(kinds: Iterable[Kind]) -> list[Kind]:
+    """Kinds in the order of their names in URLs."""
+    return sorted(kinds, key=lambda kind: kind.name)
+
+
+def _subresource(kind: Kind, name: str) -> Subresource:
+    group, version, document = _DOCUMENTS.get(name, ("", "", kind.resource.kind))
+    return Subresource(name, document, tuple(sorted(verbs_of(kind, name))), group, version)
+
+
+def _priority(version: str) -> tuple[int, int, int]:
+    """Stable before beta before alpha, then the higher number."""
+    match = _VERSION.fullmatch(version)
+    if match is None:
+        return (-1, 0, 0)
+    return _STABILITY[match[2]], int(match[1]), int(match[3] or 0)

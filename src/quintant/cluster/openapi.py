@@ -1,0 +1,85 @@
+"""OpenAPI v3: an index of group versions, and one document for each.
+
+kubectl reads them to learn which requests take `fieldValidation`, how lists merge, and what to
+explain. A document depends on nothing but the kinds in it, so it is made once for them; its hash
+is part of its address in the index, and clients may keep what they got there for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha512
+
+import msgspec
+
+from quintant.cluster import offers
+from quintant.cluster.catalog import Catalog, Kind
+from quintant.cluster.components import components
+from quintant.cluster.media import JSON
+from quintant.cluster.operations import paths
+from quintant.runtime.client.transport import Call, Reply
+from quintant.version import KUBERNETES
+
+ROOT = "/openapi/v3"
+REMEMBERED = 128
+"""Documents kept: more group versions than a cluster serves."""
+_INDEX = {"content-type": "text/plain; charset=utf-8"}
+_MOVED, _NOT_MODIFIED, _NOT_FOUND = 301, 304, 404
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document and its hash."""
+
+    body: bytes
+    digest: str
+
+
+def describe(catalog: Catalog, place: str, call: Call) -> Reply:
+    """The index, or the document of a group version (`api/v1`, `apis/apps/v1`)."""
+    served = dict(_served(catalog))
+    if not place:
+        index = {name: {"serverRelativeURL": _address(name, served[name])} for name in served}
+        return Reply(200, msgspec.json.encode({"paths": index}) + b"\n", _INDEX)
+    if place not in served:
+        return Reply(_NOT_FOUND)
+    return _sent(place, _document(served[place]), call)
+
+
+def _sent(place: str, document: Document, call: Call) -> Reply:
+    tag, asked = f'"{document.digest}"', call.query.get("hash")
+    headers = {"etag": tag, "vary": "Accept", "content-type": JSON}
+    if asked not in (None, document.digest):
+        return Reply(_MOVED, b"", headers | {"location": f"{ROOT}/{place}?hash={document.digest}"})
+    if asked is not None:
+        headers |= {"cache-control": "public, immutable"}
+    if call.headers.get("if-none-match") == tag:
+        return Reply(_NOT_MODIFIED, b"", headers)
+    return Reply(200, document.body, headers)
+
+
+def _served(catalog: Catalog) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """Every group version with its kinds."""
+    for group in ("", *sorted(offers.groups(catalog))):
+        for version in sorted(offers.versions(catalog, group)):
+            name = f"apis/{group}/{version}" if group else f"api/{version}"
+            yield name, tuple(offers.by_name(catalog.version(group, version)))
+
+
+def _address(name: str, kinds: tuple[Kind, ...]) -> str:
+    return f"{ROOT}/{name}?hash={_document(kinds).digest}"
+
+
+@lru_cache(REMEMBERED)
+def _document(kinds: tuple[Kind, ...]) -> Document:
+    release = KUBERNETES.lstrip("v").rpartition(".")[0]
+    document = {
+        "openapi": "3.0.0",
+        "info": {"title": "Kubernetes", "version": release},
+        "paths": {path: found for kind in kinds for path, found in paths(kind)},
+        "components": {"schemas": components(kinds)},
+    }
+    body = msgspec.json.encode(document)
+    return Document(body, sha512(body).hexdigest().upper())

@@ -1,0 +1,99 @@
+"""The paths of a kind in an OpenAPI document: which methods there are, for what, with what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from quintant.cluster import offers
+from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.components import reference, schema_name
+from quintant.cluster.media import (
+    APPLY_PATCH,
+    JSON,
+    JSON_PATCH,
+    MERGE_PATCH,
+    STRATEGIC_PATCH,
+    YAML,
+)
+
+GVK = "x-kubernetes-group-version-kind"
+ACTION = "x-kubernetes-action"
+PATCH = "io.k8s.apimachinery.pkg.apis.meta.v1.Patch"
+_METHODS = {
+    "get": "get",
+    "list": "get",
+    "create": "post",
+    "update": "put",
+    "patch": "patch",
+    "delete": "delete",
+    "deletecollection": "delete",
+}
+_ACTIONS = {"create": "post", "update": "put"}
+_COLLECTION = ("list", "create", "deletecollection")
+_ITEM = ("get", "update", "patch", "delete")
+_WRITE = ("dryRun", "fieldManager", "fieldValidation")
+_PARAMETERS: dict[str, tuple[str, ...]] = {
+    "create": _WRITE,
+    "update": _WRITE,
+    "patch": (*_WRITE, "force"),
+    "delete": ("dryRun", "gracePeriodSeconds", "orphanDependents", "propagationPolicy"),
+    "list": (
+        *("allowWatchBookmarks", "continue", "fieldSelector", "labelSelector", "limit"),
+        *("resourceVersion", "resourceVersionMatch", "sendInitialEvents", "timeoutSeconds"),
+        "watch",
+    ),
+}
+_BOOLEAN = frozenset({"force", "watch", "allowWatchBookmarks", "sendInitialEvents"})
+_INTEGER = frozenset({"limit", "timeoutSeconds", "gracePeriodSeconds"})
+
+
+def paths(kind: Kind) -> Iterator[tuple[str, Plain]]:
+    """Every path of a kind, with its operations."""
+    where, verbs = kind.resource, frozenset(offers.verbs(kind))
+    root = f"/apis/{where.group}/{where.version}" if where.group else f"/api/{where.version}"
+    inside = f"{root}/namespaces/{{namespace}}" if where.namespaced else root
+    own = schema_name(kind), _gvk(where.group, where.version, where.kind)
+    yield f"{inside}/{where.plural}", _path(kind, *own, (v for v in _COLLECTION if v in verbs))
+    item = f"{inside}/{where.plural}/{{name}}"
+    yield item, _path(kind, *own, (verb for verb in _ITEM if verb in verbs))
+    if where.namespaced and "list" in verbs:
+        yield f"{root}/{where.plural}", _path(kind, *own, ("list",))
+    for sub in offers.subresources(kind):
+        group, version = sub.group or where.group, sub.version or where.version
+        gvk = _gvk(group, version, sub.kind)
+        yield f"{item}/{sub.name}", _path(kind, schema_name(kind, sub), gvk, sub.verbs)
+
+
+def _path(kind: Kind, schema: str, gvk: Plain, verbs: Iterable[str]) -> Plain:
+    return {_METHODS[verb]: _operation(kind, verb, schema, gvk) for verb in verbs}
+
+
+def _operation(kind: Kind, verb: str, schema: str, gvk: Plain) -> Plain:
+    named = f"{schema}List" if verb == "list" else schema
+    answer = {media: {"schema": reference(named)} for media in (JSON, YAML)}
+    operation: Plain = {
+        "parameters": [_parameter(name) for name in _PARAMETERS.get(verb, ())],
+        "responses": {"200": {"description": "OK", "content": answer}},
+        ACTION: _ACTIONS.get(verb, verb),
+        GVK: gvk,
+    }
+    if verb == "patch":
+        media = (APPLY_PATCH, JSON_PATCH, MERGE_PATCH, *(() if kind.custom else (STRATEGIC_PATCH,)))
+        operation["requestBody"] = _body(media, PATCH)
+    elif verb in ("create", "update"):
+        operation["requestBody"] = _body(("*/*",), schema)
+    return operation
+
+
+def _body(media: Iterable[str], schema: str) -> Plain:
+    content = {name: {"schema": reference(schema)} for name in media}
+    return {"content": content, "required": True}
+
+
+def _parameter(name: str) -> Plain:
+    sort = "boolean" if name in _BOOLEAN else "integer" if name in _INTEGER else "string"
+    return {"name": name, "in": "query", "schema": {"type": sort, "uniqueItems": True}}
+
+
+def _gvk(group: str, version: str, kind: str) -> Plain:
+    return {"group": group, "version": version, "kind": kind}

@@ -1,0 +1,269 @@
+"""The core group in a table, and what is like it: services, endpoints, nodes, volumes, events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from quintant.cluster.catalog import Plain
+from quintant.cluster.printing import (
+    AGE,
+    NAME,
+    NONE,
+    UNKNOWN,
+    UNSET,
+    WIDE,
+    Column,
+    Printer,
+    column,
+    joined,
+    metadata,
+    part,
+    spec,
+    status,
+    wide,
+)
+from quintant.cluster.printing.ages import age
+
+SHOWN = 3
+"""Endpoints named before the rest is only counted."""
+_ROLE = "node-role.kubernetes.io/"
+_ROLE_LABEL = "kubernetes.io/role"
+_MODES = {
+    "ReadWriteOnce": "RWO",
+    "ReadOnlyMany": "ROX",
+    "ReadWriteMany": "RWX",
+    "ReadWriteOncePod": "RWOP",
+}
+_CLASS = "volume.beta.kubernetes.io/storage-class"
+
+
+def _some(texts: list[str]) -> str:
+    """The first few of many."""
+    more = len(texts) - SHOWN
+    return ",".join(texts[:SHOWN]) + (f" + {more} more..." if more > 0 else "")
+
+
+def _cluster_ip(service: Plain) -> str:
+    addresses: list[str] = spec(service).get("clusterIPs") or [spec(service).get("clusterIP", "")]
+    return addresses[0] or NONE
+
+
+def _external_ip(service: Plain) -> str:
+    external = spec(service).get("externalIPs") or []
+    match spec(service).get("type"):
+        case "ClusterIP" | "NodePort":
+            return ",".join(external) or NONE
+        case "LoadBalancer":
+            ingress = part(service, "status", "loadBalancer").get("ingress") or ()
+            given = sorted({each.get("ip") or each.get("hostname") or "" for each in ingress})
+            return ",".join([*(text for text in given if text), *external]) or "<pending>"
+        case "ExternalName":
+            return str(spec(service).get("externalName", ""))
+    return UNKNOWN
+
+
+def _ports(service: Plain) -> str:
+    return ",".join(_port(port) for port in spec(service).get("ports") or ()) or NONE
+
+
+def _port(port: Plain) -> str:
+    node = f":{port['nodePort']}" if port.get("nodePort") else ""
+    return f"{port['port']}{node}/{port.get('protocol', 'TCP')}"
+
+
+def _endpoints(endpoints: Plain) -> str:
+    subsets = endpoints.get("subsets") or ()
+    return _some([text for each in subsets for text in _pairs(each)]) if subsets else NONE
+
+
+def _pairs(subset: Plain) -> Iterable[str]:
+    addresses = [each["ip"] for each in subset.get("addresses") or ()]
+    for port in subset.get("ports") or ():
+        for ip in addresses:
+            yield f"[{ip}]:{port['port']}" if ":" in ip else f"{ip}:{port['port']}"
+    if not subset.get("ports"):
+        yield from addresses
+
+
+def _slice_ports(each: Plain) -> str:
+    ports = [str(port.get("port") or port.get("name") or "*") for port in each.get("ports") or ()]
+    return _some(ports) if ports else UNSET
+
+
+def _slice_addresses(each: Plain) -> str:
+    found = [ip for end in each.get("endpoints") or () for ip in end.get("addresses") or ()]
+    return _some(found) if each.get("endpoints") else UNSET
+
+
+def _size(*fields: str) -> Column:
+    return column("Data", lambda obj: sum(len(obj.get(name) or ()) for name in fields))
+
+
+def _node_state(node: Plain) -> str:
+    conditions = status(node).get("conditions") or ()
+    ready = next((each["status"] for each in conditions if each.get("type") == "Ready"), None)
+    state = "Unknown" if ready is None else "Ready" if ready == "True" else "NotReady"
+    return f"{state},SchedulingDisabled" if spec(node).get("unschedulable") else state
+
+
+def _roles(node: Plain) -> str:
+    labels = metadata(node).get("labels") or {}
+    named = {key.removeprefix(_ROLE) for key in labels if key.startswith(_ROLE)}
+    return ",".join(sorted((named | {labels.get(_ROLE_LABEL, "")}) - {""})) or NONE
+
+
+def _node_address(sort: str) -> Column:
+    def read(node: Plain) -> str:
+        found = status(node).get("addresses") or ()
+        return next((each["address"] for each in found if each.get("type") == sort), NONE)
+
+    return wide(f"{sort[:8]}-IP", read)
+
+
+def _node_info(title: str, name: str) -> Column:
+    return wide(title, lambda node: part(node, "status", "nodeInfo").get(name) or UNKNOWN)
+
+
+def _modes(modes: Iterable[str] | None) -> str:
+    return ",".join(short for mode, short in _MODES.items() if mode in (modes or ()))
+
+
+def _phase(volume: Plain) -> str:
+    deleted = metadata(volume).get("deletionTimestamp")
+    return "Terminating" if deleted else status(volume).get("phase", "")
+
+
+def _claim(volume: Plain) -> str:
+    claim = spec(volume).get("claimRef")
+    return f"{claim.get('namespace', '')}/{claim.get('name', '')}" if claim else ""
+
+
+def _class(volume: Plain) -> str:
+    old = part(volume, "metadata", "annotations").get(_CLASS)
+    return str(old or spec(volume).get("storageClassName") or "")
+
+
+def _bound(claim: Plain) -> Plain:
+    """What a claim got; nothing as long as it has no volume."""
+    return status(claim) if spec(claim).get("volumeName") else {}
+
+
+def _capacity(claim: Plain) -> str:
+    bound = _bound(claim)
+    return str((bound.get("capacity") or {}).get("storage", "0")) if bound else ""
+
+
+_ATTRIBUTES = column(
+    "VolumeAttributesClass", lambda obj: spec(obj).get("volumeAttributesClassName") or UNSET
+)
+_MODE = wide("VolumeMode", lambda obj: spec(obj).get("volumeMode") or UNSET)
+
+
+def _first_seen(event: Plain, now: datetime) -> str:
+    return age(event.get("firstTimestamp") or event.get("eventTime"), now)
+
+
+def _last_seen(event: Plain, now: datetime) -> str:
+    series = event.get("series")
+    if series:
+        return age(series.get("lastObservedTime"), now)
+    last = event.get("lastTimestamp")
+    return age(last, now) if last else _first_seen(event, now)
+
+
+def _times(event: Plain) -> int:
+    return int(part(event, "series").get("count") or event.get("count") or 1)
+
+
+def _about(event: Plain) -> str:
+    about = part(event, "involvedObject")
+    kind, name = about.get("kind", "").lower(), about.get("name")
+    return f"{kind}/{name}" if name else kind
+
+
+def _source(event: Plain) -> str:
+    source = part(event, "source")
+    component = source.get("component") or event.get("reportingComponent") or ""
+    host = source.get("host") or event.get("reportingInstance")
+    return f"{component}, {host}" if host else component
+
+
+SERVICE = Printer(
+    (
+        NAME,
+        column("Type", lambda obj: spec(obj).get("type", "")),
+        column("Cluster-IP", _cluster_ip),
+        column("External-IP", _external_ip),
+        column("Port(s)", _ports),
+        AGE,
+        wide("Selector", lambda obj: joined(spec(obj).get("selector"))),
+    )
+)
+ENDPOINTS = Printer((NAME, column("Endpoints", _endpoints), AGE))
+ENDPOINT_SLICE = Printer(
+    (
+        NAME,
+        column("AddressType", lambda obj: obj.get("addressType", "")),
+        column("Ports", _slice_ports),
+        column("Endpoints", _slice_addresses),
+        AGE,
+    )
+)
+CONFIG_MAP = Printer((NAME, _size("data", "binaryData"), AGE))
+SECRET = Printer((NAME, column("Type", lambda obj: obj.get("type", "")), _size("data"), AGE))
+SERVICE_ACCOUNT = Printer((NAME, AGE))
+NAMESPACE = Printer((NAME, column("Status", lambda obj: status(obj).get("phase", "")), AGE))
+NODE = Printer(
+    (
+        NAME,
+        column("Status", _node_state),
+        column("Roles", _roles),
+        AGE,
+        column("Version", lambda node: part(node, "status", "nodeInfo").get("kubeletVersion", "")),
+        _node_address("InternalIP"),
+        _node_address("ExternalIP"),
+        _node_info("OS-Image", "osImage"),
+        _node_info("Kernel-Version", "kernelVersion"),
+        _node_info("Container-Runtime", "containerRuntimeVersion"),
+    )
+)
+VOLUME = Printer(
+    (
+        NAME,
+        column("Capacity", lambda obj: str(part(obj, "spec", "capacity").get("storage", "0"))),
+        column("Access Modes", lambda obj: _modes(spec(obj).get("accessModes"))),
+        column("Reclaim Policy", lambda obj: spec(obj).get("persistentVolumeReclaimPolicy", "")),
+        column("Status", _phase),
+        column("Claim", _claim),
+        column("StorageClass", _class),
+        _ATTRIBUTES,
+        column("Reason", lambda obj: status(obj).get("reason", "")),
+        *(AGE, _MODE),
+    )
+)
+CLAIM = Printer(
+    (
+        NAME,
+        column("Status", _phase),
+        column("Volume", lambda obj: spec(obj).get("volumeName", "")),
+        column("Capacity", _capacity),
+        column("Access Modes", lambda obj: _modes(_bound(obj).get("accessModes"))),
+        column("StorageClass", _class),
+        *(_ATTRIBUTES, AGE, _MODE),
+    )
+)
+EVENT = Printer(
+    (
+        Column("Last Seen", _last_seen),
+        column("Type", lambda obj: obj.get("type", "")),
+        column("Reason", lambda obj: obj.get("reason", "")),
+        column("Object", _about),
+        wide("Subobject", lambda obj: part(obj, "involvedObject").get("fieldPath", "")),
+        wide("Source", _source),
+        column("Message", lambda obj: obj.get("message", "").strip()),
+        Column("First Seen", _first_seen, priority=WIDE),
+        wide("Count", _times),
+        Column("Name", NAME.cell, format="name", priority=WIDE),
+    )
+)

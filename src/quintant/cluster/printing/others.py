@@ -1,0 +1,126 @@
+"""The smaller groups in a table: leases, roles, classes, budgets, webhooks, revisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from quintant.cluster.catalog import Plain
+from quintant.cluster.printing import (
+    AGE,
+    NAME,
+    NONE,
+    Column,
+    Printer,
+    column,
+    metadata,
+    part,
+    spec,
+    wide,
+)
+
+_DEFAULT = (
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
+)
+
+
+def _subjects(kind: str) -> Callable[[Plain], str]:
+    def read(binding: Plain) -> str:
+        found = [each for each in binding.get("subjects") or () if each.get("kind") == kind]
+        return ", ".join(_subject(each) for each in found)
+
+    return read
+
+
+def _subject(subject: Plain) -> str:
+    if subject["kind"] == "ServiceAccount":
+        return f"{subject.get('namespace', '')}/{subject['name']}"
+    return str(subject["name"])
+
+
+def _role(binding: Plain) -> str:
+    role = part(binding, "roleRef")
+    return f"{role.get('kind', '')}/{role.get('name', '')}"
+
+
+def _class_name(each: Plain) -> str:
+    annotations, name = part(each, "metadata", "annotations"), metadata(each).get("name", "")
+    default = any(annotations.get(key) == "true" for key in _DEFAULT)
+    return f"{name} (default)" if default else name
+
+
+def _bound(name: str) -> Callable[[Plain], str]:
+    def read(budget: Plain) -> str:
+        value: Any = spec(budget).get(name)
+        return "N/A" if value is None else str(value)
+
+    return read
+
+
+def _controller(revision: Plain) -> str:
+    owners = metadata(revision).get("ownerReferences") or ()
+    owner = next((each for each in owners if each.get("controller")), None)
+    if owner is None:
+        return NONE
+    group = owner["apiVersion"].rpartition("/")[0]
+    kind = f"{owner['kind'].lower()}.{group}" if group else owner["kind"].lower()
+    return f"{kind}/{owner['name']}"
+
+
+LEASE = Printer(
+    (NAME, column("Holder", lambda lease: spec(lease).get("holderIdentity") or ""), AGE)
+)
+BINDING = Printer(
+    (
+        NAME,
+        column("Role", _role),
+        AGE,
+        wide("Users", _subjects("User")),
+        wide("Groups", _subjects("Group")),
+        wide("ServiceAccounts", _subjects("ServiceAccount")),
+    )
+)
+PRIORITY_CLASS = Printer(
+    (
+        NAME,
+        column("Value", lambda each: each.get("value", 0), "integer"),
+        column("Global-Default", lambda each: bool(each.get("globalDefault")), "boolean"),
+        AGE,
+        column("PreemptionPolicy", lambda each: each.get("preemptionPolicy", "")),
+    )
+)
+STORAGE_CLASS = Printer(
+    (
+        Column("Name", lambda each, now: _class_name(each), format="name"),
+        column("Provisioner", lambda each: each.get("provisioner", "")),
+        column("ReclaimPolicy", lambda each: each.get("reclaimPolicy") or "Delete"),
+        column("VolumeBindingMode", lambda each: each.get("volumeBindingMode") or "Immediate"),
+        column("AllowVolumeExpansion", lambda each: bool(each.get("allowVolumeExpansion"))),
+        AGE,
+    )
+)
+DISRUPTION_BUDGET = Printer(
+    (
+        NAME,
+        column("Min Available", _bound("minAvailable")),
+        column("Max Unavailable", _bound("maxUnavailable")),
+        column(
+            "Allowed Disruptions",
+            lambda each: part(each, "status").get("disruptionsAllowed", 0),
+            "integer",
+        ),
+        AGE,
+    )
+)
+WEBHOOKS = Printer(
+    (NAME, column("Webhooks", lambda each: len(each.get("webhooks") or ()), "integer"), AGE)
+)
+REVISION = Printer(
+    (
+        NAME,
+        column("Controller", _controller),
+        column("Revision", lambda each: each.get("revision", 0)),
+        AGE,
+    )
+)

@@ -1,0 +1,186 @@
+"""Pods in a table: what one of them is up to, in a word, is read from all its containers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from quintant.cluster.catalog import Plain
+from quintant.cluster.printing import (
+    AGE,
+    NAME,
+    NONE,
+    Column,
+    Printer,
+    column,
+    metadata,
+    part,
+    spec,
+    status,
+    wide,
+)
+from quintant.cluster.printing.ages import elapsed
+from quintant.runtime.clock import parse_timestamp
+
+_ENDED = frozenset({"Succeeded", "Failed"})
+_GATED = "SchedulingGated"
+_INITIALIZING = "PodInitializing"
+_ENDS = {
+    "Succeeded": "The pod has completed successfully.",
+    "Failed": "The pod failed.",
+}
+
+
+@dataclass(slots=True)
+class Summary:
+    """A pod in a few words."""
+
+    reason: str
+    ready: int = 0
+    total: int = 0
+    restarts: int = 0
+    restarted: str = ""
+    """When a container last ended and came again."""
+
+    def count(self, container: Plain) -> None:
+        """Add a container's restarts."""
+        self.restarts += container.get("restartCount", 0)
+        ended = part(container, "lastState", "terminated").get("finishedAt") or ""
+        self.restarted = max(self.restarted, ended)
+
+
+def summary(pod: Plain) -> Summary:
+    """What a pod is up to."""
+    found = Summary(_reason(pod), total=len(spec(pod).get("containers") or ()))
+    helpers = {each["name"] for each in _init(pod) if each.get("restartPolicy") == "Always"}
+    found.total += len(helpers)
+    lasting = Summary("")
+    initializing = _initialize(pod, found, lasting, helpers)
+    if not initializing or _condition(pod, "Initialized") == "True":
+        found.restarts, found.restarted = lasting.restarts, lasting.restarted
+        _run(pod, found)
+    if metadata(pod).get("deletionTimestamp"):
+        if status(pod).get("reason") == "NodeLost":
+            found.reason = "Unknown"
+        elif status(pod).get("phase") not in _ENDED:
+            found.reason = "Terminating"
+    return found
+
+
+def _reason(pod: Plain) -> str:
+    gated = any(
+        each.get("type") == "PodScheduled" and each.get("reason") == _GATED
+        for each in _conditions(pod)
+    )
+    return _GATED if gated else status(pod).get("reason") or status(pod).get("phase") or ""
+
+
+def _initialize(pod: Plain, found: Summary, lasting: Summary, helpers: set[str]) -> bool:
+    """Look at the containers that come first; whether one of them holds the others up."""
+    for at, container in enumerate(status(pod).get("initContainerStatuses") or ()):
+        found.count(container)
+        if container["name"] in helpers:
+            lasting.count(container)
+        terminated = part(container, "state").get("terminated")
+        if terminated is not None and not terminated.get("exitCode"):
+            continue
+        if container["name"] in helpers and container.get("started"):
+            found.ready += bool(container.get("ready"))
+            continue
+        found.reason = f"Init:{_held_up(pod, container, at)}"
+        return True
+    return False
+
+
+def _held_up(pod: Plain, container: Plain, at: int) -> str:
+    terminated = part(container, "state").get("terminated")
+    waiting = part(container, "state", "waiting").get("reason")
+    if terminated is not None:
+        return str(terminated.get("reason") or _exit(terminated))
+    if waiting and waiting != _INITIALIZING:
+        return str(waiting)
+    return f"{at}/{len(_init(pod))}"
+
+
+def _run(pod: Plain, found: Summary) -> None:
+    """Look at the containers themselves, the first one last: its word counts."""
+    running = False
+    for container in reversed(status(pod).get("containerStatuses") or ()):
+        found.count(container)
+        terminated = part(container, "state").get("terminated")
+        waiting = part(container, "state", "waiting").get("reason")
+        if waiting:
+            found.reason = waiting
+        elif terminated is not None:
+            found.reason = terminated.get("reason") or found.reason or _exit(terminated)
+        elif container.get("ready") and "running" in part(container, "state"):
+            running = True
+            found.ready += 1
+    if found.reason == "Completed" and running:
+        found.reason = "Running" if _condition(pod, "Ready") == "True" else "NotReady"
+
+
+def _exit(terminated: Plain) -> str:
+    if terminated.get("signal"):
+        return f"Signal:{terminated['signal']}"
+    return f"ExitCode:{terminated.get('exitCode', 0)}"
+
+
+def _restarts(pod: Plain, now: datetime) -> str:
+    found = summary(pod)
+    if not (found.restarts and found.restarted):
+        return str(found.restarts)
+    return f"{found.restarts} ({elapsed(parse_timestamp(found.restarted), now)} ago)"
+
+
+def _ready(pod: Plain) -> str:
+    found = summary(pod)
+    return f"{found.ready}/{found.total}"
+
+
+def _address(pod: Plain) -> str:
+    addresses: list[Plain] = status(pod).get("podIPs") or [{}]
+    return addresses[0].get("ip") or status(pod).get("podIP") or NONE
+
+
+def _gates(pod: Plain) -> str:
+    gates = spec(pod).get("readinessGates") or ()
+    met = [gate for gate in gates if _condition(pod, gate["conditionType"]) == "True"]
+    return f"{len(met)}/{len(gates)}" if gates else NONE
+
+
+def _ended(pod: Plain) -> list[Plain]:
+    phase = status(pod).get("phase", "")
+    if phase not in _ENDED:
+        return []
+    about = {"reason": phase, "message": _ENDS[phase]}
+    return [{"type": "Completed", "status": "True", **about}]
+
+
+def _init(pod: Plain) -> list[Plain]:
+    return spec(pod).get("initContainers") or []
+
+
+def _conditions(pod: Plain) -> Iterator[Plain]:
+    yield from status(pod).get("conditions") or ()
+
+
+def _condition(pod: Plain, name: str) -> str:
+    return next((each["status"] for each in _conditions(pod) if each.get("type") == name), "")
+
+
+POD = Printer(
+    (
+        NAME,
+        column("Ready", _ready),
+        column("Status", lambda pod: summary(pod).reason),
+        Column("Restarts", _restarts),
+        AGE,
+        wide("IP", _address),
+        wide("Node", lambda pod: spec(pod).get("nodeName") or NONE),
+        wide("Nominated Node", lambda pod: status(pod).get("nominatedNodeName") or NONE),
+        wide("Readiness Gates", _gates),
+    ),
+    _ended,
+)

@@ -1,0 +1,52 @@
+"""Which printer a kind has: those of built-in kinds by name, others as their definition says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from quintant.cluster.catalog import Kind
+from quintant.cluster.printing import PLAIN, Printer, core, others, workloads
+from quintant.cluster.printing.custom import custom_printer
+from quintant.cluster.printing.pods import POD
+
+REMEMBERED = 512
+"""Printers kept: more kinds than are looked at at a time."""
+_BUILTIN: Mapping[str, Printer] = {
+    "pods": POD,
+    "services": core.SERVICE,
+    "endpoints": core.ENDPOINTS,
+    "configmaps": core.CONFIG_MAP,
+    "secrets": core.SECRET,
+    "serviceaccounts": core.SERVICE_ACCOUNT,
+    "namespaces": core.NAMESPACE,
+    "nodes": core.NODE,
+    "persistentvolumes": core.VOLUME,
+    "persistentvolumeclaims": core.CLAIM,
+    "events": core.EVENT,
+    "events.events.k8s.io": core.EVENT,
+    "endpointslices.discovery.k8s.io": core.ENDPOINT_SLICE,
+    "deployments.apps": workloads.DEPLOYMENT,
+    "replicasets.apps": workloads.REPLICA_SET,
+    "statefulsets.apps": workloads.STATEFUL_SET,
+    "daemonsets.apps": workloads.DAEMON_SET,
+    "controllerrevisions.apps": others.REVISION,
+    "jobs.batch": workloads.JOB,
+    "cronjobs.batch": workloads.CRON_JOB,
+    "leases.coordination.k8s.io": others.LEASE,
+    "poddisruptionbudgets.policy": others.DISRUPTION_BUDGET,
+    "rolebindings.rbac.authorization.k8s.io": others.BINDING,
+    "clusterrolebindings.rbac.authorization.k8s.io": others.BINDING,
+    "priorityclasses.scheduling.k8s.io": others.PRIORITY_CLASS,
+    "storageclasses.storage.k8s.io": others.STORAGE_CLASS,
+    "validatingwebhookconfigurations.admissionregistration.k8s.io": others.WEBHOOKS,
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io": others.WEBHOOKS,
+}
+
+
+@lru_cache(REMEMBERED)
+def printer_of(kind: Kind) -> Printer:
+    """The printer of a kind."""
+    if kind.custom:
+        return custom_printer(kind.declared)
+    return _BUILTIN.get(kind.resource.full_name, PLAIN)

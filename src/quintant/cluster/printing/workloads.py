@@ -1,0 +1,159 @@
+"""Workloads in a table: Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from quintant.cluster.catalog import Plain
+from quintant.cluster.printing import (
+    AGE,
+    NAME,
+    NONE,
+    UNSET,
+    Column,
+    Printer,
+    column,
+    joined,
+    metadata,
+    part,
+    spec,
+    status,
+    wide,
+)
+from quintant.cluster.printing.ages import age, elapsed
+from quintant.cluster.scale import selector_text
+from quintant.runtime.clock import parse_timestamp
+
+INTEGER = "integer"
+# What a job's conditions say about it, the most telling first; an end outweighs a deletion.
+_ENDS = {"Complete": "Complete", "Failed": "Failed"}
+_STATES = {
+    "Suspended": "Suspended",
+    "FailureTarget": "FailureTarget",
+    "SuccessCriteriaMet": "SuccessCriteriaMet",
+}
+
+
+def _count(name: str) -> Callable[[Plain], int]:
+    """A number of the status."""
+    return lambda obj: int(status(obj).get(name) or 0)
+
+
+def _wanted(obj: Plain) -> int:
+    return int(spec(obj).get("replicas") or 0)
+
+
+def _ready(obj: Plain) -> str:
+    return f"{_count('readyReplicas')(obj)}/{_wanted(obj)}"
+
+
+def _containers(field: str, *path: str) -> Callable[[Plain], str]:
+    """The names or images of a template's containers."""
+
+    def read(obj: Plain) -> str:
+        containers = part(obj, "spec", *path, "template", "spec").get("containers") or ()
+        return ",".join(each.get(field, "") for each in containers)
+
+    return read
+
+
+def _selector(*path: str) -> Callable[[Plain], str]:
+    return lambda obj: selector_text(part(obj, "spec", *path).get("selector")) or NONE
+
+
+def _completions(job: Plain) -> str:
+    succeeded, wanted = _count("succeeded")(job), spec(job).get("completions")
+    if wanted is not None:
+        return f"{succeeded}/{wanted}"
+    parallelism = spec(job).get("parallelism") or 0
+    return f"{succeeded}/1 of {parallelism}" if parallelism > 1 else f"{succeeded}/1"
+
+
+def _duration(job: Plain, now: datetime) -> str:
+    started, ended = status(job).get("startTime"), status(job).get("completionTime")
+    if not started:
+        return ""
+    return elapsed(parse_timestamp(started), parse_timestamp(ended) if ended else now)
+
+
+def _state(job: Plain) -> str:
+    conditions = status(job).get("conditions") or ()
+    true = {each["type"] for each in conditions if each.get("status") == "True"}
+    end = next((state for name, state in _ENDS.items() if name in true), "")
+    if end or metadata(job).get("deletionTimestamp"):
+        return end or "Terminating"
+    return next((state for name, state in _STATES.items() if name in true), "Running")
+
+
+def _suspended(job: Plain) -> str:
+    suspend = spec(job).get("suspend")
+    return UNSET if suspend is None else str(suspend)
+
+
+def _scheduled(job: Plain, now: datetime) -> str:
+    last = status(job).get("lastScheduleTime")
+    return age(last, now) if last else NONE
+
+
+_CONTAINERS = wide("Containers", _containers("name"))
+_IMAGES = wide("Images", _containers("image"))
+_SELECTOR = wide("Selector", _selector())
+
+DEPLOYMENT = Printer(
+    (
+        NAME,
+        column("Ready", _ready),
+        column("Up-to-date", _count("updatedReplicas")),
+        column("Available", _count("availableReplicas")),
+        *(AGE, _CONTAINERS, _IMAGES, _SELECTOR),
+    )
+)
+REPLICA_SET = Printer(
+    (
+        NAME,
+        column("Desired", _wanted, INTEGER),
+        column("Current", _count("replicas"), INTEGER),
+        column("Ready", _count("readyReplicas"), INTEGER),
+        *(AGE, _CONTAINERS, _IMAGES, _SELECTOR),
+    )
+)
+STATEFUL_SET = Printer((NAME, column("Ready", _ready), AGE, _CONTAINERS, _IMAGES))
+DAEMON_SET = Printer(
+    (
+        NAME,
+        column("Desired", _count("desiredNumberScheduled"), INTEGER),
+        column("Current", _count("currentNumberScheduled"), INTEGER),
+        column("Ready", _count("numberReady"), INTEGER),
+        column("Up-to-date", _count("updatedNumberScheduled"), INTEGER),
+        column("Available", _count("numberAvailable"), INTEGER),
+        column(
+            "Node Selector",
+            lambda obj: joined(part(obj, "spec", "template", "spec").get("nodeSelector")),
+        ),
+        *(AGE, _CONTAINERS, _IMAGES, _SELECTOR),
+    )
+)
+JOB = Printer(
+    (
+        NAME,
+        column("Status", _state),
+        column("Completions", _completions),
+        Column("Duration", _duration),
+        *(AGE, _CONTAINERS, _IMAGES, _SELECTOR),
+    )
+)
+CRON_JOB = Printer(
+    (
+        NAME,
+        column("Schedule", lambda job: spec(job).get("schedule", "")),
+        column("Timezone", lambda job: spec(job).get("timeZone") or NONE),
+        column("Suspend", _suspended, "boolean"),
+        column("Active", lambda job: len(status(job).get("active") or ()), INTEGER),
+        Column("Last Schedule", _scheduled),
+        AGE,
+        wide("Containers", _containers("name", "jobTemplate", "spec")),
+        wide("Images", _containers("image", "jobTemplate", "spec")),
+        wide("Selector", _selector("jobTemplate", "spec")),
+    )
+)
