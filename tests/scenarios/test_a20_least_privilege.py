@@ -17,7 +17,7 @@ from quintant.api.events import Event
 from quintant.api.rbac import ClusterRole
 from quintant.runtime.errors import ConfigError, leaves
 from quintant.runtime.object import ObjectMeta, replace
-from quintant.runtime.rbac import rules
+from quintant.runtime.permissions import rules
 from quintant.testing import Account, InProcessCluster, grant
 from scenarios.greeter import Greeter, GreeterSpec, reconcile
 

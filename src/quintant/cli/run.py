@@ -13,7 +13,8 @@ from quintant.cli.loading import load_manager
 from quintant.runtime import logs
 from quintant.runtime.client.config import Config
 from quintant.runtime.install import install
-from quintant.runtime.manager import Manager, loop_factory, production_environment
+from quintant.runtime.loops import loop_factory
+from quintant.runtime.manager import Manager, production_environment
 
 
 @click.command("run")

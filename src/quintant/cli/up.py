@@ -12,7 +12,7 @@ import click
 
 from quintant.cluster.up import PORT, Cluster, Plan, running, save, usual_path
 from quintant.runtime.listen import Address
-from quintant.runtime.manager import loop_factory
+from quintant.runtime.loops import loop_factory
 from quintant.version import KUBERNETES
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from quintant.api.rbac import PolicyRule
 from quintant.cluster.policy import Rule
 from quintant.cluster.routes import Route
-from quintant.runtime.rbac import Needs, Permission, rules
+from quintant.runtime.permissions import Needs, Permission, rules
 
 KEEP = 10_000
 """Requests remembered: enough for a test's run, a few megabytes."""

@@ -27,6 +27,7 @@ from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
 from quintant.runtime.errors import ConfigError, QuintantError, leaves
 from quintant.runtime.health import Check, Probe
+from quintant.runtime.loops import loop_factory
 from quintant.runtime.object import K, Object
 from quintant.runtime.resource import resource_of
 from quintant.runtime.settings import Settings
@@ -227,15 +228,6 @@ async def _unfinished(*_: Any) -> None:
 
 def _seconds(duration: float | timedelta) -> float:
     return duration.total_seconds() if isinstance(duration, timedelta) else duration
-
-
-def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """uvloop where it is installed, else asyncio's own loop."""
-    try:
-        import uvloop
-    except ImportError:  # not made for Windows
-        return None
-    return uvloop.new_event_loop
 
 
 def _stop_on_signals() -> Callable[[], bool]:

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from quintant.api.coordination import Lease
 from quintant.api.core import ServiceAccount
@@ -32,24 +31,13 @@ from quintant.api.rbac import (
 )
 from quintant.runtime.declaration import Declaration
 from quintant.runtime.object import Object, ObjectMeta
+from quintant.runtime.permissions import Needs, Permission, rules
 from quintant.runtime.resource import resource_of
 from quintant.runtime.series import DEFAULT_NAMESPACE
 from quintant.runtime.settings import Settings
 
 READ = ("get", "list", "watch")
 NAME_LABEL = "app.kubernetes.io/name"
-
-
-class Permission(NamedTuple):
-    """One verb on one resource or subresource, such as `patch` on `deployments/status`."""
-
-    group: str
-    resource: str
-    verb: str
-    namespaced: bool = True
-
-
-Needs = frozenset[Permission]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,22 +85,6 @@ def needs(declarations: Iterable[Declaration[Any]]) -> Needs:
     found = [_needs(declared) for declared in declarations]
     events = uses(Event, "create", "patch") if found else Needs()
     return events.union(*found)
-
-
-def rules(permissions: Iterable[Permission]) -> tuple[PolicyRule, ...]:
-    """The fewest rules that grant exactly these permissions."""
-    ordered = sorted({(held.group, held.resource, held.verb) for held in permissions})
-    verbs = {
-        target: tuple(verb for _, _, verb in held)
-        for target, held in groupby(ordered, key=lambda held: held[:2])
-    }
-    alike = sorted((group, granted, resource) for (group, resource), granted in verbs.items())
-    return tuple(
-        PolicyRule(
-            api_groups=(group,), resources=tuple(name for *_, name in members), verbs=granted
-        )
-        for (group, granted), members in groupby(alike, key=lambda held: held[:2])
-    )
 
 
 def roles(grantee: Grantee, permissions: Needs) -> tuple[Object, ...]:

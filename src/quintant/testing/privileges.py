@@ -20,7 +20,8 @@ from quintant.cluster.auth import service_account
 from quintant.runtime.client.proof import Credentials, Fixed, Proof, bearer
 from quintant.runtime.hidden import Hidden
 from quintant.runtime.manager import Manager
-from quintant.runtime.rbac import Needs, Permission, generated, needs
+from quintant.runtime.permissions import Needs, Permission
+from quintant.runtime.rbac import generated, needs
 from quintant.testing.cluster import InProcessCluster
 
 

@@ -37,18 +37,8 @@ from quintant.runtime.events import Recorder
 from quintant.runtime.leader import Elector, State
 from quintant.runtime.metrics import Metrics
 from quintant.runtime.object import Custom, Model, Object, ObjectMeta, Request
-from quintant.runtime.rbac import (
-    Grantee,
-    Needs,
-    Permission,
-    controls,
-    needs,
-    owns,
-    roles,
-    rules,
-    uses,
-    watches,
-)
+from quintant.runtime.permissions import Needs, Permission, rules
+from quintant.runtime.rbac import Grantee, controls, needs, owns, roles, uses, watches
 from quintant.runtime.resource import resource
 from quintant.testing.loop import advance
 
