@@ -50,14 +50,14 @@ def describe(catalog: Catalog, place: str, call: Call) -> Reply:
 
 def _sent(place: str, document: Document, call: Call) -> Reply:
     tag, asked = f'"{document.digest}"', call.query.get("hash")
-    headers = {"etag": tag, "vary": "Accept", "content-type": JSON}
+    headers = {"etag": tag, "vary": "Accept"}
     if asked not in (None, document.digest):
         return Reply(_MOVED, b"", headers | {"location": f"{ROOT}/{place}?hash={document.digest}"})
     if asked is not None:
         headers |= {"cache-control": "public, immutable"}
     if call.headers.get("if-none-match") == tag:
         return Reply(_NOT_MODIFIED, b"", headers)
-    return Reply(200, document.body, headers)
+    return Reply(200, document.body, headers | {"content-type": JSON})
 
 
 def _served(catalog: Catalog) -> Iterator[tuple[str, tuple[Kind, ...]]]:

@@ -249,7 +249,11 @@ class ApiServer:
         self._settle()
 
     def _dressed(self, call: Call, reply: Reply) -> Reply:
-        return dressed(call, replace(reply, headers={**self.headers(), **reply.headers}))
+        headers = self.headers() | reply.headers
+        if not reply.body and "content-type" not in reply.headers:
+            # What a client keeps would be taken for something else than it is.
+            del headers["content-type"]
+        return dressed(call, replace(reply, headers=headers))
 
     def headers(self) -> dict[str, str]:
         """What every answer carries, this one with an id of its own."""
