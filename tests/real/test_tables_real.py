@@ -58,4 +58,7 @@ async def test_an_object_in_protobuf_is_the_same_as_in_json(
     text = await transport.request(Call("GET", path, {}, {"accept": JSON}))
     message = find(api_version, kind)
     assert message is not None
-    assert unwrap(wire.body).read(message) == msgspec.json.decode(text.body)
+    body = unwrap(wire.body)
+    assert (body.api_version, body.kind) == (api_version, kind)
+    found = {"apiVersion": api_version, "kind": kind, **body.read(message)}
+    assert found == msgspec.json.decode(text.body)

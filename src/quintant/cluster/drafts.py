@@ -17,6 +17,7 @@ import msgspec
 from quintant.cluster import wire
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.fitting import Mistyped, fit
+from quintant.cluster.golang import quoted
 from quintant.cluster.managed import Author, track_apply, track_update
 from quintant.cluster.merging import Untypable
 from quintant.cluster.objects import (
@@ -55,6 +56,14 @@ class Strictness(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Scrutiny:
+    """How closely a document is read, and which of its fields came more than once."""
+
+    strictness: Strictness = Strictness.WARN
+    duplicates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """What a request is about: a kind, a place in it, the whole object or a subresource."""
 
@@ -79,10 +88,10 @@ class Draft:
     live: Plain | None = None
 
 
-def created(target: Target, sent: Any, author: Author, strictness: Strictness) -> Draft:
+def created(target: Target, sent: Any, author: Author, scrutiny: Scrutiny) -> Draft:
     """A new object."""
     obj = identified(target.kind, sent)
-    warnings = _decoded(target, obj, strictness)
+    warnings = _decoded(target, obj, scrutiny)
     if obj["metadata"].get("resourceVersion"):
         raise unexplained("resourceVersion should not be set on objects to be created")
     _begin(target.kind, obj)
@@ -90,24 +99,20 @@ def created(target: Target, sent: Any, author: Author, strictness: Strictness) -
     return Draft(target, obj, warnings)
 
 
-def replaced(
-    target: Target, base: Entry, sent: Any, author: Author, strictness: Strictness
-) -> Draft:
+def replaced(target: Target, base: Entry, sent: Any, author: Author, scrutiny: Scrutiny) -> Draft:
     """An object in the place of the live one."""
     obj = identified(target.kind, sent)
-    warnings = _decoded(target, obj, strictness)
+    warnings = _decoded(target, obj, scrutiny)
     live = wire.unpack(target.kind, base)
     _check_replacement(target, obj, live)
     return _updated(target, base, obj, live, author, warnings)
 
 
-def edited(
-    target: Target, base: Entry, edit: Edit, author: Author, strictness: Strictness
-) -> Draft:
+def edited(target: Target, base: Entry, edit: Edit, author: Author, scrutiny: Scrutiny) -> Draft:
     """The live object after a patch."""
     live = wire.unpack(target.kind, base)
     obj = identified(target.kind, edit(wire.unpack(target.kind, base)))
-    warnings = _decoded(target, obj, strictness, patch=True)
+    warnings = _decoded(target, obj, scrutiny, patch=True)
     return _updated(target, base, obj, live, author, warnings)
 
 
@@ -125,20 +130,22 @@ def applied(
 
 
 def _decoded(
-    target: Target, obj: Plain, strictness: Strictness, *, patch: bool = False
+    target: Target, obj: Plain, scrutiny: Scrutiny, *, patch: bool = False
 ) -> tuple[str, ...]:
-    """Drop unknown fields, in place, and warn about them or refuse; check the place."""
+    """Drop unknown fields, in place, warn about what is amiss or refuse it; check the place."""
     kind = target.kind
     try:
         unknown = _unknown(kind, obj)
     except Mistyped as error:
         raise _unfit(kind, obj, str(error), patch=patch) from None
-    complaints = tuple(f'unknown field "{path}"' for path in unknown)
-    if complaints and strictness is Strictness.STRICT:
+    found = [("unknown", path) for path in unknown]
+    found += [("duplicate", path) for path in scrutiny.duplicates]
+    complaints = tuple(f"{what} field {quoted(path)}" for what, path in found)
+    if complaints and scrutiny.strictness is Strictness.STRICT:
         text = f"strict decoding error: {', '.join(complaints)}"
         raise _unfit(kind, obj, text, patch=patch)
     placed(kind, obj, target.namespace, target.name)
-    return complaints if strictness is Strictness.WARN else ()
+    return complaints if scrutiny.strictness is Strictness.WARN else ()
 
 
 def _unknown(kind: Kind, obj: Plain) -> list[str]:

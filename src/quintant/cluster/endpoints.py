@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from quintant.cluster import tables
 from quintant.cluster.auth import User
 from quintant.cluster.catalog import Kind
 from quintant.cluster.deletes import Deleted, Deletes, read_options
@@ -23,6 +24,7 @@ from quintant.cluster.jsonpatch import apply_patch
 from quintant.cluster.media import (
     APPLY_PATCH,
     JSON_PATCH,
+    MERGE_PATCH,
     read_object,
     read_patch,
 )
@@ -32,20 +34,23 @@ from quintant.cluster.problems import bad_request, not_allowed
 from quintant.cluster.reads import Reads, document, read_query, select
 from quintant.cluster.ring import Entry
 from quintant.cluster.routes import Route
-from quintant.cluster.scale import SCALE, edit_scale, scale_of
+from quintant.cluster.scale import DOCUMENT, SCALE, edit_scale, scale_of
 from quintant.cluster.store import Store
+from quintant.cluster.strategic import strategic_merge
 from quintant.cluster.subresources import Action, action
 from quintant.cluster.watchers import Hub, Selection, Watcher
 from quintant.cluster.wire import Form
 from quintant.cluster.writes import Options, Result, Writes
 from quintant.runtime.client.transport import Call, Reply
 from quintant.runtime.clock import Clock, timestamp
+from quintant.runtime.resource import Resource
 
 OK = 200
 CREATED = 201
 ACCEPTED = 202
 SLICE = 100
 """Objects of a collection deleted between two turns of the loop."""
+_DELETE_OPTIONS = Resource("", "v1", "DeleteOptions", "")
 _SUCCESS: dict[str, Any] = {
     "kind": "Status",
     "apiVersion": "v1",
@@ -108,23 +113,23 @@ class Endpoints:
 
     def _create(self, call: Call, target: Target, user: User) -> Reply:
         sent = _sent(call, target)
-        options = write_options(call, "CreateOptions", user)
+        options = write_options(call, "CreateOptions", user, sent)
         return self._written(call, target, self.writes.create(target, sent, options))
 
     def _update(self, call: Call, target: Target, user: User) -> Reply:
         sent = _sent(call, target)
-        options = write_options(call, "UpdateOptions", user)
+        options = write_options(call, "UpdateOptions", user, sent)
         if target.sub == SCALE:
             return self._edited(call, target, lambda scale: sent, options)
         return self._written(call, target, self.writes.replace(target, sent, options))
 
     def _patch(self, call: Call, target: Target, user: User) -> Reply:
-        media, sent = read_patch(call.headers, call.body)
-        options = write_options(call, "PatchOptions", user)
+        media, sent = read_patch(call.headers, call.body, custom=target.kind.custom)
+        options = write_options(call, "PatchOptions", user, sent)
         check_force(call.query, media)
         if media == APPLY_PATCH:
             return self._written(call, target, self.writes.apply(target, sent, options))
-        return self._edited(call, target, _editor(media, sent), options)
+        return self._edited(call, target, _editor(media, sent, target), options)
 
     def _edited(self, call: Call, target: Target, edit: Edit, options: Options) -> Reply:
         if target.sub == SCALE:
@@ -132,7 +137,7 @@ class Endpoints:
         return self._written(call, target, self.writes.edit(target, edit, options))
 
     def _act(self, call: Call, target: Target, doing: Action) -> Reply:
-        sent = read_object(call.headers, call.body, target.sub)
+        sent = read_object(call.headers, call.body, doing.document)
         edit = doing.edit(target, sent, timestamp(self.clock.now()))
         entry = self.writes.amend(target, edit)
         if doing.answers_object:
@@ -193,8 +198,10 @@ def _target(route: Route, kind: Kind) -> Target:
 
 
 def _sent(call: Call, target: Target) -> Any:
-    kind = "Scale" if target.sub == SCALE else target.kind.resource.kind
-    return read_object(call.headers, call.body, kind)
+    scaling = target.sub == SCALE
+    wanted = DOCUMENT if scaling else target.kind.resource
+    custom = target.kind.custom and not scaling
+    return read_object(call.headers, call.body, wanted, custom=custom)
 
 
 def _place(key: str) -> tuple[str, str]:
@@ -202,16 +209,21 @@ def _place(key: str) -> tuple[str, str]:
     return namespace, name
 
 
-def _editor(media: str, sent: Any) -> Edit:
+def _editor(media: str, sent: Any, target: Target) -> Edit:
     if media == JSON_PATCH:
         return lambda live: apply_patch(live, sent)
     if not isinstance(sent, dict):
         raise bad_request("error decoding patch: a merge patch must be a map")
-    return lambda live: merge_patch(live, sent)
+    if media == MERGE_PATCH:
+        return lambda live: merge_patch(live, sent)
+    wanted = DOCUMENT if target.sub == SCALE else target.kind.resource
+    message = tables.find(wanted.api_version, wanted.kind)
+    assert message is not None, "strategic patches are read for built-in kinds alone"
+    return lambda live: strategic_merge(live, sent, message)
 
 
 def _deletion(call: Call) -> Any:
-    sent = read_object(call.headers, call.body, "DeleteOptions") if call.body else None
+    sent = read_object(call.headers, call.body, _DELETE_OPTIONS) if call.body else None
     return read_options(sent, call.query)
 
 

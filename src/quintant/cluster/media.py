@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from quintant.cluster import tables
+from quintant.cluster.duplicates import duplicate_fields
 from quintant.cluster.problems import (
     Problem,
     bad_request,
@@ -16,8 +18,11 @@ from quintant.cluster.problems import (
     unknown_media,
     unsupported_media,
 )
+from quintant.cluster.protobuf import unwrap
+from quintant.cluster.protowire import Malformed
 from quintant.runtime import yaml
 from quintant.runtime.errors import ConfigError
+from quintant.runtime.resource import Resource
 
 JSON = "application/json"
 YAML = "application/yaml"
@@ -25,9 +30,11 @@ JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 BODIES = (JSON, YAML)
 PATCHES = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
-STRATEGIC_PATCH = "application/strategic-merge-patch+json"
+SHOWN_BYTES = 30
+"""Bytes of an unreadable body that are shown to who sent it."""
 _PARTIAL = "PartialObjectMetadata"
 _WILD = frozenset({JSON, "application/*", "*/*"})
 
@@ -39,30 +46,43 @@ class Answer(Enum):
     PARTIAL = "partial"
 
 
-def read_object(headers: Mapping[str, str], body: bytes | None, kind: str) -> Any:
-    """The object of a kind in a body; 415 or 400 if it cannot be read."""
-    media = _said(headers) or JSON
-    if media not in BODIES:
-        raise unsupported_media(BODIES)
+def read_object(
+    headers: Mapping[str, str], body: bytes | None, wanted: Resource, *, custom: bool = False
+) -> Any:
+    """The document in a body, which should be a `wanted`; 415 or 400 if it cannot be read."""
+    media, raw = _said(headers) or JSON, body or b""
+    accepted = BODIES if custom else (*BODIES, PROTOBUF)
+    if media not in accepted:
+        raise unsupported_media(accepted)
+    if media == PROTOBUF:
+        return _unpacked(raw, wanted)
     try:
-        return _parse(media, body or b"")
+        return _parse(media, raw)
     except ValueError as error:
-        raise bad_request(
-            f"the object provided is unrecognized (must be of type {kind}): couldn't get "
-            f"version/kind; json parse error: {error}"
-        ) from None
+        why = f"couldn't get version/kind; json parse error: {error}"
+        raise _unrecognized(raw, wanted, why) from None
 
 
-def read_patch(headers: Mapping[str, str], body: bytes | None) -> tuple[str, Any]:
+def read_patch(
+    headers: Mapping[str, str], body: bytes | None, *, custom: bool = False
+) -> tuple[str, Any]:
     """The media type of a patch, and its document; 415 or 400 if it cannot be read."""
     media = _said(headers)
-    if media not in PATCHES:
-        raise unsupported_media(PATCHES) if media == STRATEGIC_PATCH else unknown_media()
+    if custom and media == STRATEGIC_PATCH:
+        raise unsupported_media(PATCHES)
+    if media not in (*PATCHES, STRATEGIC_PATCH):
+        raise unknown_media()
     try:
         return media, _parse(media, body or b"")
     except ValueError as error:
         sort = "YAML" if media == APPLY_PATCH else "patch"
         raise bad_request(f"error decoding {sort}: {error}") from None
+
+
+def duplicates(headers: Mapping[str, str], body: bytes | None, sent: Any) -> tuple[str, ...]:
+    """The paths of fields that came more than once in a body that is JSON."""
+    text = (body or b"") if _said(headers) != PROTOBUF else b""
+    return tuple(duplicate_fields(text, sent)) if text.lstrip()[:1] == b"{" else ()
 
 
 def negotiate(accept: str, *, listing: bool) -> Answer:
@@ -90,6 +110,32 @@ def _preferences(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
     yield from sorted(found, key=lambda clause: -float(clause[1].get("q", "1") or 0))
 
 
+def _unpacked(raw: bytes, wanted: Resource) -> Any:
+    """The object in a protobuf body."""
+    try:
+        body = unwrap(raw)
+    except Malformed as error:
+        raise _unrecognized(raw, wanted, str(error)) from None
+    version, kind = body.api_version or wanted.api_version, body.kind or wanted.kind
+    title = f'{kind} in version "{version.rpartition("/")[2]}" cannot be handled as a {wanted.kind}'
+    # Options are sent under the version of the group they are about.
+    message = tables.find(wanted.api_version if kind == wanted.kind else version, kind)
+    if message is None:
+        raise bad_request(f'{title}: no kind "{kind}" is registered for version "{version}"')
+    try:
+        return {"apiVersion": version, "kind": kind, **body.read(message)}
+    except Malformed as error:
+        raise bad_request(f"{title}: {error}") from None
+
+
+def _unrecognized(raw: bytes, wanted: Resource, why: str) -> Problem:
+    shown = raw[:SHOWN_BYTES]
+    text = shown.decode(errors="replace") if raw[:1] == b"{" else shown.hex()
+    summary = f"{text} ..." if len(raw) > SHOWN_BYTES else text or "<empty>"
+    must = f"must be of type {wanted.kind}"
+    return bad_request(f"the object provided is unrecognized ({must}): {why} ({summary})")
+
+
 def _said(headers: Mapping[str, str]) -> str:
     return headers.get("content-type", "").partition(";")[0].strip().lower()
 
@@ -101,4 +147,7 @@ def _parse(media: str, raw: bytes) -> Any:
             return yaml.load(raw, "the body")
         except ConfigError as error:
             raise ValueError(f"error converting YAML to JSON: {error.because}") from None
-    return msgspec.json.decode(raw)
+    try:
+        return msgspec.json.decode(raw)
+    except RecursionError:
+        raise ValueError("exceeded max depth") from None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from quintant.cluster.auth import User
 from quintant.cluster.causes import forbidden_field, required, unsupported, wrong
-from quintant.cluster.drafts import Strictness
-from quintant.cluster.media import APPLY_PATCH
+from quintant.cluster.drafts import Scrutiny, Strictness
+from quintant.cluster.media import APPLY_PATCH, duplicates
 from quintant.cluster.problems import invalid_options
 from quintant.cluster.routes import TRUE
 from quintant.cluster.writes import Options
@@ -17,8 +18,11 @@ MANAGER_LIMIT = 128
 """Characters of a field manager's name."""
 
 
-def write_options(call: Call, document: str, user: User) -> Options:
-    """The options of a write; 422 about `document` (CreateOptions, …) if they make no sense."""
+def write_options(call: Call, document: str, user: User, sent: Any) -> Options:
+    """The options of a write of what was sent.
+
+    422 about `document` (CreateOptions, …) if they make no sense.
+    """
     query = call.query
     manager = query.get("fieldManager", "")
     if len(manager) > MANAGER_LIMIT or not manager.isprintable():
@@ -29,7 +33,7 @@ def write_options(call: Call, document: str, user: User) -> Options:
         manager=manager or agent,
         dry_run=_dry_run(query, document),
         force=query.get("force", "").lower() in TRUE,
-        strictness=_strictness(query, document),
+        scrutiny=_scrutiny(call, document, sent),
         user=user,
     )
 
@@ -42,6 +46,13 @@ def check_force(query: Mapping[str, str], media: str) -> None:
     if media != APPLY_PATCH and "force" in query:
         complaint = forbidden_field("force", "may not be specified for non-apply patch")
         raise invalid_options("PatchOptions", complaint)
+
+
+def _scrutiny(call: Call, document: str, sent: Any) -> Scrutiny:
+    strictness = _strictness(call.query, document)
+    if strictness is Strictness.IGNORE:
+        return Scrutiny(strictness)
+    return Scrutiny(strictness, duplicates(call.headers, call.body, sent))
 
 
 def _strictness(query: Mapping[str, str], document: str) -> Strictness:

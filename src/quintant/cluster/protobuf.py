@@ -42,9 +42,9 @@ class Body:
     raw: bytes
 
     def read(self, message: Message) -> Plain:
-        """The object, read as a message; Malformed if it is none."""
+        """The object but for its kind, read as a message; Malformed if it is none."""
         obj: Plain = _message(message, self.raw, 0)
-        return {"apiVersion": self.api_version, "kind": self.kind} | obj
+        return obj
 
 
 def unwrap(data: bytes) -> Body:

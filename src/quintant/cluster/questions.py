@@ -41,7 +41,7 @@ class Questions:
         return Reply(CREATED, msgspec.json.encode(told) + b"\n", warned(draft.warnings))
 
     def _draft(self, call: Call, target: Target, user: User) -> Draft:
-        sent = read_object(call.headers, call.body, target.kind.resource.kind)
-        options = write_options(call, "CreateOptions", user)
+        sent = read_object(call.headers, call.body, target.kind.resource)
+        options = write_options(call, "CreateOptions", user, sent)
         author = Author(options.manager, timestamp(self._clock.now()), target.sub)
-        return drafts.created(target, sent, author, options.strictness)
+        return drafts.created(target, sent, author, options.scrutiny)

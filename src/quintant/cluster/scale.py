@@ -14,9 +14,10 @@ from quintant.cluster.drafts import Edit
 from quintant.cluster.objects import placed
 from quintant.cluster.problems import bad_request, internal, no_resource
 from quintant.cluster.ring import Entry
-from quintant.runtime.resource import Scale
+from quintant.runtime.resource import Resource, Scale
 
 SCALE = "scale"
+DOCUMENT = Resource("autoscaling", "v1", "Scale", SCALE)
 _SHARED = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 

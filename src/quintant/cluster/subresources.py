@@ -26,6 +26,7 @@ STATUS = "status"
 TOKEN = "token"
 _VERBS = frozenset({"get", "update", "patch"})
 _BINDING = Resource("", "v1", "Binding", "pods/binding")
+_NAMESPACE = Resource("", "v1", "Namespace", "namespaces")
 _SCHEDULED = Condition("PodScheduled", True)
 _ASKED = frozenset({("serviceaccounts", TOKEN)})
 
@@ -35,6 +36,8 @@ class Action:
     """What a subresource does: the verb that does it, and the change it makes."""
 
     verb: str
+    document: Resource
+    """What is sent to do it."""
     edit: Callable[[Target, Any, str], Edit]
     """From the parent, what was sent and the time to the change."""
     answers_object: bool = True
@@ -105,6 +108,6 @@ def _part(document: Any, name: str) -> Plain:
 
 
 _ACTIONS = {
-    ("pods", "binding"): Action("create", _bind, answers_object=False),
-    ("namespaces", "finalize"): Action("update", _finalize),
+    ("pods", "binding"): Action("create", _BINDING, _bind, answers_object=False),
+    ("namespaces", "finalize"): Action("update", _NAMESPACE, _finalize),
 }

@@ -8,13 +8,13 @@ alone and nobody hears of it; one that takes the last finalizer of a deleted obj
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from quintant.cluster import drafts, wire
 from quintant.cluster.auth import SERVER, User
 from quintant.cluster.catalog import Plain
-from quintant.cluster.drafts import Draft, Edit, Strictness, Target
+from quintant.cluster.drafts import Draft, Edit, Scrutiny, Target
 from quintant.cluster.managed import Author
 from quintant.cluster.objects import deleting, generated, held, judge, unique_owners
 from quintant.cluster.problems import already_exists, invalid, no_unique_name, not_found
@@ -33,7 +33,7 @@ class Options:
     manager: str = ""
     dry_run: bool = False
     force: bool = False
-    strictness: Strictness = Strictness.WARN
+    scrutiny: Scrutiny = field(default_factory=Scrutiny)
     user: User = SERVER
 
 
@@ -60,7 +60,7 @@ class Writes:
     def create(self, target: Target, sent: Any, options: Options = Options()) -> Result:
         """Store a new object; 409 if its name is taken."""
         author = self._author(target, options)
-        return self._insert(drafts.created(target, sent, author, options.strictness), options)
+        return self._insert(drafts.created(target, sent, author, options.scrutiny), options)
 
     def replace(self, target: Target, sent: Any, options: Options = Options()) -> Result:
         """Put an object in the place of the live one; some kinds may be created so, too."""
@@ -68,14 +68,12 @@ class Writes:
         if entry is None and target.kind.upsert and not target.sub:
             return self.create(target, sent, options)
         base, author = self.found(target), self._author(target, options)
-        return self._update(
-            drafts.replaced(target, base, sent, author, options.strictness), options
-        )
+        return self._update(drafts.replaced(target, base, sent, author, options.scrutiny), options)
 
     def edit(self, target: Target, edit: Edit, options: Options = Options()) -> Result:
         """Store what `edit` makes of the live object; 404 if there is none."""
         base, author = self.found(target), self._author(target, options)
-        return self._update(drafts.edited(target, base, edit, author, options.strictness), options)
+        return self._update(drafts.edited(target, base, edit, author, options.scrutiny), options)
 
     def apply(self, target: Target, config: Any, options: Options) -> Result:
         """Merge a configuration into the live object, or create it from the configuration."""

@@ -21,7 +21,7 @@ def decode(data: bytes) -> dict[str, object]:
     opened = unwrap(data)
     kind = tables.find(opened.api_version, opened.kind)
     assert kind is not None
-    return opened.read(kind)
+    return {"apiVersion": opened.api_version, "kind": opened.kind, **opened.read(kind)}
 
 
 def config_map(message: Wire) -> dict[str, object]:

@@ -233,7 +233,7 @@ async def test_a_resource_version_in_a_patch_is_a_lock() -> None:
     await client.patch(f"{CMS}/a", test, code=422)
 
 
-@pytest.mark.parametrize("media", ["application/strategic-merge-patch+json", "text/plain", ""])
+@pytest.mark.parametrize("media", ["application/vnd.kubernetes.protobuf", "text/plain", ""])
 async def test_other_patches_are_not_supported(media: str) -> None:
     client = api()
     await client.create(CMS, config_map("a"))

@@ -1,0 +1,208 @@
+"""Request bodies as a client sends them: protobuf, and documents with something amiss."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import Any
+
+import pytest
+
+from quintant.cluster.protobuf import MAGIC
+from unit.cluster.api import CMS, CRDS, FOOS, PODS, Api, api, config_map, foo, foo_definition, pod
+from unit.cluster.wires import Wire, body
+
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
+
+
+def metadata(name: str) -> Wire:
+    return Wire().text(1, name)
+
+
+def entry(key: str, value: str) -> Wire:
+    return Wire().text(1, key).text(2, value)
+
+
+def sent_config_map(name: str = "a", api_version: str = "v1", kind: str = "ConfigMap") -> bytes:
+    message = Wire().text(1, metadata(name)).text(2, entry("k", "v"))
+    return body(api_version, kind, message)
+
+
+async def test_an_object_in_protobuf_is_created_and_replaced() -> None:
+    client = api()
+    created = await client.create(CMS, sent_config_map(), media=PROTOBUF)
+    assert (created["kind"], created["data"]) == ("ConfigMap", {"k": "v"})
+    again = Wire().text(1, metadata("a")).text(2, entry("k", "w"))
+    await client.put(f"{CMS}/a", body("v1", "ConfigMap", again), media=PROTOBUF)
+    assert (await client.get(f"{CMS}/a"))["data"] == {"k": "w"}
+
+
+async def test_it_is_the_same_as_in_json() -> None:
+    spec = Wire().text(2, Wire().text(1, "main").text(2, "image"))
+    message = Wire().text(1, metadata("wire")).text(2, spec)
+    client = api()
+    wire = await client.create(PODS, body("v1", "Pod", message), media=PROTOBUF)
+    text = await client.create(PODS, pod("text"))
+    assert (wire["spec"], wire["status"]) == (text["spec"], text["status"])
+    assert fields(wire) == fields(text)
+
+
+def fields(obj: dict[str, Any]) -> Any:
+    return obj["metadata"]["managedFields"][0]["fieldsV1"]
+
+
+async def test_a_body_need_not_name_its_kind() -> None:
+    created = await api().create(CMS, sent_config_map(api_version="", kind=""), media=PROTOBUF)
+    assert created["kind"] == "ConfigMap"
+
+
+async def test_options_of_a_deletion_come_in_protobuf_under_any_version() -> None:
+    client = api()
+    await client.create(CMS, config_map("a"))
+    preconditions = Wire().text(2, Wire().text(1, "another"))
+    path = f"{CMS}/a"
+    await client.delete(path, body("v1", "DeleteOptions", preconditions), media=PROTOBUF, code=409)
+    await client.delete(path, body("apps/v1", "DeleteOptions", Wire()), media=PROTOBUF)
+
+
+async def test_a_scale_and_a_binding_come_in_protobuf() -> None:
+    client = api()
+    container = {"name": "c", "image": "i"}
+    spec = {"selector": {}, "template": {"spec": {"containers": [container]}}}
+    await client.create(DEPLOYMENTS, {"metadata": {"name": "d"}, "spec": spec})
+    scale = Wire().text(1, metadata("d")).text(2, Wire().number(1, 4))
+    path = f"{DEPLOYMENTS}/d/scale"
+    answer = await client.put(path, body("autoscaling/v1", "Scale", scale), media=PROTOBUF)
+    assert answer["spec"] == {"replicas": 4}
+
+    await client.create(PODS, pod("p"))
+    target = Wire().text(1, metadata("p")).text(2, Wire().text(3, "node"))
+    binding = body("v1", "Binding", target)
+    await client.create(f"{PODS}/p/binding", binding, media=PROTOBUF)
+    assert (await client.get(f"{PODS}/p"))["spec"]["nodeName"] == "node"
+
+
+async def test_custom_resources_do_not_come_in_protobuf() -> None:
+    client = api()
+    await client.create(CRDS, foo_definition())
+    refusal = await client.create(FOOS, sent_config_map(), media=PROTOBUF, code=415)
+    assert refusal["message"] == (
+        "the body of the request was in an unknown format - accepted media types include: "
+        "application/json, application/yaml"
+    )
+    await client.create(FOOS, foo("a"))
+
+
+@pytest.mark.parametrize(
+    ("sent", "message"),
+    [
+        (MAGIC, "empty body (6b387300)"),
+        (
+            b"hello",
+            "provided data does not appear to be a protobuf message, "
+            "expected prefix [107 56 115 0] (68656c6c6f)",
+        ),
+        (MAGIC + b"\x0a\xff", "unexpected EOF (6b3873000aff)"),
+    ],
+)
+async def test_what_is_no_envelope_is_refused_and_shown(sent: bytes, message: str) -> None:
+    refusal = await api().create(CMS, sent, media=PROTOBUF, code=400)
+    assert refusal["message"] == (
+        f"the object provided is unrecognized (must be of type ConfigMap): {message}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("sent", "message"),
+    [
+        (
+            body("v1", "ConfigMap", Wire().number(2, 1)),
+            'ConfigMap in version "v1" cannot be handled as a ConfigMap: '
+            "proto: wrong wireType = 0 for field data",
+        ),
+        (
+            body("v1", "Foo", Wire()),
+            'Foo in version "v1" cannot be handled as a ConfigMap: '
+            'no kind "Foo" is registered for version "v1"',
+        ),
+    ],
+)
+async def test_what_is_no_object_of_the_kind_is_refused(sent: bytes, message: str) -> None:
+    refusal = await api().create(CMS, sent, media=PROTOBUF, code=400)
+    assert refusal["message"] == message
+
+
+async def test_an_object_of_another_kind_is_refused() -> None:
+    await api().create(CMS, body("v1", "Secret", Wire()), media=PROTOBUF, code=400)
+
+
+async def test_an_unreadable_text_is_shown_from_its_beginning() -> None:
+    client = api()
+    refusal = await client.create(CMS, b'{"a": hello, this is a rather long text}', code=400)
+    assert refusal["message"].endswith('({"a": hello, this is a rather  ...)')
+    refusal = await client.create(CMS, b"hello, this is a rather long text", code=400)
+    assert refusal["message"].endswith(f"({b'hello, this is a rather long t'.hex()} ...)")
+
+
+async def test_a_text_nested_beyond_measure_is_refused() -> None:
+    await api().create(CMS, b'{"data":' + b"[" * 100_000, code=400)
+
+
+TWICE = b'{"metadata":{"name":"a","name":"a"},"nope":1,"data":{"k":"1","k":"2"}}'
+COMPLAINTS = ['unknown field "nope"', 'duplicate field "metadata.name"', 'duplicate field "data.k"']
+
+
+async def test_strictly_read_an_object_has_every_field_once_and_no_unknown_one() -> None:
+    refusal = await api().create(CMS, TWICE, fieldValidation="Strict", code=400)
+    assert refusal["message"] == (
+        'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: '
+        + ", ".join(COMPLAINTS)
+    )
+
+
+async def test_otherwise_the_writer_is_warned() -> None:
+    client = api()
+    assert await warnings(client, CMS) == COMPLAINTS
+    assert (await client.get(f"{CMS}/a"))["data"] == {"k": "2"}
+
+
+async def test_or_not_if_asked_to_be_quiet() -> None:
+    assert await warnings(api(), CMS, fieldValidation="Ignore") == []
+
+
+async def warnings(client: Api, path: str, **query: str) -> list[str]:
+    reply = await client.send("POST", path, TWICE, **query)
+    assert reply.status == 201
+    found = re.findall(r'299 - "((?:[^"\\]|\\.)*)"', reply.headers.get("warning", ""))
+    return [text.replace('\\"', '"') for text in found]
+
+
+async def test_a_patch_with_a_field_twice_is_refused_when_strict() -> None:
+    client = api()
+    await client.create(CMS, config_map("a"))
+    patch = b'{"data":{"k":"1","k":"2"}}'
+    refusal = await client.merge(f"{CMS}/a", patch, fieldValidation="Strict", code=422)
+    assert 'strict decoding error: duplicate field "data.k"' in refusal["message"]
+
+
+async def test_a_value_of_the_wrong_type_is_refused() -> None:
+    client = api()
+    refusal = await client.create(CMS, {"metadata": {"name": "a"}, "data": {"k": 1}}, code=400)
+    assert refusal["message"] == (
+        'ConfigMap in version "v1" cannot be handled as a ConfigMap: '
+        "json: cannot unmarshal number into Go struct field ConfigMap.data of type string"
+    )
+    await client.create(CMS, config_map("a"))
+    await client.merge(f"{CMS}/a", {"data": {"k": 1}}, code=422)
+    applied = {**config_map("a"), "data": {"k": 1}}
+    await client.apply(f"{CMS}/a", applied, "me", code=500)
+
+
+async def test_bytes_are_stored_as_go_would_spell_them() -> None:
+    client = api()
+    secrets = CMS.replace("configmaps", "secrets")
+    value = base64.b64encode(b"x" * 60).decode()
+    folded = f"{value[:40]}\n{value[40:]}"
+    await client.create(secrets, {"metadata": {"name": "a"}, "data": {"k": folded}})
+    assert (await client.get(f"{secrets}/a"))["data"] == {"k": value}
