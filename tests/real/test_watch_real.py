@@ -112,7 +112,9 @@ async def test_lost_history_is_read_anew_without_haste(
         await soon(lambda: cached(engine) == truth)
 
         assert restarts(engine, ConfigMap, "410") >= 1
-        assert len(way.faults.seen(STREAMED)) <= restarts(engine, ConfigMap, "410") + 1
+        # A cut may also meet a stream that is still reading the state, which is then begun again.
+        broken = sum(restarts(engine, ConfigMap, reason) for reason in ("410", "error", "eof"))
+        assert len(way.faults.seen(STREAMED)) <= broken + 1
         assert busiest(way.faults.seen(kind(ConfigMap))) < 5
         assert not await unready(engine)
 
