@@ -37,20 +37,20 @@ def discover(catalog: Catalog, call: Call) -> Reply:
 
 
 def _answer(catalog: Catalog, parts: list[str], call: Call) -> Reply | None:
-    accept = call.headers.get("accept", "")
     if parts[:2] == ["openapi", "v3"]:
         return describe(catalog, "/".join(parts[2:]), call)
-    if parts == ["version"]:
-        if not any(clause.covers(JSON) for clause in clauses(accept)):
-            raise not_acceptable((JSON,))
-    elif parts in (["api"], ["apis"]):
-        if asked(accept):
-            groups = [""] if parts == ["api"] else offers.groups(catalog)
-            return aggregated(catalog, groups, call)
-    else:
-        negotiate(accept, routed=True)
     found = _document(catalog, parts)
-    return None if found is None else Reply(200, msgspec.json.encode(found) + b"\n")
+    if found is None:
+        return None
+    accept = call.headers.get("accept", "")
+    if parts == ["version"] and not any(clause.covers(JSON) for clause in clauses(accept)):
+        raise not_acceptable((JSON,))
+    if parts in (["api"], ["apis"]) and asked(accept):
+        groups = [""] if parts == ["api"] else offers.groups(catalog)
+        return aggregated(catalog, groups, call)
+    if parts != ["version"]:
+        negotiate(accept, routed=True)
+    return Reply(200, msgspec.json.encode(found) + b"\n")
 
 
 def _document(catalog: Catalog, parts: list[str]) -> Plain | None:
