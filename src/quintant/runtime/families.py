@@ -7,8 +7,12 @@ dashboards exist for them; what only we have starts with `quintant_`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry
+from prometheus_client.registry import Collector
+
+from quintant.runtime.tally import Counts, Levels, Spreads
 
 # Upper bounds in seconds, finest where most reconciles end: below half a second.
 RECONCILE_BUCKETS = (
@@ -23,6 +27,8 @@ REQUEST_BUCKETS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60)
 SIZE_BUCKETS = (64, 256, 512, *(4.0**exponent for exponent in range(5, 13)))
 # Seconds: a webhook must answer within the API server's 10 s.
 WEBHOOK_BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+
+F = TypeVar("F", bound=Collector)
 
 
 class Families:
@@ -102,10 +108,10 @@ class Families:
         )
         self.certificates = self._counter(
             "certwatcher_read_certificate_total", "Serving certificates read."
-        )
+        ).labels()
         self.certificate_errors = self._counter(
             "certwatcher_read_certificate_errors_total", "Serving certificates that did not load."
-        )
+        ).labels()
 
     def _election(self) -> None:
         self.master = self._gauge(
@@ -125,19 +131,23 @@ class Families:
         )
         self.overlay_hits = self._counter(
             name + "overlay_hits_total", "Cached reads answered by our own newer write."
-        )
+        ).labels()
         self.events_dropped = self._counter(
             name + "events_dropped_total", "Events that never reached the API server."
-        )
+        ).labels()
         self.loop_lag = self._gauge(
             name + "loop_lag_seconds", "How late the event loop ran its last timer."
-        )
+        ).labels()
 
-    def _counter(self, name: str, text: str, *labels: str) -> Counter:
-        return Counter(name, text, labels, registry=self._registry)
+    def _counter(self, name: str, text: str, *labels: str) -> Counts:
+        return self._registered(Counts(name, text, labels))
 
-    def _gauge(self, name: str, text: str, *labels: str) -> Gauge:
-        return Gauge(name, text, labels, registry=self._registry)
+    def _gauge(self, name: str, text: str, *labels: str) -> Levels:
+        return self._registered(Levels(name, text, labels))
 
-    def _histogram(self, name: str, text: str, buckets: Sequence[float], *labels: str) -> Histogram:
-        return Histogram(name, text, labels, registry=self._registry, buckets=buckets)
+    def _histogram(self, name: str, text: str, bounds: Sequence[float], *labels: str) -> Spreads:
+        return self._registered(Spreads(name, text, labels, bounds))
+
+    def _registered(self, family: F) -> F:
+        self._registry.register(family)
+        return family

@@ -12,8 +12,6 @@ from typing import Literal, get_args
 
 from prometheus_client import (
     CollectorRegistry,
-    Counter,
-    Histogram,
     ProcessCollector,
     disable_created_metrics,
     generate_latest,
@@ -23,6 +21,7 @@ from prometheus_client.registry import Collector
 from quintant.runtime.errors import ConfigError
 from quintant.runtime.families import Families
 from quintant.runtime.scrape import Queues, QueueView, Watches, WatchView
+from quintant.runtime.tally import Count, Spread
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 """The Content-Type of what `Metrics.render` returns."""
@@ -145,8 +144,8 @@ class RestMetrics:
 
     def __init__(self, families: Families, host: str) -> None:
         self._families, self._host = families, host
-        self._codes: dict[tuple[str, int | str], Counter] = {}
-        self._verbs: dict[str, tuple[Histogram, Histogram, Histogram]] = {}
+        self._codes: dict[tuple[str, int | str], Count] = {}
+        self._verbs: dict[str, tuple[Spread, Spread, Spread]] = {}
 
     def requested(
         self, method: str, code: int | str, seconds: float, *, sent: int = 0, received: int = 0
@@ -167,11 +166,11 @@ class RestMetrics:
         """Our own rate limit held a request back."""
         self._families.throttled.labels(method, self._host).observe(seconds)
 
-    def _code(self, method: str, code: int | str) -> Counter:
+    def _code(self, method: str, code: int | str) -> Count:
         count = self._families.requests.labels(str(code), method, self._host)
         return self._codes.setdefault((method, code), count)
 
-    def _verb(self, method: str) -> tuple[Histogram, Histogram, Histogram]:
+    def _verb(self, method: str) -> tuple[Spread, Spread, Spread]:
         took = self._families.request_seconds.labels(method, self._host)
         up = self._families.sent.labels(method, self._host)
         down = self._families.received.labels(method, self._host)
@@ -206,6 +205,6 @@ class WebhookMetrics:
 
     def answered(self, code: int, seconds: float) -> None:
         """Its answer went out."""
-        self._flying.dec()
+        self._flying.inc(-1)
         self._seconds.observe(seconds)
         self._requests.labels(self._path, str(code)).inc()
