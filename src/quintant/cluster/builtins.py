@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from quintant.cluster import crd, roles, tables
+from quintant.cluster import crd, crd_rules, roles, tables
 from quintant.cluster.catalog import Kind, Plain, Propagation
 from quintant.cluster.declared import builtin_shape
 from quintant.cluster.events import to_core, to_group
@@ -86,13 +86,17 @@ _PROPAGATION: dict[str, Propagation | None] = {
 }
 _DYING = {"customresourcedefinitions": crd.dying, "namespaces": terminate}
 _COMPLAINTS: dict[str, Callable[[Plain, Plain | None], Iterable[Cause]]] = {
-    "customresourcedefinitions": lambda obj, live: crd.complaints(obj),
     "roles": roles.role_complaints,
     "clusterroles": roles.cluster_role_complaints,
     "rolebindings": roles.binding_complaints,
     "clusterrolebindings": roles.cluster_binding_complaints,
 }
-_DEFAULTS = dict.fromkeys(("rolebindings", "clusterrolebindings"), roles.default_binding)
+_DEFAULTS = {
+    **dict.fromkeys(("rolebindings", "clusterrolebindings"), roles.default_binding),
+    "customresourcedefinitions": crd.default,
+}
+_REVISIONS = {"customresourcedefinitions": crd.revise}
+_JUDGES = {"customresourcedefinitions": crd_rules.judge}
 _NAMING = {
     **dict.fromkeys(("namespaces", "services"), word_complaint),
     **dict.fromkeys(("roles", "rolebindings"), segment_complaint),
@@ -191,6 +195,8 @@ def _kind(
         zero={**message.zero(), **_UNOWNED.get(plural, {})},
         complete=COMPLETE.get(plural),
         complaints=_COMPLAINTS.get(plural),
+        revise=_REVISIONS.get(plural),
+        judge=_JUDGES.get(plural),
         default=_DEFAULTS.get(plural),
         question=where.group in _QUESTIONS,
         shown=shown,

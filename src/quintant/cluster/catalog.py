@@ -87,6 +87,8 @@ class Kind:
     """Adds what the server says about a new object, in place."""
     complaints: Callable[[Plain, Plain | None], Iterable[Cause]] | None = None
     """What is wrong with an object that shall replace another or none, beyond its metadata."""
+    revise: Callable[[Plain, Plain], None] | None = None
+    """What an update of the live object does beside what its author wrote, in place."""
     judge: Callable[[Plain, Plain | None, str, Sequence[Cause]], Verdict] | None = None
     """What is wrong with an object that shall replace another or none, written as a whole or by a
     subresource, beside what was already found wrong with it."""

@@ -31,6 +31,18 @@ class Condition:
         }
         return {**status, "conditions": list(before.values())}
 
+    def holds(self, status: Plain) -> bool:
+        """Whether a status has a condition of this type and truth."""
+        value = "True" if self.true else "False"
+        return any(
+            each["type"] == self.type and each["status"] == value
+            for each in status.get("conditions") or ()
+        )
+
     def among(self, status: Plain) -> bool:
-        """Whether a status has a condition of this type."""
-        return any(each["type"] == self.type for each in status["conditions"])
+        """Whether a status has this very condition, whenever it came."""
+        said = (self.type, self.reason, self.message)
+        return self.holds(status) and any(
+            (each["type"], each.get("reason"), each.get("message")) == said
+            for each in status["conditions"]
+        )

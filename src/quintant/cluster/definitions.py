@@ -10,13 +10,14 @@ Each arrow is a status write. A changed schema swaps the kinds in one step and e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from quintant.cluster import crd, wire
 from quintant.cluster.catalog import Catalog, Plain
 from quintant.cluster.conditions import Condition
+from quintant.cluster.crd_names import Naming, named
 from quintant.cluster.deletes import Deletes
 from quintant.cluster.drafts import Target
 from quintant.cluster.objects import deleting
@@ -45,18 +46,20 @@ class Definitions:
         self._hub = hub
         self._clock = clock
         self._served: dict[str, Plain] = {}
+        self._terminating: set[str] = set()
+        self._names: dict[str, Plain] = {}
         self._stirred: dict[str, None] = {}
         store.subscribe(self._told)
 
     def guard(self, target: Target) -> None:
         """403 for new objects of a definition that is being deleted."""
-        found = self._read(target.kind.table) if target.kind.custom else None
-        if found is not None and deleting(found):
+        if target.kind.custom and target.kind.table in self._terminating:
             text = "create not allowed while custom resource definition is terminating"
             raise forbidden(target.kind.resource, target.name, text)
 
     def reload(self) -> None:
         """Look at every definition again: the store's contents were exchanged."""
+        self._names.clear()
         for name in [*self._served, *self._store.table(TABLE).keys]:
             self._withdraw(name)
             self._stirred[name] = None
@@ -77,44 +80,58 @@ class Definitions:
         return True
 
     def _establish(self, name: str, found: Plain, writes: Writes) -> None:
-        taken = self._taken(name, found)
-        names = found["spec"]["names"]
-        if taken:
-            self._mark(name, writes, partial(_refused, names, taken))
-            return
-        self._mark(name, writes, partial(_accepted, names))
-        self._serve(name, found)
-        self._mark(name, writes, _ESTABLISHED.set)
+        """Give a definition its names, and serve it if it has them or was served before."""
+        spec, before = found["spec"], found["status"].get("acceptedNames") or {}
+        naming = named(spec["names"], before, self._neighbours(name, spec["group"]))
+        self._mark(name, writes, partial(_naming, naming))
+        settled = self._read(name)
+        assert settled is not None, "it was just marked"
+        if naming.condition.true or ESTABLISHED.holds(settled["status"]):
+            self._serve(name, settled)
+            self._mark(name, writes, ESTABLISHED.set)
+        if before != naming.names:
+            self._stirred |= dict.fromkeys(self._group(name, spec["group"]))
 
     def _serve(self, name: str, found: Plain) -> None:
         before = self._served.get(name)
-        if before is not None and before["spec"] == found["spec"]:
+        if before is not None and _served_parts(before) == _served_parts(found):
             return
-        since = self._store.revision if self._store.table(name).entries else 0
+        table = self._store.table(name)
+        kinds = crd.kinds(found, since=self._store.revision if table.entries else 0)
         self._catalog.remove(found["spec"]["group"], found["spec"]["names"]["plural"])
-        self._catalog.add(crd.kinds(found, since))
+        self._catalog.add(kinds)
         self._served[name] = found
+        if kinds and kinds[0].facts:
+            self._store.refile(table, partial(wire.facts_of, kinds[0]))
         self._hub.close(name)
 
     def _withdraw(self, name: str) -> None:
         """Serve a definition no longer; others may have waited for its names."""
         found = self._served.pop(name, None)
+        self._terminating.discard(name)
         if found is not None:
             self._catalog.remove(found["spec"]["group"], found["spec"]["names"]["plural"])
             self._hub.close(name)
-            self._stirred |= dict.fromkeys(self._store.table(TABLE).keys)
+        self._stirred |= dict.fromkeys(self._group(name, name.partition(".")[2]))
 
     def _clear(self, name: str, found: Plain, writes: Writes, deletes: Deletes) -> None:
         """Delete the objects of a definition, then let the definition go."""
-        self._mark(name, writes, _TERMINATING.set)
-        table = self._store.table(name)
-        kind = crd.kinds(found, 0)[0]
-        for key in list(table.keys):
+        if crd.CLEANUP not in found["metadata"].get("finalizers", ()):
+            return
+        self._terminating.add(name)
+        self._mark(name, writes, TERMINATING.set)
+        table, established = self._store.table(name), ESTABLISHED.holds(found["status"])
+        kind = crd.storage_kind(found)
+        for key in list(table.keys) if established else ():
             namespace, _, own = key.rpartition("/")
             deletes.delete(Target(kind, namespace, own))
-        if not table.entries:
+        if not (established and table.entries):
             self._withdraw(name)
-            writes.edit(self._target(name), _released, SERVER)
+            self._release(name, writes, CLEARED if established else NEVER)
+
+    def _release(self, name: str, writes: Writes, condition: Condition) -> None:
+        now = timestamp(self._clock.now())
+        writes.edit(self._target(name, "status"), partial(_released, condition, now), SERVER)
 
     def _mark(self, name: str, writes: Writes, mark: Mark) -> None:
         """Write a definition's status; nothing happens if it says so already."""
@@ -122,19 +139,20 @@ class Definitions:
         target = self._target(name, "status")
         writes.edit(target, lambda live: {**live, "status": mark(live["status"], now)}, SERVER)
 
-    def _taken(self, name: str, found: Plain) -> dict[str, str]:
-        """The names that other definitions of the group already have, each with its reason."""
-        spec = found["spec"]
-        others = [
-            served["spec"]["names"]
-            for other, served in self._served.items()
-            if other != name and served["spec"]["group"] == spec["group"]
-        ]
-        return {
-            field: reason
-            for field, reason in _CONFLICTS.items()
-            if any(_overlap(spec["names"].get(field), names.get(field)) for names in others)
-        }
+    def _neighbours(self, name: str, group: str) -> list[Plain]:
+        """The names that other definitions of the group have."""
+        return [self._accepted(other) for other in self._group(name, group)]
+
+    def _accepted(self, name: str) -> Plain:
+        if name not in self._names:
+            found = self._read(name)
+            self._names[name] = ((found or {}).get("status") or {}).get("acceptedNames") or {}
+        return self._names[name]
+
+    def _group(self, name: str, group: str) -> list[str]:
+        """The other definitions of a group: a definition's name is its plural and its group."""
+        keys = self._store.table(TABLE).keys
+        return [key for key in keys if key != name and key.partition(".")[2] == group]
 
     def _read(self, name: str) -> Plain | None:
         entry = self._store.table(TABLE).entries.get(name)
@@ -148,58 +166,42 @@ class Definitions:
     def _told(self, table: Table, change: Change) -> None:
         """Remember definitions that changed, and those whose last object may be gone."""
         if table.name == TABLE:
+            self._names.pop(change.key, None)
             self._stirred[change.key] = None
-        elif change.cur is None and table.name in self._served:
+        elif change.cur is None and table.name in self._terminating:
             self._stirred[table.name] = None
 
 
-_CONFLICTS = {
-    "plural": "PluralConflict",
-    "singular": "SingularConflict",
-    "shortNames": "ShortNamesConflict",
-    "kind": "KindConflict",
-    "listKind": "ListKindConflict",
-}
-_ACCEPTED = Condition("NamesAccepted", True, "NoConflicts", "no conflicts found")
-_INSTALLING = Condition("Established", False, "Installing", "the initial names have been accepted")
-_WAITING = Condition("Established", False, "NotAccepted", "not all names are accepted")
-_ESTABLISHED = Condition(
+INSTALLING = Condition("Established", False, "Installing", "the initial names have been accepted")
+WAITING = Condition("Established", False, "NotAccepted", "not all names are accepted")
+ESTABLISHED = Condition(
     "Established", True, "InitialNamesAccepted", "the initial names have been accepted"
 )
-_TERMINATING = Condition(
+TERMINATING = Condition(
     "Terminating", True, "InstanceDeletionInProgress", "CustomResource deletion is in progress"
 )
+CLEARED = Condition("Terminating", False, "InstanceDeletionCompleted", "removed all instances")
+NEVER = Condition("Terminating", False, "NeverEstablished", "resource was never established")
 
 
-def _accepted(names: Plain, status: Plain, now: str) -> Plain:
-    """The names are its own; serving may begin."""
-    changed = _ACCEPTED.set({**status, "acceptedNames": names}, now)
-    return changed if _INSTALLING.among(changed) else _INSTALLING.set(changed, now)
+def _naming(naming: Naming, status: Plain, now: str) -> Plain:
+    """The status of a definition that has been given names; served ones stay established."""
+    if status.get("acceptedNames") == naming.names and naming.condition.among(status):
+        return status
+    changed = naming.condition.set({**status, "acceptedNames": naming.names}, now)
+    if ESTABLISHED.holds(changed):
+        return changed
+    return (INSTALLING if naming.condition.true else WAITING).set(changed, now)
 
 
-def _refused(names: Plain, taken: Mapping[str, str], status: Plain, now: str) -> Plain:
-    """Some of the names are somebody else's."""
-    free = {field: name for field, name in names.items() if field not in taken}
-    accepted = {"plural": "", "kind": "", **free}
-    field, reason = list(taken.items())[-1]
-    refusal = Condition(
-        "NamesAccepted", False, reason, f'"{_text(names[field])}" is already in use'
-    )
-    return _WAITING.set(refusal.set({**status, "acceptedNames": accepted}, now), now)
+def _served_parts(found: Plain) -> tuple[Any, Any]:
+    """What serving depends on."""
+    return found["spec"], found["status"].get("acceptedNames")
 
 
-def _overlap(one: Any, other: Any) -> bool:
-    if isinstance(one, list):
-        return bool(set(one) & set(other or ()))
-    return one is not None and one == other
-
-
-def _text(names: Any) -> str:
-    return ",".join(names) if isinstance(names, list) else str(names)
-
-
-def _released(live: Plain) -> Plain:
+def _released(condition: Condition, now: str, live: Plain) -> Plain:
     """The definition without the finalizer that held it for us."""
     metadata = live["metadata"]
     left = [name for name in metadata.get("finalizers", ()) if name != crd.CLEANUP]
-    return {**live, "metadata": {**metadata, "finalizers": left}}
+    status = condition.set(live["status"], now)
+    return {**live, "metadata": {**metadata, "finalizers": left}, "status": status}

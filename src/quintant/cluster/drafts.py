@@ -152,8 +152,8 @@ def _unknown(kind: Kind, obj: Plain) -> list[str]:
     """The paths of fields the kind does not have, which are dropped, in place."""
     if kind.message is not None:
         return fit(kind.message, obj)
-    pruned = kind.prune(obj) if kind.prune is not None else []
-    return sorted(unknown_metadata(obj) + pruned)
+    unknown = unknown_metadata(obj)
+    return unknown + (kind.prune(obj) if kind.prune is not None else [])
 
 
 def _unfit(kind: Kind, obj: Plain, why: str, *, patch: bool) -> Exception:
@@ -206,6 +206,8 @@ def _restrain(target: Target, obj: Plain, live: Plain) -> None:
     keep(obj, live)
     if kind.default is not None:
         kind.default(obj)
+    if kind.revise is not None and not target.sub:
+        kind.revise(obj, live)
     if kind.generation and content(kind, obj) != content(kind, live):
         obj["metadata"]["generation"] = live["metadata"].get("generation", 0) + 1
 

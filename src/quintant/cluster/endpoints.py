@@ -20,6 +20,7 @@ from quintant.cluster.catalog import Kind
 from quintant.cluster.deletes import Deleted, Deletes, read_options
 from quintant.cluster.drafts import Edit, Target
 from quintant.cluster.forms import form_of, wish_of
+from quintant.cluster.headers import warned
 from quintant.cluster.jsonpatch import apply_patch
 from quintant.cluster.media import (
     APPLY_PATCH,
@@ -185,13 +186,6 @@ class Endpoints:
         return Reply(code, body + b"\n", warned(warnings))
 
 
-def warned(texts: tuple[str, ...]) -> dict[str, str]:
-    """The header that tells a client what it should know."""
-    if not texts:
-        return {}
-    return {"warning": ", ".join(f'299 - "{_escaped(text)}"' for text in texts)}
-
-
 def _target(route: Route, kind: Kind) -> Target:
     namespace = route.namespace if kind.resource.namespaced else ""
     return Target(kind, namespace, route.name, route.sub)
@@ -233,7 +227,3 @@ def _success(target: Target, deleted: Deleted) -> bytes:
     details = {"name": target.name, "group": where.group, "kind": where.plural, "uid": uid}
     status = _SUCCESS | {"details": {key: value for key, value in details.items() if value}}
     return msgspec.json.encode(status) + b"\n"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')

@@ -10,6 +10,7 @@ LABEL_LIMIT = 63
 _WORD = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = re.compile(rf"{_WORD}(\.{_WORD})*")
 _LABEL = re.compile(_WORD)
+_IDENTIFIER = re.compile("[a-z]([-a-z0-9]*[a-z0-9])?")
 _NAME = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
 _SUBDOMAIN_TEXT = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
@@ -20,6 +21,11 @@ _WORD_TEXT = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
     "must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used "
     "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+)
+_IDENTIFIER_TEXT = (
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
+    "alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', "
+    "regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
 )
 _LABEL_TEXT = (
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
@@ -45,6 +51,13 @@ def word_complaint(text: str) -> str:
     if len(text) > LABEL_LIMIT:
         return f"must be no more than {LABEL_LIMIT} bytes"
     return "" if _LABEL.fullmatch(text) else _WORD_TEXT
+
+
+def identifier_complaint(text: str) -> str:
+    """Why a text is no DNS label that begins with a letter; empty if it is one."""
+    if len(text) > LABEL_LIMIT:
+        return f"must be no more than {LABEL_LIMIT} bytes"
+    return "" if _IDENTIFIER.fullmatch(text) else _IDENTIFIER_TEXT
 
 
 def segment_complaint(text: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 PATTERNS_KEPT = 1024
 """Compiled patterns remembered: more than a cluster's definitions have."""
@@ -32,16 +33,27 @@ class BadPattern(ValueError):
 @lru_cache(PATTERNS_KEPT)
 def matcher(pattern: str) -> Callable[[str], bool]:
     """What tells whether a pattern is found in a text; BadPattern if it is none."""
+    search = _compiled(pattern).search
+    return lambda text: search(text.encode()) is not None
+
+
+@lru_cache(PATTERNS_KEPT)
+def finder(pattern: str) -> Callable[[str], list[str]]:
+    """What finds every occurrence of a pattern in a text; BadPattern if it is none."""
+    occurrences = _compiled(pattern).finditer
+    return lambda text: [found.group().decode() for found in occurrences(text.encode())]
+
+
+def _compiled(pattern: str) -> Any:
     import re2  # costs 3 MB, and many clusters never need it
 
     options = re2.Options()
     options.log_errors = False
     try:
         # Bytes, because the wrapper counts the characters of every text otherwise.
-        search = re2.compile(pattern.encode(), options).search
+        return re2.compile(pattern.encode(), options)
     except re2.error as error:
         raise BadPattern(_explained(pattern, error.args[0].decode())) from None
-    return lambda text: search(text.encode()) is not None
 
 
 def _explained(pattern: str, why: str) -> str:

@@ -8,11 +8,12 @@ compare them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
 from quintant.cluster.causes import wrong
+from quintant.cluster.headers import warned
 from quintant.runtime.errors import Cause
 from quintant.runtime.resource import Resource
 
@@ -34,6 +35,12 @@ class Problem(Exception):
         super().__init__(message)
         self.code, self.reason, self.message = code, reason, message
         self.details, self.metadata = details, metadata
+        self._warnings: tuple[str, ...] = ()
+
+    def warned(self, *texts: str) -> Self:
+        """The problem, with what its author should know beside it."""
+        self._warnings += texts
+        return self
 
     @property
     def status(self) -> dict[str, Any]:
@@ -56,6 +63,7 @@ class Problem(Exception):
         """Headers that go with the document."""
         seconds = (self.details or {}).get("retryAfterSeconds")
         headers = {"retry-after": str(seconds)} if seconds else {}
+        headers |= warned(self._warnings)
         return headers | ({"x-content-type-options": "nosniff"} if self.code == 403 else {})
 
     def encode(self) -> bytes:

@@ -1,85 +1,173 @@
-"""Structural schemas at work: unknown fields go, defaults come.
+"""Structural schemas at work: unknown fields go, then nulls, defaults come.
 
 A custom resource is pruned and defaulted whenever it is written, and when it is read if its schema
-changed since. What a value must look like beyond its structure is validation's business, not ours.
+changed since. `Structure` is a schema reduced to what this needs, built once per version. What a
+value must look like beyond its structure is validation's business, not ours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
 
 Schema = Mapping[str, Any]
-_OBJECT = frozenset({"apiVersion", "kind", "metadata"})
-_PRESERVE = "x-kubernetes-preserve-unknown-fields"
-_EMBEDDED = "x-kubernetes-embedded-resource"
+META = frozenset({"apiVersion", "kind", "metadata"})
+PRESERVE = "x-kubernetes-preserve-unknown-fields"
+EMBEDDED = "x-kubernetes-embedded-resource"
+_NESTS = (dict, list)
 
 
-def pruner(schema: Schema) -> Callable[[dict[str, Any]], list[str]]:
-    """What prunes a whole object, in place, and tells the paths of what was unknown."""
-    root = {**schema, _EMBEDDED: True}
-    return lambda obj: list(prune(obj, root))
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """One place in an object: what may be below it, and what it is when absent."""
+
+    properties: Mapping[str, Structure] = field(default_factory=dict)
+    open: bool = False
+    """Any key is allowed, its value having the structure `rest`, if there is one."""
+    rest: Structure | None = None
+    items: Structure | None = None
+    preserve: bool = False
+    embedded: bool = False
+    nullable: bool = False
+    default: bytes = b""
+    """As JSON; empty if there is none."""
+    listing: str = "atomic"
+    keys: tuple[str, ...] = ()
+    defaults: tuple[str, ...] = ()
+    """The properties that have a default."""
+    defaulting: bool = False
+    """There is a default here or below."""
+    embeds: bool = False
+    """There is an embedded resource here or below."""
+    unique: bool = False
+    """There is a list here or below whose items must differ."""
+
+    @property
+    def below(self) -> Iterable[Structure]:
+        """Every structure right below this one."""
+        yield from self.properties.values()
+        yield from (each for each in (self.rest, self.items) if each is not None)
+
+    def child(self, name: str) -> Structure | None:
+        """The structure of a field or key, if anything is said about it."""
+        return self.properties.get(name, self.rest)
 
 
-def prune(value: Any, schema: Schema, path: str = "") -> Iterator[str]:
-    """Drop, in place, fields a schema does not know, and yield their paths.
+def structure(schema: Schema) -> Structure:
+    """The structure a schema describes."""
+    additional, items = schema.get("additionalProperties"), schema.get("items")
+    found = Structure(
+        properties={name: structure(s) for name, s in (schema.get("properties") or {}).items()},
+        open=additional is not None,
+        rest=structure(additional) if isinstance(additional, dict) else None,
+        items=structure(items) if isinstance(items, dict) else None,
+        preserve=bool(schema.get(PRESERVE)),
+        embedded=bool(schema.get(EMBEDDED)),
+        nullable=bool(schema.get("nullable")),
+        default=b"" if schema.get("default") is None else msgspec.json.encode(schema["default"]),
+        listing=schema.get("x-kubernetes-list-type") or "atomic",
+        keys=tuple(schema.get("x-kubernetes-list-map-keys") or ()),
+    )
+    return replace(
+        found,
+        defaults=tuple(name for name, each in found.properties.items() if each.default),
+        defaulting=bool(found.default) or any(each.defaulting for each in found.below),
+        embeds=found.embedded or any(each.embeds for each in found.below),
+        unique=found.listing != "atomic" or any(each.unique for each in found.below),
+    )
 
-    Nulls where the schema allows none go silently.
-    """
-    if isinstance(value, list):
-        for at, item in enumerate(value):
-            yield from prune(item, schema.get("items") or {}, f"{path}[{at}]")
-    elif isinstance(value, dict):
+
+def resource(schema: Schema) -> Structure:
+    """The structure of whole objects, whose metadata is everybody's."""
+    return replace(structure(schema), embedded=True)
+
+
+def prune(value: Any, place: Structure | None) -> list[str]:
+    """Drop, in place, fields a structure does not know; their paths, sorted."""
+    unknown: list[str] = []
+    _prune(value, place, "", unknown)
+    return sorted(unknown)
+
+
+def drop_nulls(value: Any, place: Structure | None) -> None:
+    """Drop, in place, nulls that are not allowed and will not be replaced by a default."""
+    if type(value) is dict:
         for name in [*value]:
-            if schema.get(_EMBEDDED) and name in _OBJECT:
-                continue
-            where = f"{path}.{name}" if path else name
-            below = _below(schema, name)
-            if below is None:
+            child, below = value[name], place.child(name) if place is not None else None
+            if type(child) in _NESTS:
+                drop_nulls(child, below)
+            elif child is None and below is not None and not (below.nullable or below.default):
                 del value[name]
-                yield where
-            elif _unwanted(value[name], below):
-                del value[name]
-            else:
-                yield from prune(value[name], below, where)
-
-
-def default(value: Any, schema: Schema) -> None:
-    """Put defaults, in place, where a schema has them and the value has nothing."""
-    if isinstance(value, list):
+    elif type(value) is list:
         for item in value:
-            default(item, schema.get("items") or {})
+            drop_nulls(item, place.items if place is not None else None)
+
+
+def default(value: Any, place: Structure | None) -> None:
+    """Put defaults, in place, where a structure has them and the value has nothing."""
+    if place is None or not place.defaulting:
         return
-    if not isinstance(value, dict):
-        return
-    properties = schema.get("properties") or {}
-    for name, below in properties.items():
-        if "default" in below and _lacks(value, name, below):
-            value[name] = msgspec.json.decode(msgspec.json.encode(below["default"]))
-    for name, child in value.items():
-        default(child, _below(schema, name) or {})
+    if type(value) is dict:
+        for name in place.defaults:
+            below = place.properties[name]
+            if name not in value or (value[name] is None and not below.nullable):
+                value[name] = msgspec.json.decode(below.default)
+        for name, child in value.items():
+            found = place.child(name)
+            if child is None and found is place.rest and name not in place.properties:
+                value[name] = _replaced(found)
+            default(value[name], found)
+    elif type(value) is list and place.items is not None:
+        for at, item in enumerate(value):
+            if item is None:
+                value[at] = _replaced(place.items)
+            default(value[at], place.items)
 
 
-def _below(schema: Schema, name: str) -> Schema | None:
-    """The schema of a field; None when it is unknown and not to be kept."""
-    found: Schema | None = (schema.get("properties") or {}).get(name)
-    if found is not None:
-        return found
-    additional = schema.get("additionalProperties")
-    if isinstance(additional, dict):
-        return additional
-    kept = additional is True or schema.get(_PRESERVE)
-    return _ANYTHING if kept else None
+def _replaced(place: Structure | None) -> Any:
+    """What a null is, after defaulting."""
+    if place is None or place.nullable or not place.default:
+        return None
+    return msgspec.json.decode(place.default)
 
 
-_ANYTHING: Schema = {_PRESERVE: True, "nullable": True, "items": {_PRESERVE: True}}
+def _prune(value: Any, place: Structure | None, path: str, unknown: list[str]) -> None:
+    if place is not None and place.preserve:
+        _spare(value, place, path, unknown)
+    elif type(value) is dict:
+        for name in [*value]:
+            _prune_field(value, name, place, f"{path}.{name}" if path else name, unknown)
+    elif type(value) is list:
+        for at, item in enumerate(value):
+            below = place.items if place is not None else None
+            _prune(item, below, f"{path}[{at}]", unknown)
 
 
-def _unwanted(value: Any, schema: Schema) -> bool:
-    return value is None and not schema.get("nullable") and "default" not in schema
+def _prune_field(
+    value: dict[str, Any], name: str, place: Structure | None, path: str, unknown: list[str]
+) -> None:
+    if place is not None:
+        if place.embedded and name in META:
+            return
+        if name in place.properties or place.open:
+            if type(value[name]) in _NESTS:
+                _prune(value[name], place.child(name), path, unknown)
+            return
+    del value[name]
+    unknown.append(path)
 
 
-def _lacks(value: Mapping[str, Any], name: str, schema: Schema) -> bool:
-    return name not in value or (value[name] is None and not schema.get("nullable"))
+def _spare(value: Any, place: Structure, path: str, unknown: list[str]) -> None:
+    """Prune only what is declared: the rest is to be kept."""
+    if type(value) is dict:
+        for name, child in value.items():
+            declared = name in place.properties or place.open
+            if declared and not (place.embedded and name in META):
+                where = f"{path}.{name}" if path else name
+                _prune(child, place.child(name), where, unknown)
+    elif type(value) is list and place.items is not None:
+        for at, item in enumerate(value):
+            _spare(item, place.items, f"{path}[{at}]", unknown)

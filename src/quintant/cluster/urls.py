@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from quintant.cluster.golang import quoted
+
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
 _ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 # In a host only other characters than ASCII may be escaped.
@@ -15,7 +17,7 @@ _USER = re.compile(r"[A-Za-z0-9._:~!$&'()*+,;=%@-]*")
 
 
 class BadUrl(ValueError):
-    """A text is no URL that can be requested."""
+    """A text is no URL that can be requested; it says why in Go's words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,17 @@ class Url:
 
 def parse_request(text: str) -> Url:
     """An absolute URL or an absolute path; BadUrl for anything else."""
-    if not text or any(ord(char) < 0x20 or char == "\x7f" for char in text):
-        raise BadUrl("an empty text or a control character")
+    try:
+        return _parsed(text)
+    except BadUrl as error:
+        raise BadUrl(f"parse {quoted(text)}: {error}") from None
+
+
+def _parsed(text: str) -> Url:
+    if not text:
+        raise BadUrl("empty url")
+    if any(ord(char) < 0x20 or char == "\x7f" for char in text):
+        raise BadUrl("net/url: invalid control character in URL")
     if text == "*":
         return Url(path="*")
     found = _SCHEME.fullmatch(text)
@@ -51,7 +62,7 @@ def parse_request(text: str) -> Url:
     if not rest.startswith("/"):
         if scheme:
             return Url(scheme, query=query)
-        raise BadUrl("neither a scheme nor a path")
+        raise BadUrl("invalid URI for request")
     if rest.startswith("//") and scheme:
         authority, slash, path = rest[2:].partition("/")
         return Url(scheme, _host(authority), _escaped(slash + path), query)
@@ -61,13 +72,18 @@ def parse_request(text: str) -> Url:
 def _host(authority: str) -> str:
     user, at, host = authority.rpartition("@")
     if at and not _USER.fullmatch(user):
-        raise BadUrl("bad user information")
+        raise BadUrl("net/url: invalid userinfo")
     end = host.rfind("]") if host.startswith("[") else host.rfind(":") - 1
     port = host[end + 1 :] if host.startswith("[") or ":" in host else ""
-    if (host.startswith("[") and end < 0) or not _PORT.fullmatch(port):
-        raise BadUrl("bad port")
-    if not _HOST.fullmatch(host) or _ASCII_ESCAPE.search(host):
-        raise BadUrl("bad host")
+    if host.startswith("[") and end < 0:
+        raise BadUrl("missing ']' in host")
+    if not _PORT.fullmatch(port):
+        raise BadUrl(f"invalid port {quoted(port)} after host")
+    if not _HOST.fullmatch(host):
+        odd = next(char for char in host if not _HOST.fullmatch(char))
+        raise BadUrl(f"invalid character {quoted(odd)} in host name")
+    if escape := _ASCII_ESCAPE.search(host):
+        raise BadUrl(f"invalid URL escape {quoted(escape[0])}")
     return _escaped(host)
 
 
@@ -76,6 +92,6 @@ def _has_port(host: str) -> bool:
 
 
 def _escaped(text: str) -> str:
-    if _ESCAPE.search(text):
-        raise BadUrl("bad escape")
+    if found := _ESCAPE.search(text):
+        raise BadUrl(f"invalid URL escape {quoted(text[found.start() : found.start() + 3])}")
     return text

@@ -41,9 +41,8 @@ _partial = msgspec.json.Decoder(_Partial)
 def pack(kind: Kind, obj: Plain, rv: int = UNSTORED) -> Entry:
     """An object as an entry, to be stored or only to be answered."""
     stored = obj if kind.stored is None else kind.stored(obj)
-    facts = {path: _text(stored, path) or absent for path, absent in kind.facts.items()}
     labels = stored["metadata"].get("labels") or _NOTHING
-    return Entry(_raw(stored), rv, labels, facts or _NOTHING)
+    return Entry(_raw(stored), rv, labels, _facts(kind, stored))
 
 
 def unpack(kind: Kind, entry: Entry) -> Plain:
@@ -52,9 +51,14 @@ def unpack(kind: Kind, entry: Entry) -> Plain:
     stored: Plain = msgspec.json.decode(b"%b%d%b" % (_BARE, entry.rv, entry.raw))
     shown = stored if kind.shown is None else kind.shown(stored)
     obj: Plain = {"apiVersion": where.api_version, "kind": where.kind, **shown}
-    if _outdated(kind, entry):
-        _refresh(kind, obj)
+    if _outdated(kind, entry) and kind.renew is not None:
+        kind.renew(obj)
     return obj
+
+
+def facts_of(kind: Kind, entry: Entry) -> Mapping[str, str]:
+    """What an entry is selected by, as its kind sees it now."""
+    return _facts(kind, unpack(kind, entry))
 
 
 def read(entry: Entry, model: type[M]) -> M:
@@ -142,13 +146,6 @@ def _outdated(kind: Kind, entry: Entry) -> bool:
     return UNSTORED < entry.rv <= kind.since
 
 
-def _refresh(kind: Kind, obj: Plain) -> None:
-    if kind.prune is not None:
-        kind.prune(obj)
-    if kind.default is not None:
-        kind.default(obj)
-
-
 def _raw(obj: Plain) -> bytes:
     metadata = {key: value for key, value in obj["metadata"].items() if key != "resourceVersion"}
     rest = {key: value for key, value in obj.items() if key not in _HEADER}
@@ -159,6 +156,11 @@ def _continued(members: Mapping[str, Any]) -> bytes:
     """The members of a JSON object after others, with the closing brace."""
     raw = msgspec.json.encode(members)
     return b"," + raw[1:] if members else b"}"
+
+
+def _facts(kind: Kind, stored: Plain) -> Mapping[str, str]:
+    facts = {path: _text(stored, path) or absent for path, absent in kind.facts.items()}
+    return facts or _NOTHING
 
 
 def _text(obj: Any, path: str) -> str:

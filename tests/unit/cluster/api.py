@@ -1,4 +1,4 @@
-"""A client of the embedded server for its tests: plain data in, plain data out."""
+"""A client of API servers for their tests: plain data in, plain data out."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 FOOS = "/apis/example.com/v1/namespaces/default/foos"
 
 
-class Api:
+class Requests:
     """Requests to a server; each says which code it expects and returns the body."""
 
-    def __init__(self, server: ApiServer, token: str = "", agent: str = "test/1") -> None:
-        self.server = server
-        self.transport: Transport = InProcessTransport(server, token)
+    def __init__(self, transport: Transport, agent: str = "") -> None:
+        self.transport = transport
         self._agent = agent
 
     async def send(
@@ -44,7 +43,7 @@ class Api:
         headers: Mapping[str, str] | None = None,
         **query: str,
     ) -> Reply:
-        sent = {"user-agent": self._agent, **(headers or {})}
+        sent = {**({"user-agent": self._agent} if self._agent else {}), **(headers or {})}
         raw = body if isinstance(body, bytes | None) else msgspec.json.encode(body)
         if raw is not None:
             sent["content-type"] = media
@@ -93,6 +92,14 @@ class Api:
         async with self.transport.stream(call) as stream:
             assert stream.status == 200
             yield Events(stream.chunks)
+
+
+class Api(Requests):
+    """Requests to an embedded server in this process."""
+
+    def __init__(self, server: ApiServer, token: str = "", agent: str = "test/1") -> None:
+        super().__init__(InProcessTransport(server, token), agent)
+        self.server = server
 
 
 class Events:
@@ -183,6 +190,7 @@ FOO_SCHEMA: Plain = {
                     "x-kubernetes-list-map-keys": ["port", "protocol"],
                     "items": {
                         "type": "object",
+                        "required": ["port"],
                         "properties": {
                             "port": {"type": "integer"},
                             "protocol": {"type": "string", "default": "TCP"},

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.structural import default, prune, pruner
+from quintant.cluster.structural import default, drop_nulls, prune, resource, structure
 
 ANY = {"x-kubernetes-preserve-unknown-fields": True}
 TEXT = {"type": "string"}
@@ -28,8 +28,6 @@ TEXT = {"type": "string"}
             {"a": {}, "d": 1},
             ["a.c"],
         ),
-        ({"properties": {"a": TEXT}}, {"a": None}, {}, []),
-        ({"properties": {"a": {**TEXT, "nullable": True}}}, {"a": None}, {"a": None}, []),
         (
             {"properties": {"a": {"x-kubernetes-embedded-resource": True}}},
             {"a": {"kind": "X", "spec": 1}},
@@ -41,13 +39,27 @@ TEXT = {"type": "string"}
 def test_what_a_schema_does_not_know_goes(
     schema: Any, value: Any, left: Any, unknown: list[str]
 ) -> None:
-    assert list(prune(value, schema)) == unknown
+    assert prune(value, structure(schema)) == unknown
+    assert value == left
+
+
+@pytest.mark.parametrize(
+    ("schema", "left"),
+    [
+        (TEXT, {}),
+        ({**TEXT, "nullable": True}, {"a": None}),
+        ({**TEXT, "default": "x"}, {"a": None}),
+    ],
+)
+def test_a_null_goes_unless_it_is_allowed_or_has_a_default(schema: Any, left: Any) -> None:
+    value = {"a": None}
+    drop_nulls(value, structure({"properties": {"a": schema}}))
     assert value == left
 
 
 def test_the_identity_of_an_object_is_never_pruned() -> None:
     obj = {"apiVersion": "v1", "kind": "X", "metadata": {"name": "a"}, "junk": 1}
-    assert pruner({"properties": {}})(obj) == ["junk"]
+    assert prune(obj, resource({"properties": {}})) == ["junk"]
     assert obj == {"apiVersion": "v1", "kind": "X", "metadata": {"name": "a"}}
 
 
@@ -77,7 +89,7 @@ def test_the_identity_of_an_object_is_never_pruned() -> None:
     ],
 )
 def test_defaults_come_where_nothing_is(schema: Any, value: Any, defaulted: Any) -> None:
-    default(value, schema)
+    default(value, structure(schema))
     assert value == defaulted
 
 
@@ -85,7 +97,7 @@ def test_two_objects_do_not_share_a_default() -> None:
     schema = {"properties": {"a": {"default": {"list": []}}}}
     one: dict[str, Any] = {}
     other: dict[str, Any] = {}
-    default(one, schema)
-    default(other, schema)
+    default(one, structure(schema))
+    default(other, structure(schema))
     one["a"]["list"].append(1)
     assert other == {"a": {"list": []}}

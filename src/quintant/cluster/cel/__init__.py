@@ -1,0 +1,65 @@
+"""CEL, the language of x-kubernetes-validations: compile an expression, run it.
+
+    text ─► parser ─► checker (types from the schema) ─► evaluator
+                                                     └─► cost (what it takes at worst)
+
+This module is all that the rest of the cluster uses. Types and values come from schemas
+(quintant.cluster.cel.schemas); complaints and errors are a real server's, word for word where they
+are about types, names and missing values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from quintant.cluster.cel.ast import names
+from quintant.cluster.cel.checker import IllTyped, check
+from quintant.cluster.cel.cost import estimate
+from quintant.cluster.cel.evaluator import Run, Step, TooExpensive, compiled
+from quintant.cluster.cel.parser import BadSyntax, parse
+from quintant.cluster.cel.types import Type
+from quintant.cluster.cel.values import CelError
+
+__all__ = ["CelError", "Outcome", "Program", "TooExpensive", "Uncompilable", "compile_rule"]
+
+
+class Uncompilable(ValueError):
+    """An expression that cannot be right; the text says where and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run gave, and what it cost."""
+
+    value: Any
+    cost: int
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """An expression, ready to run."""
+
+    type: str
+    uses: frozenset[str]
+    """The names it mentions."""
+    cost: int
+    """What it takes at worst."""
+    step: Step
+
+    def run(self, variables: Mapping[str, Any], limit: int) -> Outcome:
+        """Evaluate with variables; CelError if that fails, TooExpensive beyond a limit."""
+        run = Run(dict(variables), limit)
+        value = self.step(run)
+        return Outcome(value, run.cost)
+
+
+def compile_rule(expression: str, variables: Mapping[str, Type]) -> Program:
+    """Compile an expression over variables of some types; Uncompilable if that fails."""
+    try:
+        checked = check(parse(expression), variables)
+    except (BadSyntax, IllTyped) as error:
+        raise Uncompilable(f"compilation failed: {error}") from None
+    uses = frozenset(names(checked.source.root))
+    return Program(str(checked.type), uses, estimate(checked), compiled(checked))

@@ -1,0 +1,115 @@
+"""What a rule can cost at worst, from the sizes its schema allows.
+
+An estimate in the manner of a real server's: sizes come from maxLength, maxItems and maxProperties,
+or from what fits into a request; a loop costs its body once per item. What nothing is known about
+counts as unbounded, so a rule is refused rather than trusted.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+
+from quintant.cluster.cel.ast import Call, Const, Expr, Fold, Ident, ListOf, MapOf, Select
+from quintant.cluster.cel.literals import Checked
+from quintant.cluster.cel.prices import LIST_PRICE, MAP_PRICE, REGEX, TRAVERSAL
+from quintant.cluster.cel.types import LIST, MAP, UNBOUNDED, Type
+
+_LOGICAL = ("_&&_", "_||_")
+_COMPARING = frozenset({"_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_"})
+_SIZED = frozenset({"string", "bytes", LIST, MAP, "dyn"})
+# Their result is no larger than what they are called on.
+_SHRINKING = frozenset(
+    {
+        *("charAt", "lowerAscii", "upperAscii", "trim", "substring", "split", "find", "findAll"),
+        *("slice", "distinct", "reverse", "sort", "filter", "dyn"),
+    }
+)
+_TRAVERSING = frozenset(
+    {
+        *("startsWith", "endsWith", "bytes", "string", "strings.quote", "format", "charAt"),
+        *("indexOf", "lastIndexOf", "lowerAscii", "upperAscii", "replace", "split", "trim"),
+        *("substring", "quantity", "isQuantity", "ip", "isIP", "cidr", "isCIDR", "url", "isURL"),
+        *("semver", "isSemver", "validate"),
+    }
+)
+_WALKING = frozenset({"isSorted", "sum", "max", "min", "sort", "distinct", "reverse", "flatten"})
+
+
+def estimate(checked: Checked) -> int:
+    """The worst price of an expression."""
+    return min(_Estimator(checked).cost(checked.source.root), UNBOUNDED)
+
+
+class _Estimator:
+    def __init__(self, checked: Checked) -> None:
+        self._checked = checked
+
+    def cost(self, node: Expr) -> int:
+        match node:
+            case Const():
+                return 0
+            case Ident():
+                return 1
+            case Select():
+                return self.cost(node.operand) + 1
+            case Call():
+                return self._call(self._checked.namespaced.get(node.id, node))
+            case ListOf():
+                return LIST_PRICE + sum(map(self.cost, node.items))
+            case MapOf():
+                pairs = (self.cost(each.key) + self.cost(each.value) for each in node.entries)
+                return MAP_PRICE + sum(pairs)
+            case Fold():
+                body = self.cost(node.condition) + self.cost(node.step)
+                around = self.cost(node.range) + self.cost(node.init) + self.cost(node.result)
+                return around + self.size(node.range) * body
+
+    def size(self, node: Expr) -> int:
+        """How large a value can be."""
+        match node:
+            case Const(value=str() | bytes() as value):
+                return len(value)
+            case ListOf():
+                return len(node.items)
+            case MapOf():
+                return len(node.entries)
+            case Fold() if isinstance(node.init, ListOf | MapOf):
+                return self.size(node.range)
+            case Call() if node.function == "_+_":
+                return sum(map(self.size, node.args))
+            case Call() if node.function == "_?_:_":
+                return max(map(self.size, node.args[1:]))
+            case Call() if node.function in _SHRINKING and node.operands:
+                return self.size(node.operands[0])
+        return _bound(self._checked.types[node.id])
+
+    def _call(self, node: Call) -> int:
+        costs = [self.cost(each) for each in node.operands]
+        if node.function in _LOGICAL:
+            return sum(costs)
+        if node.function == "_?_:_":
+            return costs[0] + max(costs[1:])
+        return sum(costs) + self._price(node.function, [self.size(e) for e in node.operands])
+
+    def _price(self, function: str, sizes: list[int]) -> int:
+        if function in _COMPARING:
+            return _traversal(min(sizes))
+        if function == "_+_":
+            return 1 if UNBOUNDED in sizes else _traversal(sum(sizes))
+        if function in _TRAVERSING:
+            return _traversal(max(sizes))
+        if function == "contains":
+            return _traversal(sizes[0]) * _traversal(sizes[1])
+        if function in ("matches", "find", "findAll"):
+            return _traversal(sizes[0] + 1) * ceil(sizes[1] * REGEX)
+        if function == "@in":
+            return sizes[1]
+        return sizes[0] if function in _WALKING else 1
+
+
+def _traversal(size: int) -> int:
+    return ceil(size * TRAVERSAL)
+
+
+def _bound(found: Type) -> int:
+    return found.most if found.name in _SIZED else 1

@@ -1,0 +1,134 @@
+"""What Kubernetes adds: quantities, patterns to search for, named formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from quintant.api.quantity import parse_quantity
+from quintant.cluster import formats
+from quintant.cluster.cel.conversions import tells
+from quintant.cluster.cel.functions import Function
+from quintant.cluster.cel.types import FORMAT, QUANTITY, SEMVER
+from quintant.cluster.cel.values import INT64, NONE, CelError, Opaque, Optional
+from quintant.cluster.cel.versions import version_key
+from quintant.cluster.names import (
+    identifier_complaint,
+    key_complaint,
+    label_complaint,
+    subdomain_complaint,
+    word_complaint,
+)
+from quintant.cluster.patterns import BadPattern, finder
+
+_NO_QUANTITY = (
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+)
+
+
+def _quantity(text: str) -> Opaque:
+    try:
+        return Opaque(QUANTITY.name, parse_quantity(text))
+    except ValueError:
+        raise CelError(_NO_QUANTITY) from None
+
+
+def _amount(value: Any) -> Decimal:
+    return Decimal(value) if isinstance(value, int) else value.value
+
+
+def _whole(quantity: Opaque) -> bool:
+    value = quantity.value
+    return bool(value == value.to_integral_value() and INT64[0] <= value <= INT64[1])
+
+
+def _integer(quantity: Opaque) -> int:
+    if not _whole(quantity):
+        raise CelError("cannot convert value to integer")
+    return int(quantity.value)
+
+
+def _plus(sign: int) -> Function:
+    return lambda one, other: Opaque(QUANTITY.name, one.value + sign * _amount(other))
+
+
+def _compare(one: Opaque, other: Opaque) -> int:
+    left, right = (
+        (version_key(each.value) if each.type == SEMVER.name else each.value)
+        for each in (one, other)
+    )
+    return int(left > right) - int(left < right)
+
+
+def _find(text: str, pattern: str) -> str:
+    found = _find_all(text, pattern, 1)
+    return found[0] if found else ""
+
+
+def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
+    try:
+        found = finder(pattern)(text)
+    except BadPattern as error:
+        raise CelError(f"Illegal regex: {error}") from None
+    return found if limit < 0 else found[:limit]
+
+
+def _prefix(complaint: Callable[[str], str]) -> Callable[[str], str]:
+    """A name that something is appended to may end in a dash."""
+    return lambda text: complaint(f"{text[:-1]}a" if text.endswith("-") else text)
+
+
+def _strict(name: str, complaint: str) -> Callable[[str], str]:
+    check = formats.find("string", name)
+    assert check is not None, "these formats are known"
+    return lambda text: "" if check(text) else complaint
+
+
+_COMPLAINTS: dict[str, Callable[[str], str]] = {
+    "dns1123Label": word_complaint,
+    "dns1123Subdomain": subdomain_complaint,
+    "dns1035Label": identifier_complaint,
+    "qualifiedName": key_complaint,
+    "dns1123LabelPrefix": _prefix(word_complaint),
+    "dns1123SubdomainPrefix": _prefix(subdomain_complaint),
+    "dns1035LabelPrefix": _prefix(identifier_complaint),
+    "labelValue": label_complaint,
+    "uri": _strict("uri", "invalid URI for request"),
+    "uuid": _strict("uuid", "does not match the UUID format"),
+    "byte": _strict("byte", "invalid base64"),
+    "date": _strict("date", "invalid date"),
+    "datetime": _strict("datetime", "invalid datetime"),
+}
+
+
+def _named(name: str) -> Optional:
+    return Optional(Opaque(FORMAT.name, name)) if name in _COMPLAINTS else NONE
+
+
+def _validate(form: Opaque, text: str) -> Optional:
+    complaint = _COMPLAINTS[form.value](text)
+    return Optional([complaint]) if complaint else NONE
+
+
+LIBRARY: dict[str, Function] = {
+    "quantity": _quantity,
+    "isQuantity": tells(_quantity),
+    "isInteger": _whole,
+    "asInteger": _integer,
+    "asApproximateFloat": lambda one: float(one.value),
+    "sign": lambda one: int(one.value > 0) - int(one.value < 0),
+    "add": _plus(1),
+    "sub": _plus(-1),
+    "isGreaterThan": lambda one, other: _compare(one, other) > 0,
+    "isLessThan": lambda one, other: _compare(one, other) < 0,
+    "compareTo": _compare,
+    "find": _find,
+    "findAll": _find_all,
+    "format.named": _named,
+    "validate": _validate,
+    **{
+        f"format.{name}": (lambda chosen: lambda: Opaque(FORMAT.name, chosen))(name)
+        for name in _COMPLAINTS
+    },
+}

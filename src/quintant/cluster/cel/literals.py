@@ -1,0 +1,86 @@
+"""A checked expression, and literals in it that can only fail when it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from quintant.cluster.cel.ast import Call, Const, Expr, ListOf, MapOf, Source, children
+from quintant.cluster.cel.types import OPTIONAL, Type, assignable
+from quintant.cluster.cel.values import parse_duration, parse_timestamp
+from quintant.cluster.patterns import BadPattern, matcher
+
+
+@dataclass(slots=True)
+class Checked:
+    """An expression and the type of each of its nodes."""
+
+    source: Source
+    types: dict[int, Type] = field(default_factory=dict)
+    namespaced: dict[int, Call] = field(default_factory=dict)
+    """Calls that look like methods but are functions with a dot in their name."""
+
+    @property
+    def type(self) -> Type:
+        return self.types[self.source.root.id]
+
+
+def bad_literals(checked: Checked) -> Iterator[tuple[int, str]]:
+    """Literals that can only fail: bad patterns and times, lists of mixed types."""
+    exempt = set(_arguments(checked.source.root))
+    for node in _walk(checked.source.root):
+        for culprit, message in () if node.id in exempt else _bad(checked, node):
+            place = checked.source.positions.get(culprit.id, 0)
+            yield place, checked.source.complaint(culprit.id, message)
+
+
+def _arguments(root: Expr) -> Iterator[int]:
+    """The lists that format takes: they may hold anything."""
+    for node in _walk(root):
+        if isinstance(node, Call) and node.function == "format":
+            yield from (arg.id for arg in node.args)
+
+
+def _walk(node: Expr) -> Iterator[Expr]:
+    yield node
+    for child in children(node):
+        yield from _walk(child)
+
+
+def _bad(checked: Checked, node: Expr) -> Iterator[tuple[Expr, str]]:
+    match node:
+        case Call(function="matches" | "duration" | "timestamp" as name, args=args) if args:
+            match args[-1]:
+                case Const(value=str(text)) as last if _invalid(name, text):
+                    yield last, f"invalid {name} argument"
+        case ListOf():
+            yield from _mixed(checked, list(node.items))
+        case MapOf():
+            yield from _mixed(checked, [entry.key for entry in node.entries])
+            yield from _mixed(checked, [entry.value for entry in node.entries])
+
+
+def _invalid(name: str, text: str) -> bool:
+    if name == "duration":
+        return parse_duration(text) is None
+    if name == "timestamp":
+        return parse_timestamp(text) is None
+    try:
+        matcher(text)
+    except BadPattern:
+        return True
+    return False
+
+
+def _mixed(checked: Checked, nodes: list[Expr]) -> Iterator[tuple[Expr, str]]:
+    if not nodes:
+        return
+    first = _present(checked.types[nodes[0].id])
+    for node in nodes[1:]:
+        found = _present(checked.types[node.id])
+        if not (first.unknown or found.unknown or assignable(first, found, {})):
+            yield node, f"expected type '{first}' but found '{found}'"
+
+
+def _present(found: Type) -> Type:
+    return found.item if found.name == OPTIONAL else found

@@ -1,0 +1,64 @@
+"""Which part of an object a part of its successor replaces, and whether the two are the same.
+
+Fields and keys of maps correspond by name, items of lists only where the list is a map: by its
+keys. What corresponds to nothing has no old value, which null is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+_SCALARS = (bool, int, float, str)
+
+
+class _Absent:
+    """No old value at all."""
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Final = _Absent()
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """How the items of a list that is a map are told apart."""
+
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, schema: Mapping[str, Any]) -> Keyed | None:
+        """None where a list's items correspond to nothing."""
+        names = schema.get("x-kubernetes-list-map-keys")
+        is_map = schema.get("x-kubernetes-list-type") == "map"
+        return cls(tuple(names)) if is_map and names else None
+
+    def key(self, item: Any) -> tuple[Any, ...] | None:
+        """What identifies an item; None if it lacks a key."""
+        if not isinstance(item, dict):
+            return None
+        found = tuple((type(value), value) for value in map(item.get, self.names))
+        return found if all(sort in _SCALARS for sort, _ in found) else None
+
+    def index(self, items: Any) -> dict[tuple[Any, ...] | None, Any]:
+        """The items by their keys, of namesakes the first."""
+        found: dict[tuple[Any, ...] | None, Any] = {}
+        for item in items if isinstance(items, list) else ():
+            key = self.key(item)
+            if key is not None:
+                found.setdefault(key, item)
+        return found
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two JSON values are equal, and numbers and booleans of one sort."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other)

@@ -1,0 +1,48 @@
+"""Groups that belong to Kubernetes: a definition there must say who approved it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from quintant.cluster.catalog import Plain
+from quintant.cluster.causes import required, wrong
+from quintant.cluster.urls import BadUrl, parse_request
+from quintant.runtime.errors import Cause
+
+ANNOTATION = "api-approved.kubernetes.io"
+_WHERE = f"metadata.annotations[{ANNOTATION}]"
+_HEAD = f'protected groups must have approval annotation "{ANNOTATION}"'
+_SEE = "see https://github.com/kubernetes/enhancements/pull/1111"
+_PROTECTED = ("k8s.io", "kubernetes.io")
+
+
+def approval_causes(crd: Plain, live: Plain | None) -> Iterator[Cause]:
+    """A complaint about a definition in such a group whose approval is missing or unreadable."""
+    group = crd["spec"].get("group") or ""
+    if not any(group == each or group.endswith(f".{each}") for each in _PROTECTED):
+        return
+    found = _annotation(crd)
+    if live is not None and _state(_annotation(live)) == _state(found):
+        return
+    if not found:
+        yield required(_WHERE, f"{_HEAD}, {_SEE}")
+    elif not _state(found):
+        text = 'with either a URL or a reason starting with "unapproved"'
+        yield wrong(_WHERE, found, f"{_HEAD} {text}, {_SEE}")
+
+
+def _annotation(crd: Plain) -> str:
+    return str((crd["metadata"].get("annotations") or {}).get(ANNOTATION) or "")
+
+
+def _state(annotation: str) -> str:
+    """What an annotation says; empty if it says nothing."""
+    if not annotation:
+        return "missing"
+    if annotation.startswith("unapproved"):
+        return "bypassed"
+    try:
+        url = parse_request(annotation)
+    except BadUrl:
+        return ""
+    return "approved" if url.scheme and url.host else ""

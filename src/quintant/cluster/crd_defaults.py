@@ -1,0 +1,58 @@
+"""Defaults in schemas: they must be pruned, and be values the schema itself accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from quintant.cluster import embedded
+from quintant.cluster.causes import wrong
+from quintant.cluster.correlation import ABSENT, same
+from quintant.cluster.fitting import Mistyped
+from quintant.cluster.rules import Rules
+from quintant.cluster.structural import EMBEDDED, META, prune, structure
+from quintant.cluster.validation import Validator
+from quintant.runtime.errors import Cause
+
+Schema = Mapping[str, Any]
+
+
+def default_causes(schema: Schema, path: str) -> Iterator[Cause]:
+    """What is wrong with the defaults of a schema and of those below it."""
+    yield from _below({**schema, EMBEDDED: True}, path)
+
+
+def _below(schema: Schema, path: str) -> Iterator[Cause]:
+    if schema.get("default") is not None:
+        yield from _default(schema, schema["default"], f"{path}.default")
+    if isinstance(schema.get("items"), dict):
+        yield from _below(schema["items"], f"{path}.items")
+    for name, each in (schema.get("properties") or {}).items():
+        if not (schema.get(EMBEDDED) and name in META):
+            yield from _below(each, f"{path}.properties[{name}]")
+
+
+def _default(schema: Schema, value: Any, path: str) -> Iterator[Cause]:
+    place = structure(schema)
+    pruned = _copy(value)
+    prune(pruned, place)
+    if not same(pruned, value):
+        yield wrong(path, value, "must not have unknown fields")
+    try:
+        embedded.coerce(_copy(value), place, path)
+    except Mistyped as error:
+        field, _, text = str(error).partition(": ")
+        yield Cause("FieldValueInvalid", text, field)
+        return
+    causes = list(embedded.complaints(value, place, path)) or Validator(schema)(value, prefix=path)
+    yield from causes
+    rules = None if causes else Rules.of(schema, root=False)
+    if rules is not None:
+        broken = rules.judge(value, value, path).causes or rules.judge(value, ABSENT, path).causes
+        yield from broken
+
+
+def _copy(value: Any) -> Any:
+    return msgspec.json.decode(msgspec.json.encode(value))

@@ -1,0 +1,93 @@
+"""The names of a custom kind: well spelt, and nobody else's in the group.
+
+A real server gives each name to who asked first; a definition that lacks one is not served, and is
+looked at again whenever names may have become free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from quintant.cluster.causes import wrong
+from quintant.cluster.conditions import Condition
+from quintant.cluster.golang import quoted
+from quintant.cluster.names import identifier_complaint
+from quintant.runtime.errors import Cause
+
+Names = Mapping[str, Any]
+
+ACCEPTED = Condition("NamesAccepted", True, "NoConflicts", "no conflicts found")
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """The names a definition has now, and whether they are all it asked for."""
+
+    names: dict[str, Any]
+    condition: Condition
+
+
+def named(wanted: Names, accepted: Names, others: Iterable[Names]) -> Naming:
+    """Give a definition the names it asks for, except those that others have."""
+    everybody = [*others, accepted]
+    resources = {
+        name
+        for each in everybody
+        for name in (each.get("plural"), each.get("singular"), *(each.get("shortNames") or ()))
+    }
+    kinds = {each.get(field) for each in everybody for field in ("kind", "listKind")}
+    got, refusal = dict(accepted), None
+    for field, reason, taken in (
+        ("plural", "PluralConflict", resources),
+        ("singular", "SingularConflict", resources),
+        ("shortNames", "ShortNamesConflict", resources),
+        ("kind", "KindConflict", kinds),
+        ("listKind", "ListKindConflict", kinds),
+    ):
+        conflicts = _conflicts(wanted.get(field), accepted.get(field), taken)
+        if conflicts:
+            refusal = Condition("NamesAccepted", False, reason, _told(conflicts))
+        elif wanted.get(field):
+            got[field] = wanted[field]
+        else:
+            got.pop(field, None)
+    got |= {"categories": wanted["categories"]} if wanted.get("categories") else {}
+    return Naming({"plural": "", "kind": "", **got}, refusal or ACCEPTED)
+
+
+def _conflicts(wanted: Any, accepted: Any, taken: set[str | None]) -> list[str]:
+    asked = wanted if isinstance(wanted, list) else [wanted or ""]
+    own = accepted if isinstance(accepted, list) else [accepted or ""]
+    return [name for name in asked if name and name not in own and name in taken]
+
+
+def _told(conflicts: list[str]) -> str:
+    texts = [f"{quoted(name)} is already in use" for name in conflicts]
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def name_causes(names: Names, path: str) -> Iterator[Cause]:
+    """What is wrong with how names are spelt."""
+    for field in ("plural", "singular"):
+        yield from _spelling(names.get(field), f"{path}.{field}")
+    for field in ("kind", "listKind"):
+        yield from _mixed(names.get(field), f"{path}.{field}")
+    for at, name in enumerate(names.get("shortNames") or ()):
+        yield from _spelling(name, f"{path}.shortNames[{at}]")
+    if names.get("kind") and names.get("kind") == names.get("listKind"):
+        text = "kind and listKind may not be the same"
+        yield wrong(f"{path}.listKind", names["listKind"], text)
+    for at, name in enumerate(names.get("categories") or ()):
+        yield from _spelling(name, f"{path}.categories[{at}]")
+
+
+def _spelling(name: str | None, path: str) -> Iterator[Cause]:
+    if name and (complaint := identifier_complaint(name)):
+        yield wrong(path, name, complaint)
+
+
+def _mixed(name: str | None, path: str) -> Iterator[Cause]:
+    if name and (complaint := identifier_complaint(name.lower())):
+        yield wrong(path, name, f"may have mixed case, but should otherwise match: {complaint}")

@@ -1,0 +1,151 @@
+"""The keywords of a definition's schema: which are not supported, which go together, which rules.
+
+Rules are looked at only where the schema itself is sound, and get the types it declares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from quintant.cluster.causes import forbidden_field, required, unsupported, wrong
+from quintant.cluster.crd_costs import Budget, Cardinality
+from quintant.cluster.crd_lists import list_causes
+from quintant.cluster.crd_rule import rule_causes, text_causes
+from quintant.cluster.structural import EMBEDDED, META, PRESERVE
+from quintant.runtime.errors import Cause
+
+Schema = Mapping[str, Any]
+TYPES = ("array", "boolean", "integer", "number", "object", "string")
+_FORBIDDEN = (
+    *("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a schema is, and what is true there."""
+
+    path: str
+    defaults: str | None = ""
+    """Why there may be no defaults; empty where there may be."""
+    meta: bool = False
+    """It describes the metadata of a resource."""
+    uncorrelated: str = ""
+    """The schema above whose values have no counterpart in an older object."""
+    cardinality: Cardinality | None = field(default_factory=Cardinality)
+    """How often it can occur; None where rules are not looked at."""
+    root: bool = False
+
+    def below(self, step: str, **more: Any) -> _Place:
+        return replace(self, path=self.path + step, root=False, **more)
+
+
+def openapi_causes(schema: Schema, path: str, *, rules: bool) -> Iterator[Cause]:
+    """What is wrong with the keywords of a schema, and with its rules if they are looked at."""
+    budget = Budget()
+    cardinality = Cardinality(1) if rules else None
+    walk = _walk(schema, _Place(path, cardinality=cardinality, root=True), budget)
+    yield from walk.schema
+    yield from walk.rules
+    if rules:
+        yield from budget.causes(path)
+
+
+@dataclass(slots=True)
+class _Found:
+    """Complaints about schemas and about rules, which are told last."""
+
+    schema: list[Cause] = field(default_factory=list)
+    rules: list[Cause] = field(default_factory=list)
+
+    def add(self, other: _Found) -> None:
+        self.schema += other.schema
+        self.rules += other.rules
+
+
+def _walk(schema: Schema, place: _Place, budget: Budget) -> _Found:
+    found = _Found([*_keywords(schema, place), *_additional(schema, place)])
+    for each, where in _below(schema, place):
+        found.add(_walk(each, where, budget))
+    found.schema += _extensions(schema, place.path)
+    found.schema += list_causes(schema, place.path)
+    found.schema += text_causes(schema, place.path)
+    if not found.schema and place.cardinality is not None:
+        found.rules += rule_causes(
+            schema, place.path, place.root, place.uncorrelated, (place.cardinality, budget)
+        )
+    return found
+
+
+def _keywords(schema: Schema, place: _Place) -> Iterator[Cause]:
+    path, found = place.path, schema.get("type")
+    if found and found not in TYPES:
+        yield unsupported(f"{path}.type", found, TYPES)
+    if schema.get("default") is not None and place.defaults:
+        yield forbidden_field(f"{path}.default", f"must not be set {place.defaults}")
+    for keyword in _FORBIDDEN:
+        if schema.get(keyword) is not None:
+            yield forbidden_field(f"{path}.{keyword}", f"{keyword} is not supported")
+    if found == "null":
+        text = "type cannot be set to null, use nullable as an alternative"
+        yield forbidden_field(f"{path}.type", text)
+    if isinstance(schema.get("items"), list):
+        text = "items must be a schema object and not an array"
+        yield forbidden_field(f"{path}.items", text)
+    if place.meta and schema.get(EMBEDDED):
+        text = "must not be used inside of resource meta"
+        yield forbidden_field(f"{path}.{EMBEDDED}", text)
+    if schema.get("uniqueItems"):
+        text = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
+        yield forbidden_field(f"{path}.uniqueItems", text)
+
+
+def _additional(schema: Schema, place: _Place) -> Iterator[Cause]:
+    additional = schema.get("additionalProperties")
+    if additional is not None and additional is not True and schema.get("properties"):
+        text = "additionalProperties and properties are mutual exclusive"
+        yield forbidden_field(f"{place.path}.additionalProperties", text)
+
+
+def _below(schema: Schema, place: _Place) -> Iterator[tuple[Schema, _Place]]:
+    inner = place.cardinality.below(schema) if place.cardinality is not None else None
+    additional, items = schema.get("additionalProperties"), schema.get("items")
+    if isinstance(additional, dict):
+        why = "inside additionalProperties applying to object metadata" if place.meta else ""
+        where = place.below(".additionalProperties", cardinality=inner)
+        yield additional, replace(where, defaults=why or place.defaults)
+    for name, each in (schema.get("properties") or {}).items():
+        yield each, _property(schema, place, name, inner)
+    for keyword in ("not", "allOf", "oneOf", "anyOf"):
+        found = schema.get(keyword) or ()
+        for at, each in enumerate([found] if isinstance(found, dict) else found):
+            index = "" if isinstance(found, dict) else f"[{at}]"
+            yield each, place.below(f".{keyword}{index}", cardinality=None)
+    if isinstance(items, dict):
+        loose = schema.get("x-kubernetes-list-type") != "map"
+        above = place.uncorrelated or (place.path if loose else "")
+        yield items, place.below(".items", uncorrelated=above, cardinality=inner)
+
+
+def _property(schema: Schema, place: _Place, name: str, inner: Cardinality | None) -> _Place:
+    where = place.below(f".properties[{name}]", cardinality=inner)
+    if name in META and (place.root or schema.get(EMBEDDED)):
+        why = f"in top-level {name}" if place.root else place.defaults
+        return replace(where, meta=True, defaults=why)
+    return where
+
+
+def _extensions(schema: Schema, path: str) -> Iterator[Cause]:
+    if schema.get(PRESERVE) is False:
+        yield wrong(f"{path}.{PRESERVE}", False, "must be true or undefined")
+    found, type_ = schema.get("x-kubernetes-map-type"), schema.get("type") or ""
+    if found is None:
+        return
+    if type_ != "object":
+        text = "must be object if x-kubernetes-map-type is specified"
+        where = f"{path}.type"
+        yield wrong(where, type_, text) if type_ else required(where, text)
+    if found not in ("atomic", "granular"):
+        yield unsupported(f"{path}.x-kubernetes-map-type", found, ["atomic", "granular"])

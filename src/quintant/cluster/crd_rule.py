@@ -1,0 +1,141 @@
+"""The rules of one place in a definition's schema: well spelt, compiling, affordable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from quintant.cluster.causes import (
+    INVALID,
+    forbidden_field,
+    required,
+    unsupported,
+    wrong,
+)
+from quintant.cluster.crd_costs import RULE_LIMIT, Budget, Cardinality, too_expensive
+from quintant.cluster.crd_schema import RULES
+from quintant.cluster.fieldpaths import BadPath, field_path
+from quintant.cluster.golang import encoded
+from quintant.cluster.rule import ROOT, BadRule, Rule, compile_rule
+from quintant.cluster.structural import EMBEDDED
+from quintant.runtime.errors import Cause
+
+Schema = Mapping[str, Any]
+REASONS = (
+    *("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"),
+)
+
+
+def text_causes(schema: Schema, path: str) -> Iterator[Cause]:
+    """What is wrong with how rules are written down."""
+    for at, rule in enumerate(schema.get(RULES) or ()):
+        where = f"{path}.{RULES}[{at}]"
+        yield from _texts(rule, where)
+        yield from _reason(rule, where)
+        yield from _field(rule, where, schema)
+
+
+def _texts(rule: Schema, where: str) -> Iterator[Cause]:
+    text, message = rule.get("rule") or "", rule.get("message") or ""
+    computed = rule.get("messageExpression") or ""
+    if not text.strip():
+        yield required(f"{where}.rule", "rule is not specified")
+    elif message and not message.strip():
+        yield wrong(f"{where}.message", message, "must be non-empty if specified")
+    elif _broken(message.strip()):
+        yield wrong(f"{where}.message", message, "must not contain line breaks")
+    elif _broken(text.strip()) and not message.strip():
+        why = "message must be specified if rule contains line breaks"
+        yield required(f"{where}.message", why)
+    if computed and not computed.strip():
+        why = "messageExpression must be non-empty if specified"
+        yield required(f"{where}.messageExpression", why)
+
+
+def _broken(text: str) -> bool:
+    return "\n" in text or "\r" in text
+
+
+def _reason(rule: Schema, where: str) -> Iterator[Cause]:
+    reason = rule.get("reason")
+    if reason is not None and reason not in REASONS:
+        yield unsupported(f"{where}.reason", reason, REASONS)
+
+
+def _field(rule: Schema, where: str, schema: Schema) -> Iterator[Cause]:
+    path = rule.get("fieldPath") or ""
+    if path and not path.strip():
+        yield wrong(f"{where}.fieldPath", path, "must be non-empty if specified")
+    if _broken(path):
+        yield wrong(f"{where}.fieldPath", path, "must not contain line breaks")
+    if path:
+        try:
+            field_path(path, schema)
+        except BadPath:
+            yield wrong(f"{where}.fieldPath", path, "must be a valid path")
+
+
+def rule_causes(
+    schema: Schema,
+    path: str,
+    root: bool,
+    uncorrelated: str,
+    costs: tuple[Cardinality, Budget],
+) -> Iterator[Cause]:
+    """What is wrong with what rules say."""
+    rules = schema.get(RULES) or ()
+    if not rules:
+        return
+    # The language is loaded with the first rule: many clusters have none.
+    from quintant.cluster.cel.schemas import declare
+
+    declared = declare(schema, root=root or bool(schema.get(EMBEDDED)), name=ROOT)
+    for at, rule in enumerate(rules):
+        where = f"{path}.{RULES}[{at}]"
+        try:
+            found = compile_rule(rule, declared, schema)
+        except BadRule as error:
+            yield _uncompilable(rule, f"{where}.{error.field}", str(error))
+            continue
+        yield from _costs(found, where, declared, costs)
+        yield from _old(rule, found, where, uncorrelated)
+
+
+def _costs(
+    rule: Rule, where: str, declared: Any, costs: tuple[Cardinality, Budget]
+) -> Iterator[Cause]:
+    cardinality, budget = costs
+    cost = cardinality.times(rule.program.cost, declared.least)
+    if cost > RULE_LIMIT:
+        text = too_expensive("estimated rule cost", cost, RULE_LIMIT)
+        yield forbidden_field(f"{where}.rule", text)
+    budget.spend(f"{where}.rule", cost)
+    if rule.message_program is not None:
+        cost = rule.message_program.cost
+        if cost > RULE_LIMIT:
+            text = too_expensive("estimated messageExpression cost", cost, RULE_LIMIT)
+            yield forbidden_field(f"{where}.messageExpression", text)
+        budget.spend(f"{where}.messageExpression", cost)
+
+
+def _old(rule: Schema, found: Rule, where: str, uncorrelated: str) -> Iterator[Cause]:
+    if found.transition and uncorrelated:
+        text = "oldSelf cannot be used on the uncorrelatable portion of the schema within"
+        yield wrong(f"{where}.rule", found.text, f"{text} {uncorrelated}")
+    elif not found.transition and rule.get("optionalOldSelf") is not None:
+        text = "may not be set if oldSelf is not used in rule"
+        yield wrong(f"{where}.optionalOldSelf", rule["optionalOldSelf"], text)
+
+
+def _uncompilable(rule: Schema, where: str, why: str) -> Cause:
+    """The whole rule is shown, as Go prints the structure it is in there."""
+    shown = {
+        "Rule": rule.get("rule") or "",
+        "Message": rule.get("message") or "",
+        "MessageExpression": rule.get("messageExpression") or "",
+        "Reason": rule.get("reason"),
+        "FieldPath": rule.get("fieldPath") or "",
+        "OptionalOldSelf": rule.get("optionalOldSelf"),
+    }
+    members = ",".join(f"{encoded(name)}:{encoded(value)}" for name, value in shown.items())
+    return Cause(INVALID, f"Invalid value: {{{members}}}: {why}", where)

@@ -1,0 +1,284 @@
+"""What is wrong with a definition: names, versions, schemas, subresources, columns, conversion.
+
+A real server keeps what all versions have in common in one place, and names it so in complaints:
+`spec.validation.openAPIV3Schema` instead of `spec.versions[0].schema.openAPIV3Schema`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from quintant.cluster.catalog import Plain, Verdict
+from quintant.cluster.causes import (
+    INVALID,
+    forbidden_field,
+    required,
+    unsupported,
+    wrong,
+)
+from quintant.cluster.crd_approval import approval_causes
+from quintant.cluster.crd_conversion import conversion_causes
+from quintant.cluster.crd_defaults import default_causes
+from quintant.cluster.crd_names import name_causes
+from quintant.cluster.crd_openapi import openapi_causes
+from quintant.cluster.crd_parts import column_causes, selectable_causes, subresource_causes
+from quintant.cluster.crd_schema import below, structural_causes, unsupported_keyword
+from quintant.cluster.formats import recognized
+from quintant.cluster.golang import encoded, quoted
+from quintant.cluster.names import identifier_complaint, subdomain_complaint
+from quintant.runtime.errors import Cause
+
+WARNING_LIMIT = 256
+"""Characters of a deprecation warning."""
+# Fields of a version that are said once where all versions agree, and how they are called then.
+_SHARED = {
+    "schema": "validation",
+    "subresources": "subresources",
+    "additionalPrinterColumns": "additionalPrinterColumns",
+    "selectableFields": "selectableFields",
+}
+_ROOT_ALLOWED = (
+    "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength "
+    "MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties "
+    "ExternalDocs Example XPreserveUnknownFields XValidations"
+)
+_ROOT_KEYWORDS = frozenset(
+    {
+        *("description", "type", "format", "title", "maximum", "exclusiveMaximum", "minimum"),
+        *("exclusiveMinimum", "maxLength", "minLength", "pattern", "maxItems", "minItems"),
+        *("uniqueItems", "multipleOf", "required", "items", "properties", "externalDocs"),
+        *("example", "x-kubernetes-preserve-unknown-fields", "x-kubernetes-validations"),
+    }
+)
+
+
+def judge(crd: Plain, live: Plain | None, sub: str, found: Sequence[Cause]) -> Verdict:
+    """What is wrong with a definition, and which formats in it mean nothing."""
+    if sub == "status":
+        return Verdict(list(name_causes(crd["status"].get("acceptedNames") or {}, _ACCEPTED)))
+    causes = [*_name(crd, live), *_spec(crd["spec"]), *_unchanged(crd, live)]
+    causes += name_causes(crd["status"].get("acceptedNames") or {}, _ACCEPTED)
+    causes += _stored(crd)
+    causes += approval_causes(crd, live)
+    if crd["spec"].get("preserveUnknownFields"):
+        text = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in"
+        where = "spec.preserveUnknownFields"
+        causes.append(wrong(where, True, f"{text} spec.versions[*].schema instead"))
+    return Verdict(causes, _advice(crd, live))
+
+
+_ACCEPTED = "status.acceptedNames"
+
+
+def _name(crd: Plain, live: Plain | None) -> Iterator[Cause]:
+    spec, name = crd["spec"], crd["metadata"].get("name", "")
+    wanted = f"{spec['names'].get('plural', '')}.{spec.get('group', '')}"
+    if live is None and name != wanted:
+        yield wrong("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
+
+
+def _spec(spec: Plain) -> Iterator[Cause]:
+    yield from _group(spec.get("group") or "")
+    scope = spec.get("scope") or ""
+    if not scope:
+        yield required("spec.scope")
+    elif scope not in ("Cluster", "Namespaced"):
+        yield unsupported("spec.scope", scope, ["Cluster", "Namespaced"])
+    versions = spec.get("versions") or []
+    for at, version in enumerate(versions):
+        if not (version.get("schema") or {}).get("openAPIV3Schema"):
+            yield required(f"spec.versions[{at}].schema.openAPIV3Schema")
+    yield from _versions(versions)
+    for name in ("plural", "singular", "kind", "listKind"):
+        if not spec["names"].get(name):
+            yield required(f"spec.names.{name}")
+    yield from name_causes(spec["names"], "spec.names")
+    shared = {key: versions[0][key] for key in _common(versions)}
+    yield from _parts(shared, "spec", _SHARED, status=any(map(_has_status, versions)))
+    yield from conversion_causes(spec.get("conversion"), "spec.conversion")
+
+
+def _group(group: str) -> Iterator[Cause]:
+    if not group:
+        yield required("spec.group")
+    elif complaint := subdomain_complaint(group):
+        yield wrong("spec.group", group, complaint)
+    elif "." not in group:
+        yield wrong("spec.group", group, "should be a domain with at least one dot")
+
+
+def _common(versions: list[Plain]) -> list[str]:
+    """The fields that all versions have and agree in."""
+    first = versions[0] if versions else {}
+    return [
+        key
+        for key in _SHARED
+        if first.get(key) and all(each.get(key) == first[key] for each in versions)
+    ]
+
+
+def _versions(versions: list[Plain]) -> Iterator[Cause]:
+    common = _common(versions)
+    for at, version in enumerate(versions):
+        where = f"spec.versions[{at}]"
+        if complaint := identifier_complaint(version.get("name") or ""):
+            yield wrong(f"{where}.name", version.get("name") or "", complaint)
+        yield from _deprecation(version, f"{where}.deprecationWarning")
+        own = {key: version[key] for key in _SHARED if key in version and key not in common}
+        yield from _parts(own, where, {}, status=_has_status(version))
+    names = [version.get("name") for version in versions]
+    if len(set(names)) != len(names):
+        yield _wrong_versions(versions, "must contain unique version names")
+    if sum(1 for version in versions if version.get("storage")) != 1:
+        text = "must have exactly one version marked as storage version"
+        yield _wrong_versions(versions, text)
+
+
+def _wrong_versions(versions: list[Plain], text: str) -> Cause:
+    """All versions are shown, as Go prints the structures they are in there."""
+    listed = ",".join(_spelt(version, _common(versions)) for version in versions)
+    return Cause(INVALID, f"Invalid value: [{listed}]: {text}", "spec.versions")
+
+
+def _spelt(version: Plain, common: Sequence[str]) -> str:
+    fields = {
+        "Name": version.get("name") or "",
+        "Served": bool(version.get("served")),
+        "Storage": bool(version.get("storage")),
+        "Deprecated": bool(version.get("deprecated")),
+        "DeprecationWarning": version.get("deprecationWarning"),
+        **{
+            key[0].upper() + key[1:]: None if key in common else version.get(key) for key in _SHARED
+        },
+    }
+    members = (f"{encoded(name)}:{encoded(value)}" for name, value in fields.items())
+    return f"{{{','.join(members)}}}"
+
+
+def _deprecation(version: Plain, where: str) -> Iterator[Cause]:
+    text = version.get("deprecationWarning")
+    if text is None:
+        return
+    if not version.get("deprecated"):
+        yield wrong(where, text, "can only be set for deprecated versions")
+        return
+    if len(text.encode()) > WARNING_LIMIT:
+        yield wrong(where, text, f"must be <= {WARNING_LIMIT} characters long")
+    if not text:
+        yield wrong(where, text, "must not be an empty string")
+    odd = next((at for at, char in enumerate(text) if not char.isprintable()), None)
+    if odd is not None:
+        why = "must only contain printable UTF-8 characters; non-printable character found at"
+        yield wrong(where, text, f"{why} index {odd}")
+
+
+def _has_status(version: Plain) -> bool:
+    return (version.get("subresources") or {}).get("status") is not None
+
+
+def _parts(
+    parts: Mapping[str, Any], where: str, names: Mapping[str, str], *, status: bool
+) -> Iterator[Cause]:
+    """What is wrong with the fields of a version, or with those that all versions share."""
+    schema = (parts.get("schema") or {}).get("openAPIV3Schema")
+    if schema:
+        path = f"{where}.{names.get('schema', 'schema')}.openAPIV3Schema"
+        yield from schema_causes(schema, path, status=status)
+    if "subresources" in parts:
+        yield from subresource_causes(parts["subresources"], f"{where}.subresources")
+    for at, column in enumerate(parts.get("additionalPrinterColumns") or ()):
+        yield from column_causes(column, f"{where}.additionalPrinterColumns[{at}]")
+    if parts.get("selectableFields") and schema:
+        yield from selectable_causes(parts["selectableFields"], schema, f"{where}.selectableFields")
+
+
+def schema_causes(schema: Mapping[str, Any], path: str, *, status: bool) -> Iterator[Cause]:
+    """What is wrong with a schema."""
+    causes = list(_root(schema, path, status=status))
+    unstructured = unsupported_keyword(schema)
+    if not unstructured:
+        causes += structural_causes(schema, path)
+        # Defaults and rules are judged by the schema: it has to be one.
+        unsound = bool(causes)
+        causes += () if unsound else default_causes(schema, path)
+    rules = not unstructured and not causes
+    causes += openapi_causes(schema, path, rules=rules)
+    if unstructured and not causes:
+        causes.append(wrong(path, "", unstructured))
+    yield from causes
+
+
+def _root(schema: Mapping[str, Any], path: str, *, status: bool) -> Iterator[Cause]:
+    if status:
+        found = schema.get("type")
+        if found and found != "object":
+            text = 'only "object" is allowed as the type at the root of the schema if the status'
+            yield wrong(f"{path}.type", found, f"{text} subresource is enabled")
+        elif not _ROOT_KEYWORDS.issuperset(schema):
+            text = "fields are allowed at the root of the schema if the status subresource is"
+            yield wrong(path, dict(schema), f"only [{_ROOT_ALLOWED}] {text} enabled")
+    if schema.get("nullable"):
+        yield forbidden_field(f"{path}.nullable", "nullable cannot be true at the root")
+
+
+def _unchanged(crd: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What an update may not change, some of it only once the kind is served."""
+    if live is None:
+        return
+    fixed = [("group",), ("names", "plural")]
+    conditions = live["status"].get("conditions") or ()
+    if any(each["type"] == "Established" and each["status"] == "True" for each in conditions):
+        fixed = [("scope",), ("names", "kind"), *fixed]
+    for path in fixed:
+        new, old = _at(crd["spec"], path), _at(live["spec"], path)
+        if new != old:
+            yield wrong(f"spec.{'.'.join(path)}", new, "field is immutable")
+
+
+def _at(spec: Plain, path: tuple[str, ...]) -> Any:
+    found: Any = spec
+    for name in path:
+        found = found.get(name) or ""
+    return found
+
+
+def _stored(crd: Plain) -> Iterator[Cause]:
+    where = "status.storedVersions"
+    stored = crd["status"].get("storedVersions") or []
+    if not stored:
+        yield wrong(where, None, "must have at least one stored version")
+        return
+    versions = {v.get("name"): v for v in crd["spec"].get("versions") or ()}
+    for name, version in versions.items():
+        if version.get("storage") and name not in stored:
+            yield wrong(where, stored, f"must have the storage version {name}")
+    for at, name in enumerate(stored):
+        if name not in versions:
+            text = (
+                f"missing from spec.versions; {name} was previously a storage version, and must "
+                "remain in spec.versions until a storage migration ensures no data remains "
+                f"persisted in {name} and removes {name} from status.storedVersions"
+            )
+            yield wrong(f"{where}[{at}]", name, text)
+
+
+def _advice(crd: Plain, live: Plain | None) -> list[str]:
+    before = set() if live is None else set(_odd_formats(live["spec"]))
+    odd = [name for name in _odd_formats(crd["spec"]) if name not in before]
+    return [f"unrecognized format {quoted(name)}" for name in odd]
+
+
+def _odd_formats(spec: Plain) -> Iterator[str]:
+    for version in spec.get("versions") or ():
+        schema = (version.get("schema") or {}).get("openAPIV3Schema")
+        if schema:
+            yield from _odd_formats_of(schema)
+
+
+def _odd_formats_of(schema: Mapping[str, Any]) -> Iterator[str]:
+    name = schema.get("format")
+    if name and not recognized(schema.get("type") or "", name):
+        yield name
+    for _, each in below(schema):
+        yield from _odd_formats_of(each)

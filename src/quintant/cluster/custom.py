@@ -1,0 +1,106 @@
+"""Custom resources of one version: what is done to what a client sends, and what must hold.
+
+    prune, drop nulls, read embedded metadata ─► default ─► judge: schema, scale, lists, rules
+
+Built once when a definition is served; everything that can be prepared then is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from quintant.cluster import embedded, structural, uniqueness
+from quintant.cluster.catalog import Plain, Verdict
+from quintant.cluster.causes import (
+    MISTYPED,
+    NOWHERE,
+    REQUIRED,
+    TOO_LONG,
+    TOO_MANY,
+    UNSUPPORTED,
+    wrong,
+)
+from quintant.cluster.correlation import ABSENT
+from quintant.cluster.metadata import finalizer_advice
+from quintant.cluster.replicas import replica_causes
+from quintant.cluster.rules import Rules
+from quintant.cluster.validation import Validator
+from quintant.runtime.errors import Cause
+from quintant.runtime.resource import Scale
+
+Schema = Mapping[str, Any]
+_STATUS = "status"
+_BLOCKING = frozenset({UNSUPPORTED, REQUIRED, TOO_LONG, TOO_MANY, MISTYPED})
+_BLOCKED = (
+    "some validation rules were not checked because the object was invalid; correct the existing "
+    "errors to complete validation"
+)
+
+
+class CustomSchema:
+    """A version's schema at work."""
+
+    def __init__(self, schema: Schema, scale: Scale | None = None) -> None:
+        self._place = structural.resource(schema)
+        self._whole = Validator(schema)
+        self._status = Validator((schema.get("properties") or {}).get(_STATUS) or {})
+        self._rules = Rules.of(schema)
+        self._scale = scale
+
+    def prune(self, obj: Plain) -> list[str]:
+        """Drop what the schema does not know, in place; the paths of it, Mistyped if unreadable."""
+        unknown = structural.prune(obj, self._place)
+        structural.drop_nulls(obj, self._place)
+        return unknown + embedded.coerce(obj, self._place)
+
+    def default(self, obj: Plain) -> None:
+        """Add what the schema says of what is absent, in place."""
+        structural.default(obj, self._place)
+
+    def strip(self, obj: Plain) -> None:
+        """Drop what the schema does not know from what was stored, in place."""
+        structural.prune(obj, self._place)
+        structural.drop_nulls(obj, self._place)
+
+    def renew(self, obj: Plain) -> None:
+        """Bring what was stored under another schema up to this one, in place."""
+        self.strip(obj)
+        self.default(obj)
+
+    def judge(self, obj: Plain, live: Plain | None, sub: str, found: Sequence[Cause]) -> Verdict:
+        """What is wrong with an object, beside what was already found."""
+        causes = list(self._causes(obj, live, sub))
+        if self._rules is None:
+            return Verdict(causes, _advice(obj, live, sub))
+        if any(cause.reason in _BLOCKING for cause in (*found, *causes)):
+            causes.append(wrong(NOWHERE, None, _BLOCKED))
+            return Verdict(causes, _advice(obj, live, sub))
+        verdict = self._rules.judge(obj, ABSENT if live is None else live)
+        advice = [*verdict.warnings, *_advice(obj, live, sub)]
+        return Verdict([*causes, *verdict.causes], advice)
+
+    def _causes(self, obj: Plain, live: Plain | None, sub: str) -> Iterator[Cause]:
+        if sub == _STATUS:
+            if _STATUS in obj:
+                before = (live or {}).get(_STATUS)
+                yield from self._status(obj[_STATUS], before, prefix=_STATUS)
+        else:
+            yield from self._whole(obj, ABSENT if live is None else live)
+        if self._scale is not None:
+            yield from replica_causes(obj, self._scale, status_only=sub == _STATUS)
+        if sub != _STATUS:
+            yield from embedded.complaints(obj, self._place)
+        yield from self._repeated(obj, live)
+
+    def _repeated(self, obj: Plain, live: Plain | None) -> Iterable[Cause]:
+        """Lists with duplicates, unless there were such before."""
+        if live is not None and any(uniqueness.repeated(live, self._place)):
+            return ()
+        return uniqueness.repeated(obj, self._place)
+
+
+def _advice(obj: Plain, live: Plain | None, sub: str) -> list[str]:
+    if sub == _STATUS:
+        return []
+    return finalizer_advice(obj["metadata"], None if live is None else live["metadata"])

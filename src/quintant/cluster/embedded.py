@@ -1,0 +1,103 @@
+"""Objects inside custom resources: apiVersion, kind and metadata as every object's are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from quintant.cluster import tables
+from quintant.cluster.causes import required, wrong
+from quintant.cluster.fitting import Mistyped, fit
+from quintant.cluster.golang import shown
+from quintant.cluster.metadata import embedded_causes, no_metadata
+from quintant.cluster.names import identifier_complaint
+from quintant.cluster.structural import Structure
+from quintant.runtime.errors import Cause
+
+_TEXTS = ("apiVersion", "kind")
+
+
+def coerce(value: Any, place: Structure | None, path: str = "") -> list[str]:
+    """Read embedded metadata as Go reads it, in place; the paths of what is unknown there.
+
+    Mistyped where it cannot be read.
+    """
+    if place is None or not place.embeds:
+        return []
+    unknown: list[str] = []
+    if isinstance(value, dict):
+        if place.embedded and path:
+            unknown += _coerced(value, path)
+        for name in value:
+            unknown += coerce(value[name], place.child(name), _below(place, path, name))
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            unknown += coerce(item, place.items, f"{path}[{at}]")
+    return sorted(unknown)
+
+
+def complaints(value: Any, place: Structure | None, path: str = "") -> Iterator[Cause]:
+    """What is wrong with embedded objects beyond their schemas."""
+    if place is None or not place.embeds:
+        return
+    if isinstance(value, dict):
+        if place.embedded and path:
+            yield from _complaints(value, path)
+        for name, child in value.items():
+            yield from complaints(child, place.child(name), _below(place, path, name))
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            yield from complaints(item, place.items, f"{path}[{at}]")
+
+
+def _below(place: Structure, path: str, name: str) -> str:
+    if name not in place.properties and place.open:
+        return f"{path}[{name}]"
+    return f"{path}.{name}" if path else name
+
+
+def _coerced(value: dict[str, Any], path: str) -> list[str]:
+    for name in _TEXTS:
+        if name in value and not isinstance(value[name], str):
+            raise Mistyped(f"{path}.{name}: Invalid value: {shown(value[name])}: must be a string")
+    if "metadata" not in value:
+        return []
+    sent = value["metadata"]
+    value["metadata"] = metadata = {} if sent is None else sent
+    before = shown(sent)
+    try:
+        unknown = _fitted(metadata)
+    except Mistyped as error:
+        raise Mistyped(f"{path}.metadata: Invalid value: {before}: {error}") from None
+    return [f"{path}.metadata.{name}" for name in unknown]
+
+
+def _fitted(metadata: Any) -> list[str]:
+    if not isinstance(metadata, dict):
+        raise Mistyped(no_metadata(metadata))
+    return fit(tables.message("meta.v1.ObjectMeta"), metadata)
+
+
+def _complaints(value: dict[str, Any], path: str) -> Iterator[Cause]:
+    for name in _TEXTS:
+        where = f"{path}.{name}"
+        if name not in value:
+            yield required(where)
+        elif not value[name]:
+            yield wrong(where, value[name], "must not be empty")
+        elif complaint := _ODDITIES[name](value[name]):
+            yield wrong(where, value[name], complaint)
+    if "metadata" in value:
+        yield from embedded_causes(value["metadata"], f"{path}.metadata")
+
+
+def _odd_version(version: str) -> str:
+    return "" if version.count("/") < 2 else f"unexpected GroupVersion string: {version}"
+
+
+def _odd_kind(kind: str) -> str:
+    complaint = identifier_complaint(kind.lower())
+    return f"may have mixed case, but should otherwise match: {complaint}" if complaint else ""
+
+
+_ODDITIES = {"apiVersion": _odd_version, "kind": _odd_kind}

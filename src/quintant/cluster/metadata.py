@@ -1,0 +1,119 @@
+"""What is wrong with metadata: an object's own, and that of objects embedded in others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from quintant.cluster.causes import forbidden_field, too_long, wrong
+from quintant.cluster.golang import quoted
+from quintant.cluster.names import (
+    key_complaint,
+    label_complaint,
+    segment_complaint,
+    word_complaint,
+)
+from quintant.runtime.errors import Cause
+
+ANNOTATIONS_LIMIT = 256 * 1024
+"""Bytes of all annotations together."""
+STANDARD_FINALIZERS = frozenset({"kubernetes", "foregroundDeletion", "orphan"})
+
+Metadata = Mapping[str, Any]
+
+
+def no_metadata(value: Any) -> str:
+    """What Go says of something in the place of metadata."""
+    found = {str: "string", bool: "bool", list: "array"}.get(type(value), "number")
+    return f"json: cannot unmarshal {found} into Go value of type v1.ObjectMeta"
+
+
+def embedded_causes(metadata: Metadata, where: str) -> Iterator[Cause]:
+    """What is wrong with the metadata of an object embedded in another; it may lack a name."""
+    for field in ("generateName", "name"):
+        name = metadata.get(field) or ""
+        if complaint := segment_complaint(name):
+            yield wrong(f"{where}.{field}", name, complaint)
+    namespace = metadata.get("namespace") or ""
+    if namespace and (complaint := word_complaint(namespace)):
+        yield wrong(f"{where}.namespace", namespace, complaint)
+    if metadata.get("generation", 0) < 0:
+        text = "must be greater than or equal to 0"
+        yield wrong(f"{where}.generation", metadata["generation"], text)
+    yield from map_causes(metadata, where)
+    yield from owner_causes(metadata, where)
+    yield from finalizer_causes(metadata, where)
+
+
+def map_causes(metadata: Metadata, where: str = "metadata") -> Iterator[Cause]:
+    """What is wrong with labels and annotations."""
+    annotations = metadata.get("annotations") or {}
+    for key, value in (metadata.get("labels") or {}).items():
+        if complaint := key_complaint(key):
+            yield wrong(f"{where}.labels", key, complaint)
+        if complaint := label_complaint(value):
+            yield wrong(f"{where}.labels", value, complaint)
+    for key in annotations:
+        if complaint := key_complaint(key.lower()):
+            yield wrong(f"{where}.annotations", key, complaint)
+    size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
+    if size > ANNOTATIONS_LIMIT:
+        yield too_long(f"{where}.annotations", ANNOTATIONS_LIMIT)
+
+
+def owner_causes(metadata: Metadata, where: str = "metadata") -> Iterator[Cause]:
+    """What is wrong with owner references."""
+    owners = metadata.get("ownerReferences") or []
+    field, first = f"{where}.ownerReferences", ""
+    for owner in owners:
+        yield from _owner_causes(owner, field)
+        if owner.get("controller"):
+            name = f"{owner.get('kind', '')}/{owner.get('name', '')}"
+            if first:
+                text = 'Only one reference can have Controller set to true. Found "true" in'
+                yield wrong(field, owners, f"{text} references for {first} and {name}")
+            first = first or name
+
+
+def _owner_causes(owner: Metadata, field: str) -> Iterator[Cause]:
+    version = owner.get("apiVersion") or ""
+    if not version.rpartition("/")[2]:
+        yield wrong(f"{field}.apiVersion", version, "version must not be empty")
+    for name in ("kind", "name", "uid"):
+        if not owner.get(name):
+            yield wrong(f"{field}.{name}", "", "must not be empty")
+
+
+def finalizer_causes(
+    metadata: Metadata, where: str = "metadata", *, core: bool = False
+) -> Iterator[Cause]:
+    """What is wrong with finalizers; those of the core group need a domain or a standard name."""
+    for at, finalizer in enumerate(metadata.get("finalizers") or ()):
+        if complaint := key_complaint(finalizer):
+            yield wrong(f"{where}.finalizers[{at}]", finalizer, complaint)
+        elif core and "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
+            text = "name is neither a standard finalizer name nor is it fully qualified"
+            yield wrong(f"{where}.finalizers[{at}]", finalizer, text)
+
+
+def late_finalizer_causes(metadata: Metadata, live: Metadata) -> Iterator[Cause]:
+    """Nobody may add a finalizer to an object that is being deleted."""
+    before = live.get("finalizers") or ()
+    new = sorted(set(metadata.get("finalizers") or ()) - set(before))
+    if new:
+        listed = ", ".join(quoted(finalizer) for finalizer in new)
+        text = "no new finalizers can be added if the object is being deleted, found new finalizers"
+        yield forbidden_field("metadata.finalizers", f"{text} []string{{{listed}}}")
+
+
+def finalizer_advice(metadata: Metadata, live: Metadata | None) -> list[str]:
+    """Warnings about new finalizers of a custom resource that others might choose, too."""
+    before = (live or {}).get("finalizers") or ()
+    new = sorted(set(metadata.get("finalizers") or ()) - set(before))
+    return [
+        f"metadata.finalizers: {quoted(name)}: prefer a domain-qualified finalizer name"
+        f"{' including a path (/)' if '.' in name else ''} to avoid accidental conflicts with "
+        "other finalizer writers"
+        for name in new
+        if "/" not in name and name not in STANDARD_FINALIZERS
+    ]

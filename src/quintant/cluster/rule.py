@@ -1,0 +1,168 @@
+"""One rule of x-kubernetes-validations: its programs, and what a run of it says.
+
+Compiling happens when a definition is written, where complaints are told to its author, and again
+when it is served, where there can be none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from quintant.cluster.fieldpaths import BadPath, field_path
+
+Schema = Mapping[str, Any]
+MESSAGE_BYTES = 5 * 1024
+"""Of a computed message; a longer one is ignored."""
+ROOT = "selfType"
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What a run of a rule came to: it holds, or it does not, or it failed."""
+
+    holds: bool = False
+    cost: int = 0
+    error: str = ""
+    fatal: bool = False
+    """No other rule may run after this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule that compiles."""
+
+    text: str
+    program: Any
+    type: Any
+    message: str = ""
+    message_program: Any = None
+    reason: str = ""
+    field: str = ""
+    """What it is about, from its own place; empty for that place."""
+    optional_old: bool = False
+
+    @property
+    def transition(self) -> bool:
+        """Whether it compares with what was there before."""
+        return "oldSelf" in self.program.uses
+
+    @property
+    def label(self) -> str:
+        """How it is named in errors."""
+        return (self.message or self.text).strip()
+
+    def run(self, value: Any, old: Any, limit: int) -> Ruling:
+        """Evaluate the rule for a value."""
+        from quintant.cluster.cel import CelError, TooExpensive
+
+        try:
+            outcome = self.program.run(self._variables(value, old), limit)
+        except TooExpensive as error:
+            text = "no further validation rules will be run due to call cost exceeds limit for rule"
+            return Ruling(cost=limit, error=f"'{error}': {text}: {self.label}", fatal=True)
+        except CelError as error:
+            return Ruling(error=self._failure(str(error)))
+        return Ruling(outcome.value is True, outcome.cost)
+
+    def explain(self, value: Any, old: Any, limit: int) -> tuple[str, int]:
+        """The message for a value that breaks the rule, and what it cost."""
+        message, cost = "", 0
+        if self.message_program is not None:
+            message, cost = self._computed(value, old, limit)
+        return message or self.message.strip() or f"failed rule: {self.text.strip()}", cost
+
+    def _computed(self, value: Any, old: Any, limit: int) -> tuple[str, int]:
+        """The computed message; empty if there is none worth telling."""
+        from quintant.cluster.cel import CelError
+
+        try:
+            outcome = self.message_program.run(self._variables(value, old), limit)
+        except CelError:
+            return "", 0
+        text = outcome.value.strip()
+        usable = len(text.encode()) <= MESSAGE_BYTES and "\n" not in text
+        return text if usable else "", outcome.cost
+
+    def _variables(self, value: Any, old: Any) -> dict[str, Any]:
+        from quintant.cluster.cel.schemas import convert
+        from quintant.cluster.cel.values import NONE, Optional
+
+        variables = {"self": convert(value, self.type)}
+        if self.optional_old:
+            before = NONE if old is None else Optional(convert(old, self.type))
+            return {**variables, "oldSelf": before}
+        return variables if old is None else {**variables, "oldSelf": convert(old, self.type)}
+
+    def _failure(self, error: str) -> str:
+        if error.startswith("no such overload"):
+            text = "call arguments did not match a supported operator, function or macro signature"
+            return f"'{error}': {text} for rule: {self.label}"
+        return f"{error} evaluating rule: {self.label}"
+
+
+class BadRule(ValueError):
+    """A rule does not compile; `field` is the part of it that does not."""
+
+    def __init__(self, text: str, field: str = "rule") -> None:
+        super().__init__(text)
+        self.field = field
+
+
+def compile_rules(schema: Schema, *, root: bool) -> Iterator[Rule]:
+    """The rules of a schema's own place; BadRule for the first that does not compile."""
+    rules = schema.get("x-kubernetes-validations") or ()
+    if not rules:
+        return
+    from quintant.cluster.cel.schemas import declare
+
+    declared = declare(schema, root=root, name=ROOT)
+    for each in rules:
+        yield compile_rule(each, declared, schema)
+
+
+def compile_rule(rule: Mapping[str, Any], declared: Any, schema: Schema) -> Rule:
+    """A rule about values of a type; BadRule if it does not compile."""
+    # The language is loaded with the first rule: many clusters have none.
+    from quintant.cluster import cel
+    from quintant.cluster.cel.types import optional_of
+
+    optional = bool(rule.get("optionalOldSelf"))
+    variables = {"self": declared, "oldSelf": optional_of(declared) if optional else declared}
+    text, message = rule.get("rule", ""), rule.get("messageExpression") or ""
+    try:
+        program = cel.compile_rule(text, variables)
+    except cel.Uncompilable as error:
+        raise BadRule(str(error)) from None
+    if program.type not in ("bool", "dyn"):
+        raise BadRule("cel expression must evaluate to a bool")
+    return Rule(
+        text,
+        program,
+        declared,
+        message=rule.get("message") or "",
+        message_program=_message_program(message, variables) if message else None,
+        reason=rule.get("reason") or "",
+        field=_relative(rule.get("fieldPath") or "", schema),
+        optional_old=optional,
+    )
+
+
+def _message_program(text: str, variables: Mapping[str, Any]) -> Any:
+    from quintant.cluster import cel
+
+    try:
+        program = cel.compile_rule(text, variables)
+    except cel.Uncompilable as error:
+        raise BadRule(f"messageExpression {error}", "messageExpression") from None
+    if program.type not in ("string", "dyn"):
+        raise BadRule("messageExpression must evaluate to a string", "messageExpression")
+    return program
+
+
+def _relative(path: str, schema: Schema) -> str:
+    try:
+        return field_path(path, schema).text if path else ""
+    except BadPath:
+        return ""

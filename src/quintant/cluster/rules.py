@@ -1,0 +1,187 @@
+"""x-kubernetes-validations at work: the rules of a schema, run on every place they are about.
+
+Rules see `self`, and `oldSelf` where the place has a counterpart in the object before: then they
+are about a transition, and are left out when there is none. A rule that was broken before at a
+place that did not change only warns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from quintant.cluster.catalog import Verdict
+from quintant.cluster.causes import (
+    NOWHERE,
+    duplicate,
+    forbidden_field,
+    repeated,
+    required,
+    untrue,
+    wrong,
+)
+from quintant.cluster.correlation import ABSENT, Keyed, same
+from quintant.cluster.rule import Rule, compile_rules
+from quintant.runtime.errors import Cause
+
+Schema = Mapping[str, Any]
+RUN_LIMIT = 1_000_000
+"""What one run of one rule may cost."""
+OBJECT_LIMIT = 10_000_000
+"""What all rules together may cost for one object."""
+_OUT_OF_BUDGET = (
+    "validation failed due to running out of cost budget, no further validation rules will be run"
+)
+_NO_FIELDS: Mapping[str, Any] = {}
+
+
+class _Stop(Exception):
+    """The budget is used up: nothing more is checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of one place in an object and of everything below it."""
+
+    type: str
+    rules: tuple[Rule, ...] = ()
+    properties: Mapping[str, Rules] = field(default_factory=dict)
+    rest: Rules | None = None
+    items: Rules | None = None
+    keyed: Keyed | None = None
+
+    @classmethod
+    def of(cls, schema: Schema, *, root: bool = True) -> Rules | None:
+        """None where a schema has no rules; they must compile, as those of a definition do."""
+        properties = {
+            name: found
+            for name, below in (schema.get("properties") or {}).items()
+            if (found := cls._below(below)) is not None
+        }
+        rest, items = (
+            cls._below(schema.get("additionalProperties")),
+            cls._below(schema.get("items")),
+        )
+        rules = tuple(compile_rules(schema, root=root))
+        if not (rules or properties or rest or items):
+            return None
+        return cls(schema.get("type", ""), rules, properties, rest, items, Keyed.of(schema))
+
+    @classmethod
+    def _below(cls, schema: Any) -> Rules | None:
+        if not isinstance(schema, dict):
+            return None
+        return cls.of(schema, root=bool(schema.get("x-kubernetes-embedded-resource")))
+
+    def judge(self, obj: Any, old: Any, path: str = "") -> Verdict:
+        """What breaks the rules of an object, and what did so before."""
+        court = _Court()
+        with suppress(_Stop):
+            court.visit(self, obj, old, _Place(path, obj, old))
+        return Verdict(court.causes, court.warnings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a value is, and what it is compared with to tell whether it changed."""
+
+    path: str
+    new: Any = ABSENT
+    old: Any = ABSENT
+    hidden: bool = False
+    """Whether it changed cannot be told."""
+
+    def below(self, path: str, new: Any, old: Any, *, hidden: bool = False) -> _Place:
+        """A place in this one; without a counterpart the whole is what did or did not change."""
+        if self.hidden or hidden:
+            return _Place(path, hidden=True)
+        return _Place(path, self.new, self.old) if old is ABSENT else _Place(path, new, old)
+
+    @property
+    def unchanged(self) -> bool:
+        return not self.hidden and self.old is not ABSENT and same(self.new, self.old)
+
+
+@dataclass(slots=True)
+class _Court:
+    """One object's trial."""
+
+    causes: list[Cause] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    budget: int = OBJECT_LIMIT
+
+    def visit(self, node: Rules, value: Any, old: Any, place: _Place) -> None:
+        if value is None:
+            return
+        before = None if old is ABSENT else old
+        for rule in node.rules:
+            self._run(node, rule, value, before, place)
+        if isinstance(value, dict):
+            self._fields(node, value, before, place)
+        elif isinstance(value, list) and node.items is not None:
+            self._items(node, value, before, place)
+
+    def _fields(self, node: Rules, value: Mapping[str, Any], old: Any, place: _Place) -> None:
+        before = old if isinstance(old, dict) else _NO_FIELDS
+        for name, child in value.items():
+            found = node.properties.get(name)
+            where = f"{place.path}.{name}" if place.path else name
+            if found is None and node.rest is not None:
+                found, where = node.rest, f"{place.path}[{name}]"
+            if found is not None:
+                was = before.get(name, ABSENT)
+                hidden = not place.path and name in ("apiVersion", "kind")
+                self.visit(found, child, was, place.below(where, child, was, hidden=hidden))
+
+    def _items(self, node: Rules, values: list[Any], old: Any, place: _Place) -> None:
+        assert node.items is not None, "asked before"
+        known = node.keyed.index(old) if node.keyed is not None else {}
+        for at, item in enumerate(values):
+            was = known.get(node.keyed.key(item), ABSENT) if node.keyed is not None else ABSENT
+            self.visit(node.items, item, was, place.below(f"{place.path}[{at}]", item, was))
+
+    def _run(self, node: Rules, rule: Rule, value: Any, old: Any, place: _Place) -> None:
+        if rule.transition and old is None and not rule.optional_old:
+            return
+        path = place.path or NOWHERE
+        if self.budget <= 0:
+            self._stop(wrong(path, node.type, _OUT_OF_BUDGET))
+        outcome = rule.run(value, old, RUN_LIMIT)
+        if outcome.cost > self.budget:
+            self._stop(wrong(path, node.type, _OUT_OF_BUDGET))
+        self.budget -= outcome.cost
+        if outcome.error:
+            self.causes.append(wrong(path, node.type, outcome.error))
+            if outcome.fatal:
+                raise _Stop()
+        elif not outcome.holds:
+            self._broken(node, rule, value, old, place)
+
+    def _broken(self, node: Rules, rule: Rule, value: Any, old: Any, place: _Place) -> None:
+        message, cost = rule.explain(value, old, RUN_LIMIT)
+        self.budget -= cost
+        below = f".{rule.field}" if place.path else rule.field
+        path = (place.path + below if rule.field else place.path) or NOWHERE
+        cause = _cause(rule, node, path, value, message)
+        if not rule.transition and place.unchanged:
+            self.warnings.append(f"{cause.field}: {cause.message}")
+        else:
+            self.causes.append(cause)
+
+    def _stop(self, cause: Cause) -> None:
+        self.causes.append(cause)
+        raise _Stop()
+
+
+def _cause(rule: Rule, node: Rules, path: str, value: Any, message: str) -> Cause:
+    large = node.type in ("object", "array")
+    match rule.reason:
+        case "FieldValueForbidden":
+            return forbidden_field(path, message)
+        case "FieldValueRequired":
+            return required(path, message)
+        case "FieldValueDuplicate":
+            return repeated(path) if large else duplicate(path, value)
+    return untrue(path, message) if large else wrong(path, value, message)

@@ -1,0 +1,164 @@
+"""Values against schemas: a schema becomes closures once, and every write runs them.
+
+A check is called with a value, its path and the value it replaces; it answers with causes, in the
+order and the words of a real server. What is wrong but was so before, at the same place, is let
+through: a stricter schema must not block changes elsewhere in an object.
+
+    compiled(schema) ──► per type of value: type, logic, text, format, bounds, items, enum, fields
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from quintant.cluster import validation_values as values
+from quintant.cluster.causes import NOWHERE, required, too_many, wrong
+from quintant.cluster.correlation import ABSENT, Keyed, same
+from quintant.cluster.validation_logic import logic
+from quintant.cluster.validation_numbers import number
+from quintant.cluster.validation_values import SORTS, Check, Part, Schema, Sort, fitted, in_body
+from quintant.runtime.errors import Cause
+
+_NOTHING: Sequence[Cause] = ()
+_NO_FIELDS: Mapping[str, Any] = {}
+# Of an object as a whole these are the same before and after, whatever was stored.
+_HIDDEN = frozenset({"apiVersion", "kind"})
+
+
+class Validator:
+    """What tells whether a value fits a schema."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._check = compiled(schema)
+
+    def __call__(self, value: Any, old: Any = ABSENT, prefix: str = "") -> list[Cause]:
+        """The causes, each once; their fields are below `prefix`."""
+        found = self._check(value, "", old)
+        return [_placed(cause, prefix) for cause in dict.fromkeys(found)]
+
+
+def compiled(schema: Schema, *, nested: bool = False) -> Check:
+    """The check of a schema; one nested in a logical combination never lets old errors through."""
+    parts = {found: tuple(_parts(schema, sort)) for found, sort in SORTS.items()}
+
+    def check(value: Any, path: str, old: Any) -> Sequence[Cause]:
+        value = fitted(value)
+        chosen = parts[type(value)]
+        if not chosen:
+            return _NOTHING
+        found: list[Cause] = []
+        for part in chosen:
+            found += part(value, path, old)
+        if found and not nested and old is not ABSENT and same(value, old):
+            return _NOTHING
+        return found
+
+    return check
+
+
+def _parts(schema: Schema, sort: Sort) -> Iterator[Part]:
+    """What has to be checked of a value of a sort, in a real server's order."""
+    yield from values.typed(schema, sort)
+    if sort is not Sort.NULL:
+        yield from logic(schema, sort, compiled)
+    if sort is Sort.STRING:
+        yield from values.text(schema)
+    elif sort in (Sort.INTEGER, Sort.NUMBER):
+        yield from number(schema, sort)
+    elif sort is Sort.ARRAY:
+        yield from _array(schema)
+    yield from values.listed(schema)
+    if sort is Sort.OBJECT:
+        yield from _object(schema)
+
+
+def _array(schema: Schema) -> Iterator[Part]:
+    items = schema.get("items")
+    if items:
+        yield _items(compiled(items), Keyed.of(schema))
+    least, most = schema.get("minItems"), schema.get("maxItems")
+    if least is not None:
+        text = f"should have at least {least} items"
+        yield (
+            lambda value, path, old: (
+                [wrong(path, len(value), in_body(path, text))] if len(value) < least else _NOTHING
+            )
+        )
+    if most is not None:
+        yield (
+            lambda value, path, old: (
+                [too_many(path, len(value), most)] if len(value) > most else _NOTHING
+            )
+        )
+
+
+def _items(check: Check, keyed: Keyed | None) -> Part:
+    def part(value: list[Any], path: str, old: Any) -> Sequence[Cause]:
+        found: list[Cause] = []
+        known = keyed.index(old) if keyed is not None and old is not ABSENT else None
+        for at, item in enumerate(value):
+            before = known.get(keyed.key(item), ABSENT) if known and keyed else ABSENT
+            found += check(item, f"{path}[{at}]", before)
+        return found
+
+    return part
+
+
+def _object(schema: Schema) -> Iterator[Part]:
+    least, most = schema.get("minProperties"), schema.get("maxProperties")
+    if least is not None:
+        text = f"should have at least {least} properties"
+        yield (
+            lambda value, path, old: (
+                [wrong(path, len(value), in_body(path, text))] if len(value) < least else _NOTHING
+            )
+        )
+    if most is not None:
+        yield (
+            lambda value, path, old: (
+                [too_many(path, len(value), most)] if len(value) > most else _NOTHING
+            )
+        )
+    yield from _fields(schema)
+    if names := schema.get("required"):
+        yield lambda value, path, old: [
+            required(f"{path}.{name}") for name in names if name not in value
+        ]
+
+
+def _fields(schema: Schema) -> Iterator[Part]:
+    properties: Mapping[str, Schema] = schema.get("properties") or {}
+    known = {name: compiled(below) for name, below in properties.items()}
+    additional = schema.get("additionalProperties")
+    if additional is False:
+        yield lambda value, path, old: [
+            wrong(path, name, f"{path}.{name} in body is a forbidden property")
+            for name in value
+            if name not in known
+        ]
+    rest = compiled(additional) if isinstance(additional, dict) else None
+    if known or rest is not None:
+        yield _field_part(known, rest)
+
+
+def _field_part(known: Mapping[str, Check], rest: Check | None) -> Part:
+    def part(value: dict[str, Any], path: str, old: Any) -> Sequence[Cause]:
+        found: list[Cause] = []
+        before = old if type(old) is dict else _NO_FIELDS
+        for name, child in value.items():
+            check = known.get(name, rest)
+            if check is not None:
+                where = f"{path}.{name}" if path or name not in known else name
+                hidden = not path and name in _HIDDEN
+                found += check(child, where, ABSENT if hidden else before.get(name, ABSENT))
+        return found
+
+    return part
+
+
+def _placed(cause: Cause, prefix: str) -> Cause:
+    """A cause at its place in the whole object."""
+    path = cause.field.removeprefix(".")
+    field = f"{prefix}.{path}" if prefix and path else prefix or path
+    return Cause(cause.reason, cause.message, field or NOWHERE)
