@@ -58,6 +58,10 @@ class Namespaces:
         if target.kind.table == TABLE and target.name in PROTECTED:
             raise forbidden(target.kind.resource, target.name, "this namespace may not be deleted")
 
+    def reload(self) -> None:
+        """Look at every namespace again: the store's contents were exchanged."""
+        self._stirred |= dict.fromkeys(self._store.table(TABLE).keys)
+
     def settle(self, writes: Writes, deletes: Deletes) -> bool:
         """Go on emptying namespaces that are being deleted; whether there was one."""
         if not self._stirred:

@@ -5,7 +5,8 @@ both see the same bytes. It needs a running event loop from its first moment: ti
 
     call → auth → authz → routes, catalog → endpoints → audit
 
-A write is synchronous from reading the live object to telling the watchers, so nothing is locked.
+A write is synchronous from reading the live object to telling who depends on it, so nothing is
+locked. No answer, refusal or watch leaves before what it may tell of is safe from a crash.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from quintant.cluster.auth import User
 from quintant.cluster.bootstrap import first_objects
 from quintant.cluster.builtins import builtin_kinds
 from quintant.cluster.catalog import Catalog, Kind
+from quintant.cluster.deadlines import check_timeout
 from quintant.cluster.definitions import SERVER, Definitions
 from quintant.cluster.deletes import Deletes
 from quintant.cluster.discovery import discover
@@ -32,6 +34,7 @@ from quintant.cluster.problems import (
     REQUEST_LIMIT,
     NoPage,
     Problem,
+    internal,
     no_resource,
     not_allowed,
     not_found,
@@ -40,7 +43,7 @@ from quintant.cluster.problems import (
 from quintant.cluster.questions import Questions
 from quintant.cluster.reads import Reads
 from quintant.cluster.routes import Route, route
-from quintant.cluster.store import Snapshot, Store
+from quintant.cluster.store import Snapshot, Store, Unsafe
 from quintant.cluster.subresources import asks, verbs_of
 from quintant.cluster.watchers import BOOKMARK_SECONDS, Hub, Watcher
 from quintant.cluster.writes import Writes
@@ -125,8 +128,8 @@ class ApiServer:
             user = self._access.identify(call, asked, peer)
             answer = await self._answer(call, asked, user)
         except Problem as problem:
-            headers = self.headers() | problem.headers
-            answer = dressed(call, Reply(problem.code, problem.encode(), headers))
+            answer = self._refusal(call, problem)
+        answer = await self._safe(call, answer)
         code = answer.status if isinstance(answer, Reply) else 200
         self.audit.note(user.name if user else "", asked, code)
         return answer
@@ -157,11 +160,11 @@ class ApiServer:
         self._hub.close()
         self.store.restore(snapshot)
         self._access.authorizer.forget()
-        self._definitions.reload()
-        self._aggregation.reload()
-        self._settle()
+        self._reload()
 
     async def _answer(self, call: Call, asked: Route, user: User) -> Reply | Watcher:
+        if asked.verb != "watch":
+            check_timeout(call.query)
         self._access.authorize(user, self._precise(call, asked))
         if len(call.body or b"") > REQUEST_LIMIT:
             raise too_large()
@@ -178,6 +181,23 @@ class ApiServer:
             return self._dressed(call, await self._endpoints.answer(call, asked, kind, user))
         finally:
             self._settle()
+
+    async def _safe(self, call: Call, answer: Reply | Watcher) -> Reply | Watcher:
+        """The answer, as soon as no crash can undo what it tells."""
+        safe = False
+        try:
+            await self.store.safe()
+            safe = True
+        except Unsafe:
+            return self._refusal(call, internal("the storage has failed"))
+        finally:
+            if not safe and isinstance(answer, Watcher):
+                self.leave(answer)
+        return answer
+
+    def _refusal(self, call: Call, problem: Problem) -> Reply:
+        headers = self.headers() | problem.headers
+        return dressed(call, Reply(problem.code, problem.encode(), headers))
 
     def _question(self, call: Call, asked: Route, kind: Kind, user: User) -> Reply:
         if not kind.question:
@@ -246,6 +266,13 @@ class ApiServer:
             target = Target(kind, name=obj["metadata"]["name"])
             if self._writes.read(target) is None:
                 self._writes.create(target, obj, SERVER)
+        self._reload()
+
+    def _reload(self) -> None:
+        """Look at everything again whose consequences are drawn here."""
+        self._definitions.reload()
+        self._namespaces.reload()
+        self._aggregation.reload()
         self._settle()
 
     def _dressed(self, call: Call, reply: Reply) -> Reply:

@@ -3,6 +3,9 @@
 The core of the embedded cluster; it knows neither HTTP nor Kubernetes. Every call is synchronous,
 so a caller that does not await sees and makes one consistent state. Each write moves the revision
 by one, is appended to its table's ring and told to every listener, in that order.
+
+This store lives in memory, where a write is final at once. One that survives its process
+(quintant.cluster.durable) is ahead of what it has kept: followers hear later, `safe` waits.
 """
 
 from __future__ import annotations
@@ -10,11 +13,16 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from quintant.cluster.ring import Change, Entry, Ring
 from quintant.runtime.clock import monotonic
 
 Listener = Callable[["Table", Change], None]
+
+
+class Unsafe(Exception):
+    """What was written cannot be made safe any more; nothing of it may be told to anybody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +94,12 @@ class Store:
         self._now = now
         self._tables: dict[str, Table] = {}
         self._listeners: list[Listener] = []
+        self._followers: list[Listener] = []
+
+    @property
+    def visible(self) -> int:
+        """The revision up to which followers have been told."""
+        return self.revision
 
     def table(self, name: str) -> Table:
         """The table of that name, made when first asked for."""
@@ -98,6 +112,17 @@ class Store:
         """Have every change told, in order, before the write returns. A listener must not write."""
         self._listeners.append(listener)
 
+    def follow(self, listener: Listener) -> None:
+        """Have every change told, in order, as soon as no crash can undo it."""
+        self._followers.append(listener)
+
+    def when_safe(self, act: Callable[[], None]) -> None:
+        """Do something once no crash can undo what was written so far; here, that is now."""
+        act()
+
+    async def safe(self) -> None:
+        """Wait until no crash can undo what was written so far; Unsafe if that will not be."""
+
     def put(self, table: Table, key: str, content: Entry) -> Entry:
         """Create or replace an entry; what is stored carries the new revision."""
         entry = Entry(content.raw, self.revision + 1, content.labels, content.facts)
@@ -107,11 +132,6 @@ class Store:
         table.entries[key] = entry
         self._record(table, key, previous, entry)
         return entry
-
-    def refile(self, table: Table, facts: Callable[[Entry], Mapping[str, str]]) -> None:
-        """Give entries other facts to be selected by; nothing was written, nobody is told."""
-        for key, entry in table.entries.items():
-            table.entries[key] = entry._replace(facts=facts(entry))
 
     def delete(self, table: Table, key: str) -> Change:
         """Remove an entry; the change carries its last state and the new revision."""
@@ -145,6 +165,8 @@ class Store:
         table.ring.append(change)
         for listener in self._listeners:
             listener(table, change)
+        for follower in self._followers:
+            self.when_safe(partial(follower, table, change))
         return change
 
 

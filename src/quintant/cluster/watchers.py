@@ -1,9 +1,10 @@
 """Watch streams: every change, once, in revision order, to whoever asked.
 
-The hub listens to the store. Watchers of the same selection (namespace, selectors, form) share a
-`Band`: a change is matched and written out once per band, and the bytes are handed to its members.
-A stream first replays what lies between its starting point and now, then what its band receives;
-joining and choosing the replay happen in one step, so nothing is lost or told twice.
+The hub follows the store: it hears of what no crash can undo. Watchers of the same selection
+(namespace, selectors, form) share a `Band`: a change is matched and written out once per band, and
+the bytes are handed to its members. A stream first replays what lies between its starting point
+and now, then what its band receives; joining and choosing the replay happen in one step, so nothing
+is lost or told twice. A replay may hold what is not safe yet: its sender waits for that.
 
 Timers are the loop's: bookmarks, the deadline, all virtual in tests.
 """
@@ -14,6 +15,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 
 import msgspec
@@ -87,8 +89,9 @@ class Terms:
 class Watcher:
     """One open stream: what it has yet to send, and its timers."""
 
-    def __init__(self, hub: Hub, band: Band, terms: Terms) -> None:
+    def __init__(self, hub: Hub, band: Band, terms: Terms, since: int) -> None:
         self.band = band
+        self.since = since
         self._hub = hub
         self._terms = terms
         self._queue: deque[bytes] = deque()
@@ -150,7 +153,8 @@ class Watcher:
         self._timers[-1] = loop.call_later(self._hub.every, self._tick)
 
     def _bookmark(self) -> None:
-        self.push(bookmark(self.band.selection.form, self._hub.revision))
+        told = max(self.since, self._hub.revision)
+        self.push(bookmark(self.band.selection.form, told))
 
 
 @dataclass(eq=False, slots=True)
@@ -165,7 +169,8 @@ class Band:
         frame = self.selection.frame(change)
         if frame is not None:
             for member in self.members:
-                member.push(frame)
+                if change.rv > member.since:
+                    member.push(frame)
 
 
 class Hub:
@@ -175,7 +180,7 @@ class Hub:
         self.every = every
         self._store = store
         self._bands: dict[tuple[str, str], dict[Selection, Band]] = {}
-        store.subscribe(self._told)
+        store.follow(self._told)
 
     def __len__(self) -> int:
         """How many streams are open."""
@@ -184,13 +189,13 @@ class Hub:
     @property
     def revision(self) -> int:
         """How far every watcher has been told."""
-        return self._store.revision
+        return self._store.visible
 
     def open(self, selection: Selection, terms: Terms) -> Watcher:
         """Join: from now on every change reaches the watcher, which `leave` must end."""
         bands = self._bands.setdefault(_place(selection), {})
         band = bands.setdefault(selection, Band(selection))
-        watcher = Watcher(self, band, terms)
+        watcher = Watcher(self, band, terms, self._store.revision)
         band.members[watcher] = None
         return watcher
 
@@ -204,7 +209,13 @@ class Hub:
             self._bands.get(place, {}).pop(band.selection, None)
 
     def close(self, table: str = "") -> None:
-        """End the streams of a table, or all of them."""
+        """End every stream now, or those of a table after what was written so far."""
+        if table:
+            self._store.when_safe(partial(self._end, table))
+        else:
+            self._end()
+
+    def _end(self, table: str = "") -> None:
         for band in self._all():
             if table in ("", band.selection.form.kind.table):
                 for member in band.members:
