@@ -133,6 +133,11 @@ class Store:
         self._record(table, key, previous, entry)
         return entry
 
+    def refile(self, table: Table, facts: Callable[[Entry], Mapping[str, str]]) -> None:
+        """Give entries other facts to be selected by; nothing was written, nobody is told."""
+        for key, entry in table.entries.items():
+            table.entries[key] = Entry(entry.raw, entry.rv, entry.labels, facts(entry))
+
     def delete(self, table: Table, key: str) -> Change:
         """Remove an entry; the change carries its last state and the new revision."""
         previous = table.entries.pop(key)
