@@ -2,7 +2,8 @@
 
 Reading an object into a Go structure and writing it again drops the fields the structure does not
 have and the values that are empty, adds the structures that are always there, respells quantities
-and times, and refuses a value of the wrong type. Here it is done in place.
+and times, and refuses a value of the wrong type. Here it is done in place, by functions that are
+made once for every message.
 """
 
 from __future__ import annotations
@@ -11,17 +12,19 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from types import UnionType
+from functools import cache
 from typing import Any, NamedTuple
 
 from quintant.cluster.golang import number, quoted
+from quintant.cluster.misfits import Mistyped, Path, Spot, shown
 from quintant.cluster.quantities import canonical
-from quintant.cluster.tables import Message, Sort, Type
+from quintant.cluster.tables import Message, Sort
 from quintant.runtime.clock import micro_timestamp, timestamp
 
-Path = tuple[Any, ...]
-"""The way to a value, innermost last: the path to what holds it, then what it is called there. A
-field is called by its name, an item of a list by its number, one of a map by its key in a tuple."""
+__all__ = ["Mistyped", "fit"]
+
+Fit = Callable[[Any, Path, list[str]], Any]
+"""What becomes of a value (never null) at a path; paths of unknown fields are added to the list."""
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 _MICRO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)")
@@ -34,129 +37,168 @@ _NO_QUANTITY = (
 _RANGES = {Sort.INT32: range(-(2**31), 2**31), Sort.INT64: range(-(2**63), 2**63)}
 
 
-class Mistyped(ValueError):
-    """A value that no field of its kind can hold; the text is a real server's."""
-
-
-class _Spot(NamedTuple):
-    """Where a value is: in which structure, of which type, under which path."""
-
-    message: Message
-    kind: Type
-    path: Path
-
-    def below(self, element: int | tuple[str]) -> _Spot:
-        return _Spot(self.message, self.kind.item, (self.path, element))
-
-    def checked(self, sort: type | UnionType, value: Any) -> Any:
-        """The value, if it is of a sort."""
-        if not isinstance(value, sort):
-            raise self.refused(value)
-        return value
-
-    def refused(self, value: Any, *, literal: str = "", wanted: str = "") -> Mistyped:
-        """What is said about a value of the wrong type."""
-        struct, names = self.message.name.rpartition(".")[2], ".".join(_names(self.path))
-        found = f"{_json_type(value)}{literal and ' '}{literal}"
-        return Mistyped(
-            f"json: cannot unmarshal {found} into Go struct field {struct}.{names} "
-            f"of type {wanted or _go_type(self.kind)}"
-        )
-
-
 def fit(message: Message, obj: dict[str, Any]) -> list[str]:
     """Make an object fit its message, in place; the paths of what it has no field for."""
     unknown: list[str] = []
-    _Fitter(unknown).structure(message, obj, ())
+    _structure(message, obj, (), unknown)
     return unknown
 
 
-class _Fitter:
-    """One object's way through its message."""
+def _structure(message: Message, obj: dict[str, Any], path: Path, unknown: list[str]) -> None:
+    fields = _fields(message)
+    for name in [*obj]:
+        field, value = fields.get(name), obj[name]
+        if field is None:
+            unknown.append(shown((path, name)))
+            del obj[name]
+            continue
+        if value is not None:
+            value = obj[name] = field.fit(value, (path, name), unknown)
+        if not value and (value is None or not field.pointer):
+            del obj[name]
+    for absent in message.always:
+        if absent.name not in obj:
+            obj[absent.name] = absent.type.zero()
 
-    def __init__(self, unknown: list[str]) -> None:
-        self._unknown = unknown
 
-    def structure(self, message: Message, obj: dict[str, Any], path: Path) -> None:
-        for name in [*obj]:
-            field = message.fields.get(name)
-            if field is None:
-                self._unknown.append(_shown((path, name)))
-                del obj[name]
-                continue
-            value = self._value(_Spot(message, field.type, (path, name)), obj[name])
-            if value or (field.type.pointer and value is not None):
-                obj[name] = value
-            else:
-                del obj[name]
-        for field in message.always:
-            if field.name not in obj:
-                obj[field.name] = field.type.zero()
+class _Field(NamedTuple):
+    fit: Fit
+    pointer: bool
+    """Empty values are kept."""
 
-    def _value(self, spot: _Spot, value: Any) -> Any:
-        """What a value becomes; None if it says nothing."""
-        if value is None:
-            return None
-        match spot.kind.sort:
-            case Sort.MESSAGE:
-                return self._message(spot, value)
-            case Sort.LIST | Sort.BOX:
-                items = enumerate(spot.checked(list, value))
-                return [self._item(spot.below(at), item) for at, item in items]
-            case Sort.MAP:
-                entries = spot.checked(dict, value).items()
-                return {key: self._item(spot.below((key,)), item) for key, item in entries}
-        return _LEAVES[spot.kind.sort](spot, value)
 
-    def _item(self, spot: _Spot, value: Any) -> Any:
-        found = self._value(spot, value)
-        return spot.kind.zero() if found is None else found
+@cache
+def _fields(message: Message) -> Mapping[str, _Field]:
+    return {
+        name: _Field(_fit(Spot(message, field.type)), field.type.pointer)
+        for name, field in message.fields.items()
+    }
 
-    def _message(self, spot: _Spot, value: Any) -> Any:
-        message = spot.kind.message
-        if message.union:
-            return self._union(message, value)
-        self.structure(message, spot.checked(dict, value), spot.path)
+
+def _fit(spot: Spot) -> Fit:
+    match spot.type.sort:
+        case Sort.MESSAGE:
+            return _union(spot) if spot.type.message.union else _message(spot)
+        case Sort.LIST | Sort.BOX:
+            return _list(spot)
+        case Sort.MAP:
+            return _map(spot)
+        case Sort.STRING:
+            return _plain(spot, str)
+        case Sort.BOOL:
+            return _plain(spot, bool)
+        case Sort.FLOAT:
+            return _plain(spot, float, int)
+        case Sort.INT32 | Sort.INT64:
+            return _whole(spot, spot.type.sort)
+        case Sort.INT_OR_STRING:
+            return _int_or_string(spot)
+        case Sort.BYTES:
+            return _text(spot, _respelt_bytes)
+        case Sort.TIME:
+            return _text(spot, lambda text: timestamp(_moment(text, _TIME, _TIME_LAYOUT)))
+        case Sort.MICROTIME:
+            return _text(
+                spot, lambda text: micro_timestamp(_moment(text, _MICRO_TIME, _MICRO_LAYOUT))
+            )
+        case Sort.QUANTITY:
+            return lambda value, path, unknown: _quantity(value)
+    return lambda value, path, unknown: value
+
+
+def _message(spot: Spot) -> Fit:
+    def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
+        if type(value) is not dict:
+            raise spot.refused(value, path)
+        _structure(spot.type.message, value, path, unknown)
         return value
 
-    def _union(self, message: Message, value: Any) -> Any:
-        """A union is read by code of its own there, which tells of no unknown field."""
-        schema = message.fields["Schema"].type.message
+    return fitted
+
+
+def _union(spot: Spot) -> Fit:
+    """A union is read by code of its own there, which tells of no unknown field."""
+
+    def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
+        schema = spot.type.message.fields["Schema"].type.message
         for one in value if isinstance(value, list) else [value]:
             if isinstance(one, dict):
                 fit(schema, one)
         return value
 
-
-def _string(spot: _Spot, value: Any) -> Any:
-    return spot.checked(str, value)
+    return fitted
 
 
-def _bool(spot: _Spot, value: Any) -> Any:
-    return spot.checked(bool, value)
+def _list(spot: Spot) -> Fit:
+    item, zero = _fit(spot.item), spot.item.type.zero
+
+    def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
+        if type(value) is not list:
+            raise spot.refused(value, path)
+        return [
+            zero() if one is None else item(one, (path, at), unknown)
+            for at, one in enumerate(value)
+        ]
+
+    return fitted
 
 
-def _integer(spot: _Spot, value: Any) -> Any:
-    return _whole(spot, value, spot.kind.sort, "")
+def _map(spot: Spot) -> Fit:
+    item, zero = _fit(spot.item), spot.item.type.zero
+
+    def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
+        if type(value) is not dict:
+            raise spot.refused(value, path)
+        return {
+            key: zero() if one is None else item(one, (path, (key,)), unknown)
+            for key, one in value.items()
+        }
+
+    return fitted
 
 
-def _whole(spot: _Spot, value: Any, sort: Sort, wanted: str) -> Any:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        raise spot.refused(value, wanted=wanted)
-    if isinstance(value, float) or value not in _RANGES[sort]:
-        raise spot.refused(value, literal=number(value), wanted=wanted)
-    return value
+def _plain(spot: Spot, *sorts: type) -> Fit:
+    def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
+        if type(value) not in sorts:
+            raise spot.refused(value, path)
+        return value
+
+    return fitted
 
 
-def _number(spot: _Spot, value: Any) -> Any:
-    if isinstance(value, bool):
-        raise spot.refused(value)
-    return spot.checked(int | float, value)
+def _text(spot: Spot, respelt: Callable[[str], str]) -> Fit:
+    def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
+        if type(value) is not str:
+            raise spot.refused(value, path, wanted="string")
+        return respelt(value)
+
+    return fitted
 
 
-def _bytes(spot: _Spot, value: Any) -> Any:
-    """Respelt, because Go reads base64 that Go would not write."""
-    text = spot.checked(str, value).replace("\r", "").replace("\n", "")
+def _whole(spot: Spot, sort: Sort) -> Fit:
+    within, name = _RANGES[sort], spot.type.name or sort.value
+
+    def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
+        if type(value) is int and value in within:
+            return value
+        literal = number(value) if type(value) in (int, float) else ""
+        raise spot.refused(value, path, literal=literal, wanted=name)
+
+    return fitted
+
+
+def _int_or_string(spot: Spot) -> Fit:
+    whole = _whole(spot, Sort.INT32)
+
+    def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
+        return value if type(value) is str else whole(value, path, unknown)
+
+    return fitted
+
+
+def _respelt_bytes(text: str) -> str:
+    """Go reads base64 that Go would not write."""
+    text = text.replace("\r", "").replace("\n", "")
     try:
         return b64encode(b64decode(text, validate=True)).decode()
     except ValueError:
@@ -165,80 +207,18 @@ def _bytes(spot: _Spot, value: Any) -> Any:
         raise Mistyped(f"illegal base64 data at input byte {at}") from None
 
 
-def _time(spot: _Spot, value: Any) -> Any:
-    moment = _moment(spot, value, _TIME, _TIME_LAYOUT)
-    return timestamp(moment)
-
-
-def _micro_time(spot: _Spot, value: Any) -> Any:
-    moment = _moment(spot, value, _MICRO_TIME, _MICRO_LAYOUT)
-    return micro_timestamp(moment)
-
-
-def _moment(spot: _Spot, value: Any, form: re.Pattern[str], layout: str) -> datetime:
-    if not isinstance(value, str):
-        raise spot.refused(value, wanted="string")
+def _moment(text: str, form: re.Pattern[str], layout: str) -> datetime:
     try:
-        if form.fullmatch(value):
-            return datetime.fromisoformat(value)
+        if form.fullmatch(text):
+            return datetime.fromisoformat(text)
     except ValueError:
         pass
-    text = quoted(value)
-    raise Mistyped(f'parsing time {text} as "{layout}": cannot parse {text} as "2006"')
+    spelt = quoted(text)
+    raise Mistyped(f'parsing time {spelt} as "{layout}": cannot parse {spelt} as "2006"')
 
 
-def _quantity(spot: _Spot, value: Any) -> Any:
+def _quantity(value: Any) -> str:
     try:
         return canonical(str(value).strip())
     except ValueError:
         raise Mistyped(_NO_QUANTITY) from None
-
-
-def _int_or_string(spot: _Spot, value: Any) -> Any:
-    return value if isinstance(value, str) else _whole(spot, value, Sort.INT32, "int32")
-
-
-_LEAVES: Mapping[Sort, Callable[[_Spot, Any], Any]] = {
-    Sort.STRING: _string,
-    Sort.BOOL: _bool,
-    Sort.INT32: _integer,
-    Sort.INT64: _integer,
-    Sort.FLOAT: _number,
-    Sort.BYTES: _bytes,
-    Sort.TIME: _time,
-    Sort.MICROTIME: _micro_time,
-    Sort.QUANTITY: _quantity,
-    Sort.INT_OR_STRING: _int_or_string,
-    Sort.JSON: lambda spot, value: value,
-}
-_JSON_TYPES = {dict: "object", list: "array", str: "string", bool: "bool"}
-_WRAPPERS = {Sort.LIST: "[]", Sort.BOX: "[]", Sort.MAP: "map[string]"}
-
-
-def _json_type(value: Any) -> str:
-    return _JSON_TYPES.get(type(value), "number")
-
-
-def _go_type(kind: Type) -> str:
-    if kind.of is not None:
-        return _WRAPPERS[kind.sort] + _go_type(kind.of)
-    if kind.sort is Sort.MESSAGE:
-        return ".".join(kind.name.split(".")[-2:])
-    return kind.name or kind.sort.value
-
-
-def _names(path: Path) -> list[str]:
-    """The names of a path, without the numbers of items."""
-    if not path:
-        return []
-    before, last = path
-    return [*_names(before), last] if isinstance(last, str) else _names(before)
-
-
-def _shown(path: Path) -> str:
-    """A path for people: spec.containers[0].image."""
-    before, last = path
-    if isinstance(last, int):
-        return f"{_shown(before)}[{last}]"
-    name = last if isinstance(last, str) else last[0]
-    return f"{_shown(before)}.{name}" if before else name

@@ -1,0 +1,67 @@
+"""Values that do not fit where they are: the places, and a real server's words about them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from quintant.cluster.tables import Message, Sort, Type
+
+Path = tuple[Any, ...]
+"""The way to a value, innermost last: the path to what holds it, then what it is called there. A
+field is called by its name, an item of a list by its number, one of a map by its key in a tuple."""
+
+_JSON_TYPES = {dict: "object", list: "array", str: "string", bool: "bool"}
+_WRAPPERS = {Sort.LIST: "[]", Sort.BOX: "[]", Sort.MAP: "map[string]"}
+
+
+class Mistyped(ValueError):
+    """A value that no field of its kind can hold; the text is a real server's."""
+
+
+class Spot(NamedTuple):
+    """Where values are: in which structure, and of which type."""
+
+    message: Message
+    type: Type
+
+    @property
+    def item(self) -> Spot:
+        return Spot(self.message, self.type.item)
+
+    def refused(self, value: Any, path: Path, *, literal: str = "", wanted: str = "") -> Mistyped:
+        """What is said about a value of the wrong type."""
+        struct, names = self.message.name.rpartition(".")[2], ".".join(_names(path))
+        found = f"{_json_type(value)} {literal}".rstrip()
+        return Mistyped(
+            f"json: cannot unmarshal {found} into Go struct field {struct}.{names} "
+            f"of type {wanted or _go_type(self.type)}"
+        )
+
+
+def shown(path: Path) -> str:
+    """A path for people: spec.containers[0].image."""
+    before, last = path
+    if isinstance(last, int):
+        return f"{shown(before)}[{last}]"
+    name = last if isinstance(last, str) else last[0]
+    return f"{shown(before)}.{name}" if before else name
+
+
+def _json_type(value: Any) -> str:
+    return _JSON_TYPES.get(type(value), "number")
+
+
+def _go_type(kind: Type) -> str:
+    if kind.of is not None:
+        return _WRAPPERS[kind.sort] + _go_type(kind.of)
+    if kind.sort is Sort.MESSAGE:
+        return ".".join(kind.name.split(".")[-2:])
+    return kind.name or kind.sort.value
+
+
+def _names(path: Path) -> list[str]:
+    """The names of a path, without the numbers and keys of items."""
+    if not path:
+        return []
+    before, last = path
+    return [*_names(before), last] if isinstance(last, str) else _names(before)
