@@ -73,7 +73,7 @@ class Endpoints:
 
     async def answer(self, call: Call, route: Route, kind: Kind, user: User) -> Reply:
         """The whole answer to anything but a watch; it has happened when this returns."""
-        wish_of(call, kind)
+        wish_of(call, kind, listing=route.verb == "list")
         if route.verb == "list":
             return await self._list(call, route, kind)
         if route.verb == "deletecollection":

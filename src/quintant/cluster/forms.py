@@ -14,17 +14,21 @@ from quintant.runtime.clock import Clock
 _PACKAGES = {"": "core", "events.k8s.io": "core"}
 
 
-def wish_of(call: Call, kind: Kind, *, watching: bool = False) -> Wish:
+def wish_of(call: Call, kind: Kind, *, listing: bool = False, watching: bool = False) -> Wish:
     """What a request likes as its answer; 406 if it cannot have it."""
-    accept = call.headers.get("accept", "")
-    return negotiate(accept, routed=not kind.custom, watching=watching)
+    return negotiate(
+        call.headers.get("accept", ""),
+        routed=not kind.custom,
+        collection=listing or watching,
+        watching=watching,
+    )
 
 
 def form_of(
     call: Call, kind: Kind, clock: Clock, *, listing: bool = False, watching: bool = False
 ) -> Form:
     """How objects of a kind are written for a request: whole, metadata only, or as a table."""
-    wish = wish_of(call, kind, watching=watching)
+    wish = wish_of(call, kind, listing=listing, watching=watching)
     match wish.answer:
         case Answer.WHOLE:
             return Form(kind)

@@ -1,9 +1,8 @@
-"""Content negotiation: what a request's body is, and which form an answer shall have."""
+"""What the body of a request is: JSON, YAML, protobuf, or a patch of some sort."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from enum import Enum
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -13,8 +12,6 @@ from quintant.cluster.duplicates import duplicate_fields
 from quintant.cluster.problems import (
     Problem,
     bad_request,
-    no_such_form,
-    not_acceptable,
     unknown_media,
     unsupported_media,
 )
@@ -35,15 +32,6 @@ BODIES = (JSON, YAML)
 PATCHES = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
 SHOWN_BYTES = 30
 """Bytes of an unreadable body that are shown to who sent it."""
-_PARTIAL = "PartialObjectMetadata"
-_WILD = frozenset({JSON, "application/*", "*/*"})
-
-
-class Answer(Enum):
-    """The form of an answer."""
-
-    WHOLE = "whole"
-    PARTIAL = "partial"
 
 
 def read_object(
@@ -83,31 +71,6 @@ def duplicates(headers: Mapping[str, str], body: bytes | None, sent: Any) -> tup
     """The paths of fields that came more than once in a body that is JSON."""
     text = (body or b"") if _said(headers) != PROTOBUF else b""
     return tuple(duplicate_fields(text, sent)) if text.lstrip()[:1] == b"{" else ()
-
-
-def negotiate(accept: str, *, listing: bool) -> Answer:
-    """The form the client likes best among those there are; 406 if it likes none."""
-    refusal: Problem = not_acceptable((JSON,))
-    for media, parameters in _preferences(accept):
-        wanted = parameters.get("as")
-        if media not in _WILD:
-            continue
-        if wanted is None:
-            return Answer.WHOLE
-        if wanted == (f"{_PARTIAL}List" if listing else _PARTIAL):
-            return Answer.PARTIAL
-        refusal = no_such_form((JSON,))
-    raise refusal
-
-
-def _preferences(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Media types and their parameters, the most liked first."""
-    found = []
-    for clause in accept.split(","):
-        media, *rest = (part.strip() for part in clause.split(";"))
-        parameters = dict(part.partition("=")[::2] for part in rest)
-        found.append((media.lower(), parameters))
-    yield from sorted(found, key=lambda clause: -float(clause[1].get("q", "1") or 0))
 
 
 def _unpacked(raw: bytes, wanted: Resource) -> Any:

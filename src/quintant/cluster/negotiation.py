@@ -64,14 +64,16 @@ class Clause:
         return self.media in (media, "*/*", f"{media.partition('/')[0]}/*")
 
 
-def negotiate(accept: str, *, routed: bool, watching: bool = False) -> Wish:
+def negotiate(
+    accept: str, *, routed: bool, collection: bool = False, watching: bool = False
+) -> Wish:
     """What an Accept header asks for; 406 if there is nothing of the kind.
 
     `routed` says that the router looks first, which takes names literally; it does not for custom
-    resources. A watch cannot be answered in YAML.
+    resources. A `collection` could be watched, and a watch cannot be answered in YAML.
     """
     if routed and not any(clause.media in (*MEDIA, "*/*") for clause in clauses(accept)):
-        raise not_acceptable((*MEDIA, *STREAMS) if watching else MEDIA)
+        raise not_acceptable((*MEDIA, *STREAMS) if collection else MEDIA)
     wish = _best(accept)
     if wish is None:
         raise no_such_form(MEDIA)
