@@ -21,7 +21,7 @@ from quintant.cluster.writes import Options, Writes
 
 PLURAL = "clusterroles"
 TABLE = f"{PLURAL}.{GROUP}"
-CONTROLLER = Options(manager="clusterrole-aggregation-controller")
+CONTROLLER = Options(manager="clusterrole-aggregation-controller", force=True)
 
 
 class _Gathered(msgspec.Struct, frozen=True, rename="camel"):
@@ -60,7 +60,11 @@ class Aggregation:
     def _write(self, writes: Writes, name: str, rules: list[Plain]) -> None:
         kind = self._catalog.find(GROUP, "v1", PLURAL)
         assert kind is not None, "a built-in kind is always served"
-        writes.edit(Target(kind, name=name), lambda live: {**live, "rules": rules}, CONTROLLER)
+        where = kind.resource
+        config = {"apiVersion": where.api_version, "kind": where.kind, "metadata": {"name": name}}
+        writes.apply(
+            Target(kind, name=name), config | ({"rules": rules} if rules else {}), CONTROLLER
+        )
 
     def _told(self, table: Table, change: Change) -> None:
         self._stirred |= table.name == TABLE

@@ -44,7 +44,7 @@ def route(call: Call) -> Route:
         case ["apis", group, version, *rest] if rest:
             pass
         case _:
-            return Route(_plain_verb(call.method), call.path)
+            return Route(call.method.lower(), call.path)
     watching = rest[0] == "watch" and len(rest) > 1
     return _resource_route(call, group, version, rest[1:] if watching else rest, watching)
 
@@ -68,7 +68,3 @@ def _verb(call: Call, name: str, watching: bool) -> str:
     if call.method == "DELETE" and not name:
         return "deletecollection"
     return _VERBS.get(call.method, call.method.lower())
-
-
-def _plain_verb(method: str) -> str:
-    return _VERBS.get(method, method.lower())

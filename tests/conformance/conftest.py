@@ -1,0 +1,131 @@
+"""Both servers for every check: the embedded one, new for each, and a real one for the whole run.
+
+A check takes `target` and is run once on each. At the end a table shows both answers side by side.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+
+from conformance.realm import Realm, opened, term
+from conformance.target import Target
+from quintant import Config
+from quintant.cluster.http import LOOPBACK, serve
+from quintant.cluster.pki import Roots
+from quintant.cluster.server import ApiServer
+from quintant.cluster.up import Plan, running, save
+from quintant.runtime.authority import Authority
+from quintant.runtime.client.http import HttpTransport
+from quintant.runtime.listen import Address
+from realpair import RealCluster
+
+SERVERS = ("embedded", "real")
+_WIDTH = 72
+
+
+def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    return {"real": asyncio.new_event_loop}
+
+
+@pytest.fixture(scope="package")
+def real_cluster() -> Iterator[RealCluster]:
+    with RealCluster() as cluster:
+        yield cluster
+
+
+@pytest_asyncio.fixture(params=SERVERS)
+async def target(request: pytest.FixtureRequest) -> AsyncIterator[Target]:
+    """A server to be checked, with an empty namespace."""
+    if request.param == "embedded":
+        async with serve(ApiServer()) as url, _opened(Config(url)) as found:
+            yield found
+    else:
+        cluster: RealCluster = request.getfixturevalue("real_cluster")
+        async with _opened(Config.load(cluster.kubeconfig)) as found:
+            yield found
+
+
+@pytest.fixture(scope="package")
+def clients() -> Authority:
+    """Signs the certificates of clients."""
+    return Authority.make("clients", term())
+
+
+@pytest.fixture(scope="package")
+def secured_cluster(
+    clients: Authority, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RealCluster]:
+    """A real cluster that believes our client certificates, with its controllers."""
+    trusted = tmp_path_factory.mktemp("clients") / "ca.crt"
+    trusted.write_bytes(clients.certificate)
+    flags = (f"--client-ca-file={trusted}",)
+    with RealCluster(controllers=True, apiserver=flags) as cluster:
+        yield cluster
+
+
+@pytest_asyncio.fixture(params=SERVERS)
+async def realm(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Realm]:
+    """A server that enforces roles, over TLS, with an empty namespace."""
+    namespace = f"check-{uuid4().hex[:8]}"
+    if request.param == "embedded":
+        roots = Roots.make(datetime.now(UTC))
+        async with running(Plan(Address(LOOPBACK, 0), roots)) as cluster:
+            save(cluster, tmp_path / "kubeconfig")
+            config = Config.load(tmp_path / "kubeconfig")
+            async with opened(Realm(config, roots.authority, namespace)) as found:
+                yield found
+    else:
+        real: RealCluster = request.getfixturevalue("secured_cluster")
+        # A cluster that somebody else started believes other certificates.
+        authority = request.getfixturevalue("clients") if real.pids else None
+        config = Config.load(real.kubeconfig)
+        async with opened(Realm(config, authority, namespace)) as found:
+            yield found
+
+
+@asynccontextmanager
+async def _opened(config: Config) -> AsyncIterator[Target]:
+    transport = HttpTransport(config)
+    try:
+        found = Target(transport, f"check-{uuid4().hex[:8]}")
+        await found.create("/api/v1/namespaces", {"metadata": {"name": found.namespace}})
+        yield found
+    finally:
+        await transport.close()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show every check with both answers."""
+    table: dict[str, dict[str, str]] = {}
+    for outcome in ("passed", "failed", "error", "skipped"):
+        for report in terminalreporter.getreports(outcome):
+            _note(table, report, outcome)
+    if not table:
+        return
+    terminalreporter.section("conformance")
+    for check, answers in sorted(table.items()):
+        shown = "  ".join(f"{answers.get(server, '-'):8}" for server in SERVERS)
+        terminalreporter.write_line(f"{check:{_WIDTH}.{_WIDTH}}  {shown}")
+    same = sum(set(answers.values()) == {"passed"} for answers in table.values())
+    terminalreporter.write_line(f"{same} of {len(table)} checks pass on every server they ran on")
+
+
+def _note(table: dict[str, dict[str, str]], report: pytest.TestReport, outcome: str) -> None:
+    path, _, name = report.nodeid.rpartition("::")
+    check, bracket, case = name.partition("[")
+    if "conformance/" not in path or not bracket or report.when == "teardown":
+        return
+    parts = case.rstrip("]").split("-")
+    server = next((part for part in parts if part in SERVERS), "")
+    rest = "-".join(part for part in parts if part not in (*SERVERS, "real"))
+    group = path.rpartition("/")[2].removeprefix("test_").removesuffix(".py")
+    words = f"{check.removeprefix('test_').replace('_', ' ')}{f' [{rest}]' if rest else ''}"
+    table.setdefault(f"{group}: {words}", {})[server] = outcome
