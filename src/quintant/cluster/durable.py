@@ -71,7 +71,7 @@ class DurableStore(Store):
     def __init__(self, database: Database) -> None:
         """Load the last state; history is gone, so older revisions can only be listed anew."""
         super().__init__()
-        self._database = database
+        self.database = database
         self._staged = _Batch()
         self._writing: _Batch | None = None
         self._stirred = asyncio.Event()
@@ -114,7 +114,7 @@ class DurableStore(Store):
             while await self._more():
                 batch, commit = self._take()
                 try:
-                    await loop.run_in_executor(thread, self._database.commit, commit)
+                    await loop.run_in_executor(thread, self.database.commit, commit)
                 except BaseException:
                     self._fail(batch)
                     raise

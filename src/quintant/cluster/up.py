@@ -1,7 +1,7 @@
 """A cluster in this process: the API server over HTTPS, with roles enforced, and a way in.
 
 Whoever holds the kubeconfig is its administrator, by a client certificate. Keys are new at every
-start unless roots are given; objects live in memory unless a store is.
+start unless roots are given; objects live in memory unless a store is. `kept` gives both.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from quintant.runtime.listen import Address
 PORT = 7443
 """Beside the usual 6443, so that a cluster which runs there already is no obstacle."""
 USUAL = Address(LOOPBACK, PORT)
+KEYS = "pki"
+"""Where in a folder the keys of a cluster are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,24 @@ async def running(plan: Plan = Plan(), clock: Clock = SystemClock()) -> AsyncIte
         address = replace(plan.address, port=int(url.rpartition(":")[2]))
         document = kubeconfig(_url(address), pki)
         yield Cluster(server, address, Hidden(msgspec.json.format(document, indent=2) + b"\n"))
+
+
+@asynccontextmanager
+async def kept(
+    plan: Plan, folder: Path, *, power: bool = False, clock: Clock = SystemClock()
+) -> AsyncIterator[Plan]:
+    """The plan with keys and objects that stay in a folder, for as long as the context lasts.
+
+    With `power`, what was acknowledged outlives a power failure, too. ConfigError if the folder
+    cannot be used; Broken, after cancelling what runs inside, when it cannot be written any more.
+    """
+    # SQLite is loaded by those who use it.
+    from quintant.cluster.durable import keeping
+    from quintant.cluster.sqlite import Sync
+
+    async with keeping(folder, Sync.FULL if power else Sync.NORMAL) as store:
+        # Only now: the open store keeps a second server away from the keys as well.
+        yield replace(plan, roots=Roots.keep(folder / KEYS, clock.now()), store=store)
 
 
 def kubeconfig(url: str, pki: Pki) -> bytes:

@@ -1,0 +1,271 @@
+"""A server whose store is kept: what is told is safe, what is safe comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from quintant.cluster.durable import DurableStore, keeping
+from quintant.cluster.ring import Entry
+from quintant.cluster.server import ApiServer
+from quintant.cluster.sqlite import Broken, Commit, Database
+from unit.cluster.api import CMS, CRDS, FOOS, Api, config_map, foo, foo_definition
+
+NAMESPACES = "/api/v1/namespaces"
+ROWS = 6_700
+"""Objects of a cluster of a hundred nodes, about."""
+
+
+class Gated(Database):
+    """A file whose commits wait for a gate, as they wait for a slow disk."""
+
+    @classmethod
+    def at(cls, folder: Path) -> Gated:
+        opened = Database.open(folder)
+        gated = cls(opened.path, opened.connection)
+        gated.gate = Event()
+        gated.sizes = []
+        return gated
+
+    gate: Event
+    sizes: list[int]
+    """How many rows each commit had."""
+
+    def commit(self, commit: Commit) -> None:
+        self.gate.wait()
+        super().commit(commit)
+        self.sizes.append(len(commit.rows))
+
+
+@asynccontextmanager
+async def gated(folder: Path) -> AsyncIterator[tuple[Gated, ApiServer]]:
+    """A server on a slow disk; all it wrote at start is safe, and the gate is closed again."""
+    database = Gated.at(folder)
+    store = DurableStore(database)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(store.write())
+        try:
+            server = ApiServer(store=store)
+            database.gate.set()
+            await store.safe()
+            database.gate.clear()
+            database.sizes.clear()
+            yield database, server
+        finally:
+            database.gate.set()
+            store.close()
+    database.close()
+
+
+async def turns(count: int = 20) -> None:
+    """Let the loop do everything that does not wait for the disk."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def test_objects_come_back_and_revisions_grow(tmp_path: Path) -> None:
+    async with keeping(tmp_path) as store:
+        client = Api(ApiServer(store=store))
+        made = await client.create(CMS, config_map("a", {"k": "v"}, labels={"app": "x"}))
+        await client.create(CMS, config_map("b"))
+        await client.delete(f"{CMS}/b")
+    async with keeping(tmp_path) as store:
+        client = Api(ApiServer(store=store))
+        assert await client.get(f"{CMS}/a") == made
+        assert await client.names(CMS, labelSelector="app=x") == ["a"]
+        listed = await client.get(CMS)
+        assert int(listed["metadata"]["resourceVersion"]) > int(made["metadata"]["resourceVersion"])
+
+
+async def test_a_place_from_before_a_restart_is_expired(tmp_path: Path) -> None:
+    async with keeping(tmp_path) as store:
+        before = (await Api(ApiServer(store=store)).get(CMS))["metadata"]["resourceVersion"]
+    async with keeping(tmp_path) as store:
+        client = Api(ApiServer(store=store))
+        async with client.watch(CMS, resourceVersion=before) as events:
+            assert (await events.next())["object"]["code"] == 410
+        now = (await client.get(CMS))["metadata"]["resourceVersion"]
+        async with client.watch(CMS, resourceVersion=now) as events:
+            await client.create(CMS, config_map("a"))
+            assert await events.told() == ("ADDED", "a")
+
+
+async def test_custom_kinds_are_served_again(tmp_path: Path) -> None:
+    async with keeping(tmp_path) as store:
+        client = Api(ApiServer(store=store))
+        await client.create(CRDS, foo_definition())
+        made = await client.create(FOOS, foo("a", {"size": 3}))
+    async with keeping(tmp_path) as store:
+        client = Api(ApiServer(store=store))
+        assert await client.get(f"{FOOS}/a") == made
+        await client.create(FOOS, foo("b"))
+        assert await client.names(FOOS) == ["a", "b"]
+
+
+async def test_a_namespace_goes_on_being_emptied(tmp_path: Path) -> None:
+    async with keeping(tmp_path) as store:
+        client = Api(ApiServer(store=store))
+        await client.create(NAMESPACES, {"metadata": {"name": "n"}})
+        inside = f"{NAMESPACES}/n/configmaps"
+        await client.create(inside, config_map("a"))
+        # What a crash in the middle of the deletion leaves: marked, and not yet empty.
+        table = store.table("namespaces")
+        entry = table.entries["n"]
+        marked = entry.raw.replace(
+            b'"name":"n"', b'"name":"n","deletionTimestamp":"2030-01-01T00:00:00Z"'
+        )
+        store.put(table, "n", Entry(marked, 0, entry.labels, entry.facts))
+    async with keeping(tmp_path) as store:
+        client = Api(ApiServer(store=store))
+        assert "n" not in await client.names(NAMESPACES)
+
+
+async def test_a_restored_snapshot_is_what_comes_back(tmp_path: Path) -> None:
+    async with keeping(tmp_path) as store:
+        server = ApiServer(store=store)
+        client = Api(server)
+        await client.create(CMS, config_map("a"))
+        then = server.snapshot()
+        await client.create(CMS, config_map("b"))
+        server.restore(then)
+        await client.create(CMS, config_map("c"))
+    async with keeping(tmp_path) as store:
+        assert await Api(ApiServer(store=store)).names(CMS) == ["a", "c"]
+
+
+async def test_no_answer_tells_of_what_a_crash_can_undo(tmp_path: Path) -> None:
+    async with gated(tmp_path) as (database, server), asyncio.TaskGroup() as group:
+        client = Api(server)
+        asked = [
+            group.create_task(client.create(CMS, config_map("a"))),
+            group.create_task(client.create(CMS, config_map("a"), code=409)),
+            group.create_task(client.get(f"{CMS}/a")),
+            group.create_task(client.get(CMS)),
+        ]
+        await turns()
+        assert not any(task.done() for task in asked)
+        database.gate.set()
+        await asyncio.gather(*asked)
+
+
+async def test_reads_do_not_wait_when_nothing_is_being_written(tmp_path: Path) -> None:
+    async with gated(tmp_path) as (_, server):
+        task = asyncio.ensure_future(Api(server).get(CMS))
+        await turns()
+        assert task.done()
+
+
+async def test_watchers_hear_only_what_is_safe_and_each_change_once(tmp_path: Path) -> None:
+    async with gated(tmp_path) as (database, server), asyncio.TaskGroup() as group:
+        client = Api(server)
+        async with client.watch(CMS) as early:
+            heard = group.create_task(early.told())
+            group.create_task(client.create(CMS, config_map("a")))
+            await turns()
+            late = group.create_task(_two(client))
+            await turns()
+            assert not heard.done()
+            database.gate.set()
+            assert await heard == ("ADDED", "a")
+            await client.create(CMS, config_map("b"))
+            assert await early.told() == ("ADDED", "b")
+            assert await late == [("ADDED", "a"), ("ADDED", "b")]
+
+
+async def _two(client: Api) -> list[tuple[str, str]]:
+    async with client.watch(CMS) as events:
+        return [await events.told(), await events.told()]
+
+
+async def test_a_watcher_hears_the_last_deletions_of_a_kind_that_goes(tmp_path: Path) -> None:
+    async with keeping(tmp_path) as store:
+        client = Api(ApiServer(store=store))
+        await client.create(CRDS, foo_definition())
+        await client.create(FOOS, foo("a"))
+        async with client.watch(FOOS) as events:
+            assert await events.told() == ("ADDED", "a")
+            await client.delete(f"{CRDS}/foos.example.com")
+            told = [
+                (event["type"], event["object"]["metadata"]["name"])
+                for event in await events.rest()
+            ]
+        assert told[-1] == ("DELETED", "a")
+
+
+async def test_what_queues_during_a_commit_is_the_next_commit(tmp_path: Path) -> None:
+    async with gated(tmp_path) as (database, server), asyncio.TaskGroup() as group:
+        client = Api(server)
+        group.create_task(client.create(CMS, config_map("first")))
+        await turns()
+        for at in range(30):
+            group.create_task(client.create(CMS, config_map(f"a{at}")))
+        await turns()
+        database.gate.set()
+    assert database.sizes == [1, 30]
+
+
+async def test_what_one_request_does_is_one_commit(tmp_path: Path) -> None:
+    async with gated(tmp_path) as (database, server):
+        client = Api(server)
+        database.gate.set()
+        await client.create(NAMESPACES, {"metadata": {"name": "n"}})
+        for at in range(5):
+            await client.create(f"{NAMESPACES}/n/configmaps", config_map(f"a{at}"))
+        database.sizes.clear()
+        await client.delete(f"{NAMESPACES}/n")
+        assert len(database.sizes) == 1
+        assert database.sizes[0] >= 6
+
+
+async def test_a_failed_commit_stops_everything(tmp_path: Path) -> None:
+    with pytest.raises(Broken, match="disk is full"):
+        await _overfill(tmp_path)
+    async with keeping(tmp_path) as store:
+        assert await Api(ApiServer(store=store)).names(CMS) == ["kept"]
+
+
+async def _overfill(folder: Path) -> None:
+    """Write more than the disk has room for, and see that neither reads nor writes go on."""
+    async with keeping(folder) as store, asyncio.TaskGroup() as group:
+        client = Api(ApiServer(store=store))
+        await client.create(CMS, config_map("kept"))
+        connection = store.database.connection
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+        large = config_map("a", {"k": "x" * 100_000})
+        refused = group.create_task(client.create(CMS, large, code=500))
+        with suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        await refused
+        await client.get(CMS, code=500)
+
+
+async def test_an_error_in_the_body_is_raised_as_it_is(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        async with keeping(tmp_path):
+            raise ZeroDivisionError
+
+
+async def test_a_full_sized_cluster_boots_in_a_moment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with keeping(tmp_path) as store:
+        table = store.table("configmaps")
+        for at in range(ROWS):
+            store.put(table, f"default/c{at:05}", Entry(b'","name":"c"},' + b" " * 600, 0, {}, {}))
+        await store.safe()
+    began = time.perf_counter()
+    async with keeping(tmp_path) as store:
+        loaded = time.perf_counter()
+        ApiServer(store=store)
+        booted = time.perf_counter()
+        assert len(store.table("configmaps").keys) == ROWS
+    with capsys.disabled():
+        load, boot = (loaded - began) * 1000, (booted - loaded) * 1000
+        print(f" {ROWS} rows: loaded in {load:.0f} ms, booted in {boot:.0f} ms ", end="")
