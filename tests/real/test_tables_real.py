@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import msgspec
 import pytest
 
@@ -12,26 +9,18 @@ from quintant.cluster.protobuf import unwrap
 from quintant.cluster.tables import find
 from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.client.transport import Call
-from quintant.version import KUBERNETES
 from realpair import RealCluster
-from realpair.gomod import staging_version
 from tables import files
 
 pytestmark = pytest.mark.realtime
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 JSON = "application/json"
-GO_MODULE = Path(files.__file__).with_name("go.mod")
 
 
 def test_the_committed_files_equal_a_regeneration(real_cluster: RealCluster) -> None:
     for path, content in files.content(real_cluster).items():
         assert path.read_bytes() == content, f"{path.name} is out of step: run make tables"
-
-
-def test_go_reflects_the_release_that_everything_agrees_on() -> None:
-    required = re.findall(r"^\tk8s\.io/(?:api\S*) (\S+)$", GO_MODULE.read_text(), re.MULTILINE)
-    assert set(required) == {staging_version(KUBERNETES)}
 
 
 @pytest.mark.parametrize(

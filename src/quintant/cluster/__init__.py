@@ -10,6 +10,8 @@ In the order a request meets them:
 
 - store, ring: revisions and history; they know neither HTTP nor Kubernetes.
 - catalog, builtins, crd, definitions: which kinds there are and how each behaves.
+- tables, declared, fitting: what built-in kinds are made of, and objects made to fit them.
+- media, protobuf: bodies as clients send them. jsonpatch, mergepatch, strategic: patches.
 - fields, shapes, merging, managed: server-side apply and who owns what.
 - wire: stored bytes and the forms a client may ask for. problems: every refusal, in one place.
 """

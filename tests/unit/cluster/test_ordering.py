@@ -1,0 +1,58 @@
+"""Lists in the order others want."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quintant.cluster.ordering import element_type, ordered, union
+from quintant.cluster.problems import Problem
+
+VALUES = st.lists(st.sampled_from("abcdefgh"), unique=True)
+
+
+@given(VALUES, VALUES, VALUES)
+def test_nothing_is_lost_or_added(items: list[str], order: list[str], live: list[str]) -> None:
+    assert sorted(ordered(items, order, live, "")) == sorted(items)
+
+
+@given(VALUES, VALUES)
+def test_what_an_order_names_comes_in_that_order(items: list[str], order: list[str]) -> None:
+    found = [item for item in ordered(items, order, items, "") if item in order]
+    assert found == [item for item in order if item in items]
+
+
+@given(VALUES, VALUES)
+def test_what_it_does_not_name_stays_in_its_own(items: list[str], order: list[str]) -> None:
+    found = [item for item in ordered(items, order, items, "") if item not in order]
+    assert found == [item for item in items if item not in order]
+
+
+@given(VALUES)
+def test_an_order_that_is_there_already_changes_nothing(items: list[str]) -> None:
+    assert ordered(items, items[::2], items, "") == items
+
+
+def test_items_are_told_apart_by_their_key() -> None:
+    items = [{"name": "a", "x": 1}, {"name": "b"}]
+    order = [{"name": "b"}, {"name": "a"}]
+    assert ordered(items, order, items, "name") == [{"name": "b"}, {"name": "a", "x": 1}]
+
+
+@given(VALUES, VALUES)
+def test_a_union_has_every_value_once(one: list[str], other: list[str]) -> None:
+    assert union(one, other) == list(dict.fromkeys(one + other))
+
+
+def test_truth_is_not_one() -> None:
+    assert union([1], [True]) == [1, True]
+
+
+@pytest.mark.parametrize(
+    ("lists", "code"), [(([], []), 500), ((["a"], [1]), 500), (([["a"]],), 422)]
+)
+def test_items_are_all_of_one_type_and_no_lists(lists: tuple[list[object], ...], code: int) -> None:
+    with pytest.raises(Problem) as refused:
+        element_type(*lists)
+    assert refused.value.code == code
