@@ -19,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from quintant.cluster.private import private_folder
+from quintant.cluster.private import FILE_MODE, private_folder
 from quintant.cluster.ring import Entry
 from quintant.runtime.errors import ConfigError, QuintantError, explained
 
@@ -82,6 +82,7 @@ class Database:
         path = folder / FILE
         with _explained(path):
             private_folder(folder)
+            path.touch(FILE_MODE)  # SQLite gives its log the mode of the file
             connection = sqlite3.connect(
                 path, timeout=0, isolation_level=None, check_same_thread=False
             )

@@ -113,6 +113,13 @@ def test_a_row_comes_back_with_what_selects_it(tmp_path: Path) -> None:
     again.close()
 
 
+def test_only_the_owner_may_read_what_is_kept(tmp_path: Path) -> None:
+    database = Database.open(tmp_path)
+    files = (tmp_path / FILE, tmp_path / f"{FILE}-wal")
+    assert [file.stat().st_mode & 0o777 for file in files] == [0o600, 0o600]
+    database.close()
+
+
 def test_every_start_begins_above_all_that_was_seen(tmp_path: Path) -> None:
     seen = []
     for _ in range(3):
