@@ -6,11 +6,13 @@ import asyncio
 import os
 import shlex
 import signal
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from quintant.cluster.up import PORT, Cluster, Plan, kept, running, save, usual_path
+from quintant.cluster.up import USUAL, Cluster, Plan, kept, running, save, usual_path
 from quintant.runtime.listen import Address
 from quintant.runtime.loops import loop_factory
 from quintant.version import KUBERNETES
@@ -18,7 +20,7 @@ from quintant.version import KUBERNETES
 
 @click.command("up")
 @click.option(
-    "--listen", default=f"127.0.0.1:{PORT}", show_default=True, help="host:port to serve on."
+    "--listen", default=str(USUAL), show_default=True, help="host:port; port 0 is any free one."
 )
 @click.option(
     "--data-dir", type=click.Path(path_type=Path), help="Keep everything here; else in memory."
@@ -46,29 +48,44 @@ def command(
         raise click.UsageError("--kubeconfig and --print-kubeconfig exclude each other")
     plan = Plan(Address.parse(listen))
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        if data_dir:
-            runner.run(_keep(plan, data_dir, power_safe, kubeconfig, print_kubeconfig))
-        else:
-            runner.run(_up(plan, "memory", kubeconfig, print_kubeconfig))
+        runner.run(_up(plan, Wishes(data_dir, power_safe, kubeconfig, print_kubeconfig)))
 
 
-async def _keep(plan: Plan, folder: Path, power: bool, path: Path | None, printed: bool) -> None:
-    async with kept(plan, folder, power=power) as whole:
-        await _up(whole, str(folder), path, printed)
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the command line asks for, beside what the cluster itself is."""
+
+    folder: Path | None
+    power: bool
+    kubeconfig: Path | None
+    printed: bool
+
+    def path(self, port: int) -> Path:
+        """Where the kubeconfig goes."""
+        usual = self.folder / "kubeconfig" if self.folder else usual_path(os.environ, port)
+        return self.kubeconfig or usual
 
 
-async def _up(plan: Plan, place: str, path: Path | None, printed: bool) -> None:
+async def _up(plan: Plan, wishes: Wishes) -> None:
     stopped = _signalled()
-    async with running(plan) as cluster:
-        click.echo(_where(cluster, place), err=True)
-        if printed:
-            click.echo(cluster.kubeconfig.reveal(), nl=False)
-        else:
-            chosen = path or usual_path(os.environ, cluster.address.port)
-            save(cluster, chosen)
-            click.echo(f"export KUBECONFIG={shlex.quote(str(chosen))}")
+    async with AsyncExitStack() as stack:
+        if wishes.folder:
+            plan = await stack.enter_async_context(kept(plan, wishes.folder, power=wishes.power))
+        cluster = await stack.enter_async_context(running(plan))
+        way = _way(cluster, wishes)
+        click.echo(_where(cluster, wishes.folder), err=True)
+        click.echo(way)
         await stopped.wait()
     click.echo("stopped", err=True)
+
+
+def _way(cluster: Cluster, wishes: Wishes) -> str:
+    """The way in, or how to use the file it was written to."""
+    if wishes.printed:
+        return cluster.kubeconfig.reveal().decode().rstrip()
+    path = wishes.path(cluster.address.port).absolute()
+    save(cluster, path)
+    return f"export KUBECONFIG={shlex.quote(str(path))}"
 
 
 def _signalled() -> asyncio.Event:
@@ -79,8 +96,8 @@ def _signalled() -> asyncio.Event:
     return stopped
 
 
-def _where(cluster: Cluster, place: str) -> str:
-    said = f"serving Kubernetes {KUBERNETES} at {cluster.url}, in {place}"
+def _where(cluster: Cluster, folder: Path | None) -> str:
+    said = f"serving Kubernetes {KUBERNETES} at {cluster.url}, in {folder or 'memory'}"
     if cluster.private:
         return f"{said}, for this machine only"
     return (
