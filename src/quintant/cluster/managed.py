@@ -14,6 +14,7 @@ from typing import Any
 
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.fields import FieldSet, Path, shown
+from quintant.cluster.lastapplied import inherited
 from quintant.cluster.merging import Untypable, compare, fields_of, merge, named, remove
 from quintant.cluster.problems import contested
 from quintant.runtime.errors import Cause
@@ -121,8 +122,10 @@ def track_apply(
     merged = _pruned(kind, merged, claims, last)
     changed = compare(_bare(base), merged, kind.shape).without(ignored)
     others = {key: claim for key, claim in claims.items() if key != writer}
-    lost = _contested(others, changed.added | changed.modified, force=force)
-    kept = _less({key: _minus(others[key], lost.get(key)) for key in others}, changed.removed)
+    wrested = _lost(others, changed.added | changed.modified)
+    if not force:
+        _defend(wrested, inherited(kind, live, author.manager))
+    kept = _less({key: _minus(others[key], wrested.get(key)) for key in others}, changed.removed)
     # Claiming what is there already is no change, and a real server gives it no new time.
     since = author.time if changed else last.time if last else ""
     own = {writer: replace(claims[writer], time=since)} if wanted else {}
@@ -180,18 +183,22 @@ def _pruned(kind: Kind, merged: Plain, claims: Claims, last: Claim | None) -> Pl
     return pruned
 
 
-def _contested(others: Claims, changed: FieldSet, *, force: bool) -> dict[Writer, FieldSet]:
-    lost = {
+def _lost(others: Claims, changed: FieldSet) -> dict[Writer, FieldSet]:
+    """What a change takes from whom."""
+    return {
         writer: common for writer, claim in others.items() if (common := claim.fields & changed)
     }
-    if lost and not force:
-        conflicts = [(writer, path) for writer in sorted(lost) for path in lost[writer]]
+
+
+def _defend(wrested: Mapping[Writer, FieldSet], free: FieldSet) -> None:
+    """409 for what is taken from others and is not free to be taken."""
+    conflicts = [(writer, path) for writer in sorted(wrested) for path in wrested[writer] - free]
+    if conflicts:
         causes = [
             Cause("FieldManagerConflict", f"conflict with {writer}", shown(path))
             for writer, path in conflicts
         ]
         raise contested(_conflict_text(conflicts), causes)
-    return lost
 
 
 def _conflict_text(conflicts: list[tuple[Writer, Path]]) -> str:
