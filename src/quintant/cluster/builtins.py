@@ -12,9 +12,11 @@ from typing import Any
 from quintant.cluster import crd, crd_rules, roles, tables
 from quintant.cluster.catalog import Kind, Plain, Propagation
 from quintant.cluster.declared import builtin_shape
+from quintant.cluster.defaulting import defaulter
 from quintant.cluster.events import to_core, to_group
 from quintant.cluster.names import segment_complaint, subdomain_complaint, word_complaint
 from quintant.cluster.preparing import COMPLETE, NAMESPACE_FINALIZER, terminate
+from quintant.cluster.settling import SETTLE
 from quintant.runtime.errors import Cause
 from quintant.runtime.resource import Resource, Scale
 
@@ -78,7 +80,10 @@ _NO_GENERATION = {
 }
 _STATUS_ALONE = {"deployments", "cronjobs"}
 # Without /status, and yet with a generation.
-_GENERATION = {"validatingwebhookconfigurations", "mutatingwebhookconfigurations"}
+_GENERATION = {
+    *("validatingwebhookconfigurations", "mutatingwebhookconfigurations"),
+    *("endpointslices", "priorityclasses"),
+}
 _PROPAGATION: dict[str, Propagation | None] = {
     "jobs": Propagation.ORPHAN,
     "events": None,
@@ -197,7 +202,8 @@ def _kind(
         complaints=_COMPLAINTS.get(plural),
         revise=_REVISIONS.get(plural),
         judge=_JUDGES.get(plural),
-        default=_DEFAULTS.get(plural),
+        default=_DEFAULTS.get(plural) or defaulter(message),
+        settle=SETTLE.get(plural),
         question=where.group in _QUESTIONS,
         shown=shown,
         stored=stored,

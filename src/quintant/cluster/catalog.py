@@ -21,6 +21,8 @@ from quintant.runtime.resource import Resource, Scale
 
 Plain = dict[str, Any]
 """An object as plain dicts and lists."""
+Others = Callable[[], Iterator[Plain]]
+"""The stored objects of the same kind, read when asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,9 @@ class Kind:
     """What an empty object of the kind already has: those maps are not owned by who fills them."""
     complete: Callable[[Plain], None] | None = None
     """Adds what the server says about a new object, in place."""
+    settle: Callable[[Plain, Plain | None, Others], None] | None = None
+    """Adds what the server decides about a new object or an update of the live one, and nobody
+    owns, in place."""
     complaints: Callable[[Plain, Plain | None], Iterable[Cause]] | None = None
     """What is wrong with an object that shall replace another or none, beyond its metadata."""
     revise: Callable[[Plain, Plain], None] | None = None
@@ -106,7 +111,7 @@ class Kind:
     """What the definition of a custom resource says of this version: its schema, its columns."""
     since: int = 0
     """Entries written up to this revision are renewed when they are read."""
-    renew: Callable[[Plain], None] | None = None
+    renew: Callable[[Plain], Plain] | None = None
     """Brings an object that was written under another schema up to this one, in place."""
     deprecation: str = ""
     """What everybody who uses the kind is warned of."""

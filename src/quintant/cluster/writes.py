@@ -7,7 +7,7 @@ alone and nobody hears of it; one that takes the last finalizer of a deleted obj
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -116,6 +116,7 @@ class Writes:
         target = self._named(draft.target, obj["metadata"])
         obj["metadata"]["uid"] = self._chance.id()
         obj["metadata"]["creationTimestamp"] = timestamp(self._clock.now())
+        self._settle(target, obj, None)
         warnings += _judged(target, obj, None, warnings)
         taken = self.read(target)
         if taken is not None:
@@ -141,6 +142,7 @@ class Writes:
         assert base is not None, "an update has something to update"
         self._guard(draft, options.user)
         warnings = draft.warnings + _warnings(obj)
+        self._settle(target, obj, draft.live)
         warnings += _judged(target, obj, draft.live, warnings)
         if obj == draft.live:
             return Result(base, warnings=warnings)
@@ -149,6 +151,15 @@ class Writes:
                 self.remove(target)
             return Result(wire.pack(target.kind, obj, base.rv), warnings=warnings)
         return Result(self.put(target, obj), warnings=warnings)
+
+    def _settle(self, target: Target, obj: Plain, live: Plain | None) -> None:
+        if target.kind.settle is not None:
+            target.kind.settle(obj, live, lambda: self._others(target))
+
+    def _others(self, target: Target) -> Iterator[Plain]:
+        for key, entry in self._table(target).entries.items():
+            if key != target.key:
+                yield wire.unpack(target.kind, entry)
 
     def _author(self, target: Target, options: Options) -> Author:
         return Author(options.manager, timestamp(self._clock.now()), target.sub)

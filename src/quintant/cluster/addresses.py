@@ -1,0 +1,123 @@
+"""Addresses and ports of services: given out, kept over updates, and dropped with the type.
+
+Addresses are of loopback, so that they can be dialled without a network of the cluster's own. A
+service gets the same address in every run unless another has it: the search begins at a place that
+follows from its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from ipaddress import IPv4Network
+from itertools import chain
+from typing import Any
+from zlib import crc32
+
+from quintant.cluster.catalog import Others, Plain
+
+NETWORK = IPv4Network("127.96.0.0/16")
+RESERVED = 10
+"""Addresses at the beginning of the network for services that belong to the cluster."""
+NODE_PORTS = range(30000, 32768)
+HEADLESS = "None"
+
+_NODE_PORT_TYPES = ("NodePort", "LoadBalancer")
+_ADDRESSED = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy")
+_EXPOSED = ("externalTrafficPolicy", "healthCheckNodePort", "allocateLoadBalancerNodePorts")
+
+
+def settle_service(service: Plain, live: Plain | None, others: Others) -> None:
+    """Give a service the address, families and ports that its author left to the server."""
+    spec, before = service["spec"], (live or {}).get("spec") or {}
+    if before:
+        _drop(spec, before)
+        _carry(spec, before)
+    if spec["type"] == "ExternalName":
+        return
+    key = "{namespace}/{name}".format(**service["metadata"])
+    if not spec.get("clusterIP"):
+        taken = {other["spec"].get("clusterIP") for other in others()}
+        spec["clusterIP"] = _free(key, _ADDRESSES, taken)
+    spec.setdefault("clusterIPs", [spec["clusterIP"]])
+    _families(spec)
+    if spec["type"] in _NODE_PORT_TYPES and spec.get("allocateLoadBalancerNodePorts", True):
+        _node_ports(key, spec, others)
+
+
+def _drop(spec: Plain, before: Plain) -> None:
+    """A change of the type takes along what only the old type had, unless it was set anew."""
+    if spec["type"] == before["type"]:
+        return
+    gone = set(_ADDRESSED) if spec["type"] == "ExternalName" else set()
+    gone |= set(_EXPOSED) if spec["type"] not in _NODE_PORT_TYPES else set()
+    for name in gone:
+        if name in spec and spec[name] == before.get(name):
+            del spec[name]
+    if spec["type"] not in _NODE_PORT_TYPES:
+        old = {port.get("nodePort") for port in before.get("ports") or ()}
+        for port in spec.get("ports") or ():
+            if port.get("nodePort") in old:
+                port.pop("nodePort", None)
+
+
+def _carry(spec: Plain, before: Plain) -> None:
+    """Keep what was given out before where an update does not name it."""
+    if "ExternalName" in (spec["type"], before["type"]):
+        return
+    for name in ("clusterIP", "clusterIPs"):
+        if name in before and not spec.get(name):
+            spec[name] = before[name]
+    if spec["type"] in _NODE_PORT_TYPES:
+        old = {_identity(port): port.get("nodePort") for port in before.get("ports") or ()}
+        for port in spec.get("ports") or ():
+            if not port.get("nodePort") and old.get(_identity(port)):
+                port["nodePort"] = old[_identity(port)]
+
+
+def _families(spec: Plain) -> None:
+    anywhere = spec["clusterIP"] == HEADLESS and not spec.get("selector")
+    spec.setdefault("ipFamilyPolicy", "RequireDualStack" if anywhere else "SingleStack")
+    spec.setdefault("ipFamilies", ["IPv4", "IPv6"] if anywhere else ["IPv4"])
+
+
+def _node_ports(key: str, spec: Plain, others: Others) -> None:
+    wanting = [port for port in spec.get("ports") or () if not port.get("nodePort")]
+    local = spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
+    unchecked = local and not spec.get("healthCheckNodePort")
+    if not wanting and not unchecked:
+        return
+    taken = set(chain(_ports(spec), *(_ports(other["spec"]) for other in others())))
+    for port in wanting:
+        port["nodePort"] = _free(f"{key}:{port['port']}", NODE_PORTS, taken)
+        taken.add(port["nodePort"])
+    if unchecked:
+        spec["healthCheckNodePort"] = _free(f"{key}:health", NODE_PORTS, taken)
+
+
+def _ports(spec: Plain) -> Iterator[Any]:
+    yield spec.get("healthCheckNodePort")
+    yield from (port.get("nodePort") for port in spec.get("ports") or ())
+
+
+def _identity(port: Plain) -> tuple[Any, Any]:
+    return port.get("protocol"), port.get("port")
+
+
+class _Addresses:
+    """The addresses to give out, by number."""
+
+    def __len__(self) -> int:
+        return NETWORK.num_addresses - RESERVED - 1
+
+    def __getitem__(self, at: int) -> str:
+        return str(NETWORK[RESERVED + at])
+
+
+_ADDRESSES = _Addresses()
+
+
+def _free(key: str, choices: Any, taken: Iterable[Any]) -> Any:
+    """The first choice that nobody has, from a place that follows from the key."""
+    start, occupied = crc32(key.encode()), set(taken)
+    found = (choices[(start + step) % len(choices)] for step in range(len(choices)))
+    return next(choice for choice in found if choice not in occupied)

@@ -1,0 +1,154 @@
+"""What built-in kinds say of what is absent where that depends on the rest of a message.
+
+Each rule changes one message in place, after its constants (quintant.cluster.defaults) and before
+what is below it.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from quintant.cluster.defaults import AFFINITY_SECONDS
+
+Plain = dict[str, Any]
+
+UNLIMITED = 2**31 - 1
+"""The backoff limit of a job that counts failures by index instead."""
+_SHARE = "25%"
+_LATEST = "latest"
+_EXTERNAL = ("NodePort", "LoadBalancer")
+
+
+def _container(container: Plain) -> None:
+    container.setdefault("imagePullPolicy", _pull_policy(container.get("image", "")))
+
+
+def _image_volume(source: Plain) -> None:
+    source.setdefault("pullPolicy", _pull_policy(source.get("reference", "")))
+
+
+def _pull_policy(image: str) -> str:
+    name, at, _ = image.partition("@")
+    _, colon, tag = name.rpartition("/")[2].partition(":")
+    return "Always" if (tag if colon else "" if at else _LATEST) == _LATEST else "IfNotPresent"
+
+
+def _pod(pod: Plain) -> None:
+    spec = pod["spec"]
+    spec.setdefault("enableServiceLinks", True)
+    for container in [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]:
+        resources = container["resources"]
+        requests = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
+        if requests:
+            resources["requests"] = requests
+
+
+def _pod_spec(spec: Plain) -> None:
+    _same(spec, "serviceAccountName", "serviceAccount")
+    if not spec.get("hostNetwork"):
+        return
+    for container in [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]:
+        for port in container.get("ports") or ():
+            port.setdefault("hostPort", port.get("containerPort", 0))
+
+
+def _same(obj: Plain, name: str, old: str) -> None:
+    """Show a field by its new and its old name; the new one wins."""
+    value = obj.get(name) or obj.get(old)
+    if value:
+        obj[name] = obj[old] = value
+
+
+def _volume(volume: Plain) -> None:
+    if volume.keys() <= {"name"}:
+        volume["emptyDir"] = {}
+
+
+def _service_spec(spec: Plain) -> None:
+    external = spec["type"] in _EXTERNAL
+    if spec["sessionAffinity"] == "ClientIP":
+        config = spec.setdefault("sessionAffinityConfig", {})
+        config.setdefault("clientIP", {}).setdefault("timeoutSeconds", AFFINITY_SECONDS)
+    if external or (spec["type"] == "ClusterIP" and spec.get("externalIPs")):
+        spec.setdefault("externalTrafficPolicy", "Cluster")
+    if external or spec["type"] == "ClusterIP":
+        spec.setdefault("internalTrafficPolicy", "Cluster")
+    if spec["type"] == "LoadBalancer":
+        spec.setdefault("allocateLoadBalancerNodePorts", True)
+
+
+def _service_port(port: Plain) -> None:
+    if not port.get("targetPort"):
+        port["targetPort"] = port.get("port", 0)
+
+
+def _rolling(constants: Mapping[str, Any]) -> Callable[[Plain], None]:
+    def rule(strategy: Plain) -> None:
+        if strategy["type"] == "RollingUpdate":
+            strategy["rollingUpdate"] = {**constants, **(strategy.get("rollingUpdate") or {})}
+
+    return rule
+
+
+def _claim_template(claim: Plain) -> None:
+    claim.setdefault("kind", "PersistentVolumeClaim")
+    claim.setdefault("apiVersion", "v1")
+
+
+def _stateful_set(spec: Plain) -> None:
+    for claim in spec.get("volumeClaimTemplates") or ():
+        _claim_template(claim)
+
+
+def _job(job: Plain) -> None:
+    spec = job["spec"]
+    if "completions" not in spec and "parallelism" not in spec:
+        spec["completions"] = 1
+    spec.setdefault("parallelism", 1)
+    spec.setdefault("backoffLimit", UNLIMITED if "backoffLimitPerIndex" in spec else 6)
+    spec.setdefault("completionMode", "NonIndexed")
+    spec.setdefault("suspend", False)
+    spec.setdefault("manualSelector", False)
+    failing = "podFailurePolicy" in spec
+    spec.setdefault("podReplacementPolicy", "Failed" if failing else "TerminatingOrFailed")
+
+
+def _daemon_set(daemons: Plain) -> None:
+    annotations = daemons["metadata"].setdefault("annotations", {})
+    annotations.setdefault("deprecated.daemonset.template.generation", "1")
+
+
+def _namespace(namespace: Plain) -> None:
+    metadata = namespace["metadata"]
+    if metadata.get("name"):
+        labels = metadata.get("labels") or {}
+        metadata["labels"] = {**labels, "kubernetes.io/metadata.name": metadata["name"]}
+
+
+def _secret(secret: Plain) -> None:
+    written = secret.pop("stringData", None)
+    if written:
+        encoded = {key: b64encode(value.encode()).decode() for key, value in written.items()}
+        secret["data"] = {**(secret.get("data") or {}), **encoded}
+
+
+RULES: Mapping[str, Callable[[Plain], None]] = {
+    "core.v1.Pod": _pod,
+    "core.v1.PodSpec": _pod_spec,
+    "core.v1.Container": _container,
+    "core.v1.EphemeralContainer": _container,
+    "core.v1.Volume": _volume,
+    "core.v1.ImageVolumeSource": _image_volume,
+    "core.v1.ServiceSpec": _service_spec,
+    "core.v1.ServicePort": _service_port,
+    "core.v1.Namespace": _namespace,
+    "core.v1.Secret": _secret,
+    "apps.v1.DeploymentStrategy": _rolling({"maxUnavailable": _SHARE, "maxSurge": _SHARE}),
+    "apps.v1.StatefulSetSpec": _stateful_set,
+    "apps.v1.StatefulSetUpdateStrategy": _rolling({"partition": 0}),
+    "apps.v1.DaemonSet": _daemon_set,
+    "apps.v1.DaemonSetUpdateStrategy": _rolling({"maxUnavailable": 1, "maxSurge": 0}),
+    "batch.v1.Job": _job,
+}

@@ -1,0 +1,87 @@
+"""Brings defaults into objects of built-in kinds: along a kind's message, down to every part.
+
+Objects are expected to fit their message (quintant.cluster.fitting): an absent field is absent, an
+explicit zero of a pointer is a choice. What a message and everything below it have no defaults for
+is not visited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from quintant.cluster import tables
+from quintant.cluster.default_rules import RULES
+from quintant.cluster.defaults import CONSTANTS
+from quintant.cluster.tables import Message, Sort, Type
+
+Plain = dict[str, Any]
+
+# What Go writes for an absent field that it always writes.
+_EMPTY = (None, "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is to be done at a message, and which of its fields lead on."""
+
+    constants: Mapping[str, Any]
+    rule: Callable[[Plain], None] | None
+    below: tuple[tuple[str, str], ...]
+    """The fields that lead on, with the names of the messages that they hold."""
+
+
+def defaulter(message: Message) -> Callable[[Plain], None] | None:
+    """What defaults objects of a kind, in place; None if there is nothing to default."""
+    if not _leads(message.name):
+        return None
+    plan = _plan(message.name)
+    return lambda obj: _fill(plan, obj)
+
+
+def _fill(plan: _Plan, obj: Plain) -> None:
+    for name, value in plan.constants.items():
+        if obj.get(name) in _EMPTY:
+            obj[name] = dict(value) if isinstance(value, dict) else value
+    if plan.rule is not None:
+        plan.rule(obj)
+    for name, held in plan.below:
+        value = obj.get(name)
+        if isinstance(value, list):
+            for item in value:
+                _fill(_plan(held), item)
+        elif value is not None:
+            _fill(_plan(held), value)
+
+
+@cache
+def _plan(name: str) -> _Plan:
+    fields = tables.message(name).fields.items()
+    below = [(field, held) for field, spec in fields if (held := _held(spec.type)) and _leads(held)]
+    return _Plan(CONSTANTS.get(name, {}), RULES.get(name), tuple(below))
+
+
+@cache
+def _leads(name: str) -> bool:
+    """Whether there is anything to default in a message or below it."""
+    return not _below(name).isdisjoint((*CONSTANTS, *RULES))
+
+
+def _below(name: str) -> set[str]:
+    """A message and all that it is made of; messages may contain themselves."""
+    found, open_ = {name}, [name]
+    while open_:
+        fields = tables.message(open_.pop()).fields.values()
+        new = {held for field in fields if (held := _held(field.type))} - found
+        found |= new
+        open_ += new
+    return found
+
+
+def _held(kind: Type) -> str:
+    """The message that a field holds, alone or in a list."""
+    if kind.sort is Sort.LIST:
+        return _held(kind.item)
+    return kind.name if kind.sort is Sort.MESSAGE else ""

@@ -1,0 +1,85 @@
+"""What the server decides about an object once its author's fields are known to be the author's.
+
+Nobody owns what is written here: the tolerations and the class of a pod, the labels by which a job
+finds its pods. One function per kind, in place; `live` is what an update replaces. Addresses are
+given out in quintant.cluster.addresses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from quintant.cluster.addresses import settle_service
+from quintant.cluster.catalog import Others, Plain
+from quintant.cluster.qos import quality
+
+EVICTION_SECONDS = 300
+"""How long a pod stays on a node that is lost, unless it says otherwise."""
+_LOST = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_NO_EXECUTE = "NoExecute"
+_OWN_UID = "batch.kubernetes.io/controller-uid"
+# The priority classes that every cluster has.
+_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+
+
+def _pod(pod: Plain, live: Plain | None, others: Others) -> None:
+    if live is not None:
+        return
+    spec = pod["spec"]
+    spec.setdefault("priority", _PRIORITIES.get(spec.get("priorityClassName", ""), 0))
+    spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
+    tolerations = list(spec.get("tolerations") or ())
+    given = {"operator": "Exists", "effect": _NO_EXECUTE, "tolerationSeconds": EVICTION_SECONDS}
+    tolerations += [{"key": key, **given} for key in _LOST if not _tolerated(key, tolerations)]
+    spec["tolerations"] = tolerations
+    pod["status"] = {"phase": "Pending", "qosClass": quality(spec)}
+
+
+def _tolerated(key: str, tolerations: Iterable[Mapping[str, object]]) -> bool:
+    return any(
+        toleration.get("key") in (None, "", key)
+        and toleration.get("effect") in (None, "", _NO_EXECUTE)
+        for toleration in tolerations
+    )
+
+
+def _job(job: Plain, live: Plain | None, others: Others) -> None:
+    """Give the job's pods labels that no other job's have, unless the author chose a selector."""
+    spec, metadata = job["spec"], job["metadata"]
+    if live is not None or spec.get("manualSelector"):
+        return
+    names = {f"{domain}job-name": metadata["name"] for domain in ("", "batch.kubernetes.io/")}
+    uids = {"controller-uid": metadata["uid"], _OWN_UID: metadata["uid"]}
+    labels = dict(sorted({**names, **uids}.items()))
+    metadata["labels"] = {**(metadata.get("labels") or {}), **labels}
+    template = spec["template"].setdefault("metadata", {})
+    template["labels"] = {**(template.get("labels") or {}), **labels}
+    selector = spec.setdefault("selector", {})
+    selector["matchLabels"] = {
+        **(selector.get("matchLabels") or {}),
+        _OWN_UID: metadata["uid"],
+    }
+
+
+def _namespace(namespace: Plain, live: Plain | None, others: Others) -> None:
+    """A generated name is not known any earlier than here."""
+    metadata = namespace["metadata"]
+    metadata["labels"] = {
+        **(metadata.get("labels") or {}),
+        "kubernetes.io/metadata.name": metadata["name"],
+    }
+
+
+def _volume(volume: Plain, live: Plain | None, others: Others) -> None:
+    if live is None:
+        since = volume["metadata"]["creationTimestamp"]
+        volume["status"] = {"phase": "Pending", "lastPhaseTransitionTime": since}
+
+
+SETTLE: dict[str, Callable[[Plain, Plain | None, Others], None]] = {
+    "jobs": _job,
+    "namespaces": _namespace,
+    "persistentvolumes": _volume,
+    "pods": _pod,
+    "services": settle_service,
+}
