@@ -8,6 +8,7 @@ that one slow or greedy client stalls nobody else.
 from __future__ import annotations
 
 import asyncio
+import zlib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from ssl import SSLContext, SSLObject
@@ -26,10 +27,17 @@ from quintant.runtime.listen import Address, start
 LOOPBACK = "127.0.0.1"
 PIECE = 64 * 1024
 """Bytes written before the loop gets a turn: about what a socket takes at once."""
+PACKED_FROM = 128 * 1024
+"""Bytes from which an answer is compressed for who can read it so, as by a real server."""
+PACKING_LEVEL = 1
+"""The fastest: JSON shrinks to a tenth all the same."""
 STALL_SECONDS = 30.0
 """How long a client of a watch may leave bytes unread before it is cut; it can resume."""
 GOODBYE_SECONDS = 1.0
 """How long open connections get when the server stops."""
+
+_PACKED = {"content-encoding": "gzip", "vary": "Accept-Encoding"}
+_GZIP_BITS = 16 + zlib.MAX_WBITS
 
 
 @asynccontextmanager
@@ -117,14 +125,27 @@ async def _body(request: web.BaseRequest) -> bytes:
 
 
 async def _large(request: web.BaseRequest, answer: Reply) -> web.StreamResponse:
-    response = web.StreamResponse(status=answer.status, headers=answer.headers)
-    response.content_length = len(answer.body)
+    packed = len(answer.body) > PACKED_FROM and "gzip" in request.headers.get("accept-encoding", "")
+    headers = {**answer.headers, **_PACKED} if packed else answer.headers
+    response = web.StreamResponse(status=answer.status, headers=headers)
+    if packed:
+        response.enable_chunked_encoding()
+    else:
+        response.content_length = len(answer.body)
     await response.prepare(request)
-    for piece in _pieces(answer.body):
+    for piece in _squeezed(answer.body) if packed else _pieces(answer.body):
         await response.write(piece)
         await asyncio.sleep(0)
     await response.write_eof()
     return response
+
+
+def _squeezed(body: bytes) -> Iterator[bytes]:
+    """A body as gzip, a piece at a time: that takes no longer than sending it."""
+    packer = zlib.compressobj(PACKING_LEVEL, wbits=_GZIP_BITS)
+    for piece in _pieces(body):
+        yield packer.compress(piece)
+    yield packer.flush()
 
 
 def _pieces(body: bytes) -> Iterator[memoryview]:

@@ -17,7 +17,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from quintant.cluster.http import PIECE, serve
+from quintant.cluster.http import PACKED_FROM, PIECE, serve
 from quintant.cluster.problems import REQUEST_LIMIT
 from quintant.cluster.server import ApiServer
 from unit.cluster.api import CMS, config_map
@@ -45,6 +45,24 @@ async def test_requests_and_answers_pass_unchanged(session: aiohttp.ClientSessio
     async with session.get(f"{CMS}/b") as reply:
         assert reply.status == 404
         assert (await reply.json())["reason"] == "NotFound"
+
+
+async def test_large_answers_are_compressed_for_who_asks(session: aiohttp.ClientSession) -> None:
+    await create(session, "large", {"k": "v " * PACKED_FROM})
+    await create(session, "small", {"k": "v"})
+    packing = {}
+    for name in ("large", "small"):
+        async with session.get(f"{CMS}/{name}", headers={"Accept-Encoding": "gzip"}) as reply:
+            packing[name] = reply.headers.get("Content-Encoding")
+            assert (await reply.json())["metadata"]["name"] == name
+    assert packing == {"large": "gzip", "small": None}
+    async with session.get(f"{CMS}/large", headers={"Accept-Encoding": "identity"}) as reply:
+        assert "Content-Encoding" not in reply.headers
+
+
+async def test_browsers_are_shown_indented_answers(session: aiohttp.ClientSession) -> None:
+    async with session.get("/version", headers={"User-Agent": "curl/8"}) as reply:
+        assert (await reply.text()).startswith('{\n  "major"')
 
 
 async def test_a_watch_is_streamed_from_its_head_on(session: aiohttp.ClientSession) -> None:
