@@ -7,6 +7,8 @@ wrong with a document.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -27,6 +29,7 @@ PENDING = Condition(
     "InstanceDeletionPending",
     "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
 )
+Convert = Callable[[Plain], Plain]
 PRESERVE_ALL: Mapping[str, Any] = {"x-kubernetes-preserve-unknown-fields": True}
 """The schema of a version that has none."""
 
@@ -78,24 +81,37 @@ def versions(crd: Plain) -> list[Plain]:
 
 def schema_of(version: Plain) -> Mapping[str, Any]:
     """The schema of a version."""
-    return (version.get("schema") or {}).get("openAPIV3Schema") or PRESERVE_ALL
+    found: Mapping[str, Any] | None = (version.get("schema") or {}).get("openAPIV3Schema")
+    return PRESERVE_ALL if found is None else found
 
 
-def kinds(crd: Plain, since: int) -> list[Kind]:
-    """The kinds a definition serves; entries up to revision `since` may not fit its schema."""
-    stored = next(each for each in versions(crd) if each.get("storage"))
-    storage = _schema(stored)
-    return [
-        _kind(crd, each, storage, since if schema_of(each) == schema_of(stored) else None)
-        for each in versions(crd)
-        if each.get("served")
-    ]
+@dataclass(frozen=True, slots=True)
+class Epochs:
+    """What objects were stored as until when: revisions in order, each with a version's name."""
+
+    ends: tuple[tuple[int, str], ...] = ()
+    since: int = 0
+    """Nothing was written after this revision but as the definition says now."""
+
+    def version(self, rv: int) -> str:
+        """What an object of a revision was stored as; empty if as it would be now."""
+        return next((version for end, version in self.ends if 0 < rv <= end), "")
+
+
+def kinds(crd: Plain, epochs: Epochs = Epochs()) -> list[Kind]:
+    """The kinds a definition serves."""
+    history = _History(crd, epochs)
+    return [_kind(crd, each, history) for each in versions(crd) if each.get("served")]
 
 
 def storage_kind(crd: Plain) -> Kind:
     """The kind whose objects are those that are stored, served or not."""
-    stored = next(each for each in versions(crd) if each.get("storage"))
-    return _kind(crd, stored, _schema(stored), 0)
+    return _kind(crd, storage_version(crd), _History(crd, Epochs()))
+
+
+def storage_version(crd: Plain) -> Plain:
+    """The version that objects are stored as."""
+    return next(each for each in versions(crd) if each.get("storage"))
 
 
 def facts(crd: Plain) -> dict[str, str]:
@@ -103,21 +119,54 @@ def facts(crd: Plain) -> dict[str, str]:
     return {path: "" for each in versions(crd) for path in _selectable(each)}
 
 
-def _schema(version: Plain) -> CustomSchema:
-    return CustomSchema(schema_of(version), _scale(version))
+class _History:
+    """The schemas of a definition, and which of them an object was stored with."""
+
+    def __init__(self, crd: Plain, epochs: Epochs) -> None:
+        self.epochs = epochs
+        self.storage = storage_version(crd)["name"]
+        self._versions = {each["name"]: each for each in versions(crd)}
+        self._schemas: dict[str, CustomSchema] = {}
+
+    def schema(self, version: str) -> CustomSchema:
+        if version not in self._schemas:
+            found = self._versions[version]
+            self._schemas[version] = CustomSchema(schema_of(found), _scale(found))
+        return self._schemas[version]
+
+    def alike(self, version: str) -> bool:
+        """Whether a version shows objects just as they are stored."""
+        found = (schema_of(self._versions[each]) for each in (version, self.storage))
+        return next(found) == next(found)
+
+    def read(self, version: str, obj: Plain) -> Plain:
+        """What was stored, as a version shows it: with the defaults of what it was stored as."""
+        stored = self.epochs.version(int(obj["metadata"].get("resourceVersion", 0)))
+        writer = stored if stored in self._versions else self.storage
+        self.schema(writer).renew(obj)
+        if writer != version:
+            self.schema(version).strip(obj)
+        return obj
+
+    def write(self, obj: Plain) -> Plain:
+        """What a version shows, as it is stored."""
+        stored: Plain = msgspec.json.decode(msgspec.json.encode(obj))
+        self.schema(self.storage).renew(stored)
+        return stored
 
 
-def _kind(crd: Plain, version: Plain, storage: CustomSchema, since: int | None) -> Kind:
-    """A served version; without `since` it is not what objects are stored as."""
-    spec = crd["spec"]
+def _kind(crd: Plain, version: Plain, history: _History) -> Kind:
+    spec, name = crd["spec"], version["name"]
     names = {**spec["names"], **(crd["status"].get("acceptedNames") or {})}
-    schema, own = schema_of(version), _schema(version)
-    apart = since is None
-    show, store = _conversion(crd, version, storage, own) if apart else (None, None)
+    schema, own, apart = schema_of(version), history.schema(name), not history.alike(name)
+    read: Convert = partial(history.read, name)
+    write: Convert = history.write
+    if spec["conversion"]["strategy"] != "None" and name != history.storage:
+        read = write = _unconvertible(spec, version)
     return Kind(
         Resource(
             spec["group"],
-            version["name"],
+            name,
             names["kind"],
             names["plural"],
             namespaced=spec["scope"] == "Namespaced",
@@ -138,40 +187,12 @@ def _kind(crd: Plain, version: Plain, storage: CustomSchema, since: int | None) 
         judge=own.judge,
         prune=own.prune,
         default=own.default,
-        shown=show,
-        stored=store,
-        since=since or 0,
-        renew=own.renew,
+        shown=read if apart else None,
+        stored=write if apart else None,
+        since=0 if apart else history.epochs.since,
+        renew=read,
         deprecation=_deprecation(spec, version),
     )
-
-
-Convert = Callable[[Plain], Plain]
-
-
-def _conversion(
-    crd: Plain, version: Plain, storage: CustomSchema, own: CustomSchema
-) -> tuple[Convert, Convert]:
-    """From what is stored to what a version shows, and back.
-
-    Nothing is converted but the version's name; what is stored has the storage version's defaults,
-    what is shown has no more than the shown version knows.
-    """
-
-    def show(stored: Plain) -> Plain:
-        storage.renew(stored)
-        own.strip(stored)
-        return stored
-
-    def store(obj: Plain) -> Plain:
-        stored: Plain = msgspec.json.decode(msgspec.json.encode(obj))
-        storage.renew(stored)
-        return stored
-
-    if crd["spec"]["conversion"]["strategy"] == "None":
-        return show, store
-    refuse = _unconvertible(crd["spec"], version)
-    return refuse, refuse
 
 
 def _unconvertible(spec: Plain, version: Plain) -> Convert:

@@ -43,9 +43,10 @@ def _client(client: Mapping[str, Any] | None, path: str) -> Iterator[Cause]:
     elif client.get("url") is not None:
         yield from _url(client["url"], f"{path}.url")
     else:
-        for name in ("name", "namespace"):
+        # A real server mixes the two up, and so its complaints read.
+        for name, told in (("name", "namespace"), ("namespace", "name")):
             if not client["service"].get(name):
-                yield required(f"{path}.service.{name}", f"service {name} is required")
+                yield required(f"{path}.service.{told}")
 
 
 def _url(url: str, path: str) -> Iterator[Cause]:

@@ -74,7 +74,7 @@ _ACCEPTED = "status.acceptedNames"
 def _name(crd: Plain, live: Plain | None) -> Iterator[Cause]:
     spec, name = crd["spec"], crd["metadata"].get("name", "")
     wanted = f"{spec['names'].get('plural', '')}.{spec.get('group', '')}"
-    if live is None and name != wanted:
+    if live is None and name and name != wanted:
         yield wrong("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
 
 
@@ -87,9 +87,11 @@ def _spec(spec: Plain) -> Iterator[Cause]:
         yield unsupported("spec.scope", scope, ["Cluster", "Namespaced"])
     versions = spec.get("versions") or []
     for at, version in enumerate(versions):
-        if not (version.get("schema") or {}).get("openAPIV3Schema"):
+        if (version.get("schema") or {}).get("openAPIV3Schema") is None:
             yield required(f"spec.versions[{at}].schema.openAPIV3Schema")
     yield from _versions(versions)
+    if versions and (complaint := identifier_complaint(versions[0].get("name") or "")):
+        yield wrong("spec.version", versions[0].get("name") or "", complaint)
     for name in ("plural", "singular", "kind", "listKind"):
         if not spec["names"].get(name):
             yield required(f"spec.names.{name}")
@@ -182,14 +184,14 @@ def _parts(
 ) -> Iterator[Cause]:
     """What is wrong with the fields of a version, or with those that all versions share."""
     schema = (parts.get("schema") or {}).get("openAPIV3Schema")
-    if schema:
+    if schema is not None:
         path = f"{where}.{names.get('schema', 'schema')}.openAPIV3Schema"
         yield from schema_causes(schema, path, status=status)
     if "subresources" in parts:
         yield from subresource_causes(parts["subresources"], f"{where}.subresources")
     for at, column in enumerate(parts.get("additionalPrinterColumns") or ()):
         yield from column_causes(column, f"{where}.additionalPrinterColumns[{at}]")
-    if parts.get("selectableFields") and schema:
+    if parts.get("selectableFields") and schema is not None:
         yield from selectable_causes(parts["selectableFields"], schema, f"{where}.selectableFields")
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from quintant.cluster import crd, wire
 from quintant.cluster.catalog import Catalog, Plain
 from quintant.cluster.conditions import Condition
+from quintant.cluster.crd import Epochs
 from quintant.cluster.crd_names import Naming, named
 from quintant.cluster.deletes import Deletes
 from quintant.cluster.drafts import Target
@@ -48,6 +49,7 @@ class Definitions:
         self._served: dict[str, Plain] = {}
         self._terminating: set[str] = set()
         self._names: dict[str, Plain] = {}
+        self._epochs: dict[str, Epochs] = {}
         self._stirred: dict[str, None] = {}
         store.subscribe(self._told)
 
@@ -97,13 +99,26 @@ class Definitions:
         if before is not None and _served_parts(before) == _served_parts(found):
             return
         table = self._store.table(name)
-        kinds = crd.kinds(found, since=self._store.revision if table.entries else 0)
+        kinds = crd.kinds(found, self._epoch(name, before, found))
         self._catalog.remove(found["spec"]["group"], found["spec"]["names"]["plural"])
         self._catalog.add(kinds)
         self._served[name] = found
         if kinds and kinds[0].facts:
             self._store.refile(table, partial(wire.facts_of, kinds[0]))
         self._hub.close(name)
+
+    def _epoch(self, name: str, before: Plain | None, found: Plain) -> Epochs:
+        """Begin to store objects in another way; what there is was stored as it was until now."""
+        if not self._store.table(name).entries:
+            self._epochs[name] = Epochs()
+            return self._epochs[name]
+        now, known = self._store.revision, self._epochs.get(name, Epochs())
+        ends = known.ends
+        if before is not None:
+            was, is_ = (crd.storage_version(each)["name"] for each in (before, found))
+            ends = (*ends, (now, was)) if was != is_ else ends
+        self._epochs[name] = Epochs(ends, now)
+        return self._epochs[name]
 
     def _withdraw(self, name: str) -> None:
         """Serve a definition no longer; others may have waited for its names."""

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-import msgspec
-
 from quintant.cluster import wire
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.fitting import Mistyped, fit
-from quintant.cluster.golang import quoted
+from quintant.cluster.golang import encoded, quoted
 from quintant.cluster.managed import Author, track_apply, track_update
 from quintant.cluster.merging import Untypable
 from quintant.cluster.objects import (
@@ -133,17 +131,18 @@ def _decoded(
     target: Target, obj: Plain, scrutiny: Scrutiny, *, patch: bool = False
 ) -> tuple[str, ...]:
     """Drop unknown fields, in place, warn about what is amiss or refuse it; check the place."""
-    kind = target.kind
+    kind, strict = target.kind, scrutiny.strictness is Strictness.STRICT
+    sent = encoded(obj) if patch and strict else ""
     try:
-        unknown = _unknown(kind, obj)
+        unknown = [("unknown", path) for path in _unknown(kind, obj)]
     except Mistyped as error:
-        raise _unfit(kind, obj, str(error), patch=patch) from None
-    found = [("unknown", path) for path in unknown]
-    found += [("duplicate", path) for path in scrutiny.duplicates]
+        raise _unfit(kind, str(error), sent or encoded(obj), patch=patch) from None
+    again = [("duplicate", path) for path in scrutiny.duplicates]
+    found = again + unknown if kind.custom else unknown + again
     complaints = tuple(f"{what} field {quoted(path)}" for what, path in found)
-    if complaints and scrutiny.strictness is Strictness.STRICT:
+    if complaints and strict:
         text = f"strict decoding error: {', '.join(complaints)}"
-        raise _unfit(kind, obj, text, patch=patch)
+        raise _unfit(kind, text, sent, patch=patch)
     placed(kind, obj, target.namespace, target.name)
     return complaints if scrutiny.strictness is Strictness.WARN else ()
 
@@ -156,9 +155,9 @@ def _unknown(kind: Kind, obj: Plain) -> list[str]:
     return unknown + (kind.prune(obj) if kind.prune is not None else [])
 
 
-def _unfit(kind: Kind, obj: Plain, why: str, *, patch: bool) -> Exception:
+def _unfit(kind: Kind, why: str, sent: str, *, patch: bool) -> Exception:
     if patch:
-        return unpatchable(msgspec.json.encode(obj).decode(), why)
+        return unpatchable(sent, why)
     where = kind.resource
     return bad_request(
         f'{where.kind} in version "{where.version}" cannot be handled as a {where.kind}: {why}'

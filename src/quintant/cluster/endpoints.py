@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -31,7 +31,7 @@ from quintant.cluster.media import (
 )
 from quintant.cluster.mergepatch import merge_patch
 from quintant.cluster.options import check_force, write_options
-from quintant.cluster.problems import bad_request, not_allowed
+from quintant.cluster.problems import Problem, bad_request, not_allowed
 from quintant.cluster.reads import Reads, document, read_query, select
 from quintant.cluster.ring import Entry
 from quintant.cluster.routes import Route
@@ -73,6 +73,15 @@ class Endpoints:
 
     async def answer(self, call: Call, route: Route, kind: Kind, user: User) -> Reply:
         """The whole answer to anything but a watch; it has happened when this returns."""
+        if not kind.deprecation:
+            return await self._answer(call, route, kind, user)
+        try:
+            reply = await self._answer(call, route, kind, user)
+        except Problem as problem:
+            raise problem.warned(kind.deprecation) from None
+        return replace(reply, headers=warned((kind.deprecation,), reply.headers))
+
+    async def _answer(self, call: Call, route: Route, kind: Kind, user: User) -> Reply:
         wish_of(call, kind, listing=route.verb == "list")
         if route.verb == "list":
             return await self._list(call, route, kind)

@@ -37,7 +37,7 @@ SUFFIX_LENGTH = 5
 NAME_LIMIT = 63
 """Longest generated name; the base is cut to leave room for the suffix."""
 
-_COLLECTIONS = ("labels", "annotations", "finalizers", "ownerReferences")
+_EMPTY: Plain = {"labels": {}, "annotations": {}, "finalizers": [], "ownerReferences": []}
 _WIPED = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 _KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 
@@ -163,7 +163,7 @@ def _tidy(metadata: Plain) -> Plain:
     return {
         name: value
         for name, value in metadata.items()
-        if value is not None and (value or name not in _COLLECTIONS)
+        if value is not None and (value or value != _EMPTY.get(name))
     }
 
 
