@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 K ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help test coverage test-real lint format manifests tables bench soak clean
+.PHONY: help test coverage test-real lint format manifests tables bench soak torture clean
 
 help: ## Show the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ test-real: $(READY) ## Run the tests that need a real kube-apiserver (found, or 
 
 soak: $(READY) ## Run the long scenarios at full size
 	@QUINTANT_SOAK=1 $(BIN)/python -m pytest -q -k "$(or $(K),soak)" tests/scenarios
+
+torture: $(READY) ## Kill a kept cluster under load, 20 times (ARGS="--rounds 200")
+	@PYTHONPATH=scripts $(BIN)/python -m torture $(ARGS)
 
 bench: $(READY) ## Measure speed and memory, beside others in the same run (ARGS="reconcile --quick")
 	@PYTHONPATH=src:scripts $(BIN)/python -m benchmarks $(ARGS)

@@ -1,0 +1,62 @@
+"""The server that is killed: `quintant up --data-dir` in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from quintant.runtime.client.config import Config
+from quintant.runtime.client.http import HttpTransport
+from realpair import leash
+
+START_SECONDS = 60.0
+"""For a start on a machine that is busy with other things."""
+_PROGRAM = "from quintant.cli import main; main()"
+
+
+class Victim:
+    """A server that runs, and a way to it."""
+
+    def __init__(self, process: Process, transport: HttpTransport) -> None:
+        self.transport = transport
+        self._process = process
+
+    async def kill(self) -> None:
+        """End it as no program can prepare for; gone when this returns."""
+        if self._process.returncode is None:
+            self._process.kill()
+        await self._process.wait()
+
+
+@asynccontextmanager
+async def started(folder: Path) -> AsyncIterator[Victim]:
+    """A server on a folder, for as long as the context lasts or until killed."""
+    kubeconfig = folder / "kubeconfig"
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", "-S", leash.__file__, str(os.getpid())),
+        *(sys.executable, "-c", _PROGRAM, "up", "--data-dir", str(folder)),
+        *("--listen", "127.0.0.1:0", "--kubeconfig", str(kubeconfig)),
+        stdout=PIPE,
+        stderr=PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        async with asyncio.timeout(START_SECONDS):
+            ready = await process.stdout.readline()
+        if not ready:
+            raise RuntimeError((await process.stderr.read()).decode())
+        transport = HttpTransport(Config.load(kubeconfig, environ={}))
+        try:
+            yield Victim(process, transport)
+        finally:
+            await transport.close()
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
