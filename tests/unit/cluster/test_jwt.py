@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quintant.cluster import jwt
+from quintant.cluster.signing import Signer
+from quintant.runtime.authority import new_key, private_pem
+from quintant.runtime.hidden import Hidden
+
+
+def signer() -> Signer:
+    return Signer(private_pem(new_key()))
+
+
+@given(st.binary())
+def test_bytes_come_back(raw: bytes) -> None:
+    assert jwt.decode(jwt.encode(raw)) == raw
+
+
+@pytest.mark.parametrize("text", ["a", "ab=", "a b", "+/", "é", "QUI\n", "QUJ"])
+def test_only_one_text_means_some_bytes(text: str) -> None:
+    with pytest.raises(ValueError, match=r"base64|padding|ASCII"):
+        jwt.decode(text)
+
+
+@given(st.text())
+def test_any_text_is_a_token_or_none(text: str) -> None:
+    assert jwt.parse(text) is None or text.count(".") == 2
+
+
+def test_a_token_holds_its_claims_and_says_which_key_signed_it() -> None:
+    parts = jwt.parse(signer().sign({"sub": "me"}))
+    assert parts is not None
+    assert parts.claims == b'{"sub":"me"}'
+    assert parts.header.startswith(b'{"alg":"ES256","kid":"')
+
+
+def test_a_signature_counts_for_its_key_and_its_text_only() -> None:
+    own, other = signer(), signer()
+    token = own.sign({"sub": "me"})
+    head, claims, signature = token.split(".")
+    assert own.signed(_parsed(token))
+    assert not other.signed(_parsed(token))
+    forged = jwt.encode(b'{"sub":"you"}')
+    assert not own.signed(_parsed(f"{head}.{forged}.{signature}"))
+    assert not own.signed(_parsed(f"{head}.{claims}."))
+    assert not own.signed(_parsed(f"{head}.{claims}.{jwt.encode(bytes(64))}"))
+
+
+def test_a_saved_key_goes_on_signing() -> None:
+    pem = private_pem(new_key())
+    assert Signer(pem).signed(_parsed(Signer(pem).sign({})))
+
+
+def test_what_is_no_key_signs_nothing() -> None:
+    with pytest.raises(ValueError, match="PEM"):
+        Signer(Hidden(b"nothing"))
+
+
+def _parsed(token: str) -> jwt.Jwt:
+    parts = jwt.parse(token)
+    assert parts is not None
+    return parts

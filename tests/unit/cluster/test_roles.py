@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import pytest
+
+from quintant.cluster.bindings import GROUP
+from quintant.cluster.roles import (
+    binding_complaints,
+    cluster_binding_complaints,
+    cluster_role_complaints,
+    default_binding,
+    role_complaints,
+)
+from unit.cluster.api import Plain
+from unit.cluster.realm import binding, rule, subject
+
+
+def told(causes: object) -> list[tuple[str, str]]:
+    return [(cause.field, cause.message) for cause in causes]  # type: ignore[attr-defined]
+
+
+def test_groups_are_filled_in_where_they_go_without_saying() -> None:
+    bound: Plain = {
+        "roleRef": {"kind": "Role", "name": "r"},
+        "subjects": [
+            {"kind": "User", "name": "u"},
+            {"kind": "Group", "name": "g", "apiGroup": "x"},
+            {"kind": "ServiceAccount", "name": "s"},
+        ],
+    }
+    default_binding(bound)
+    assert bound["roleRef"]["apiGroup"] == GROUP
+    assert [each.get("apiGroup") for each in bound["subjects"]] == [GROUP, "x", None]
+
+
+def test_a_good_role_and_a_good_binding_are_fine() -> None:
+    paths = {"verbs": ["get"], "nonResourceURLs": ["/x"]}
+    assert told(role_complaints({"rules": [rule("get", "pods")]})) == []
+    assert told(cluster_role_complaints({"rules": [rule("get", "pods"), paths]})) == []
+    assert told(binding_complaints(binding("b", "Role", "r", subject("u")))) == []
+
+
+@pytest.mark.parametrize(
+    ("held", "field"),
+    [
+        ({"apiGroups": [""], "resources": ["pods"]}, "rules[0].verbs"),
+        ({"verbs": ["get"], "resources": ["pods"]}, "rules[0].apiGroups"),
+        ({"verbs": ["get"], "apiGroups": [""]}, "rules[0].resources"),
+        ({"verbs": ["get"], "nonResourceURLs": ["/x"]}, "rules[0].nonResourceURLs"),
+    ],
+)
+def test_a_rule_says_what_on_what(held: Plain, field: str) -> None:
+    assert [at for at, _ in told(role_complaints({"rules": [held]}))] == [field]
+
+
+def test_paths_and_resources_do_not_mix() -> None:
+    both = rule("get", "pods", nonResourceURLs=["/x"])
+    ((field, text),) = told(cluster_role_complaints({"rules": [both]}))
+    assert field == "rules[0].nonResourceURLs"
+    assert text.endswith("rules cannot apply to both regular resources and non-resource URLs")
+
+
+def test_who_gathers_must_select_something_sensible() -> None:
+    path = "aggregationRule.clusterRoleSelectors"
+    empty: Plain = {"aggregationRule": {}}
+    assert [at for at, _ in told(cluster_role_complaints(empty))] == [path]
+    bad = {"aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"a b": "c"}}]}}
+    assert [at for at, _ in told(cluster_role_complaints(bad))] == [
+        f"{path}[0].matchLabels",
+        f"{path}[0]",
+    ]
+
+
+def test_a_cluster_binding_binds_cluster_roles_to_accounts_somewhere() -> None:
+    bound = binding("b", "Role", "r", {"kind": "ServiceAccount", "name": "s"})
+    assert [at for at, _ in told(cluster_binding_complaints(bound))] == [
+        "roleRef.kind",
+        "subjects[0].namespace",
+    ]
+
+
+def test_what_a_binding_binds_stays() -> None:
+    before, after = binding("b", "Role", "r"), binding("b", "Role", "q")
+    assert told(binding_complaints(before, before)) == []
+    ((field, text),) = told(binding_complaints(after, before))
+    assert (field, text) == (
+        "roleRef",
+        f'Invalid value: {{"APIGroup":"{GROUP}","Kind":"Role","Name":"q"}}: cannot change roleRef',
+    )
+
+
+@pytest.mark.parametrize(
+    ("whom", "field"),
+    [
+        ({"kind": "Robot", "name": "x"}, "subjects[0].kind"),
+        ({"kind": "User", "apiGroup": GROUP}, "subjects[0].name"),
+        ({"kind": "User", "name": "x", "apiGroup": "y"}, "subjects[0].apiGroup"),
+        ({"kind": "ServiceAccount", "name": "X_"}, "subjects[0].name"),
+        ({"kind": "ServiceAccount", "name": "x", "apiGroup": GROUP}, "subjects[0].apiGroup"),
+    ],
+)
+def test_a_subject_is_somebody(whom: Plain, field: str) -> None:
+    bound = binding("b", "Role", "r", whom)
+    assert [at for at, _ in told(binding_complaints(bound))] == [field]
