@@ -25,7 +25,7 @@ from quintant.runtime.errors import Terminal
 from quintant.runtime.finalizer import BLOCKED, RELEASE
 from quintant.runtime.hidden import Hidden
 from quintant.runtime.object import ObjectMeta, replace
-from quintant.testing import InProcessCluster, settle
+from quintant.testing import InProcessCluster, kind, settle, verb, watch
 from scenarios.berth import FINALIZER, Berth, berth, berth_manager, moor
 
 MINUTE = 60.0
@@ -203,6 +203,23 @@ async def test_operator_writes_nothing_to_objects_that_another_one_holds(
     assert not written(cluster, "watcher")
     assert not written(cluster, "keeper")
     assert (await cluster.get(Berth, "a")).metadata.finalizers == (FINALIZER,)
+
+
+async def test_namesake_keeps_its_finalizer_while_the_cache_still_shows_the_old_one(
+    cluster: InProcessCluster,
+) -> None:
+    await cluster.run(berth_manager())
+    await cluster.create(berth("a"))
+    old = await cluster.eventually(Berth, "a", until=lambda obj: bool(obj.metadata.finalizers))
+    cluster.faults.lose(verb("patch") & kind(Berth), times=1)
+    await cluster.client.delete(old)
+    with cluster.faults.lag(5, watch(Berth)):
+        await cluster.gone(Berth, "a")
+        meta = ObjectMeta(name="a", namespace="default", finalizers=(FINALIZER,))
+        new = await cluster.create(Berth(metadata=meta, spec=berth("a").spec))
+        await cluster.advance(MINUTE)
+
+    assert await cluster.get(Berth, "a") == new
 
 
 def known(cluster: InProcessCluster, name: str) -> Fixed:

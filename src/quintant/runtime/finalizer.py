@@ -8,6 +8,7 @@ with it what others put there. Only our own name is ever touched.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Generic
@@ -75,19 +76,25 @@ def adding(meta: ObjectMeta, name: str) -> Sequence[Mapping[str, Any]]:
 
 
 def removing(meta: ObjectMeta, name: str) -> Sequence[Mapping[str, Any]]:
-    """The JSON patch that takes our finalizer off, if it is still where we saw it."""
+    """The JSON patch that takes our finalizer off this very object, if it is where we saw it."""
     path = f"/metadata/finalizers/{meta.finalizers.index(name)}"
-    return [{"op": "test", "path": path, "value": name}, {"op": "remove", "path": path}]
+    return [
+        # A namesake that was made meanwhile is not ours to let go.
+        {"op": "test", "path": "/metadata/uid", "value": meta.uid},
+        {"op": "test", "path": path, "value": name},
+        {"op": "remove", "path": path},
+    ]
 
 
 async def add(client: Client, obj: Object, name: str) -> None:
-    """Put our finalizer on; Conflict when the object changed meanwhile."""
+    """Put our finalizer on; Conflict when the object changed meanwhile, NotFound if it is gone."""
     await _amend(client, type(obj), obj.metadata, adding(obj.metadata, name))
 
 
 async def remove(client: Client, kind: type[Object], meta: ObjectMeta, name: str) -> None:
     """Take our finalizer off; no error when the object is gone already."""
-    await _amend(client, kind, meta, removing(meta, name))
+    with suppress(NotFound):
+        await _amend(client, kind, meta, removing(meta, name))
 
 
 async def _amend(
@@ -98,8 +105,6 @@ async def _amend(
 ) -> None:
     try:
         await client.amend(kind, meta, operations)
-    except NotFound:
-        return
     except Invalid as error:
         # A failed test operation is answered with 422; to us it is a conflict like any other.
         status = Status(code=409, reason="Conflict", message=error.message)

@@ -11,6 +11,7 @@ OURS, THEIRS = "example.dev/ours", "example.dev/theirs"
 def meta(*finalizers: str, deleting: bool = False, released: bool = False) -> ObjectMeta:
     return ObjectMeta(
         name="a",
+        uid="uid-1",
         resource_version="7",
         finalizers=finalizers,
         deletion_timestamp="2026-01-01T00:00:00Z" if deleting else None,
@@ -56,6 +57,7 @@ def test_further_finalizer_is_appended_to_those_of_others() -> None:
 
 def test_only_our_own_finalizer_is_removed_and_only_where_it_was_seen() -> None:
     assert removing(meta(THEIRS, OURS), OURS) == [
+        {"op": "test", "path": "/metadata/uid", "value": "uid-1"},
         {"op": "test", "path": "/metadata/finalizers/1", "value": OURS},
         {"op": "remove", "path": "/metadata/finalizers/1"},
     ]
