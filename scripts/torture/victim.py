@@ -23,14 +23,13 @@ class Victim:
     """A server that runs, and a way to it."""
 
     def __init__(self, process: Process, transport: HttpTransport) -> None:
-        self.transport = transport
-        self._process = process
+        self.process, self.transport = process, transport
 
     async def kill(self) -> None:
         """End it as no program can prepare for; gone when this returns."""
-        if self._process.returncode is None:
-            self._process.kill()
-        await self._process.wait()
+        if self.process.returncode is None:
+            self.process.kill()
+        await self.process.wait()
 
 
 @asynccontextmanager

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import resource
+import sys
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from quintant.cluster.sqlite import FILE
 from torture.ledger import GONE, Ledger, filled
+from torture.load import Refused, read, write
 from torture.rounds import torture
+from torture.victim import started
 
 ROUNDS = 2
 """A tenth of `make torture`."""
 WRITERS = 8
+ROOM = 256 * 1024
+"""Bytes that a disk has left: enough for a few writes."""
 
 
 @pytest.mark.realtime
@@ -20,6 +28,27 @@ async def test_no_promise_is_broken_by_a_kill(tmp_path: Path) -> None:
     rounds = [done async for done in torture(tmp_path, ROUNDS, WRITERS, Random(0))]
     assert [done.wrong for done in rounds] == [()] * ROUNDS
     assert sum(done.acknowledged for done in rounds) > 0
+
+
+@pytest.mark.realtime
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the files of a process that runs")
+async def test_a_server_that_cannot_write_stops_and_loses_nothing(tmp_path: Path) -> None:
+    ledger = Ledger()
+    async with started(tmp_path) as victim:
+        limit = (tmp_path / f"{FILE}-wal").stat().st_size + ROOM
+        resource.prlimit(victim.process.pid, resource.RLIMIT_FSIZE, (limit, limit))
+        with suppress(Refused):
+            await write(victim.transport, ledger, 0, Random(0))
+        assert victim.process.stderr is not None
+        said = (await victim.process.stderr.read()).decode()
+        assert await victim.process.wait() == 1
+    what, because, hint = said.splitlines()[-3:]
+    assert what == f"cannot write to {tmp_path / FILE}, stopping"
+    assert because.startswith("because: ")
+    assert hint.startswith("try: ")
+    async with started(tmp_path) as victim:
+        assert ledger.check(*await read(victim.transport)) == []
+    assert ledger.acknowledged > 0
 
 
 def written(*numbers: int) -> Ledger:
