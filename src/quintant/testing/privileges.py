@@ -55,13 +55,5 @@ class Account:
 
     def unused(self) -> set[Permission]:
         """What it may do and did not."""
-        used = {step for record in self.requests() for step in _used(record)}
+        used = {held[:3] for held in self.cluster.server.audit.used(self.user)}
         return {held for held in self.permissions if held[:3] not in used}
-
-
-def _used(record: Record) -> list[tuple[str, str, str]]:
-    """The permissions a request needed: an apply that made an object also created it."""
-    verbs = [record.verb]
-    if record.verb == "patch" and record.code == HTTPStatus.CREATED:
-        verbs.append("create")
-    return [(record.group, record.resource, verb) for verb in verbs]

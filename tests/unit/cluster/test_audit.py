@@ -1,9 +1,14 @@
 from __future__ import annotations
 
-from quintant.cluster.audit import Audit, Record
+import msgspec
+
+from quintant.cluster.audit import MOST_USED, Audit, Record
 from quintant.cluster.auth import admin
+from quintant.cluster.policy import Rule
 from quintant.cluster.routes import Route
+from quintant.runtime.permissions import Permission
 from unit.cluster.api import CMS, Api, api, config_map, server
+from unit.cluster.realm import Realm, rule
 
 
 async def test_every_request_is_remembered_with_who_and_what_and_how_it_went() -> None:
@@ -42,3 +47,56 @@ def test_the_log_is_bounded_and_can_be_cleared() -> None:
     assert [record.code for record in log.by("bob")] == [203]
     log.clear()
     assert len(log) == 0
+
+
+async def test_the_permissions_somebody_needs_are_those_they_made_use_of() -> None:
+    realm = Realm()
+    everything = rule("*", "*", "*")
+    await realm.grant("ann", everything)
+    user, log = realm.user("ann"), realm.server.audit
+    await user.apply(f"{CMS}/a", config_map("a"), "ann", code=201)
+    await user.get(f"{CMS}/a")
+    await user.merge(f"{CMS}/a", {"data": {"k": "v"}})
+    await user.get("/api/v1/nodes", code=403)
+    assert log.used("ann") == {
+        Permission("", "configmaps", "patch"),
+        Permission("", "configmaps", "create"),
+        Permission("", "configmaps", "get"),
+    }
+    (smallest,) = log.sufficient("ann")
+    assert (smallest.resources, smallest.verbs) == (("configmaps",), ("create", "get", "patch"))
+
+
+async def test_what_of_a_role_is_never_used_can_be_told() -> None:
+    realm = Realm()
+    granted = rule("get delete", "configmaps pods/status"), rule("get", "secrets")
+    await realm.grant("ann", *granted)
+    user = realm.user("ann")
+    await user.get(f"{CMS}/a", code=404)
+    await user.get("/api/v1/namespaces/default/pods/p/status", code=404)
+    rules = msgspec.convert(granted, list[Rule])
+    assert [str(each) for each in realm.server.audit.unused("ann", rules)] == [
+        '{APIGroups:[""], Resources:["configmaps"], Verbs:["delete"]}',
+        '{APIGroups:[""], Resources:["pods/status"], Verbs:["delete"]}',
+        '{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}',
+    ]
+
+
+def test_a_wide_rule_is_used_by_whatever_it_covers() -> None:
+    log = Audit()
+    log.allow("ann", Route("get", "", resource="pods", name="p"))
+    log.allow("ann", Route("get", "/healthz"))
+    everything = Rule(("*",), ("*",), ("*",))
+    named = Rule(("get",), ("",), ("pods",), ("other",))
+    paths = Rule(("get",), non_resource_urls=("/healthz", "/metrics"))
+    assert log.unused("ann", [everything, named, paths]) == [
+        Rule(("get",), non_resource_urls=("/metrics",))
+    ]
+    assert log.unused("bob", [everything]) == [everything]
+
+
+def test_odd_paths_fill_no_memory() -> None:
+    log = Audit()
+    for number in range(MOST_USED + 10):
+        log.allow("ann", Route("get", f"/{number}"))
+    assert len(log.used("ann")) == MOST_USED
