@@ -18,7 +18,7 @@ import psutil
 
 from benchmarks.sizes import Sizes, names
 
-BENCHMARKS = ("imports", "workqueue", "cache", "sync", "client", "reconcile")
+BENCHMARKS = ("imports", "workqueue", "cache", "sync", "client", "embedded", "reconcile")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

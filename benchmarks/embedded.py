@@ -1,0 +1,179 @@
+"""The embedded cluster beside the real pair: start, writes, watches, memory."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import psutil
+
+from benchmarks.programs import answer
+from benchmarks.report import Budget, Table, times
+from benchmarks.sizes import Sizes
+from realpair import RealCluster
+
+WRITERS = 16
+WATCHERS = 10
+READY_SECONDS = 20.0
+METHOD = (
+    "Both on this machine, in memory, over TLS with roles enforced (the pair: etcd without fsync). "
+    f"Start is from the first process to the first answer of /readyz. {{count:,}} ConfigMaps are "
+    f"created by {WRITERS} clients in a process of their own, the same for both, while {WATCHERS} "
+    "watches follow; events/s counts what those receive. RSS is measured before the writes."
+)
+
+
+class Figures(msgspec.Struct):
+    """What the load saw."""
+
+    writes: float
+    events: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one server did."""
+
+    start: float
+    rss: float
+    load: Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A server that runs."""
+
+    kubeconfig: Path
+    pids: list[int]
+    start: float
+
+
+def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
+    """Measure one after the other."""
+    found: dict[str, Measured] = {}
+    for name, target in (("embedded", _embedded), ("kube-apiserver + etcd", _real)):
+        say(f"embedded: {name}")
+        with target() as server:
+            rss = sum(psutil.Process(pid).memory_info().rss for pid in server.pids) / 1e6
+            env = {"KUBECONFIG": str(server.kubeconfig)}
+            load = answer("embedded", str(sizes.requests), to=Figures, env=env)
+            found[name] = Measured(server.start, rss, load)
+    yield _table(sizes, found)
+
+
+def _table(sizes: Sizes, found: dict[str, Measured]) -> Table:
+    ours, theirs = found.values()
+    faster, more = theirs.start / ours.start, ours.load.writes / theirs.load.writes
+    return Table(
+        "The embedded cluster and the real pair",
+        METHOD.format(count=sizes.requests),
+        ("", "start", "writes", "events", "RSS when empty"),
+        [
+            (
+                name,
+                f"{each.start:.2f} s",
+                f"{each.load.writes:.0f}/s",
+                f"{each.load.events:.0f}/s",
+                f"{each.rss:.0f} MB",
+            )
+            for name, each in found.items()
+        ],
+        (
+            Budget("start at least 3x faster", times(theirs.start, ours.start), faster >= 3),
+            Budget(
+                "writes/s at least as many", times(ours.load.writes, theirs.load.writes), more >= 1
+            ),
+            Budget("at most 80 MB when empty", f"{ours.rss:.0f} MB", ours.rss <= 80),
+        ),
+    )
+
+
+@contextmanager
+def _embedded() -> Iterator[Target]:
+    with tempfile.TemporaryDirectory(prefix="quintant-bench-") as folder:
+        path = Path(folder) / "kubeconfig"
+        command = [sys.executable, "-m", "quintant", "up"]
+        began = time.monotonic()
+        child = subprocess.Popen(
+            [*command, "--listen", "127.0.0.1:0", "--kubeconfig", str(path)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            start = _ready(path, began)
+            yield Target(path, [child.pid], start)
+        finally:
+            child.terminate()
+            child.wait()
+
+
+@contextmanager
+def _real() -> Iterator[Target]:
+    began = time.monotonic()
+    with RealCluster(environ={**os.environ, "QUINTANT_DISPOSABLE": ""}) as cluster:
+        start = time.monotonic() - began
+        yield Target(Path(cluster.kubeconfig), list(cluster.pids.values()), start)
+
+
+def _ready(kubeconfig: Path, began: float) -> float:
+    """Seconds until the way in is written, which is when the server answers."""
+    while not kubeconfig.exists():
+        if time.monotonic() - began > READY_SECONDS:
+            raise TimeoutError(f"no embedded cluster within {READY_SECONDS:g} s")
+        time.sleep(0.005)
+    return time.monotonic() - began
+
+
+async def _load(count: int) -> Figures:
+    from quintant.api.core import ConfigMap
+    from quintant.runtime.client.client import Client
+    from quintant.runtime.client.config import Config
+    from quintant.runtime.client.http import HttpTransport
+    from quintant.runtime.client.rest import Rest
+    from quintant.runtime.object import ObjectMeta
+
+    transport = HttpTransport(Config.discover())
+    client = Client(Rest(transport))
+    seen, complete = 0, asyncio.Event()
+
+    async def follow() -> None:
+        nonlocal seen
+        async for change in client.watch(ConfigMap, "default"):
+            seen += change.new is not None and change.new.metadata.name.startswith("bench-")
+            if seen == count * WATCHERS:
+                complete.set()
+
+    async def write(names: Iterator[int]) -> None:
+        for number in names:
+            meta = ObjectMeta(name=f"bench-{number}", namespace="default")
+            await client.create(ConfigMap(metadata=meta, data={"text": "x" * 500}))
+
+    async with asyncio.TaskGroup() as watches:
+        tasks = [watches.create_task(follow()) for _ in range(WATCHERS)]
+        await asyncio.sleep(1)
+        began, names = time.monotonic(), iter(range(count))
+        async with asyncio.TaskGroup() as writers:
+            for _ in range(WRITERS):
+                writers.create_task(write(names))
+        wrote = time.monotonic() - began
+        await complete.wait()
+        delivered = time.monotonic() - began
+        for task in tasks:
+            task.cancel()
+    await transport.close()
+    return Figures(count / wrote, seen / delivered)
+
+
+if __name__ == "__main__":
+    import uvloop
+
+    print(msgspec.json.encode(uvloop.run(_load(int(sys.argv[1])))).decode())
