@@ -1,0 +1,303 @@
+"""What people do with kubectl, on both servers, with every kubectl there is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+
+from conformance.conftest import SERVERS
+from conformance.kubectl import Kubectl, programs
+from quintant.cluster.up import Plan, running
+from quintant.runtime.listen import Address
+from realpair import RealCluster
+
+PROGRAMS = programs()
+pytestmark = pytest.mark.skipif(not PROGRAMS, reason="there is no kubectl")
+APP = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: app}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: app}}
+  template:
+    metadata: {labels: {app: app}}
+    spec:
+      containers:
+      - {name: a, image: "one:1", env: [{name: A, value: "1"}, {name: B, value: "2"}]}
+      - {name: b, image: side}
+"""
+CHANGED = APP.replace("one:1", "one:2").replace(', {name: B, value: "2"}', "")
+DEFINITION = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: boats.GROUP}
+spec:
+  group: GROUP
+  scope: Namespaced
+  names: {plural: boats, kind: Boat, singular: boat, shortNames: [SHORT], categories: [SHORTs]}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources:
+      status: {}
+      scale: {specReplicasPath: .spec.crew, statusReplicasPath: .status.crew}
+    additionalPrinterColumns:
+    - {name: Crew, type: integer, jsonPath: .spec.crew}
+    - {name: Sail, type: string, jsonPath: .spec.sail, priority: 1}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            required: [crew]
+            properties:
+              crew: {type: integer, description: How many sail it.}
+              sail: {type: string, default: white}
+          status: {type: object, properties: {crew: {type: integer}}}
+"""
+BOAT = '{"apiVersion":"GROUP/v1","kind":"Boat","metadata":{"name":"a"},"spec":{"crew":2}}'
+
+
+@pytest_asyncio.fixture(params=SERVERS)
+async def kubeconfig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Path]:
+    if request.param == "real":
+        cluster: RealCluster = request.getfixturevalue("real_cluster")
+        yield Path(cluster.kubeconfig)
+        return
+    async with running(Plan(Address("127.0.0.1", 0))) as embedded:
+        path = tmp_path / "kubeconfig"
+        path.write_bytes(embedded.kubeconfig.reveal())
+        yield path
+
+
+@pytest_asyncio.fixture(params=PROGRAMS, ids=[f"kubectl{at}" for at in range(len(PROGRAMS))])
+async def kubectl(
+    request: pytest.FixtureRequest, kubeconfig: Path, tmp_path: Path
+) -> AsyncIterator[Kubectl]:
+    """A kubectl in a namespace of its own, made by itself."""
+    found = Kubectl(request.param, kubeconfig, tmp_path / "cache", f"check-{uuid4().hex[:8]}")
+    await found("create", "namespace", found.namespace)
+    yield found
+    await found("delete", "namespace", found.namespace, "--wait=false")
+
+
+async def value(kubectl: Kubectl, what: str, path: str) -> str:
+    return await kubectl("get", what, "-o", f"jsonpath={{{path}}}")
+
+
+async def test_objects_are_made_from_words(kubectl: Kubectl) -> None:
+    assert (
+        await kubectl("create", "configmap", "a", "--from-literal=k=v") == "configmap/a created\n"
+    )
+    await kubectl("create", "secret", "generic", "s", "--from-literal=k=v")
+    await kubectl("create", "deployment", "d", "--image=one", "--replicas=2")
+    await kubectl("create", "serviceaccount", "me")
+    await kubectl("create", "role", "r", "--verb=get", "--resource=pods")
+    await kubectl("create", "rolebinding", "rb", "--role=r", "--user=eve")
+    await kubectl("create", "job", "j", "--image=one", "--", "true")
+    await kubectl("run", "p", "--image=one")
+    assert await value(kubectl, "cm/a", ".data.k") == "v"
+    assert await value(kubectl, "deploy/d", ".spec.replicas") == "2"
+    assert await value(kubectl, "job/j", ".spec.template.spec.containers[0].command") == '["true"]'
+    again = await kubectl.run("create", "configmap", "a")
+    assert again.code == 1
+    assert again.err.endswith('configmaps "a" already exists\n')
+
+
+async def test_get_shows_tables(kubectl: Kubectl) -> None:
+    await kubectl("create", "deployment", "d", "--image=one", "--replicas=2")
+    header, row = (await kubectl("get", "deploy")).splitlines()
+    assert header.split() == ["NAME", "READY", "UP-TO-DATE", "AVAILABLE", "AGE"]
+    assert row.split()[:4] == ["d", "0/2", "0", "0"]
+    wide = (await kubectl("get", "deploy/d", "-o", "wide")).splitlines()
+    assert wide[0].split()[5:] == ["CONTAINERS", "IMAGES", "SELECTOR"]
+    assert wide[1].split()[5:] == ["one", "one", "app=d"]
+    named = await kubectl("get", "deploy", "-o", "name", "--sort-by=.metadata.name")
+    assert named == "deployment.apps/d\n"
+    assert (await kubectl("get", "all", "--no-headers")).split()[0] == "deployment.apps/d"
+
+
+async def test_get_writes_json_and_yaml(kubectl: Kubectl) -> None:
+    await kubectl("create", "configmap", "a", "--from-literal=k=v")
+    listed = json.loads(
+        await kubectl("get", "cm", "--field-selector=metadata.name=a", "-o", "json")
+    )
+    assert [item["data"] for item in listed["items"]] == [{"k": "v"}]
+    assert "kind: ConfigMap\n" in await kubectl("get", "cm/a", "-o", "yaml")
+    missing = await kubectl.run("get", "cm", "nope")
+    assert missing.err == 'Error from server (NotFound): configmaps "nope" not found\n'
+    unknown = await kubectl.run("get", "nopes")
+    assert unknown.err == 'error: the server doesn\'t have a resource type "nopes"\n'
+
+
+async def test_get_goes_on_watching(kubectl: Kubectl) -> None:
+    process = await kubectl.start("get", "cm", "-w", "-l", "watched", "--no-headers")
+    assert process.stdout is not None
+    try:
+        await kubectl("create", "configmap", "a")
+        await kubectl("label", "cm", "a", "watched=yes")
+        async with asyncio.timeout(30):
+            line = await process.stdout.readline()
+        assert line.split()[:2] == [b"a", b"0"]
+    finally:
+        process.terminate()
+        await process.communicate()
+
+
+async def test_apply_changes_what_changed(kubectl: Kubectl) -> None:
+    assert await kubectl("apply", "-f", "-", given=APP) == "deployment.apps/app created\n"
+    assert await kubectl("apply", "-f", "-", given=APP) == "deployment.apps/app unchanged\n"
+    await kubectl("scale", "deploy/app", "--replicas=3")
+    found = await kubectl.run("diff", "-f", "-", given=CHANGED)
+    assert found.code == 1
+    assert "-        image: one:1\n" in found.out
+    assert await kubectl("apply", "-f", "-", given=CHANGED) == "deployment.apps/app configured\n"
+    assert await value(kubectl, "deploy/app", ".spec.template.spec.containers[*].image") == (
+        "one:2 side"
+    )
+    env = await value(kubectl, "deploy/app", ".spec.template.spec.containers[0].env[*].name")
+    assert env == "A"
+    await kubectl("delete", "-f", "-", given=APP)
+    assert (await kubectl.run("get", "deploy/app")).code == 1
+
+
+async def test_apply_moves_to_the_server(kubectl: Kubectl) -> None:
+    await kubectl("apply", "-f", "-", given=APP)
+    moved = await kubectl("apply", "--server-side", "-f", "-", given=CHANGED)
+    assert moved == "deployment.apps/app serverside-applied\n"
+    managers = await value(kubectl, "deploy/app", ".metadata.managedFields[*].manager")
+    assert "kubectl" in managers.split()
+    other = CHANGED.replace("replicas: 1", "replicas: 5")
+    refused = await kubectl.run(
+        "apply", "--server-side", "--field-manager=other", "-f", "-", given=other
+    )
+    assert refused.code == 1
+    assert 'conflict with "kubectl"' in refused.err
+    forced = ("apply", "--server-side", "--field-manager=other", "--force-conflicts", "-f", "-")
+    await kubectl(*forced, given=other)
+    assert await value(kubectl, "deploy/app", ".spec.replicas") == "5"
+
+
+async def test_what_is_misspelt_is_refused(kubectl: Kubectl) -> None:
+    wrong = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"dta":{"k":"v"}}'
+    refused = await kubectl.run("apply", "-f", "-", given=wrong)
+    assert refused.code == 1
+    assert 'strict decoding error: unknown field "dta"' in refused.err
+    warned = await kubectl.run("apply", "--validate=warn", "-f", "-", given=wrong)
+    assert (warned.code, 'Warning: unknown field "dta"' in warned.err) == (0, True)
+
+
+async def test_patches_labels_and_annotations(kubectl: Kubectl) -> None:
+    await kubectl("create", "-f", "-", given=APP)
+    strategic = '{"spec":{"template":{"spec":{"containers":[{"name":"b","image":"new"}]}}}}'
+    assert await kubectl("patch", "deploy", "app", "-p", strategic) == (
+        "deployment.apps/app patched\n"
+    )
+    images = await value(kubectl, "deploy/app", ".spec.template.spec.containers[*].image")
+    assert images == "one:1 new"
+    await kubectl("patch", "deploy", "app", "--type=merge", "-p", '{"spec":{"paused":true}}')
+    remove = '[{"op":"remove","path":"/spec/paused"}]'
+    await kubectl("patch", "deploy", "app", "--type=json", "-p", remove)
+    assert await value(kubectl, "deploy/app", ".spec.paused") == ""
+    assert await kubectl("label", "deploy", "app", "x=y") == "deployment.apps/app labeled\n"
+    await kubectl("annotate", "deploy", "app", "note=1")
+    await kubectl("label", "deploy", "app", "x-")
+    assert await value(kubectl, "deploy/app", ".metadata.labels") == ""
+    assert await value(kubectl, "deploy/app", ".metadata.annotations.note") == "1"
+    await kubectl("set", "image", "deploy/app", "a=three")
+    await kubectl("rollout", "restart", "deploy/app")
+    replaced = await kubectl("replace", "-f", "-", given=APP)
+    assert replaced == "deployment.apps/app replaced\n"
+
+
+async def test_scale_and_wait(kubectl: Kubectl) -> None:
+    await kubectl("create", "-f", "-", given=APP)
+    assert await kubectl("scale", "deploy/app", "--replicas=4") == "deployment.apps/app scaled\n"
+    condition = "--for=jsonpath={.spec.replicas}=4"
+    assert await kubectl("wait", "deploy/app", condition, "--timeout=20s") == (
+        "deployment.apps/app condition met\n"
+    )
+    status = await kubectl.run("rollout", "status", "deploy/app", "--timeout=1s")
+    assert status.code == 1
+    assert "Waiting for deployment spec update to be observed..." in status.out
+    await kubectl("delete", "deploy/app")
+    gone = await kubectl("get", "deploy", "--ignore-not-found")
+    assert gone == ""
+
+
+async def test_kinds_are_listed_and_explained(kubectl: Kubectl) -> None:
+    rows = [line.split() for line in (await kubectl("api-resources")).splitlines()]
+    assert ["configmaps", "cm", "v1", "true", "ConfigMap"] in rows
+    assert ["deployments", "deploy", "apps/v1", "true", "Deployment"] in rows
+    assert {"v1", "apps/v1"} <= set((await kubectl("api-versions")).split())
+    explained = await kubectl("explain", "deployment.spec.template.spec.containers")
+    assert "FIELD: containers <[]Container>" in explained
+    assert "  image\t<string>\n" in explained
+    deep = await kubectl("explain", "service.spec", "--recursive")
+    assert "    targetPort\t<IntOrString>\n" in deep
+
+
+async def test_describe_tells_of_objects_and_events(kubectl: Kubectl) -> None:
+    await kubectl("create", "-f", "-", given=APP)
+    told = await kubectl("describe", "deploy", "app")
+    assert "Replicas:               1 desired | 0 updated | 0 total | 0 available" in told
+    assert "RollingUpdateStrategy:  25% max unavailable, 25% max surge" in told
+    assert "    Image:      one:1\n" in told
+    await kubectl("run", "p", "--image=one")
+    assert re.search(r"^Status: +Pending$", await kubectl("describe", "pod", "p"), re.MULTILINE)
+
+
+async def test_custom_resources_are_like_others(kubectl: Kubectl) -> None:
+    group, short = f"{kubectl.namespace}.example", kubectl.namespace.replace("-", "")
+    text = DEFINITION.replace("GROUP", group).replace("SHORT", short)
+    await kubectl("apply", "-f", "-", given=text)
+    await kubectl("wait", f"crd/boats.{group}", "--for=condition=Established", "--timeout=20s")
+    boat = (
+        f'{{"apiVersion":"{group}/v1","kind":"Boat","metadata":{{"name":"a"}},"spec":{{"crew":2}}}}'
+    )
+    await until_applied(kubectl, boat)
+    assert [line.split() for line in (await kubectl("get", short)).splitlines()] == [
+        ["NAME", "CREW"],
+        ["a", "2"],
+    ]
+    wide = await kubectl("get", f"{short}s", "-o", "wide", "--no-headers")
+    assert wide.split() == ["a", "2", "white"]
+    await kubectl("apply", "-f", "-", given=boat.replace('"crew":2', '"crew":3'))
+    await kubectl("scale", f"boats.{group}/a", "--replicas=7")
+    await kubectl("patch", f"boats.{group}", "a", "--type=merge", "-p", '{"spec":{"sail":"red"}}')
+    assert json.loads(await value(kubectl, f"boats.{group}/a", ".spec")) == {
+        "crew": 7,
+        "sail": "red",
+    }
+    status = ("--subresource=status", "--type=merge", "-p", '{"status":{"crew":1}}')
+    await kubectl("patch", f"boats.{group}", "a", *status)
+    explained = await kubectl("explain", f"boats.{group}", "--recursive")
+    assert "    crew\t<integer> -required-\n" in explained
+    await kubectl("delete", f"boats.{group}", "--all")
+    await kubectl("delete", "crd", f"boats.{group}")
+
+
+async def until_applied(kubectl: Kubectl, text: str) -> None:
+    """Apply an object of a kind that is new: a real server's schemas follow a moment later."""
+    async with asyncio.timeout(30):
+        while (await kubectl.run("apply", "-f", "-", given=text)).code:
+            pass
+
+
+async def test_people_learn_what_they_may(kubectl: Kubectl) -> None:
+    assert await kubectl("auth", "can-i", "create", "pods") == "yes\n"
+    assert "system:masters" in await kubectl("auth", "whoami")
+    denied = await kubectl.run("auth", "can-i", "create", "pods", "--as=nobody")
+    assert (denied.code, denied.out) == (1, "no\n")
+    await kubectl("create", "serviceaccount", "me")
+    assert (await kubectl("create", "token", "me")).count(".") == 2
