@@ -20,7 +20,7 @@ PARTIALS = {"accept": FORM.format("PartialObjectMetadataList", "v1")}
 _AGE = re.compile(r"\d+s")
 
 
-async def table(target: Target, path: str, **query: str) -> Plain:
+async def table(target: Target, path: str, **query: Any) -> Plain:
     found = await target.get(path, headers=TABLE, **query)
     assert (found["kind"], found["apiVersion"]) == ("Table", "meta.k8s.io/v1")
     return found

@@ -276,7 +276,7 @@ class ApiServer:
         self._settle()
 
     def _dressed(self, call: Call, reply: Reply) -> Reply:
-        headers = self.headers() | reply.headers
+        headers = {**self.headers(), **reply.headers}
         if not reply.body and "content-type" not in reply.headers:
             # What a client keeps would be taken for something else than it is.
             del headers["content-type"]

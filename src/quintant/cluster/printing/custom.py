@@ -36,7 +36,11 @@ def _column(asked: Mapping[str, Any]) -> Column:
 
 
 def _reader(sort: str, path: str) -> Cell:
-    steps = compile_path(path)
+    try:
+        steps = compile_path(path)
+    except ValueError:
+        # More than the subset: a definition may say it, and nothing can be shown for it.
+        return lambda obj, now: None
 
     def read(obj: Plain, now: datetime) -> Any:
         found = find(obj, steps)

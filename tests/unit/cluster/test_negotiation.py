@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+
+from quintant.cluster.media import JSON, YAML
+from quintant.cluster.negotiation import Answer, Wish, dressed, negotiate
+from quintant.cluster.problems import Problem
+from quintant.runtime.client.transport import Call, Reply
+
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+
+
+@pytest.mark.parametrize(
+    ("accept", "wish"),
+    [
+        ("", Wish()),
+        ("*/*", Wish()),
+        (YAML, Wish(YAML)),
+        (f"{JSON};q=0.1, {YAML};q=0.2", Wish(YAML)),
+        (f"{JSON};q=bad, {YAML}", Wish(YAML)),
+        (f"application/vnd.kubernetes.protobuf, {JSON}", Wish()),
+        (f"{JSON};pretty=1", Wish(pretty=True)),
+        (f"{TABLE},{JSON}", Wish(answer=Answer.TABLE)),
+        (f"{JSON};as=Table;v=v9;g=meta.k8s.io,{JSON}", Wish()),
+        (f"{JSON};as=Table;v=v1beta1;g=meta.k8s.io", Wish(answer=Answer.TABLE, version="v1beta1")),
+    ],
+)
+def test_the_form_liked_best_is_taken(accept: str, wish: Wish) -> None:
+    assert negotiate(accept, routed=True) == wish
+
+
+@pytest.mark.parametrize(
+    "accept",
+    ["text/html", "application/*", f"{JSON};as=Nope;v=v1;g=meta.k8s.io", "application/xml"],
+)
+def test_what_cannot_be_had_is_refused(accept: str) -> None:
+    with pytest.raises(Problem) as refusal:
+        negotiate(accept, routed=True)
+    assert refusal.value.code == 406
+
+
+@pytest.mark.parametrize(
+    ("headers", "query", "body"),
+    [
+        ({}, {}, b'{"a":{}}\n'),
+        ({"user-agent": "curl/8.0"}, {}, b'{\n  "a": {}\n}'),
+        ({"user-agent": "curl/8.0"}, {"pretty": "0"}, b'{"a":{}}\n'),
+        ({}, {"pretty": "true"}, b'{\n  "a": {}\n}'),
+        ({"accept": YAML}, {}, b"a: {}\n"),
+    ],
+)
+def test_an_answer_is_dressed_for_its_reader(
+    headers: dict[str, str], query: dict[str, str], body: bytes
+) -> None:
+    call = Call("GET", "/", query, headers)
+    assert dressed(call, Reply(200, b'{"a":{}}\n', {"content-type": JSON})).body == body
+
+
+def test_what_is_not_json_is_left_alone() -> None:
+    reply = Reply(200, b"ok", {"content-type": "text/plain"})
+    assert dressed(Call("GET", "/", {}, {"accept": YAML}), reply) is reply
