@@ -315,3 +315,12 @@ async def test_schemas_of_definitions_are_published(target: Target) -> None:
     )
     assert schema["properties"]["spec"] == SCHEMA["properties"]["spec"]
     assert schema["properties"].keys() == {"apiVersion", "kind", "metadata", "spec"}
+
+
+async def test_who_uses_what_is_deprecated_is_warned(target: Target) -> None:
+    reply = await target.send("GET", target.path("endpoints"))
+    text = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
+    assert reply.headers["warning"] == f'299 - "{text}"'
+    foos = await target.define(deprecated=True)
+    reply = await target.send("GET", foos.path())
+    assert reply.headers["warning"] == f'299 - "{foos.api} Foo is deprecated"'

@@ -67,6 +67,9 @@ _UPSERT = {
     *("leases", "endpoints", "events", "services"),
     *("roles", "rolebindings", "clusterroles", "clusterrolebindings"),
 }
+_DEPRECATED = {
+    "endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
+}
 _CONDITIONAL = {
     *("customresourcedefinitions", "poddisruptionbudgets", "leases"),
     *("validatingwebhookconfigurations", "mutatingwebhookconfigurations"),
@@ -195,6 +198,7 @@ def _kind(
         selectable=_selectable(where),
         facts=_FACTS.get(plural, {}),
         unknown_field=_UNKNOWN_FIELD.get(plural, _ONLY_METADATA),
+        deprecation=_DEPRECATED.get(plural, ""),
         message=message,
         shape=builtin_shape(message),
         zero={**message.zero(), **_UNOWNED.get(plural, {})},
