@@ -20,7 +20,7 @@ import msgspec
 
 from quintant.runtime.errors import Identity, Undecodable
 from quintant.runtime.object import K, Model, Object, ObjectMeta, decode_hook, encode_hook
-from quintant.runtime.resource import Resource, resource_of
+from quintant.runtime.resource import resource_of
 
 # What msgspec raises for bytes that are not JSON, not text, or not of the type.
 BROKEN = (msgspec.DecodeError, UnicodeDecodeError)
@@ -85,7 +85,7 @@ def encode(value: Any) -> bytes:
 def encode_object(obj: Object) -> bytes:
     """Compact JSON of an object as the server wants it: apiVersion and kind first."""
     body = _encoder.encode(obj)
-    head = _head(resource_of(type(obj)))
+    head = _head(type(obj))
     return head + (b"}" if body == b"{}" else b"," + body[1:])
 
 
@@ -240,7 +240,8 @@ def _without_nulls(value: Any) -> Any:
 
 
 @cache
-def _head(resource: Resource) -> bytes:
+def _head(kind: type[Object]) -> bytes:
+    resource = resource_of(kind)
     return b'{"apiVersion":"%s","kind":"%s"' % (
         resource.api_version.encode(),
         resource.kind.encode(),

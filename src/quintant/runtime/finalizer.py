@@ -16,6 +16,7 @@ from typing import Any, Generic
 from quintant.runtime.client.client import Client
 from quintant.runtime.context import Context
 from quintant.runtime.errors import Conflict, Invalid, NotFound, Status
+from quintant.runtime.members import direct
 from quintant.runtime.object import K, Object, ObjectMeta
 from quintant.runtime.result import Result
 
@@ -37,6 +38,7 @@ class Finalizer(Generic[K]):
     cleanup: Cleanup[K]
 
 
+@direct
 class Turn(Enum):
     """What an object needs now."""
 

@@ -11,12 +11,15 @@ from collections.abc import Hashable, Iterator
 from enum import Enum, auto
 from typing import Generic, TypeVar
 
+from quintant.runtime.members import direct
+
 # Entries a line may hold before it looks for superseded ones; below, they are not worth a look.
 ROOMY_ENTRIES = 64
 
 T = TypeVar("T", bound=Hashable)
 
 
+@direct
 class State(Enum):
     """Where a key is; a key that is nowhere is absent."""
 

@@ -52,9 +52,10 @@ class Resource:
             if part and _SEGMENT.fullmatch(part) is None:
                 raise _misnamed(self.kind, part)
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
-        scope = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
-        tail = "".join(f"/{part}" for part in (name, sub) if part)
-        return f"{root}{scope}/{self.plural}{tail}"
+        if self.namespaced and namespace:
+            root = f"{root}/namespaces/{namespace}"
+        path = f"{root}/{self.plural}/{name}" if name else f"{root}/{self.plural}"
+        return f"{path}/{sub}" if sub else path
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from quintant.runtime.errors import (
     TransportError,
     leaves,
 )
+from quintant.runtime.members import direct
 from quintant.runtime.object import Request
 
 
@@ -48,6 +49,7 @@ class Nonsense(Exception):
     """A reconciler returned something that is neither None nor a Result."""
 
 
+@direct
 class Verdict(Enum):
     """How a reconcile ended: whether its failures are forgotten, retried, and how loud it is."""
 

@@ -13,6 +13,7 @@ from enum import Enum, auto
 from typing import cast
 
 from quintant.runtime.client.wire import Answer, Head, NotHttp
+from quintant.runtime.members import direct
 
 # A stream that is not read holds so much before its peer is made to wait.
 BUFFER_BYTES = 256 * 1024
@@ -34,6 +35,7 @@ class TooLarge(Exception):
         self.most = most
 
 
+@direct
 class _Until(Enum):
     """What somebody waits for."""
 

@@ -161,9 +161,13 @@ async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
 
     So a reconcile that times out leaves a world that it knows.
     """
-    task = asyncio.ensure_future(work)
+    loop = asyncio.get_running_loop()
+    task, ended = loop.create_task(work), loop.create_future()
+    # What asyncio.shield does, without its generality: this is on the path of every write.
+    task.add_done_callback(lambda _: None if ended.done() else ended.set_result(None))
     try:
-        return await asyncio.shield(task)
+        await ended
+        return task.result()
     except asyncio.CancelledError:
         task.add_done_callback(_retrieve)
         try:

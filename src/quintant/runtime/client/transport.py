@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Protocol
 from urllib.parse import urlencode
 
@@ -33,10 +34,15 @@ class Call:
     @property
     def target(self) -> str:
         """Path and query, as written in a request line."""
-        return f"{self.path}?{urlencode(self.query)}" if self.query else self.path
+        return f"{self.path}?{_encoded(tuple(self.query.items()))}" if self.query else self.path
 
     def __str__(self) -> str:
         return f"{self.method} {self.target}"
+
+
+@lru_cache(maxsize=256)  # a program's writes have few different queries
+def _encoded(query: tuple[tuple[str, str], ...]) -> str:
+    return urlencode(query)
 
 
 @dataclass(frozen=True, slots=True)

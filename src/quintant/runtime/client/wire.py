@@ -13,10 +13,11 @@ What is not understood is NotHttp: a guess at where an answer ends would give it
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from enum import Enum, auto
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import quote
+
+from quintant.runtime.members import direct
 
 # The head of an answer, or a line between chunks, may hold so much; an API server's stays below.
 HEAD_BYTES = 64 * 1024
@@ -37,8 +38,7 @@ class NotHttp(Exception):
     """The peer sent something that is not an answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """The head of an answer; header names are lower case, repeated ones joined."""
 
     status: int
@@ -48,6 +48,7 @@ class Head:
     """Whether the peer keeps the connection for another request."""
 
 
+@direct
 class Part(Enum):
     """What comes next in an answer."""
 
@@ -179,7 +180,7 @@ class Answer:
         if head.status < 200:
             return  # a word before the answer, such as 103 Early Hints
         tunnel = self._method == "CONNECT" and head.status < 300
-        self.head = replace(head, persistent=True) if tunnel else head
+        self.head = head._replace(persistent=True) if tunnel else head
         coding, length = head.headers.get("transfer-encoding"), head.headers.get("content-length")
         if tunnel or self._method == "HEAD" or head.status in BODILESS:
             self._part = Part.END
