@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from conformance.realm import until
-from conformance.samples import SAMPLES, Sample
+from conformance.samples import SAMPLES, SELECTOR, TEMPLATE, Sample
 from conformance.target import Target, decoded
 from unit.cluster.api import Plain, config_map
 
@@ -219,3 +219,17 @@ async def test_custom_resources_are_listed_over_all_namespaces(target: Target) -
     reply = await target.send("GET", everywhere, watch="1", timeoutSeconds="1")
     seen = {decoded(line)["object"]["metadata"]["namespace"] for line in reply.body.splitlines()}
     assert seen == set(spaces)
+
+
+async def test_subresources_have_forms_too(target: Target) -> None:
+    spec = {"replicas": 2, "selector": SELECTOR, "template": TEMPLATE}
+    body = {"metadata": {"name": "d"}, "spec": spec}
+    await target.create(target.path("deployments", api="apps/v1"), body)
+    scale = target.path("deployments", "d", "apps/v1", "scale")
+    found = await table(target, scale)
+    assert columns(found) == ["Name:string", "Desired:integer", "Available:integer", "Age:string"]
+    assert cells(found) == ["d", 2, 0, "0s"]
+    assert (await target.get(scale, headers=PARTIAL))["kind"] == "PartialObjectMetadata"
+    assert (await target.get(scale))["kind"] == "Scale"
+    status = await table(target, target.path("deployments", "d", "apps/v1", "status"))
+    assert cells(status)[:2] == ["d", "0/2"]

@@ -35,7 +35,7 @@ from quintant.cluster.problems import Problem, bad_request, not_allowed
 from quintant.cluster.reads import Reads, document, read_query, select
 from quintant.cluster.ring import Entry
 from quintant.cluster.routes import Route
-from quintant.cluster.scale import DOCUMENT, SCALE, edit_scale, scale_of
+from quintant.cluster.scale import DOCUMENT, SCALE, SCALES, edit_scale, scale_of
 from quintant.cluster.store import Store
 from quintant.cluster.strategic import strategic_merge
 from quintant.cluster.subresources import Action, action
@@ -187,12 +187,11 @@ class Endpoints:
         code: int = OK,
         warnings: tuple[str, ...] = (),
     ) -> Reply:
-        form = form_of(call, target.kind, self.clock)
+        kind = target.kind
         if target.sub == SCALE:
-            body = msgspec.json.encode(scale_of(target.kind, entry))
-        else:
-            body = form.opened(form.whole(entry))
-        return Reply(code, body + b"\n", warned(warnings))
+            kind, entry = SCALES, scale_of(kind, entry)
+        form = form_of(call, kind, self.clock)
+        return Reply(code, form.opened(form.whole(entry)) + b"\n", warned(warnings))
 
 
 def _target(route: Route, kind: Kind) -> Target:

@@ -18,15 +18,17 @@ from quintant.runtime.resource import Resource, Scale
 
 SCALE = "scale"
 DOCUMENT = Resource("autoscaling", "v1", "Scale", SCALE)
+SCALES = Kind(DOCUMENT, table="")
+"""How a Scale is written; there is no table of them."""
 _SHARED = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
-def scale_of(kind: Kind, entry: Entry) -> Plain:
+def scale_of(kind: Kind, entry: Entry) -> Entry:
     """The Scale of a stored object; 500 for a custom resource that does not say its replicas."""
     parent, path = wire.unpack(kind, entry), _paths(kind).replicas
     if kind.custom and _read(parent, path) is None:
         raise internal(f'the spec replicas field "{path}" does not exist')
-    return _scale(kind, parent)
+    return wire.pack(SCALES, _scale(kind, parent), entry.rv)
 
 
 def edit_scale(kind: Kind, edit: Edit) -> Edit:

@@ -37,6 +37,7 @@ _BUILTIN: Mapping[str, Printer] = {
     "poddisruptionbudgets.policy": others.DISRUPTION_BUDGET,
     "rolebindings.rbac.authorization.k8s.io": others.BINDING,
     "clusterrolebindings.rbac.authorization.k8s.io": others.BINDING,
+    "scale.autoscaling": workloads.SCALE,
     "priorityclasses.scheduling.k8s.io": others.PRIORITY_CLASS,
     "storageclasses.storage.k8s.io": others.STORAGE_CLASS,
     "validatingwebhookconfigurations.admissionregistration.k8s.io": others.WEBHOOKS,

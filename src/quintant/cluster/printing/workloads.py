@@ -100,6 +100,14 @@ _CONTAINERS = wide("Containers", _containers("name"))
 _IMAGES = wide("Images", _containers("image"))
 _SELECTOR = wide("Selector", _selector())
 
+SCALE = Printer(
+    (
+        column("Name", lambda obj: metadata(obj).get("name", "")),
+        column("Desired", _wanted, INTEGER),
+        column("Available", _count("replicas"), INTEGER),
+        AGE,
+    )
+)
 DEPLOYMENT = Printer(
     (
         NAME,
