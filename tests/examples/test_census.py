@@ -8,11 +8,13 @@ import pytest
 
 from examples_support import load_example
 from quintant import ObjectMeta
+from quintant.api.container import Container
 from quintant.api.core import ConfigMap, Namespace, Pod
-from quintant.api.pod import PodStatus
+from quintant.api.pod import PodSpec, PodStatus
 from quintant.testing import InProcessCluster, kind, named, writes
 
 example = load_example("07_census")
+SPEC = PodSpec(containers=(Container(name="main", image="image"),))
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +24,7 @@ def fresh_gauge() -> Iterator[None]:
 
 
 async def pod(cluster: InProcessCluster, name: str, phase: str) -> Pod:
-    created = await cluster.create(Pod(metadata=named(name)))
+    created = await cluster.create(Pod(metadata=named(name), spec=SPEC))
     return await cluster.client.set_status(created, PodStatus(phase=phase))
 
 
@@ -47,7 +49,7 @@ async def test_every_namespace_says_how_many_pods_it_has(cluster: InProcessClust
 async def test_a_namespace_that_is_gone_has_no_series(cluster: InProcessCluster) -> None:
     engine = await cluster.run(example.manager)
     space = await cluster.create(Namespace(metadata=ObjectMeta(name="team")))
-    await cluster.create(Pod(metadata=named("a", "team")))
+    await cluster.create(Pod(metadata=named("a", "team"), spec=SPEC))
     await cluster.eventually(ConfigMap, "census", "team")
     await cluster.advance(1)
     assert b'namespace="team"' in engine.metrics.render()

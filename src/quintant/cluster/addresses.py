@@ -67,6 +67,11 @@ def _carry(spec: Plain, before: Plain) -> None:
     for name in ("clusterIP", "clusterIPs"):
         if name in before and not spec.get(name):
             spec[name] = before[name]
+    if (
+        spec.get("clusterIP") != before.get("clusterIP")
+        and spec["clusterIPs"] == before["clusterIPs"]
+    ):
+        spec["clusterIPs"] = [spec["clusterIP"]]
     if spec["type"] in _NODE_PORT_TYPES:
         old = {_identity(port): port.get("nodePort") for port in before.get("ports") or ()}
         for port in spec.get("ports") or ():

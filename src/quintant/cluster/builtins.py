@@ -11,6 +11,7 @@ from typing import Any
 
 from quintant.cluster import crd, crd_rules, roles, tables
 from quintant.cluster.catalog import Kind, Plain, Propagation
+from quintant.cluster.checks import CHECKS
 from quintant.cluster.declared import builtin_shape
 from quintant.cluster.defaulting import defaulter
 from quintant.cluster.events import to_core, to_group
@@ -94,6 +95,7 @@ _PROPAGATION: dict[str, Propagation | None] = {
 }
 _DYING = {"customresourcedefinitions": crd.dying, "namespaces": terminate}
 _COMPLAINTS: dict[str, Callable[[Plain, Plain | None], Iterable[Cause]]] = {
+    **CHECKS,
     "roles": roles.role_complaints,
     "clusterroles": roles.cluster_role_complaints,
     "rolebindings": roles.binding_complaints,

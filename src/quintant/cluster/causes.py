@@ -22,6 +22,7 @@ FORBIDDEN = "FieldValueForbidden"
 DUPLICATE = "FieldValueDuplicate"
 TOO_LONG = "FieldValueTooLong"
 TOO_MANY = "FieldValueTooMany"
+MISSING = "FieldValueNotFound"
 INTERNAL = "InternalError"
 
 
@@ -54,6 +55,11 @@ def forbidden_field(field: str, message: str) -> Cause:
 
 def duplicate(field: str, value: Any) -> Cause:
     return _cause(DUPLICATE, field, f"Duplicate value: {shown(value)}", "")
+
+
+def missing(field: str, value: Any) -> Cause:
+    """A value names something that is not there."""
+    return _cause(MISSING, field, f"Not found: {shown(value)}", "")
 
 
 def repeated(field: str) -> Cause:

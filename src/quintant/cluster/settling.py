@@ -23,16 +23,15 @@ _PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical":
 
 
 def _pod(pod: Plain, live: Plain | None, others: Others) -> None:
-    if live is not None:
-        return
     spec = pod["spec"]
-    spec.setdefault("priority", _PRIORITIES.get(spec.get("priorityClassName", ""), 0))
-    spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
     tolerations = list(spec.get("tolerations") or ())
     given = {"operator": "Exists", "effect": _NO_EXECUTE, "tolerationSeconds": EVICTION_SECONDS}
     tolerations += [{"key": key, **given} for key in _LOST if not _tolerated(key, tolerations)]
     spec["tolerations"] = tolerations
-    pod["status"] = {"phase": "Pending", "qosClass": quality(spec)}
+    if live is None:
+        spec.setdefault("priority", _PRIORITIES.get(spec.get("priorityClassName", ""), 0))
+        spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
+        pod["status"] = {"phase": "Pending", "qosClass": quality(spec)}
 
 
 def _tolerated(key: str, tolerations: Iterable[Mapping[str, object]]) -> bool:

@@ -24,7 +24,8 @@ async def test_a_deleted_object_is_gone_and_the_answer_says_what_it_was() -> Non
 
 async def test_some_kinds_answer_the_object_they_lost() -> None:
     client = api()
-    await client.create("/api/v1/namespaces/default/services", {"metadata": {"name": "a"}})
+    service = {"metadata": {"name": "a"}, "spec": {"ports": [{"port": 80}]}}
+    await client.create("/api/v1/namespaces/default/services", service)
     answer = await client.delete("/api/v1/namespaces/default/services/a")
     assert answer["kind"] == "Service"
 
@@ -95,7 +96,8 @@ async def test_a_later_deletion_can_change_the_propagation() -> None:
 
 async def test_jobs_orphan_their_dependents_by_default() -> None:
     client = api()
-    await client.create(JOBS, {"metadata": {"name": "a"}})
+    template = {"spec": {**pod("a")["spec"], "restartPolicy": "Never"}}
+    await client.create(JOBS, {"metadata": {"name": "a"}, "spec": {"template": template}})
     assert (await client.delete(f"{JOBS}/a"))["metadata"]["finalizers"] == ["orphan"]
 
 

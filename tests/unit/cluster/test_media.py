@@ -69,7 +69,9 @@ async def test_options_of_a_deletion_come_in_protobuf_under_any_version() -> Non
 async def test_a_scale_and_a_binding_come_in_protobuf() -> None:
     client = api()
     container = {"name": "c", "image": "i"}
-    spec = {"selector": {}, "template": {"spec": {"containers": [container]}}}
+    labels = {"app": "d"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+    spec = {"selector": {"matchLabels": labels}, "template": template}
     await client.create(DEPLOYMENTS, {"metadata": {"name": "d"}, "spec": spec})
     scale = Wire().text(1, metadata("d")).text(2, Wire().number(1, 4))
     path = f"{DEPLOYMENTS}/d/scale"

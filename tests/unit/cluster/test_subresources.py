@@ -11,8 +11,10 @@ SCALE = f"{DEPLOYMENTS}/d/scale"
 
 
 def deployment(**spec: Any) -> Plain:
-    selector = {"matchLabels": {"b": "2", "a": "1"}}
-    return {"metadata": {"name": "d"}, "spec": {"selector": selector, **spec}}
+    labels = {"b": "2", "a": "1"}
+    template = {"metadata": {"labels": labels}, "spec": pod("d")["spec"]}
+    whole = {"selector": {"matchLabels": labels}, "template": template, **spec}
+    return {"metadata": {"name": "d"}, "spec": whole}
 
 
 async def test_a_scale_shows_how_many_replicas_are_wanted_and_there() -> None:

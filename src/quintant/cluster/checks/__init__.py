@@ -1,0 +1,32 @@
+"""What is wrong with built-in objects beyond their metadata, in the words of a real server.
+
+One generator of causes per kind, from an object (completed, see quintant.cluster.defaulting) and
+the live one it shall replace. Essentials only: what people get wrong, and what must not change.
+"""
+
+from __future__ import annotations
+
+from quintant.cluster.checks.others import OTHERS
+from quintant.cluster.checks.pods import pod_complaints
+from quintant.cluster.checks.services import (
+    endpoints_complaints,
+    service_complaints,
+    slice_complaints,
+)
+from quintant.cluster.checks.storage import claim_complaints, class_complaints, volume_complaints
+from quintant.cluster.checks.workloads import WORKLOADS
+
+CHECKS = {
+    **WORKLOADS,
+    **OTHERS,
+    "endpoints": endpoints_complaints,
+    "endpointslices": slice_complaints,
+    "persistentvolumeclaims": claim_complaints,
+    "persistentvolumes": volume_complaints,
+    "pods": pod_complaints,
+    "services": service_complaints,
+    "storageclasses": class_complaints,
+}
+"""The checks of built-in kinds by plural."""
+
+__all__ = ["CHECKS"]

@@ -1,0 +1,104 @@
+"""The checks that many kinds share: ranges, choices, names, what may not change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from ipaddress import ip_address
+from typing import Any
+
+from quintant.cluster.causes import required, unsupported, wrong
+from quintant.cluster.names import key_complaint, label_complaint
+from quintant.runtime.errors import Cause
+
+PORTS = range(1, 65536)
+PROTOCOLS = ("SCTP", "TCP", "UDP")
+PORT_NAME_LIMIT = 15
+"""Letters of a port's name: what IANA allows for a service."""
+IMMUTABLE = "field is immutable"
+
+_NEGATIVE = "must be greater than or equal to 0"
+_ADDRESS_TEXT = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+_PERCENT = re.compile(r"[0-9]+%")
+_PERCENT_TEXT = (
+    "a valid percent string must be a numeric string followed by an ending '%' "
+    "(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
+)
+
+
+def within(path: str, value: int, allowed: range) -> Iterator[Cause]:
+    if value not in allowed:
+        text = f"must be between {allowed.start} and {allowed.stop - 1}, inclusive"
+        yield wrong(path, value, text)
+
+
+def countable(path: str, value: int | None) -> Iterator[Cause]:
+    """A number that counts something."""
+    if value is not None and value < 0:
+        yield wrong(path, value, _NEGATIVE)
+
+
+def chosen(path: str, value: Any, choices: Sequence[str]) -> Iterator[Cause]:
+    if value not in choices:
+        yield unsupported(path, value, choices)
+
+
+def named(path: str, name: Any, naming: Callable[[str], str]) -> Iterator[Cause]:
+    """A name that has to be there and to follow a grammar."""
+    if not name:
+        yield required(path)
+    elif complaint := naming(name):
+        yield wrong(path, name, complaint)
+
+
+def fixed(path: str, value: Any, before: Any) -> Iterator[Cause]:
+    """What an update may not change."""
+    if value != before:
+        yield wrong(path, value, IMMUTABLE)
+
+
+def labelled(path: str, labels: Mapping[str, Any] | None) -> Iterator[Cause]:
+    """Keys and values of labels."""
+    for key, value in (labels or {}).items():
+        if complaint := key_complaint(key):
+            yield wrong(path, key, complaint)
+        if complaint := label_complaint(value):
+            yield wrong(path, value, complaint)
+
+
+def address(path: str, value: str) -> Iterator[Cause]:
+    try:
+        ip_address(value)
+    except ValueError:
+        yield wrong(path, value, _ADDRESS_TEXT)
+
+
+def share(path: str, value: int | str | None) -> Iterator[Cause]:
+    """A number, or a share in percent."""
+    if isinstance(value, str):
+        if not _PERCENT.fullmatch(value):
+            yield wrong(path, value, _PERCENT_TEXT)
+    else:
+        yield from countable(path, value)
+
+
+def port(path: str, value: int | str) -> Iterator[Cause]:
+    """A port by its number or its name."""
+    if isinstance(value, str):
+        yield from port_name(path, value)
+    else:
+        yield from within(path, value, PORTS)
+
+
+def port_name(path: str, name: str) -> Iterator[Cause]:
+    if len(name) > PORT_NAME_LIMIT:
+        yield wrong(path, name, f"must be no more than {PORT_NAME_LIMIT} characters")
+    if not re.fullmatch("[-a-z0-9]+", name):
+        text = "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"
+        yield wrong(path, name, text)
+    if not re.search("[a-z]", name):
+        yield wrong(path, name, "must contain at least one letter (a-z)")
+    if "--" in name:
+        yield wrong(path, name, "must not contain consecutive hyphens")
+    if name[:1] == "-" or name[-1:] == "-":
+        yield wrong(path, name, "must not begin or end with a hyphen")

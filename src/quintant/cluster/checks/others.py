@@ -1,0 +1,164 @@
+"""What is wrong with secrets, config maps, leases, events, budgets and other small kinds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from quintant.cluster.causes import forbidden_field, required, wrong
+from quintant.cluster.checks.fields import countable, fixed, share
+from quintant.runtime.errors import Cause
+
+Plain = dict[str, Any]
+
+PRIORITY_LIMIT = 1_000_000_000
+"""The highest priority that does not belong to the system."""
+KEY_LIMIT = 253
+"""Bytes of a key of data."""
+
+_KEY = re.compile(r"[-._a-zA-Z0-9]+")
+_KEY_TEXT = (
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "
+    "'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
+)
+_FROZEN = "field is immutable when `immutable` is set"
+_ACCOUNT = "kubernetes.io/service-account.name"
+# What the data of a secret of some type has to hold; one of them is enough for basic-auth.
+_HELD = {
+    "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
+    "kubernetes.io/dockercfg": (".dockercfg",),
+    "kubernetes.io/ssh-auth": ("ssh-privatekey",),
+    "kubernetes.io/tls": ("tls.crt", "tls.key"),
+}
+_BASIC = ("username", "password")
+_HOOK_SEGMENTS = 3
+_REVIEWS = "must specify one of v1, v1beta1"
+
+
+def secret_complaints(secret: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with a Secret."""
+    data, kind = secret.get("data") or {}, secret.get("type", "")
+    yield from _key_causes("data", data)
+    yield from (required(f"data[{key}]") for key in _HELD.get(kind, ()) if key not in data)
+    if kind == "kubernetes.io/basic-auth" and not any(key in data for key in _BASIC):
+        yield from (required(f"data[{key}]") for key in _BASIC)
+    annotations = secret["metadata"].get("annotations") or {}
+    if kind == "kubernetes.io/service-account-token" and not annotations.get(_ACCOUNT):
+        yield required(f"metadata.annotations[{_ACCOUNT}]")
+    if live is not None:
+        yield from fixed("type", kind, live.get("type"))
+        yield from _frozen_causes(secret, live, "data")
+
+
+def config_map_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with a ConfigMap."""
+    data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
+    for key in data:
+        yield from _key_causes("data", {key: ""})
+        if key in binary:
+            yield wrong(f"data[{key}]", key, "duplicate of key present in binaryData")
+    yield from _key_causes("binaryData", binary)
+    if live is not None:
+        yield from _frozen_causes(obj, live, "data", "binaryData")
+
+
+def lease_complaints(lease: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with a Lease."""
+    spec = lease["spec"]
+    seconds = spec.get("leaseDurationSeconds")
+    if seconds is not None and seconds <= 0:
+        yield wrong("spec.leaseDurationSeconds", seconds, "must be greater than 0")
+    yield from countable("spec.leaseTransitions", spec.get("leaseTransitions"))
+
+
+def event_complaints(event: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with an Event of either group."""
+    namespace = event["metadata"]["namespace"]
+    about = event.get("involvedObject") or event.get("regarding") or {}
+    said = about.get("namespace", "")
+    if said != namespace and (said or namespace != "default"):
+        yield wrong("involvedObject.namespace", said, "does not match event.namespace")
+
+
+def budget_complaints(budget: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with a PodDisruptionBudget."""
+    spec = budget["spec"]
+    low, high = spec.get("minAvailable"), spec.get("maxUnavailable")
+    if low is not None and high is not None:
+        names = {"MinAvailable": "minAvailable", "Selector": "selector"}
+        names |= {"MaxUnavailable": "maxUnavailable"}
+        names |= {"UnhealthyPodEvictionPolicy": "unhealthyPodEvictionPolicy"}
+        value = {shown: spec.get(name) for shown, name in names.items()}
+        yield wrong("spec", value, "minAvailable and maxUnavailable cannot be both set")
+    yield from share("spec.minAvailable", low)
+    yield from share("spec.maxUnavailable", high)
+
+
+def priority_complaints(priority: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with a PriorityClass."""
+    value = priority.get("value", 0)
+    system = priority["metadata"].get("name", "").startswith("system-")
+    if value > PRIORITY_LIMIT and not system:
+        text = f"maximum allowed value of a user defined priority is {PRIORITY_LIMIT}"
+        yield forbidden_field("value", text)
+    if live is not None and value != live.get("value", 0):
+        yield forbidden_field("value", "may not be changed in an update.")
+
+
+def revision_complaints(revision: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with a ControllerRevision."""
+    yield from countable("revision", revision.get("revision"))
+    if live is not None:
+        yield from fixed("data", revision.get("data"), live.get("data"))
+
+
+def webhook_complaints(hooks: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with a webhook configuration."""
+    for at, hook in enumerate(hooks.get("webhooks") or ()):
+        where, name, client = f"webhooks[{at}]", hook.get("name", ""), hook["clientConfig"]
+        if name.count(".") < _HOOK_SEGMENTS - 1:
+            text = "should be a domain with at least three segments separated by dots"
+            yield wrong(f"{where}.name", name, text)
+        if not hook.get("sideEffects"):
+            yield required(f"{where}.sideEffects", "must specify one of None, NoneOnDryRun")
+        if ("url" in client) == ("service" in client):
+            text = "exactly one of url or service is required"
+            yield required(f"{where}.clientConfig", text)
+        if not hook.get("admissionReviewVersions"):
+            yield required(f"{where}.admissionReviewVersions", _REVIEWS)
+
+
+def _key_causes(field: str, data: Plain) -> Iterator[Cause]:
+    for key in data:
+        if len(key) > KEY_LIMIT:
+            yield wrong(f"{field}[{key}]", key, f"must be no more than {KEY_LIMIT} bytes")
+        if not _KEY.fullmatch(key):
+            yield wrong(f"{field}[{key}]", key, _KEY_TEXT)
+        elif key in (".", ".."):
+            yield wrong(f"{field}[{key}]", key, f"must not be '{key}'")
+        elif key.startswith(".."):
+            yield wrong(f"{field}[{key}]", key, "must not start with '..'")
+
+
+def _frozen_causes(obj: Plain, live: Plain, *fields: str) -> Iterator[Cause]:
+    if not live.get("immutable"):
+        return
+    if not obj.get("immutable"):
+        yield forbidden_field("immutable", _FROZEN)
+    for field in fields:
+        if (obj.get(field) or {}) != (live.get(field) or {}):
+            yield forbidden_field(field, _FROZEN)
+
+
+OTHERS: dict[str, Callable[[Plain, Plain | None], Iterator[Cause]]] = {
+    "configmaps": config_map_complaints,
+    "controllerrevisions": revision_complaints,
+    "events": event_complaints,
+    "leases": lease_complaints,
+    "mutatingwebhookconfigurations": webhook_complaints,
+    "poddisruptionbudgets": budget_complaints,
+    "priorityclasses": priority_complaints,
+    "secrets": secret_complaints,
+    "validatingwebhookconfigurations": webhook_complaints,
+}

@@ -1,0 +1,134 @@
+"""What is wrong with services and with the endpoints behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from quintant.cluster.addresses import HEADLESS, NODE_PORTS
+from quintant.cluster.causes import duplicate, forbidden_field, required, wrong
+from quintant.cluster.checks.fields import (
+    PORTS,
+    PROTOCOLS,
+    address,
+    chosen,
+    fixed,
+    labelled,
+    port,
+    within,
+)
+from quintant.cluster.names import word_complaint
+from quintant.runtime.errors import Cause
+
+Plain = dict[str, Any]
+
+_TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
+_AFFINITIES = ("ClientIP", "None")
+_FAMILIES = ("FQDN", "IPv4", "IPv6")
+_RANGE_TEXT = (
+    "provided port is not in the valid range. The range of valid ports is "
+    f"{NODE_PORTS.start}-{NODE_PORTS.stop - 1}"
+)
+
+
+def service_complaints(service: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with a Service."""
+    spec = service["spec"]
+    headless = spec.get("clusterIP") == HEADLESS
+    if not spec.get("ports") and not headless and spec["type"] != "ExternalName":
+        yield required("spec.ports")
+    yield from _port_causes(spec)
+    yield from labelled("spec.selector", spec.get("selector"))
+    yield from chosen("spec.sessionAffinity", spec["sessionAffinity"], _AFFINITIES)
+    yield from chosen("spec.type", spec["type"], _TYPES)
+    if spec["type"] == "ExternalName" and not spec.get("externalName"):
+        yield required("spec.externalName")
+    yield from _address_causes(spec)
+    if live is not None:
+        yield from _moved_causes(spec, live["spec"])
+
+
+def endpoints_complaints(endpoints: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with Endpoints."""
+    for at, subset in enumerate(endpoints.get("subsets") or ()):
+        where, kinds = f"subsets[{at}]", ("addresses", "notReadyAddresses")
+        if not any(subset.get(kind) for kind in kinds):
+            yield required(where, "must specify `addresses` or `notReadyAddresses`")
+        for kind in kinds:
+            for index, each in enumerate(subset.get(kind) or ()):
+                path = f"{where}.{kind}[{index}].ip"
+                for cause in address(path, each.get("ip", "")):
+                    yield cause
+                    yield wrong(path, each.get("ip", ""), "must be a valid IP address")
+        for index, each in enumerate(subset.get("ports") or ()):
+            yield from within(f"{where}.ports[{index}].port", each.get("port", 0), PORTS)
+
+
+def slice_complaints(endpoints: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with an EndpointSlice."""
+    family = endpoints.get("addressType")
+    if not family:
+        yield required("addressType")
+    else:
+        yield from chosen("addressType", family, _FAMILIES)
+    for at, each in enumerate(endpoints.get("endpoints") or ()):
+        where = f"endpoints[{at}].addresses"
+        if not each.get("addresses"):
+            yield required(where, "must contain at least 1 address")
+        for index, value in enumerate(each.get("addresses") or ()):
+            if family in ("IPv4", "IPv6"):
+                yield from address(f"{where}[{index}]", value)
+    if live is not None:
+        yield from fixed("addressType", family, live.get("addressType"))
+
+
+def _port_causes(spec: Plain) -> Iterator[Cause]:
+    ports, names = spec.get("ports") or [], set[str]()
+    for at, each in enumerate(ports):
+        where, name = f"spec.ports[{at}]", each.get("name")
+        if name:
+            if complaint := word_complaint(name):
+                yield wrong(f"{where}.name", name, complaint)
+            if name in names:
+                yield duplicate(f"{where}.name", name)
+            names.add(name)
+        elif len(ports) > 1:
+            yield required(f"{where}.name")
+        yield from within(f"{where}.port", each.get("port", 0), PORTS)
+        yield from chosen(f"{where}.protocol", each["protocol"], PROTOCOLS)
+        if spec.get("clusterIP") != HEADLESS:
+            yield from port(f"{where}.targetPort", each["targetPort"])
+        yield from _node_port_causes(where, each, spec["type"])
+    for at, each in enumerate(ports):
+        if any(_same(each, other) for other in ports[:at]):
+            seen = {"Name": "", "Protocol": each["protocol"], "AppProtocol": None}
+            seen |= {"Port": each.get("port", 0), "TargetPort": 0, "NodePort": 0}
+            yield duplicate(f"spec.ports[{at}]", seen)
+
+
+def _same(one: Plain, other: Plain) -> bool:
+    return (one["protocol"], one.get("port")) == (other["protocol"], other.get("port"))
+
+
+def _node_port_causes(where: str, each: Plain, kind: str) -> Iterator[Cause]:
+    number = each.get("nodePort")
+    if number and kind == "ClusterIP":
+        text = "may not be used when `type` is 'ClusterIP'"
+        yield forbidden_field(f"{where}.nodePort", text)
+    elif number and number not in NODE_PORTS:
+        yield wrong(f"{where}.nodePort", number, _RANGE_TEXT)
+
+
+def _address_causes(spec: Plain) -> Iterator[Cause]:
+    for at, value in enumerate(spec.get("clusterIPs") or ()):
+        where = f"spec.clusterIPs[{at}]"
+        if value != HEADLESS:
+            yield from address(where, value)
+        elif spec["type"] in ("NodePort", "LoadBalancer"):
+            yield wrong(where, value, f"may not be set to 'None' for {spec['type']} services")
+
+
+def _moved_causes(spec: Plain, before: Plain) -> Iterator[Cause]:
+    now, then = spec.get("clusterIPs"), before.get("clusterIPs")
+    if "ExternalName" not in (spec["type"], before["type"]) and then and now != then:
+        yield wrong("spec.clusterIPs[0]", now, "may not change once set")
