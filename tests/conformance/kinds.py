@@ -1,0 +1,169 @@
+"""A minimal object of every built-in kind that checks go through, and where it lives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from conformance.target import Target
+from unit.cluster.api import Plain
+
+POD_SPEC: Plain = {"containers": [{"name": "main", "image": "image:1"}]}
+LABELS = {"app": "check"}
+TEMPLATE: Plain = {"metadata": {"labels": LABELS}, "spec": POD_SPEC}
+WORKLOAD: Plain = {"selector": {"matchLabels": LABELS}, "template": TEMPLATE}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A kind of object: its resource, and the least a server accepts."""
+
+    plural: str
+    kind: str
+    api: str = "v1"
+    content: Plain = field(default_factory=dict)
+    namespaced: bool = True
+    status: bool = False
+    """There is a /status."""
+
+    def object(self, name: str, **metadata: Any) -> Plain:
+        named = {"name": name, **metadata}
+        return {"apiVersion": self.api, "kind": self.kind, "metadata": named, **self.content}
+
+    def path(self, target: Target, name: str = "", sub: str = "") -> str:
+        space = target.namespace if self.namespaced else ""
+        return target.elsewhere(space, self.plural, name, self.api, sub)
+
+    def __str__(self) -> str:
+        group = self.api.rpartition("/")[0]
+        return f"{self.plural}.{group}" if group else self.plural
+
+
+_CLAIM = {
+    "accessModes": ["ReadWriteOnce"],
+    "resources": {"requests": {"storage": "1Gi"}},
+}
+_VOLUME = {
+    "capacity": {"storage": "1Gi"},
+    "accessModes": ["ReadWriteOnce"],
+    "hostPath": {"path": "/data"},
+}
+_HOOK = {
+    "name": "hook.example.com",
+    "clientConfig": {"url": "https://127.0.0.1:1/"},
+    "sideEffects": "None",
+    "admissionReviewVersions": ["v1"],
+}
+_RULE = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
+_REF = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"}
+_JOB = {"template": {"spec": {**POD_SPEC, "restartPolicy": "Never"}}}
+
+POD = Sample("pods", "Pod", content={"spec": POD_SPEC}, status=True)
+SERVICE = Sample("services", "Service", content={"spec": {"ports": [{"port": 80}]}}, status=True)
+CONFIG_MAP = Sample("configmaps", "ConfigMap", content={"data": {"k": "v"}})
+SECRET = Sample("secrets", "Secret", content={"stringData": {"k": "v"}})
+DEPLOYMENT = Sample("deployments", "Deployment", "apps/v1", {"spec": WORKLOAD}, status=True)
+REPLICA_SET = Sample("replicasets", "ReplicaSet", "apps/v1", {"spec": WORKLOAD}, status=True)
+STATEFUL_SET = Sample(
+    "statefulsets",
+    "StatefulSet",
+    "apps/v1",
+    {"spec": {**WORKLOAD, "serviceName": "s"}},
+    status=True,
+)
+DAEMON_SET = Sample("daemonsets", "DaemonSet", "apps/v1", {"spec": WORKLOAD}, status=True)
+JOB = Sample("jobs", "Job", "batch/v1", {"spec": _JOB}, status=True)
+CRON_JOB = Sample(
+    "cronjobs",
+    "CronJob",
+    "batch/v1",
+    {"spec": {"schedule": "* * * * *", "jobTemplate": {"spec": _JOB}}},
+    status=True,
+)
+CLAIM = Sample(
+    "persistentvolumeclaims", "PersistentVolumeClaim", content={"spec": _CLAIM}, status=True
+)
+VOLUME = Sample(
+    "persistentvolumes",
+    "PersistentVolume",
+    content={"spec": _VOLUME},
+    namespaced=False,
+    status=True,
+)
+LEASE = Sample("leases", "Lease", "coordination.k8s.io/v1", {"spec": {"holderIdentity": "me"}})
+BUDGET = Sample(
+    "poddisruptionbudgets",
+    "PodDisruptionBudget",
+    "policy/v1",
+    {"spec": {"minAvailable": 1, "selector": {"matchLabels": LABELS}}},
+    status=True,
+)
+EVENT = Sample("events", "Event")
+NAMESPACE = Sample("namespaces", "Namespace", namespaced=False, status=True)
+ENDPOINTS = Sample(
+    "endpoints",
+    "Endpoints",
+    content={"subsets": [{"addresses": [{"ip": "10.0.0.1"}], "ports": [{"port": 80}]}]},
+)
+SLICE = Sample(
+    "endpointslices",
+    "EndpointSlice",
+    "discovery.k8s.io/v1",
+    {"addressType": "IPv4", "endpoints": [{"addresses": ["10.0.0.1"]}], "ports": [{"port": 80}]},
+)
+ACCOUNT = Sample("serviceaccounts", "ServiceAccount")
+ROLE = Sample("roles", "Role", "rbac.authorization.k8s.io/v1", {"rules": [_RULE]})
+BINDING = Sample(
+    "rolebindings",
+    "RoleBinding",
+    "rbac.authorization.k8s.io/v1",
+    {"roleRef": _REF, "subjects": [{"kind": "User", "name": "me"}]},
+)
+CLUSTER_ROLE = Sample(
+    "clusterroles",
+    "ClusterRole",
+    "rbac.authorization.k8s.io/v1",
+    {"rules": [_RULE]},
+    namespaced=False,
+)
+CLUSTER_BINDING = Sample(
+    "clusterrolebindings",
+    "ClusterRoleBinding",
+    "rbac.authorization.k8s.io/v1",
+    {"roleRef": _REF, "subjects": [{"kind": "Group", "name": "us"}]},
+    namespaced=False,
+)
+STORAGE_CLASS = Sample(
+    "storageclasses",
+    "StorageClass",
+    "storage.k8s.io/v1",
+    {"provisioner": "example.com/none"},
+    namespaced=False,
+)
+PRIORITY_CLASS = Sample(
+    "priorityclasses", "PriorityClass", "scheduling.k8s.io/v1", {"value": 7}, namespaced=False
+)
+NODE = Sample("nodes", "Node", namespaced=False, status=True)
+REVISION = Sample(
+    "controllerrevisions", "ControllerRevision", "apps/v1", {"data": {"a": 1}, "revision": 1}
+)
+VALIDATING = Sample(
+    "validatingwebhookconfigurations",
+    "ValidatingWebhookConfiguration",
+    "admissionregistration.k8s.io/v1",
+    {"webhooks": [_HOOK]},
+    namespaced=False,
+)
+MUTATING = Sample(
+    "mutatingwebhookconfigurations",
+    "MutatingWebhookConfiguration",
+    "admissionregistration.k8s.io/v1",
+    {"webhooks": [_HOOK]},
+    namespaced=False,
+)
+
+SAMPLES = (
+    POD, SERVICE, CONFIG_MAP, SECRET, DEPLOYMENT, REPLICA_SET, STATEFUL_SET, DAEMON_SET, JOB,
+    CRON_JOB, CLAIM, VOLUME, LEASE, BUDGET, ENDPOINTS, SLICE, ACCOUNT, ROLE, BINDING, CLUSTER_ROLE,
+    CLUSTER_BINDING, STORAGE_CLASS, PRIORITY_CLASS, NODE, REVISION, VALIDATING, MUTATING,
+)  # fmt: skip
