@@ -32,7 +32,10 @@ def has_owner(obj: Object, owner: Object) -> bool:
 
 def controller_of(obj: Object) -> OwnerReference | None:
     """The one owner that manages `obj`, or None."""
-    return next((ref for ref in obj.metadata.owner_references if ref.controller), None)
+    for reference in obj.metadata.owner_references:  # every event of an owned kind passes here
+        if reference.controller:
+            return reference
+    return None
 
 
 def with_labels(obj: K, labels: Mapping[str, str] | None = None, /, **more: str) -> K:
@@ -54,27 +57,34 @@ def _reference(owner: Object) -> OwnerReference:
 
 
 def _check(child: Object, owner: Object) -> None:
-    what = f"cannot make {_label(owner)} the owner of {_label(child)}"
     if not owner.metadata.uid:
-        raise ConfigError(
-            what,
+        raise _refusal(
+            child,
+            owner,
             because="the owner has no uid: it was never stored",
             hint="create it first and use the object that comes back",
         )
     if resource_of(type(owner)).namespaced and owner.metadata.namespace != child.metadata.namespace:
-        raise ConfigError(
-            what,
+        raise _refusal(
+            child,
+            owner,
             because="an owner must be in its child's namespace, or cluster-scoped",
             hint="ObjectMeta.like(owner) gives the child the owner's namespace; "
             "across namespaces, clean up in a finalizer",
         )
     held = controller_of(child)
     if held is not None and held.uid != owner.metadata.uid:
-        raise ConfigError(
-            what,
+        raise _refusal(
+            child,
+            owner,
             because=f"{held.kind} {held.name} controls it already, and there is one controller",
             hint="give the child another name, or leave it to its controller",
         )
+
+
+def _refusal(child: Object, owner: Object, *, because: str, hint: str) -> ConfigError:
+    what = f"cannot make {_label(owner)} the owner of {_label(child)}"
+    return ConfigError(what, because=because, hint=hint)
 
 
 def _label(obj: Object) -> str:
