@@ -68,11 +68,13 @@ def repeated(field: str) -> Cause:
 
 
 def too_long(field: str, limit: int) -> Cause:
-    return _cause(TOO_LONG, field, "Too long", f"may not be more than {limit} bytes")
+    unit = "byte" if limit == 1 else "bytes"
+    return _cause(TOO_LONG, field, "Too long", f"may not be more than {limit} {unit}")
 
 
 def too_many(field: str, count: int, limit: int) -> Cause:
-    return _cause(TOO_MANY, field, f"Too many: {count}", f"must have at most {limit} items")
+    unit = "item" if limit == 1 else "items"
+    return _cause(TOO_MANY, field, f"Too many: {count}", f"must have at most {limit} {unit}")
 
 
 def _cause(reason: str, field: str, head: str, message: str) -> Cause:

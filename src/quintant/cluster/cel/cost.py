@@ -85,11 +85,18 @@ class _Estimator:
 
     def _call(self, node: Call) -> int:
         costs = [self.cost(each) for each in node.operands]
+        if node.function == "join":
+            return sum(costs) + _traversal(self.size(node.operands[0]) * self._item(node))
         if node.function in _LOGICAL:
             return sum(costs)
         if node.function == "_?_:_":
             return costs[0] + max(costs[1:])
         return sum(costs) + self._price(node.function, [self.size(e) for e in node.operands])
+
+    def _item(self, node: Call) -> int:
+        """How large an item of the list can be that a function is called on."""
+        listed = self._checked.types[node.operands[0].id]
+        return _bound(listed.item) if listed.params else UNBOUNDED
 
     def _price(self, function: str, sizes: list[int]) -> int:
         if function in _COMPARING:
@@ -112,4 +119,5 @@ def _traversal(size: int) -> int:
 
 
 def _bound(found: Type) -> int:
-    return found.most if found.name in _SIZED else 1
+    """The size of a value: a number in an object counts as nothing, a computed one as 1."""
+    return found.most if found.name in _SIZED or found.most == 0 else 1

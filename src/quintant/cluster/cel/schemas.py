@@ -81,11 +81,11 @@ def declare(schema: Schema, *, root: bool = False, name: str = OBJECT) -> Type |
         case "string":
             return _string(schema)
         case "boolean":
-            return Type(BOOL.name, least=4)
+            return Type(BOOL.name, most=0, least=4)
         case "number":
-            return DOUBLE
+            return Type(DOUBLE.name, most=0)
         case "integer":
-            return INT
+            return Type(INT.name, most=0)
     return None
 
 

@@ -1,0 +1,143 @@
+"""Definitions for the checks of custom resources, and how their answers are compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from conformance.realm import until
+from conformance.target import Plural, Target, definition
+from quintant.runtime.client.transport import Reply
+from unit.cluster.api import CRDS, MERGE, Plain
+
+_WARNING = re.compile(r'299 - "((?:[^"\\]|\\.)*)"')
+# A real server names the type of `self` anew for every definition.
+_SELF_TYPE = re.compile(r"selfType\d+")
+
+Causes = set[tuple[str, str, str]]
+"""Reason, field and message of every cause: a real server tells some of them in any order."""
+
+
+def causes(reply: Reply) -> Causes:
+    """What is wrong, by a refusal; nothing if it is none."""
+    details = body(reply).get("details") or {} if reply.status >= 400 else {}
+    return {
+        (
+            each.get("reason", ""),
+            each.get("field", ""),
+            _SELF_TYPE.sub("selfType", each.get("message", "")),
+        )
+        for each in details.get("causes") or ()
+    }
+
+
+def body(reply: Reply) -> Plain:
+    found: Plain = msgspec.json.decode(reply.body)
+    return found
+
+
+def warnings(reply: Reply) -> list[str]:
+    """What a client is told beside the answer."""
+    found = _WARNING.findall(reply.headers.get("warning", ""))
+    return sorted(text.replace('\\"', '"').replace("\\\\", "\\") for text in found)
+
+
+def fields(**properties: Any) -> Plain:
+    """The schema of an object with these fields."""
+    return {"type": "object", "properties": properties}
+
+
+def spec(**properties: Any) -> Plain:
+    """The schema of an object whose spec has these fields."""
+    return fields(spec=fields(**properties))
+
+
+def text(limit: int = 20, **more: Any) -> Plain:
+    return {"type": "string", "maxLength": limit, **more}
+
+
+def ruled(schema: Plain, *rules: str | Mapping[str, Any]) -> Plain:
+    """A schema with rules."""
+    listed = [{"rule": rule} if isinstance(rule, str) else dict(rule) for rule in rules]
+    return {**schema, "x-kubernetes-validations": listed}
+
+
+async def tried(target: Target, schema: Plain, **version: Any) -> Reply:
+    """What a server says to a definition that is not kept."""
+    crd = definition(f"{target.namespace}.example.com", schema, **version)
+    return await target.send("POST", CRDS, crd, dryRun="All")
+
+
+async def posted(target: Target, kind: Plural, content: Plain, name: str = "a") -> Reply:
+    """What a server says to an object that is not kept."""
+    obj = kind.object(name, spec=content)
+    return await target.send("POST", kind.path(), obj, dryRun="All")
+
+
+async def changed(target: Target, path: str, change: Callable[[Plain], None]) -> Reply:
+    """Change a definition as often as others change it, too; when it took effect is not told."""
+    while True:
+        found = await target.get(path)
+        change(found)
+        reply = await target.send("PUT", path, found)
+        if reply.status != 409:
+            return reply
+
+
+async def redefined(target: Target, kind: Plural, schema: Plain) -> None:
+    """Change the schema of a definition."""
+
+    def change(crd: Plain) -> None:
+        crd["spec"]["versions"][0]["schema"] = {"openAPIV3Schema": schema}
+
+    reply = await changed(target, kind.definition, change)
+    assert reply.status == 200, reply.body
+
+
+async def eventually(target: Target, path: str, holds: Callable[[Plain], bool]) -> Plain:
+    """An object as soon as it is as it should be; AssertionError if it does not become so."""
+
+    async def ask() -> Plain:
+        reply = await target.send("GET", path)
+        return body(reply) if reply.status == 200 else {}
+
+    found: Plain = await until(ask, lambda obj: bool(obj) and holds(obj))
+    assert found, path
+    assert holds(found), found
+    return found
+
+
+async def gone(target: Target, path: str) -> None:
+    """Wait until nothing is found at a path."""
+
+    async def ask() -> int:
+        return (await target.send("GET", path)).status
+
+    assert await until(ask, lambda code: bool(code == 404)) == 404
+
+
+async def merged(target: Target, path: str, patch: Plain, **query: Any) -> Reply:
+    """What a server says to a merge patch, as soon as it can be asked: after a change of a
+    definition a real one needs a moment."""
+
+    async def ask() -> Reply:
+        return await target.send("PATCH", path, patch, media=MERGE, **query)
+
+    found: Reply = await until(ask, lambda reply: bool(reply.status != 429))
+    return found
+
+
+def conditions(crd: Plain) -> dict[str, tuple[str, str, str]]:
+    """The conditions of a definition by type: status, reason and message."""
+    found = crd["status"].get("conditions") or ()
+    return {each["type"]: (each["status"], each["reason"], each["message"]) for each in found}
+
+
+def plain(obj: Plain) -> Plain:
+    """An object without what differs between any two."""
+    metadata = obj["metadata"]
+    kept = ("name", "labels", "annotations", "generation", "finalizers")
+    return {**obj, "metadata": {key: metadata[key] for key in kept if key in metadata}}
