@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from quintant.runtime import logs
@@ -31,7 +31,6 @@ from quintant.runtime.events import Recorder
 from quintant.runtime.health import Health
 from quintant.runtime.leader import Elector, identify
 from quintant.runtime.metrics import Metrics
-from quintant.runtime.probes import Probes
 from quintant.runtime.settings import Settings
 from quintant.runtime.status import StatusWriter
 from quintant.runtime.turns import Services
@@ -40,7 +39,9 @@ from quintant.runtime.watchdog import Watchdog
 from quintant.runtime.webhook.certs import Files, Source
 from quintant.runtime.webhook.declaration import Webhooks
 from quintant.runtime.webhook.publish import publishing
-from quintant.runtime.webhook.server import WebhookServer
+
+if TYPE_CHECKING:
+    from quintant.runtime.webhook.server import WebhookServer
 
 log = logs.get_logger()
 
@@ -130,6 +131,9 @@ class Engine:
         settings = self.settings
         if not self.environment.listen:
             return
+        # It loads `aiohttp`, 14 MB for those who open a port.
+        from quintant.runtime.probes import Probes
+
         probes = Probes(self.health, self.metrics)
         await servers.enter_async_context(probes.serve(settings.probes, settings.metrics))
         if self.webhooks is not None:
@@ -220,6 +224,8 @@ class Engine:
             raise
 
     def _answer(self, webhooks: Webhooks) -> WebhookServer:
+        from quintant.runtime.webhook.server import WebhookServer  # as for probes, see _open
+
         settings = self.settings
         source: Source | None = None
         if settings.webhook_url:
