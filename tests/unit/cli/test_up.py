@@ -1,0 +1,126 @@
+"""`quintant up` as a program."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+
+from quintant import Config
+from quintant.runtime.client.http import HttpTransport
+from realpair.process import leashed
+from unit.cluster.api import Requests
+
+UP = [sys.executable, "-c", "from quintant.cli import main; main()", "up"]
+ANY = ("--listen", "127.0.0.1:0")
+
+
+def environ(folder: Path) -> dict[str, str]:
+    return {**os.environ, "XDG_RUNTIME_DIR": str(folder)}
+
+
+@contextmanager
+def up(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """The program, ended by its own id."""
+    with subprocess.Popen(
+        leashed([*UP, *arguments]),
+        env=environ(folder),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+
+
+def failed(folder: Path, arguments: Sequence[str]) -> list[str]:
+    """The lines of an explanation."""
+    ran = subprocess.run(
+        [*UP, *arguments], env=environ(folder), capture_output=True, text=True, check=False
+    )
+    assert ran.returncode != 0
+    assert ran.stdout == ""
+    return ran.stderr.splitlines()
+
+
+def line(stream: object) -> str:
+    text: str = stream.readline()  # type: ignore[attr-defined]
+    return text.strip()
+
+
+@pytest.mark.realtime
+async def test_it_says_how_to_use_it_and_can_be_used(tmp_path: Path) -> None:
+    with up(tmp_path, *ANY) as process:
+        said = line(process.stdout)
+        assert said.startswith(f"export KUBECONFIG={tmp_path}/quintant/kubeconfig-")
+        assert line(process.stderr).endswith(", in memory, for this machine only")
+        transport = HttpTransport(Config.load(said.partition("=")[2]))
+        assert "default" in await Requests(transport).names("/api/v1/namespaces")
+        await transport.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_well_when_asked_to(tmp_path: Path, number: signal.Signals) -> None:
+    with up(tmp_path, *ANY) as process:
+        line(process.stdout)
+        process.send_signal(number)
+        assert process.wait(10) == 0
+        assert process.stderr is not None
+        assert process.stderr.read().splitlines()[-1] == "stopped"
+
+
+def test_the_way_in_can_be_printed_instead_of_written(tmp_path: Path) -> None:
+    with up(tmp_path, *ANY, "--print-kubeconfig") as process:
+        assert process.stdout is not None
+        lines = list(takewhile(lambda text: text != "}\n", process.stdout))
+    text = "".join([*lines, "}"])
+    assert json.loads(text)["clusters"][0]["name"] == "quintant"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_server_for_others_comes_with_a_warning(tmp_path: Path) -> None:
+    with up(tmp_path, "--listen", "0.0.0.0:0") as process:
+        line(process.stdout)
+        line(process.stderr)
+        assert line(process.stderr).startswith("warning: 0.0.0.0:")
+
+
+def test_a_taken_port_is_explained_in_three_lines(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert failed(tmp_path, ["--listen", f"127.0.0.1:{port}"]) == [
+            f"cannot listen on 127.0.0.1:{port}",
+            "because: another process does",
+            "try: choose another port, or port 0 for any free one",
+        ]
+
+
+def test_a_second_cluster_in_a_folder_is_refused_in_three_lines(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    with up(tmp_path, *ANY, "--data-dir", str(folder)) as process:
+        assert line(process.stdout) == f"export KUBECONFIG={folder}/kubeconfig"
+        what, because, hint = failed(tmp_path, [*ANY, "--data-dir", str(folder)])
+    assert what == f"cannot use {folder}/cluster.db"
+    assert because == "because: another server has it open"
+    assert hint == "try: stop that one, or use another --data-dir"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--kubeconfig", "x", "--print-kubeconfig"], ["--power-safe"], ["--listen", "nowhere"]],
+)
+def test_options_that_make_no_sense_are_refused(tmp_path: Path, arguments: list[str]) -> None:
+    assert failed(tmp_path, arguments)

@@ -1,0 +1,198 @@
+"""A whole cluster on a real socket, reached by its own kubeconfig."""
+
+from __future__ import annotations
+
+import asyncio
+import stat
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from quintant import Config
+from quintant.cluster.http import LOOPBACK
+from quintant.cluster.pki import Roots
+from quintant.cluster.up import (
+    Cluster,
+    Plan,
+    is_loopback,
+    kept,
+    running,
+    save,
+    usual_path,
+)
+from quintant.runtime.authority import Authority, Term
+from quintant.runtime.client.http import HttpTransport
+from quintant.runtime.client.trust import Pem
+from quintant.runtime.client.user import Impersonate, User
+from quintant.runtime.errors import ConfigError, TransportError
+from quintant.runtime.hidden import Hidden
+from quintant.runtime.listen import Address
+from quintant.runtime.tls import KeyPair
+from unit.cluster.api import CMS, Plain, Requests, config_map
+
+pytestmark = pytest.mark.realtime
+
+ANYWHERE = Plan(Address(LOOPBACK, 0))
+SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+
+
+@asynccontextmanager
+async def reached(config: Config, user: User | None = None) -> AsyncIterator[Requests]:
+    transport = HttpTransport(config if user is None else replace(config, user=user))
+    try:
+        yield Requests(transport)
+    finally:
+        await transport.close()
+
+
+def way(cluster: Cluster, folder: Path) -> Config:
+    save(cluster, folder / "kubeconfig")
+    return Config.load(folder / "kubeconfig")
+
+
+def certified(pair: KeyPair, other: Impersonate = Impersonate()) -> User:
+    certificate, key = Pem("certificate", pair.certificate), Pem("key", pair.key)
+    return User(certificate=certificate, key=key, impersonate=other)
+
+
+async def whoami(requests: Requests) -> Plain:
+    found: Plain = (await requests.create(SELF, {}))["status"]["userInfo"]
+    return found
+
+
+async def test_its_kubeconfig_makes_an_administrator(tmp_path: Path) -> None:
+    async with running(ANYWHERE) as cluster, reached(way(cluster, tmp_path)) as admin:
+        assert (await whoami(admin))["groups"] == ["system:masters", "system:authenticated"]
+        await admin.create(CMS, config_map("a"))
+    mode = (tmp_path / "kubeconfig").stat().st_mode
+    assert stat.S_IMODE(mode) == 0o600
+
+
+async def test_without_a_certificate_one_is_nobody(tmp_path: Path) -> None:
+    async with running(ANYWHERE) as cluster, reached(way(cluster, tmp_path), User()) as nobody:
+        assert (await nobody.send("GET", "/readyz")).status == 200
+        refused = await nobody.get(CMS, code=403)
+        assert 'User "system:anonymous"' in refused["message"]
+
+
+async def test_no_header_stands_for_a_certificate(tmp_path: Path) -> None:
+    forged = {
+        "x-remote-user": "admin",
+        "x-remote-group": "system:masters",
+        "x-forwarded-client-cert": "Subject=CN=admin,O=system:masters",
+        "x-client-cert": "admin",
+        "peer": "admin",
+    }
+    async with running(ANYWHERE) as cluster, reached(way(cluster, tmp_path), User()) as nobody:
+        refused = await nobody.get(CMS, code=403, headers=forged)
+        assert 'User "system:anonymous"' in refused["message"]
+
+
+async def test_a_certificate_of_another_authority_is_not_believed(tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    term = Term(now, now + timedelta(days=1))
+    stranger = Authority.make("stranger", term).client("admin", ["system:masters"], term)
+    async with (
+        running(ANYWHERE) as cluster,
+        reached(way(cluster, tmp_path), certified(stranger)) as bad,
+    ):
+        with pytest.raises(TransportError):
+            await bad.send("GET", "/readyz")
+
+
+async def test_headers_that_come_several_times_keep_their_values_apart(tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    roots = Roots.make(now)
+    root = roots.authority.client("root", ["system:masters"], Term(now, now + timedelta(days=1)))
+    who = Impersonate("ann", groups=("crew", "deck, aft"), extra={"a/b": ("1", "2")})
+    async with running(Plan(Address(LOOPBACK, 0), roots)) as cluster:
+        config = way(cluster, tmp_path)
+        async with reached(config, certified(root, who)) as ann:
+            found = await whoami(ann)
+    assert found["groups"] == ["crew", "deck, aft", "system:authenticated"]
+    assert found["extra"] == {"a/b": ["1", "2"]}
+
+
+async def test_a_client_that_never_finishes_its_handshake_stalls_nobody(tmp_path: Path) -> None:
+    async with running(ANYWHERE) as cluster, AsyncExitStack() as stack:
+        for _ in range(20):
+            _, writer = await asyncio.open_connection(LOOPBACK, cluster.address.port)
+            stack.callback(writer.close)
+            writer.write(b"\x16\x03\x01")
+        async with asyncio.timeout(10), reached(way(cluster, tmp_path)) as admin:
+            await admin.get("/api/v1/namespaces")
+
+
+async def test_a_taken_port_is_explained() -> None:
+    async with running(ANYWHERE) as cluster:
+        with pytest.raises(ConfigError) as refused:
+            async with running(Plan(cluster.address)):
+                pass
+    assert refused.value.what == f"cannot listen on {cluster.address}"
+    assert refused.value.because == "another process does"
+
+
+async def test_a_kept_cluster_goes_on_with_its_objects_tokens_and_kubeconfigs(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "data"
+    async with kept(ANYWHERE, folder) as plan, running(plan) as cluster:
+        config, port = way(cluster, tmp_path), cluster.address.port
+        async with reached(config) as admin:
+            path = "/api/v1/namespaces/default/serviceaccounts"
+            await admin.create(path, {"metadata": {"name": "bot"}})
+            made = await admin.create(f"{path}/bot/token", {})
+    token = made["status"]["token"]
+    again = Plan(Address(LOOPBACK, port))
+    async with kept(again, folder) as plan, running(plan):
+        async with reached(config) as admin:
+            await admin.get(f"{path}/bot")
+        async with reached(config, User(token=Hidden(token))) as bot:
+            assert (await whoami(bot))["username"] == "system:serviceaccount:default:bot"
+
+
+async def test_one_folder_is_for_one_cluster(tmp_path: Path) -> None:
+    async with kept(ANYWHERE, tmp_path):
+        with pytest.raises(ConfigError) as refused:
+            async with kept(ANYWHERE, tmp_path):
+                pass
+    assert refused.value.because == "another server has it open"
+    assert refused.value.hint
+
+
+async def test_somebody_elses_kubeconfig_is_not_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    path.write_text("apiVersion: v1\nkind: Config\nclusters: [{name: production}]\n")
+    async with running(ANYWHERE) as cluster:
+        with pytest.raises(ConfigError, match="cannot write the kubeconfig"):
+            save(cluster, path)
+        assert "production" in path.read_text()
+        own = tmp_path / "own"
+        save(cluster, own)
+        save(cluster, own)
+
+
+def test_only_loopback_is_for_this_machine_alone() -> None:
+    for host in ("127.0.0.1", "127.1.2.3", "::1", "localhost"):
+        assert is_loopback(host)
+    for host in ("", "0.0.0.0", "::", "192.0.2.1", "example.com"):
+        assert not is_loopback(host)
+
+
+def test_the_usual_place_is_where_the_system_wants_it() -> None:
+    home = {"HOME": "/home/ann"}
+    assert usual_path(home, 1) == Path("/home/ann/.local/state/quintant/kubeconfig-1")
+    state = home | {"XDG_STATE_HOME": "/state"}
+    assert usual_path(state, 1) == Path("/state/quintant/kubeconfig-1")
+    runtime = state | {"XDG_RUNTIME_DIR": "/run/user/1"}
+    assert usual_path(runtime, 1) == Path("/run/user/1/quintant/kubeconfig-1")
+
+
+async def test_on_every_interface_this_machine_still_uses_loopback() -> None:
+    async with running(Plan(Address("0.0.0.0", 0))) as cluster:
+        assert cluster.url == f"https://127.0.0.1:{cluster.address.port}"
+        assert not cluster.private
