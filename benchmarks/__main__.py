@@ -18,7 +18,16 @@ import psutil
 
 from benchmarks.sizes import Sizes, names
 
-BENCHMARKS = ("imports", "workqueue", "cache", "sync", "client", "embedded", "reconcile")
+BENCHMARKS = (
+    "imports",
+    "workqueue",
+    "cache",
+    "sync",
+    "client",
+    "testcase",
+    "embedded",
+    "reconcile",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
