@@ -159,12 +159,17 @@ def check_immutable(kind: Kind, obj: Plain, live: Plain) -> None:
 
 
 def _tidy(metadata: Plain) -> Plain:
-    """Metadata without nulls and empty collections, which mean nothing there."""
-    return {
+    """Metadata without nulls and empty collections, which mean nothing there.
+
+    An empty list of managers means something: like a blank one, it takes all ownership away.
+    """
+    cleared: Plain = {"managedFields": [{}]} if metadata.get("managedFields") == [] else {}
+    kept = {
         name: value
         for name, value in metadata.items()
         if value is not None and (value or value != _EMPTY.get(name))
     }
+    return {**kept, **cleared}
 
 
 def _check_kind(kind: Kind, sent: Plain) -> None:
