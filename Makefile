@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 K ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help test coverage test-real lint format manifests tables bench soak torture clean
+.PHONY: help test coverage test-real conformance lint format manifests tables bench soak torture clean
 
 help: ## Show the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ coverage: $(READY) ## Measure which lines of the runtime the tests reach (at lea
 
 test-real: $(READY) ## Run the tests that need a real kube-apiserver (found, or built with Go)
 	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") tests/real
+
+conformance: $(READY) ## Run every check on the embedded and on a real server, side by side
+	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") tests/conformance
 
 soak: $(READY) ## Run the long scenarios at full size
 	@QUINTANT_SOAK=1 $(BIN)/python -m pytest -q -k "$(or $(K),soak)" tests/scenarios
