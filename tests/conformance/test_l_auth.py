@@ -61,7 +61,7 @@ REVIEWS = f"{AUTHENTICATION}/tokenreviews"
         (rule("get", "pods"), ["GET pods/a"], ["GET pods/a/status", "GET pods"]),
     ],
 )
-async def test_rules_allow_what_they_name(
+async def test_132_rules_allow_what_they_name(
     realm: Realm, granted: Plain, allowed: list[str], denied: list[str]
 ) -> None:
     alice = realm.acting("alice")
@@ -82,7 +82,7 @@ async def _code(realm: Realm, user: As, asked: str) -> int:
     return await user.code(method, full, **({name: value} if query else {}))
 
 
-async def test_a_role_holds_in_its_namespace_only(realm: Realm) -> None:
+async def test_132_a_role_holds_in_its_namespace_only(realm: Realm) -> None:
     alice = realm.acting("alice")
     await realm.grant(alice, rule("list", "configmaps"))
     assert await alice.code("GET", realm.path("configmaps")) == 200
@@ -94,7 +94,7 @@ async def test_a_role_holds_in_its_namespace_only(realm: Realm) -> None:
     )
 
 
-async def test_a_cluster_role_holds_everywhere_or_where_it_is_bound(realm: Realm) -> None:
+async def test_132_a_cluster_role_holds_everywhere_or_where_it_is_bound(realm: Realm) -> None:
     alice, bob = realm.acting("alice"), realm.acting("bob")
     role = await realm.grant_everywhere(alice, rule("list", "configmaps nodes"))
     assert await alice.code("GET", "/api/v1/configmaps") == 200
@@ -107,7 +107,7 @@ async def test_a_cluster_role_holds_everywhere_or_where_it_is_bound(realm: Realm
     assert await bob.code("GET", "/api/v1/nodes") == 403
 
 
-async def test_paths_are_granted_apart(realm: Realm) -> None:
+async def test_132_paths_are_granted_apart(realm: Realm) -> None:
     alice = realm.acting("alice")
     await realm.grant_everywhere(
         alice, {"verbs": ["get"], "nonResourceURLs": ["/healthz/*", "/metrics"]}
@@ -118,7 +118,7 @@ async def test_paths_are_granted_apart(realm: Realm) -> None:
     assert message(refused) == f'forbidden: User "{alice.user}" cannot post path "/metrics"'
 
 
-async def test_a_missing_role_is_told_in_the_refusal(realm: Realm) -> None:
+async def test_132_a_missing_role_is_told_in_the_refusal(realm: Realm) -> None:
     alice = realm.acting("alice")
     bound = binding("dangling", "Role", "gone", subject(alice))
     await realm.create(realm.rbac("rolebindings"), bound)
@@ -130,7 +130,7 @@ async def test_a_missing_role_is_told_in_the_refusal(realm: Realm) -> None:
     assert message(told).endswith(f': RBAC: role.{RBAC} "gone" not found')
 
 
-async def test_an_update_that_creates_takes_the_permission_to_create(realm: Realm) -> None:
+async def test_132_an_update_that_creates_takes_the_permission_to_create(realm: Realm) -> None:
     alice = realm.acting("alice")
     leases = "coordination.k8s.io/v1"
     await realm.grant(
@@ -157,7 +157,7 @@ async def test_an_update_that_creates_takes_the_permission_to_create(realm: Real
         ("cluster-admin", "create pods|delete nodes|bind clusterroles", ""),
     ],
 )
-async def test_everybody_can_rely_on_the_usual_roles(
+async def test_132_everybody_can_rely_on_the_usual_roles(
     realm: Realm, role: str, allowed: str, denied: str
 ) -> None:
     alice = realm.acting("alice")
@@ -196,7 +196,7 @@ async def _may(realm: Realm, user: As, wish: Plain) -> bool:
 # Acting as somebody else
 
 
-async def test_an_administrator_may_act_as_anybody(realm: Realm) -> None:
+async def test_133_an_administrator_may_act_as_anybody(realm: Realm) -> None:
     found = await whoami(realm.acting("alice"))
     assert found["groups"] == ["system:authenticated"]
     account = As(realm, f"system:serviceaccount:{realm.namespace}:bot")
@@ -209,7 +209,7 @@ async def test_an_administrator_may_act_as_anybody(realm: Realm) -> None:
     assert "system:anonymous" in message(await nobody.create(SELF, {}, code=403))
 
 
-async def test_groups_uid_and_extra_are_taken_over(realm: Realm) -> None:
+async def test_133_groups_uid_and_extra_are_taken_over(realm: Realm) -> None:
     admin = realm._config.user
     who = Impersonate("ann", "u1", ("crew", "deck, aft"), {"dev.quintant/x": ("1", "2")})
     ann = await realm.holding(_with(admin, who))
@@ -230,7 +230,7 @@ def _with(user: User, impersonate: Impersonate) -> User:
     )
 
 
-async def test_a_group_needs_a_user(realm: Realm) -> None:
+async def test_133_a_group_needs_a_user(realm: Realm) -> None:
     refused = await realm.create(SELF, {}, code=400, headers={"impersonate-group": "crew"})
     assert message(refused) == (
         'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"crew"}, '
@@ -238,7 +238,7 @@ async def test_a_group_needs_a_user(realm: Realm) -> None:
     )
 
 
-async def test_acting_as_somebody_takes_permission_for_each_part(realm: Realm) -> None:
+async def test_133_acting_as_somebody_takes_permission_for_each_part(realm: Realm) -> None:
     bot = await _bot(realm, "bot")
     agent = As(realm, bot.user)
     await realm.grant_everywhere(
@@ -272,7 +272,7 @@ async def test_acting_as_somebody_takes_permission_for_each_part(realm: Realm) -
         assert message(refused) == text.format(bot.user)
 
 
-async def test_whoever_never_acted_as_another_is_told_of_the_narrow_permission(
+async def test_133_whoever_never_acted_as_another_is_told_of_the_narrow_permission(
     realm: Realm,
 ) -> None:
     nobody = await realm.holding(User())
@@ -287,7 +287,7 @@ async def test_whoever_never_acted_as_another_is_told_of_the_narrow_permission(
         )
 
 
-async def test_a_narrow_permission_is_for_one_verb(realm: Realm) -> None:
+async def test_133_a_narrow_permission_is_for_one_verb(realm: Realm) -> None:
     bot = await _bot(realm, "narrow")
     await realm.grant_everywhere(
         As(realm, bot.user),
@@ -307,7 +307,7 @@ async def test_a_narrow_permission_is_for_one_verb(realm: Realm) -> None:
 # Reviews of access
 
 
-async def test_reviews_give_the_reason_of_a_decision(realm: Realm) -> None:
+async def test_134_reviews_give_the_reason_of_a_decision(realm: Realm) -> None:
     alice, space = realm.acting("alice"), realm.namespace
     await realm.grant(alice, rule("get", "pods"))
     account = {"kind": "ServiceAccount", "name": "bot"}
@@ -335,7 +335,7 @@ async def test_reviews_give_the_reason_of_a_decision(realm: Realm) -> None:
     assert (await realm.create(path, own))["status"] == {"allowed": True}
 
 
-async def test_a_review_must_ask_one_thing_about_somebody(realm: Realm) -> None:
+async def test_134_a_review_must_ask_one_thing_about_somebody(realm: Realm) -> None:
     path = f"{AUTHORIZATION}/subjectaccessreviews"
     refused = await realm.create(path, {"spec": {}}, code=422)
     assert message(refused) == (
@@ -361,7 +361,7 @@ async def test_a_review_must_ask_one_thing_about_somebody(realm: Realm) -> None:
     assert "disallowed on this kind of request" in message(refused)
 
 
-async def test_everybody_may_ask_what_they_may_do(realm: Realm) -> None:
+async def test_134_everybody_may_ask_what_they_may_do(realm: Realm) -> None:
     alice = realm.acting("alice")
     granted = rule("get", "pods", resourceNames=["a"])
     await realm.grant(alice, granted)
@@ -376,7 +376,7 @@ async def test_everybody_may_ask_what_they_may_do(realm: Realm) -> None:
     assert message(await alice.create(path, {"spec": {}}, code=400)) == "no namespace on request"
 
 
-async def test_questions_are_asked_by_posting_and_are_not_kept(realm: Realm) -> None:
+async def test_134_questions_are_asked_by_posting_and_are_not_kept(realm: Realm) -> None:
     for path in (REVIEWS, SELF, f"{AUTHORIZATION}/selfsubjectaccessreviews"):
         await realm.get(path, code=405)
         await realm.get(f"{path}/x", code=404)
@@ -436,7 +436,7 @@ async def _dead(realm: Realm, token: str) -> str:
     return error
 
 
-async def test_a_token_says_whose_it_is_for_whom_and_how_long(realm: Realm) -> None:
+async def test_135_a_token_says_whose_it_is_for_whom_and_how_long(realm: Realm) -> None:
     account = await _account(realm, "bot")
     path = realm.path("serviceaccounts", "bot", sub="token")
     made = await realm.create(path, {})
@@ -476,7 +476,7 @@ async def test_a_token_says_whose_it_is_for_whom_and_how_long(realm: Realm) -> N
         ((1 << 32) + 1, "may not specify a duration larger than 2^32 seconds"),
     ],
 )
-async def test_a_token_lives_neither_too_short_nor_too_long(
+async def test_135_a_token_lives_neither_too_short_nor_too_long(
     realm: Realm, seconds: int, text: str
 ) -> None:
     await _account(realm, "bot")
@@ -488,7 +488,7 @@ async def test_a_token_lives_neither_too_short_nor_too_long(
     )
 
 
-async def test_a_token_is_for_its_audience_only(realm: Realm) -> None:
+async def test_135_a_token_is_for_its_audience_only(realm: Realm) -> None:
     await _account(realm, "bot")
     token = await _token(realm, "bot", audiences=["vault", "db"])
     told = await _review(realm, token, "db", "other")
@@ -501,7 +501,9 @@ async def test_a_token_is_for_its_audience_only(realm: Realm) -> None:
     await (await realm.bearing(token)).get("/healthz", code=401)
 
 
-async def test_a_token_dies_with_its_account_even_if_another_takes_the_name(realm: Realm) -> None:
+async def test_135_a_token_dies_with_its_account_even_if_another_takes_the_name(
+    realm: Realm,
+) -> None:
     bot = await _bot(realm, "bot")
     assert (await _review(realm, bot.token))["authenticated"]
     path = realm.path("serviceaccounts", "bot")
@@ -517,7 +519,7 @@ async def test_a_token_dies_with_its_account_even_if_another_takes_the_name(real
 
 
 @pytest.mark.parametrize("kind", ["Pod", "Secret"])
-async def test_a_token_dies_with_what_it_is_bound_to(realm: Realm, kind: str) -> None:
+async def test_135_a_token_dies_with_what_it_is_bound_to(realm: Realm, kind: str) -> None:
     await _account(realm, "bot")
     plural = f"{kind.lower()}s"
     body = {"metadata": {"name": "a"}}
@@ -540,7 +542,7 @@ async def test_a_token_dies_with_what_it_is_bound_to(realm: Realm, kind: str) ->
     assert await _dead(realm, token) == error
 
 
-async def test_a_projected_token_outlives_its_hour_and_says_when_to_renew(realm: Realm) -> None:
+async def test_135_a_projected_token_outlives_its_hour_and_says_when_to_renew(realm: Realm) -> None:
     await _account(realm, "bot")
     body = pod("a") | {"spec": pod("a")["spec"] | {"serviceAccountName": "bot"}}
     await realm.create(realm.path("pods"), body)
@@ -572,7 +574,7 @@ async def test_a_projected_token_outlives_its_hour_and_says_when_to_renew(realm:
         ),
     ],
 )
-async def test_a_token_is_bound_to_what_there_is(
+async def test_135_a_token_is_bound_to_what_there_is(
     realm: Realm, ref: Plain, code: int, text: str
 ) -> None:
     for name in ("bot", "someone"):
@@ -585,7 +587,7 @@ async def test_a_token_is_bound_to_what_there_is(
     assert message(await realm.create(path, {"spec": spec}, code=code)) == text
 
 
-async def test_tokens_are_for_accounts_that_there_are(realm: Realm) -> None:
+async def test_135_tokens_are_for_accounts_that_there_are(realm: Realm) -> None:
     path = realm.path("serviceaccounts", "none", sub="token")
     refused = await realm.create(path, {}, code=404)
     assert message(refused) == 'serviceaccounts "none" not found'
@@ -599,7 +601,7 @@ async def test_tokens_are_for_accounts_that_there_are(realm: Realm) -> None:
     await realm.get(path, code=405)
 
 
-async def test_a_token_that_was_tampered_with_is_none(realm: Realm) -> None:
+async def test_135_a_token_that_was_tampered_with_is_none(realm: Realm) -> None:
     bot = await _bot(realm, "bot")
     said, _, signature = bot.token.rpartition(".")
     head, _, claims = said.partition(".")
@@ -611,7 +613,7 @@ async def test_a_token_that_was_tampered_with_is_none(realm: Realm) -> None:
     assert "authenticated" not in await _review(realm, f"{none}.{claims}.")
 
 
-async def test_a_review_of_nobodys_token_says_so(realm: Realm) -> None:
+async def test_135_a_review_of_nobodys_token_says_so(realm: Realm) -> None:
     assert await _review(realm, "nonsense") == {"user": {}, "error": "invalid bearer token"}
     refused = await realm.create(REVIEWS, {"spec": {}}, code=400)
     assert message(refused) == "token is required for TokenReview in authentication"
@@ -620,7 +622,7 @@ async def test_a_review_of_nobodys_token_says_so(realm: Realm) -> None:
 # Nobody, and wrong credentials
 
 
-async def test_without_credentials_one_may_see_health_and_version_only(realm: Realm) -> None:
+async def test_136_without_credentials_one_may_see_health_and_version_only(realm: Realm) -> None:
     nobody = await realm.holding(User())
     for path in ("/healthz", "/livez", "/readyz", "/version"):
         assert (await nobody.send("GET", path)).status == 200
@@ -630,7 +632,7 @@ async def test_without_credentials_one_may_see_health_and_version_only(realm: Re
     await nobody.get("/api/v1/namespaces", code=403)
 
 
-async def test_wrong_credentials_are_worse_than_none(realm: Realm) -> None:
+async def test_136_wrong_credentials_are_worse_than_none(realm: Realm) -> None:
     stranger = await realm.bearing("nonsense")
     for path in ("/healthz", "/version", "/api/v1/namespaces", "/nowhere"):
         refused = await stranger.get(path, code=401)
@@ -638,13 +640,13 @@ async def test_wrong_credentials_are_worse_than_none(realm: Realm) -> None:
 
 
 @pytest.mark.parametrize("header", ["Basic c2VjcmV0", "Bearer", "Bearer  x", ""])
-async def test_what_is_no_bearer_token_counts_as_nothing(realm: Realm, header: str) -> None:
+async def test_136_what_is_no_bearer_token_counts_as_nothing(realm: Realm, header: str) -> None:
     nobody = await realm.holding(User())
     refused = await nobody.get("/api", code=403, headers={"authorization": header})
     assert "system:anonymous" in message(refused)
 
 
-async def test_everybody_with_credentials_may_discover_the_server(realm: Realm) -> None:
+async def test_136_everybody_with_credentials_may_discover_the_server(realm: Realm) -> None:
     bot = await _bot(realm, "bot")
     for path in ("/api", "/apis", "/api/v1", "/apis/apps/v1", "/version"):
         await bot.get(path)
@@ -665,7 +667,7 @@ async def _keeper(realm: Realm, *rules: Plain) -> As:
     return keeper
 
 
-async def test_nobody_writes_a_role_that_allows_more_than_they_may(realm: Realm) -> None:
+async def test_137_nobody_writes_a_role_that_allows_more_than_they_may(realm: Realm) -> None:
     keeper = await _keeper(realm)
     roles = realm.rbac("roles")
     weak = {"metadata": {"name": "weak"}, "rules": [rule("get", "pods")]}
@@ -686,7 +688,7 @@ async def test_nobody_writes_a_role_that_allows_more_than_they_may(realm: Realm)
     await keeper.merge(f"{roles}/weak", {"metadata": {"labels": {"a": "b"}}})
 
 
-async def test_even_a_label_on_a_stronger_role_is_refused(realm: Realm) -> None:
+async def test_137_even_a_label_on_a_stronger_role_is_refused(realm: Realm) -> None:
     keeper, roles = await _keeper(realm), realm.rbac("roles")
     await realm.create(roles, {"metadata": {"name": "s"}, "rules": [rule("get", "secrets")]})
     await keeper.merge(f"{roles}/s", {"metadata": {"labels": {"a": "b"}}}, code=403)
@@ -695,7 +697,7 @@ async def test_even_a_label_on_a_stronger_role_is_refused(realm: Realm) -> None:
     await realm.merge(f"{roles}/s", {"metadata": {"finalizers": None}})
 
 
-async def test_paths_cannot_be_given_away_either(realm: Realm) -> None:
+async def test_137_paths_cannot_be_given_away_either(realm: Realm) -> None:
     keeper = await _keeper(realm)
     role = {
         "metadata": {"name": f"paths-{realm.namespace}"},
@@ -713,7 +715,7 @@ async def test_paths_cannot_be_given_away_either(realm: Realm) -> None:
     )
 
 
-async def test_the_verb_escalate_lifts_the_limit(realm: Realm) -> None:
+async def test_137_the_verb_escalate_lifts_the_limit(realm: Realm) -> None:
     keeper = await _keeper(realm)
     await realm.grant(keeper, rule("escalate", "roles", RBAC, resourceNames=["known"]))
     roles = realm.rbac("roles")
@@ -723,7 +725,7 @@ async def test_the_verb_escalate_lifts_the_limit(realm: Realm) -> None:
     await keeper.create(roles, other, code=403)
 
 
-async def test_nobody_binds_a_role_that_allows_more_than_they_may(realm: Realm) -> None:
+async def test_137_nobody_binds_a_role_that_allows_more_than_they_may(realm: Realm) -> None:
     keeper, roles = await _keeper(realm), realm.rbac("roles")
     await realm.create(roles, {"metadata": {"name": "weak"}, "rules": [rule("get", "pods")]})
     await realm.create(roles, {"metadata": {"name": "strong"}, "rules": [rule("get", "secrets")]})
@@ -750,7 +752,7 @@ async def test_nobody_binds_a_role_that_allows_more_than_they_may(realm: Realm) 
     )
 
 
-async def test_the_verb_bind_lifts_the_limit(realm: Realm) -> None:
+async def test_137_the_verb_bind_lifts_the_limit(realm: Realm) -> None:
     keeper = await _keeper(realm)
     await realm.grant(keeper, rule("bind", "clusterroles", RBAC, resourceNames=["view"]))
     bindings = realm.rbac("rolebindings")
@@ -762,7 +764,7 @@ def _bound(role: str) -> Plain:
     return binding(role, "Role", role, subject("x"))
 
 
-async def test_what_a_binding_binds_stays(realm: Realm) -> None:
+async def test_137_what_a_binding_binds_stays(realm: Realm) -> None:
     bindings = realm.rbac("rolebindings")
     made = await realm.create(bindings, _bound("a"))
     refused = await realm.merge(f"{bindings}/a", {"roleRef": {"name": "b"}}, code=422)
@@ -808,7 +810,7 @@ async def test_what_a_binding_binds_stays(realm: Realm) -> None:
         ),
     ],
 )
-async def test_roles_and_bindings_must_make_sense(
+async def test_137_roles_and_bindings_must_make_sense(
     realm: Realm, plural: str, body: Plain, complaints: list[str]
 ) -> None:
     refused = await realm.create(realm.rbac(plural), {"metadata": {"name": "a"}, **body}, code=422)
@@ -827,7 +829,9 @@ def signer(realm: Realm) -> Authority:
     return realm.authority
 
 
-async def test_a_certificate_names_the_user_and_the_groups(realm: Realm, signer: Authority) -> None:
+async def test_138_a_certificate_names_the_user_and_the_groups(
+    realm: Realm, signer: Authority
+) -> None:
     ann = await realm.certified(signer.client("ann", ["crew", "deck"], term()))
     found = await whoami(ann)
     assert (found["username"], found["groups"]) == ("ann", ["crew", "deck", "system:authenticated"])
@@ -838,7 +842,7 @@ async def test_a_certificate_names_the_user_and_the_groups(realm: Realm, signer:
     await root.get("/api/v1/namespaces")
 
 
-async def test_a_certificate_comes_before_a_token(realm: Realm, signer: Authority) -> None:
+async def test_138_a_certificate_comes_before_a_token(realm: Realm, signer: Authority) -> None:
     bot = await _bot(realm, "bot")
     pair = signer.client("ann", [], term())
     for token in (bot.token, "nonsense"):
@@ -846,7 +850,9 @@ async def test_a_certificate_comes_before_a_token(realm: Realm, signer: Authorit
 
 
 @pytest.mark.parametrize("flaw", ["stranger", "expired", "server"])
-async def test_a_bad_certificate_proves_nothing(realm: Realm, signer: Authority, flaw: str) -> None:
+async def test_138_a_bad_certificate_proves_nothing(
+    realm: Realm, signer: Authority, flaw: str
+) -> None:
     """A server may refuse the connection, or answer 401; it must not believe it."""
     expired = Term(term().since - timedelta(days=2), term().since - timedelta(minutes=30))
     pairs = {
@@ -865,7 +871,7 @@ async def test_a_bad_certificate_proves_nothing(realm: Realm, signer: Authority,
 # Cluster roles made of others
 
 
-async def test_an_aggregated_role_follows_what_it_selects(realm: Realm) -> None:
+async def test_139_an_aggregated_role_follows_what_it_selects(realm: Realm) -> None:
     roles, space = f"{ROLES}/clusterroles", realm.namespace
     label = {f"{space}.dev/part": "yes"}
     whole = {
@@ -889,7 +895,7 @@ async def test_an_aggregated_role_follows_what_it_selects(realm: Realm) -> None:
     assert await until(rules, lambda found: not found) == []
 
 
-async def test_a_role_can_be_added_to_view(realm: Realm) -> None:
+async def test_139_a_role_can_be_added_to_view(realm: Realm) -> None:
     alice, space = realm.acting("alice"), realm.namespace
     metadata = {
         "name": f"see-{space}",

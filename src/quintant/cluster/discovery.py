@@ -76,6 +76,10 @@ def _version() -> Plain:
     return {
         "major": major,
         "minor": minor,
+        "emulationMajor": major,
+        "emulationMinor": minor,
+        "minCompatibilityMajor": major,
+        "minCompatibilityMinor": str(int(minor) - 1),
         "gitVersion": KUBERNETES,
         "gitCommit": "",
         "gitTreeState": "clean",
