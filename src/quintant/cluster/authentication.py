@@ -23,9 +23,9 @@ class Authentication:
 
     def identify(self, headers: Mapping[str, str], peer: User | None) -> User:
         """The user behind a request; `peer` is whom the connection itself proves."""
-        token = bearer(headers)
         if peer is not None:
             return peer
+        token = bearer(headers)
         if not token:
             return ANONYMOUS
         try:

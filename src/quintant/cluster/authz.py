@@ -1,8 +1,8 @@
 """Who may do what: role-based access control over the roles and bindings in the store.
 
-Rules are read from the store at every decision, through a cache that any change of a role or
-binding empties, so a permission granted or withdrawn holds for the next request. A decision says
-why, in the words of a real server.
+What was read from the store, and what was decided, is remembered until any role or binding changes,
+so a permission granted or withdrawn holds for the next request. A decision says why, in the words
+of a real server.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from quintant.cluster.problems import Problem, forbidden_path
 from quintant.cluster.ring import Change
 from quintant.cluster.routes import Route
 from quintant.cluster.store import Store, Table
+
+MOST_DECIDED = 10_000
+"""Decisions remembered, a few megabytes; when there are more, all are forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,20 +87,20 @@ class Rbac:
         self._store = store
         self._roles: dict[tuple[str, str], tuple[Rule, ...] | None] = {}
         self._bindings: dict[str, list[Binding]] = {}
+        self._decided: dict[tuple[str, tuple[str, ...], Route], Decision] = {}
         store.subscribe(self._told)
 
     def decide(self, user: User, route: Route) -> Decision:
         """Whether some role bound to the user covers the request."""
         if MASTERS in user.groups:
             return ALLOWED
-        lost = []
-        for binding, subject in self._bound(user, route.namespace):
-            rules = self.role(binding.role_ref, binding.metadata.namespace)
-            if rules is None:
-                lost.append(f"{binding.role_ref} not found")
-            elif any(rule.allows(route) for rule in rules):
-                return Decision(True, f"RBAC: allowed by {binding.told(subject)}")
-        return Decision(False, f"RBAC: {together(lost)}" if lost else "")
+        key = (user.name, user.groups, route)
+        found = self._decided.get(key)
+        if found is None:
+            if len(self._decided) >= MOST_DECIDED:
+                self._decided.clear()
+            found = self._decided[key] = self._decide(user, route)
+        return found
 
     def holdings(self, user: User, namespace: str) -> Holdings:
         rules: list[Rule] = []
@@ -117,6 +120,17 @@ class Rbac:
         """Read everything anew."""
         self._roles.clear()
         self._bindings.clear()
+        self._decided.clear()
+
+    def _decide(self, user: User, route: Route) -> Decision:
+        lost = []
+        for binding, subject in self._bound(user, route.namespace):
+            rules = self.role(binding.role_ref, binding.metadata.namespace)
+            if rules is None:
+                lost.append(f"{binding.role_ref} not found")
+            elif any(rule.allows(route) for rule in rules):
+                return Decision(True, f"RBAC: allowed by {binding.told(subject)}")
+        return Decision(False, f"RBAC: {together(lost)}" if lost else "")
 
     def _bound(self, user: User, namespace: str) -> Iterator[tuple[Binding, Subject]]:
         for binding in self._all("clusterrolebindings"):

@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 
 from quintant.cluster.auth import User, admin, service_account
+from quintant.cluster.authz import MOST_DECIDED, Rbac
+from quintant.cluster.routes import Route
+from quintant.cluster.store import Store
 from unit.cluster.api import CMS, PODS, Api, Plain, config_map, server
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
@@ -177,3 +180,22 @@ async def test_roles_of_a_restored_snapshot_hold() -> None:
     await world.alice.get(CMS)
     world.server.restore(saved)
     await world.alice.get(CMS, code=403)
+
+
+async def test_decisions_are_remembered_but_never_longer_than_they_hold() -> None:
+    world = World()
+    await world.grant(rule("list"))
+    for number in range(3):
+        await world.alice.get(CMS)
+        await world.root.merge(f"{ROLES}/r", {"rules": [rule("get")]})
+        await world.alice.get(CMS, code=403)
+        await world.root.merge(f"{ROLES}/r", {"rules": [rule("list")]})
+        await world.root.create(CMS, config_map(f"a{number}"))
+
+
+async def test_remembered_decisions_fill_no_memory() -> None:
+    store = Store()
+    rbac = Rbac(store)
+    for number in range(MOST_DECIDED + 10):
+        rbac.decide(User("alice"), Route("get", f"/{number}"))
+    assert len(rbac._decided) <= MOST_DECIDED
