@@ -5,8 +5,8 @@ from typing import Any
 
 import yaml
 from click.testing import CliRunner
-from examples_support import EXAMPLES
 
+from examples_support import EXAMPLES
 from quintant.cli import main
 
 

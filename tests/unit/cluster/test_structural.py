@@ -94,7 +94,7 @@ def test_defaults_come_where_nothing_is(schema: Any, value: Any, defaulted: Any)
 
 
 def test_two_objects_do_not_share_a_default() -> None:
-    schema = {"properties": {"a": {"default": {"list": []}}}}
+    schema: Any = {"properties": {"a": {"default": {"list": []}}}}
     one: dict[str, Any] = {}
     other: dict[str, Any] = {}
     default(one, structure(schema))
