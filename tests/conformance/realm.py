@@ -73,7 +73,7 @@ class Realm(Target):
 
     def __init__(self, config: Config, authority: Authority | None, namespace: str) -> None:
         super().__init__(HttpTransport(config), namespace)
-        self._config, self.authority = config, authority
+        self.config, self.authority = config, authority
         self._stack = AsyncExitStack()
 
     def acting(self, name: str) -> As:
@@ -82,7 +82,7 @@ class Realm(Target):
 
     async def holding(self, user: User) -> Requests:
         """Requests with these credentials, or none."""
-        transport = HttpTransport(replace(self._config, user=user))
+        transport = HttpTransport(replace(self.config, user=user))
         self._stack.push_async_callback(transport.close)
         return Requests(transport)
 

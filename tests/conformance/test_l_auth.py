@@ -210,7 +210,7 @@ async def test_133_an_administrator_may_act_as_anybody(realm: Realm) -> None:
 
 
 async def test_133_groups_uid_and_extra_are_taken_over(realm: Realm) -> None:
-    admin = realm._config.user
+    admin = realm.config.user
     who = Impersonate("ann", "u1", ("crew", "deck, aft"), {"dev.quintant/x": ("1", "2")})
     ann = await realm.holding(_with(admin, who))
     assert await whoami(ann) == {

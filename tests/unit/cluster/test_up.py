@@ -184,8 +184,8 @@ def test_only_loopback_is_for_this_machine_alone() -> None:
 
 
 def test_the_usual_place_is_where_the_system_wants_it() -> None:
-    home = {"HOME": "/home/ann"}
-    assert usual_path(home, 1) == Path("/home/ann/.local/state/quintant/kubeconfig-1")
+    home = {"HOME": "/people/ann"}
+    assert usual_path(home, 1) == Path("/people/ann/.local/state/quintant/kubeconfig-1")
     state = home | {"XDG_STATE_HOME": "/state"}
     assert usual_path(state, 1) == Path("/state/quintant/kubeconfig-1")
     runtime = state | {"XDG_RUNTIME_DIR": "/run/user/1"}
