@@ -94,14 +94,19 @@ def configure(
     _adopt(least)
 
 
-@contextmanager
-def reconciling(controller: str, object: str, id: str) -> Iterator[None]:
+class reconciling:  # noqa: N801 - a verb, like contextlib's own
     """Put the reconcile on every line written inside the context, by whomever."""
-    token = _reconcile.set({"controller": controller, "object": object, "reconcileID": id})
-    try:
-        yield
-    finally:
-        _reconcile.reset(token)
+
+    __slots__ = ("_token", "_values")
+
+    def __init__(self, controller: str, object: str, id: str) -> None:
+        self._values = {"controller": controller, "object": object, "reconcileID": id}
+
+    def __enter__(self) -> None:
+        self._token = _reconcile.set(self._values)
+
+    def __exit__(self, *_: object) -> None:
+        _reconcile.reset(self._token)
 
 
 def reconcile() -> Mapping[str, str]:

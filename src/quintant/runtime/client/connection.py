@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from enum import Enum, auto
 from typing import cast
 
 from quintant.runtime.client.wire import Answer, Head, NotHttp
-from quintant.runtime.members import direct
 
 # A stream that is not read holds so much before its peer is made to wait.
 BUFFER_BYTES = 256 * 1024
@@ -35,15 +33,6 @@ class TooLarge(Exception):
         self.most = most
 
 
-@direct
-class _Until(Enum):
-    """What somebody waits for."""
-
-    HEAD = auto()
-    PIECE = auto()
-    END = auto()
-
-
 class Connection(asyncio.Protocol):
     """A connection to a server, used by one request after the other."""
 
@@ -54,11 +43,10 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._error: Exception | None = None
         self._answer: Answer | None = None
-        self._most = 0
+        self._most: int | None = None
         self._pieces: list[bytes] = []
         self._size = 0
         self._paused = False
-        self._until = _Until.END
         self._waiter: asyncio.Future[None] | None = None
 
     @property
@@ -79,28 +67,41 @@ class Connection(asyncio.Protocol):
         """Send a request and wait for its whole answer, of `most` bytes, for so many seconds."""
         timer = asyncio.get_running_loop().call_later(seconds, self._fail, TimeoutError())
         try:
-            answer = await self._send(method, data, most, _Until.END)
+            answer = self._send(method, data, most)
+            await self._news()
+            if self._error is not None:
+                raise self._error
+        except BaseException:
+            self.close()
+            raise
         finally:
             timer.cancel()
         body = self._take()
-        self._settle(answer)
-        return cast(Head, answer.head), body
+        return self._settle(answer), body
 
     async def open(self, method: str, data: bytes) -> Head:
         """Send a request and wait for the head of its answer; `pieces` are the rest."""
-        answer = await self._send(method, data, 0, _Until.HEAD)
-        return cast(Head, answer.head)
+        try:
+            answer = self._send(method, data, None)
+            while answer.head is None:
+                await self._news()
+        except BaseException:
+            self.close()
+            raise
+        return answer.head
 
     async def pieces(self) -> AsyncIterator[bytes]:
         """The body of the answer as it comes, cut anywhere."""
-        answer = cast(Answer, self._answer)
+        answer = self._answer
+        assert answer is not None, "there are pieces only of an answer that was opened"
         while True:
-            await self._wait(_Until.PIECE)
-            piece = self._take()
-            if not piece:
+            if self._pieces:
+                yield self._take()
+            elif answer.whole:
                 self._settle(answer)
                 return
-            yield piece
+            else:
+                await self._news()
 
     def close(self) -> None:
         """End the connection at once; whoever waits for an answer is told that it broke."""
@@ -124,8 +125,13 @@ class Connection(asyncio.Protocol):
         if pieces:
             self._pieces += pieces
             self._size += sum(map(len, pieces))
-        self._bound(answer)
-        self._wake()
+        if self._most is None:
+            self._hold_back()
+            self._wake()
+        elif self._size > self._most or answer.length > self._most:
+            self._fail(TooLarge(self._most))
+        elif answer.whole:
+            self._wake()
 
     def connection_lost(self, error: Exception | None) -> None:
         """The connection is gone; some answers end with it."""
@@ -137,22 +143,20 @@ class Connection(asyncio.Protocol):
         self._lost(self)
         self._wake()
 
-    async def _send(self, method: str, data: bytes, most: int, until: _Until) -> Answer:
-        try:
-            transport, answer = self.transport, Answer(method)
-            self._answer, self._most = answer, most
-            transport.write(data)
-            await self._wait(until)
-        except BaseException:
-            self.close()
-            raise
+    def _send(self, method: str, data: bytes, most: int | None) -> Answer:
+        """Begin an exchange; `most` bytes are waited for whole, None is read as it comes."""
+        transport, answer = self.transport, Answer(method)
+        self._answer, self._most = answer, most
+        transport.write(data)
         return answer
 
-    def _settle(self, answer: Answer) -> None:
+    def _settle(self, answer: Answer) -> Head:
         """The answer is complete: make ready for another one, if there can be one."""
+        assert answer.head is not None, "an answer is not whole before its head"
         self._answer = None
         if not answer.persistent:
             self.close()
+        return answer.head
 
     def _take(self) -> bytes:
         pieces, self._pieces, self._size = self._pieces, [], 0
@@ -161,12 +165,9 @@ class Connection(asyncio.Protocol):
             self._transport.resume_reading()
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
-    def _bound(self, answer: Answer) -> None:
-        """Refuse what is too large, and make the peer of a slow reader wait."""
-        if self._most:
-            if self._size > self._most or answer.length > self._most:
-                self._fail(TooLarge(self._most))
-        elif self._size > BUFFER_BYTES and not self._paused and self._transport is not None:
+    def _hold_back(self) -> None:
+        """Make the peer of a slow reader wait."""
+        if self._size > BUFFER_BYTES and not self._paused and self._transport is not None:
             self._paused = True
             self._transport.pause_reading()
 
@@ -180,27 +181,16 @@ class Connection(asyncio.Protocol):
     def _begun(self) -> bool:
         return self._answer is not None and self._answer.begun
 
-    async def _wait(self, until: _Until) -> None:
-        self._until = until
-        if self._error is None and not self._come():
-            self._waiter = asyncio.get_running_loop().create_future()
-            try:
-                await self._waiter
-            finally:
-                self._waiter = None
-        # What came before the error is still good for somebody who takes it piece by piece.
-        if self._error is not None and (until is _Until.END or not self._come()):
+    async def _news(self) -> None:
+        """Wait until something came that was waited for, or will not come any more."""
+        if self._error is not None:
             raise self._error
+        self._waiter = asyncio.get_running_loop().create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
 
     def _wake(self) -> None:
-        waiter = self._waiter
-        if waiter is not None and not waiter.done() and (self._error is not None or self._come()):
-            waiter.set_result(None)
-
-    def _come(self) -> bool:
-        answer = cast(Answer, self._answer)
-        if self._until is _Until.END:
-            return answer.whole
-        if self._until is _Until.HEAD:
-            return answer.head is not None
-        return bool(self._pieces) or answer.whole
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)

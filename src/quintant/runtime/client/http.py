@@ -81,32 +81,33 @@ class HttpTransport(Authenticated):
         await asyncio.sleep(0)  # sockets close in the loop's next turn
 
     async def _request(self, call: Call, proof: Proof) -> Reply:
-        line = self._fitting(proof)
+        began = monotonic()
+        line = self._fitting(proof, began)
         try:
-            head, body = await self._exchange(line, call, line.question(call, proof))
+            head, body = await self._exchange(line, call, line.question(call, proof), began)
         except FAILURES as error:
             raise explained(error, call, self._config) from None
         return Reply(head.status, body, head.headers)
 
-    async def _exchange(self, line: Line, call: Call, data: bytes) -> tuple[Head, bytes]:
+    async def _exchange(
+        self, line: Line, call: Call, data: bytes, began: float
+    ) -> tuple[Head, bytes]:
+        most = self._limits.size
         seconds = self._limits.answer if call.timeout is None else call.timeout
-        until = monotonic() + seconds
-        connection = line.rested()
+        connection = line.rested(began)
         if connection is not None:
             try:
-                return await self._ask(line, connection, call, data, seconds)
+                answer = await connection.ask(call.method, data, most=most, seconds=seconds)
             except Broken as error:
                 # It may have died of old age before we wrote to it, or after the server had read.
                 if error.begun or not repeatable(call):
                     raise
+            else:
+                line.keep(connection)
+                return answer
         connection = await self._dial(line, seconds * CONNECT_SHARE)
-        return await self._ask(line, connection, call, data, until - monotonic())
-
-    async def _ask(
-        self, line: Line, connection: Connection, call: Call, data: bytes, seconds: float
-    ) -> tuple[Head, bytes]:
-        most = self._limits.size
-        answer = await connection.ask(call.method, data, most=most, seconds=seconds)
+        left = began + seconds - monotonic()
+        answer = await connection.ask(call.method, data, most=most, seconds=left)
         line.keep(connection)
         return answer
 
@@ -119,7 +120,7 @@ class HttpTransport(Authenticated):
             connection.close()
 
     async def _open(self, call: Call, proof: Proof) -> tuple[Connection, Head]:
-        line = self._fitting(proof)
+        line = self._fitting(proof, monotonic())
         try:
             async with asyncio.timeout(self._limits.head) as limit:
                 connection = await self._dial(line, self._limits.connect)
@@ -138,12 +139,12 @@ class HttpTransport(Authenticated):
             self._connections.add(found)
         return found
 
-    def _fitting(self, proof: Proof) -> Line:
+    def _fitting(self, proof: Proof, now: float) -> Line:
         """The line for a request that begins now: the present one, or a new one in its place."""
         if self._closed:
             raise _closed()
         line = self._line
-        if line is not None and line.fits(proof.pair):
+        if line is not None and line.fits(proof.pair, now):
             return line
         try:
             self._line = Line(self._config, proof.pair)

@@ -46,9 +46,9 @@ class Line:
         self._resting: list[Connection] = []
         self._retired = False
 
-    def fits(self, pair: KeyPair | None) -> bool:
-        """Whether a request with this key pair may still begin here."""
-        return self._pair is pair and monotonic() - self._born < AGE_SECONDS
+    def fits(self, pair: KeyPair | None, now: float) -> bool:
+        """Whether a request with this key pair may begin here now."""
+        return self._pair is pair and now - self._born < AGE_SECONDS
 
     def question(self, call: Call, proof: Proof) -> bytes:
         """A call as it goes out."""
@@ -56,13 +56,13 @@ class Line:
         lines = f"{self._lines}{shown}{_given(tuple(call.headers.items()))}"
         return question(call.method, self._prefix + call.target, lines, call.body)
 
-    def rested(self) -> Connection | None:
-        """The connection that has rested least, if one is still of use."""
+    def rested(self, now: float) -> Connection | None:
+        """The connection that has rested least until now, if one is still of use."""
         while self._resting:
             connection = self._resting.pop()
             if not connection.usable:
                 continue
-            if monotonic() - connection.rested_at < IDLE_SECONDS:
+            if now - connection.rested_at < IDLE_SECONDS:
                 return connection
             connection.close()
         return None

@@ -183,14 +183,19 @@ def located(resource: Resource, name: str, namespace: str) -> Request:
     An empty name would address all objects of the kind, and an empty namespace none.
     """
     if not name:
-        raise ConfigError(f"cannot address a {resource.kind} without a name")
+        raise _nameless(resource)
     return Request(name, _placed(resource, name, namespace))
 
 
 def object_path(resource: Resource, key: Request, sub: str = "") -> str:
     """The URL path of one object, or of one of its subresources."""
-    key = located(resource, *key)
-    return resource.path(key.namespace, key.name, sub)
+    if not key.name:
+        raise _nameless(resource)
+    return resource.path(_placed(resource, key.name, key.namespace), key.name, sub)
+
+
+def _nameless(resource: Resource) -> ConfigError:
+    return ConfigError(f"cannot address a {resource.kind} without a name")
 
 
 def _placed(resource: Resource, name: str, namespace: str) -> str:

@@ -21,6 +21,8 @@ from quintant.runtime.members import direct
 
 # The head of an answer, or a line between chunks, may hold so much; an API server's stays below.
 HEAD_BYTES = 64 * 1024
+# The line before a chunk, as it usually is: a size.
+LINE_BYTES = 32
 # Methods whose requests have a body by rule: without one they say so.
 BODIED: Final = frozenset(("POST", "PUT", "PATCH"))
 # Answers that have no body, whatever their head says.
@@ -123,7 +125,9 @@ class Answer:
         pieces: list[bytes] = []
         at = 0
         while at < len(data):
-            if self._part in (Part.SIZED, Part.CHUNK, Part.REST):
+            if self._part is Part.SIZE:
+                at = self._chunk(data, at, pieces)
+            elif self._part in (Part.SIZED, Part.CHUNK, Part.REST):
                 at = self._body(data, at, pieces)
             elif self._part is Part.END:
                 self._excess = True
@@ -149,6 +153,16 @@ class Answer:
         if not self._left:
             self._part = Part.END if self._part is Part.SIZED else Part.GAP
         return until
+
+    def _chunk(self, data: bytes, at: int, pieces: list[bytes]) -> int:
+        """Take a chunk in one step if all of it is there: on a watch each event is one."""
+        start = data.find(b"\r\n", at, at + LINE_BYTES) + 2
+        size = _size(data[at : start - 2]) if start > 1 else 0
+        end = start + size
+        if not size or data[end : end + 2] != b"\r\n":
+            return self._line(data, at)
+        pieces.append(data[start:end])
+        return end + 2
 
     def _line(self, data: bytes, at: int) -> int:
         """Take a head or a line, or hold what there is of it."""

@@ -7,6 +7,7 @@ from quintant.runtime.client.connection import Connection
 from quintant.runtime.client.line import AGE_SECONDS, IDLE_SECONDS, Line
 from quintant.runtime.client.proof import Proof
 from quintant.runtime.client.transport import Call
+from quintant.runtime.clock import monotonic
 from quintant.testing.loop import advance
 from unit.runtime.client.carrier import Carrier
 from unit.runtime.client.pki import Authority
@@ -23,26 +24,26 @@ def connected() -> Connection:
 async def test_line_fits_its_own_identity_until_it_is_old() -> None:
     pair = Authority().issue("jo")
     line = Line(CONFIG, None)
-    assert line.fits(None)
-    assert not line.fits(pair)
+    assert line.fits(None, monotonic())
+    assert not line.fits(pair, monotonic())
     await advance(AGE_SECONDS)
-    assert not line.fits(None)
+    assert not line.fits(None, monotonic())
 
 
 async def test_connection_that_rested_least_is_used_first() -> None:
     line, older, newer = Line(CONFIG, None), connected(), connected()
     line.keep(older)
     line.keep(newer)
-    assert line.rested() is newer
-    assert line.rested() is older
-    assert line.rested() is None
+    assert line.rested(monotonic()) is newer
+    assert line.rested(monotonic()) is older
+    assert line.rested(monotonic()) is None
 
 
 async def test_connection_that_rested_too_long_is_closed() -> None:
     line, connection = Line(CONFIG, None), connected()
     line.keep(connection)
     await advance(IDLE_SECONDS)
-    assert line.rested() is None
+    assert line.rested(monotonic()) is None
     assert not connection.usable
 
 
@@ -50,9 +51,9 @@ async def test_connection_that_was_lost_at_rest_is_not_used() -> None:
     line, connection = Line(CONFIG, None), connected()
     line.keep(connection)
     connection.connection_lost(None)
-    assert line.rested() is None
+    assert line.rested(monotonic()) is None
     line.keep(connection)
-    assert line.rested() is None
+    assert line.rested(monotonic()) is None
 
 
 async def test_retired_line_closes_what_rests_and_what_comes_to_rest() -> None:
