@@ -21,13 +21,17 @@ def repeated(value: Any, place: Structure | None, path: str = "") -> Iterator[Ca
         return
     if isinstance(value, dict):
         for name, child in value.items():
+            below = place.child(name)
+            if below is None or not below.unique:
+                continue
             dot = f".{name}" if path else name
             where = dot if name in place.properties else f"[{name}]"
-            yield from repeated(child, place.child(name), path + where)
+            yield from repeated(child, below, path + where)
     elif isinstance(value, list):
         yield from _list(value, place, path)
-        for at, item in enumerate(value):
-            yield from repeated(item, place.items, f"{path}[{at}]")
+        if place.items is not None and place.items.unique:
+            for at, item in enumerate(value):
+                yield from repeated(item, place.items, f"{path}[{at}]")
 
 
 def _list(values: list[Any], place: Structure, path: str) -> Iterator[Cause]:

@@ -17,7 +17,7 @@ from quintant.cluster.causes import NOWHERE, required, too_many, wrong
 from quintant.cluster.correlation import ABSENT, Keyed, same
 from quintant.cluster.validation_logic import logic
 from quintant.cluster.validation_numbers import number
-from quintant.cluster.validation_values import SORTS, Check, Part, Schema, Sort, fitted, in_body
+from quintant.cluster.validation_values import INT64, SORTS, Check, Part, Schema, Sort, in_body
 from quintant.runtime.errors import Cause
 
 _NOTHING: Sequence[Cause] = ()
@@ -40,11 +40,13 @@ class Validator:
 
 def compiled(schema: Schema, *, nested: bool = False) -> Check:
     """The check of a schema; one nested in a logical combination never lets old errors through."""
-    parts = {found: tuple(_parts(schema, sort)) for found, sort in SORTS.items()}
+    parts = _Parts(schema)
 
     def check(value: Any, path: str, old: Any) -> Sequence[Cause]:
-        value = fitted(value)
-        chosen = parts[type(value)]
+        found_type = type(value)
+        if found_type is int and not INT64[0] <= value <= INT64[1]:
+            value, found_type = float(value), float
+        chosen = parts[found_type]
         if not chosen:
             return _NOTHING
         found: list[Cause] = []
@@ -55,6 +57,18 @@ def compiled(schema: Schema, *, nested: bool = False) -> Check:
         return found
 
     return check
+
+
+class _Parts(dict[type, tuple[Part, ...]]):
+    """What has to be checked, by the type of the value; made when one first comes."""
+
+    def __init__(self, schema: Schema) -> None:
+        super().__init__()
+        self._schema = schema
+
+    def __missing__(self, found: type) -> tuple[Part, ...]:
+        self[found] = tuple(_parts(self._schema, SORTS[found]))
+        return self[found]
 
 
 def _parts(schema: Schema, sort: Sort) -> Iterator[Part]:

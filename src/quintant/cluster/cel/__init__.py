@@ -25,6 +25,11 @@ from quintant.cluster.cel.values import CelError
 __all__ = ["CelError", "Outcome", "Program", "TooExpensive", "Uncompilable", "compile_rule"]
 
 
+# What functions raise for a value that does not fit the type its schema declares: it may have been
+# stored under another one.
+_MISFITS = (TypeError, AttributeError, ValueError, LookupError, ArithmeticError)
+
+
 class Uncompilable(ValueError):
     """An expression that cannot be right; the text says where and why."""
 
@@ -51,8 +56,10 @@ class Program:
     def run(self, variables: Mapping[str, Any], limit: int) -> Outcome:
         """Evaluate with variables; CelError if that fails, TooExpensive beyond a limit."""
         run = Run(dict(variables), limit)
-        value = self.step(run)
-        return Outcome(value, run.cost)
+        try:
+            return Outcome(self.step(run), run.cost)
+        except _MISFITS:
+            raise CelError("no such overload") from None
 
 
 def compile_rule(expression: str, variables: Mapping[str, Type]) -> Program:

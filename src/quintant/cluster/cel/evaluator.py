@@ -101,7 +101,7 @@ class _Compiler:
         operand = self.step(node.operand)
         name = f"__{node.field}__" if node.field in RESERVED else node.field
         if node.test:
-            return lambda run: _has(_paid(run, operand), name)
+            return lambda run: _has(operand(run), name)
         return lambda run: _field(_paid(run, operand), name)
 
     def _call(self, node: Call) -> Step:
@@ -288,7 +288,11 @@ def _choice(test: Step, one: Step, other: Step) -> Step:
 
 
 def _not_false(test: Step) -> Step:
-    return lambda run: _caught(test, run) is not False
+    def decide(run: Run) -> bool:
+        run.pay(1)
+        return _caught(test, run) is not False
+
+    return decide
 
 
 _SPECIAL: dict[str, Callable[..., Step]] = {

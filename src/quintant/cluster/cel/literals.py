@@ -35,10 +35,10 @@ def bad_literals(checked: Checked) -> Iterator[tuple[int, str]]:
 
 
 def _arguments(root: Expr) -> Iterator[int]:
-    """The lists that format takes: they may hold anything."""
+    """What format takes: lists there may hold anything."""
     for node in _walk(root):
         if isinstance(node, Call) and node.function == "format":
-            yield from (arg.id for arg in node.args)
+            yield from (each.id for arg in node.args for each in _walk(arg))
 
 
 def _walk(node: Expr) -> Iterator[Expr]:

@@ -116,9 +116,9 @@ def assignable(wanted: Type, given: Type, bound: Bindings) -> bool:
 
 def joined(one: Type, other: Type) -> Type:
     """The type of something that is one or the other."""
-    if assignable(one, other, {}):
-        return other if one.unknown else one
-    return ANY
+    if one.unknown or other.unknown or not assignable(one, other, {}):
+        return ANY
+    return one
 
 
 def _bind(variable: Type, given: Type, bound: Bindings) -> bool:
