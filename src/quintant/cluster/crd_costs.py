@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from quintant.cluster.causes import forbidden_field
+from quintant.cluster.problems import REQUEST_LIMIT
 from quintant.runtime.errors import Cause
 
 RULE_LIMIT = 10_000_000
 """What one rule may cost at worst, over every place it is about."""
 SCHEMA_LIMIT = 100_000_000
 """What all rules of a schema may cost together."""
-REQUEST_BYTES = 3 * 1024 * 1024
 MOST_EXPENSIVE = 4
 """Rules that are named when all together cost too much; each at least a hundredth of the limit."""
 _ADVICE = (
@@ -41,7 +41,7 @@ class Cardinality:
 
     def times(self, cost: int, least: int) -> int:
         """What something costs wherever it occurs; `least` bytes fit so often into a request."""
-        count = REQUEST_BYTES // (least + 1) if self.count is None else self.count
+        count = REQUEST_LIMIT // (least + 1) if self.count is None else self.count
         return cost * count
 
 
@@ -68,6 +68,19 @@ class Budget:
             yield forbidden_field(where, f"{text} schema")
         name = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema"
         yield forbidden_field(path, too_expensive(name, self.total, SCHEMA_LIMIT))
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where in a schema rules are, and what counts for them there."""
+
+    path: str
+    root: bool
+    """It describes whole resources."""
+    uncorrelated: str
+    """The schema above whose values have no counterpart in an older object, if there is one."""
+    cardinality: Cardinality
+    budget: Budget
 
 
 def too_expensive(name: str, cost: int, limit: int) -> str:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from quintant.cluster.causes import forbidden_field, required, unsupported, wrong
-from quintant.cluster.crd_costs import Budget, Cardinality
+from quintant.cluster.crd_costs import Budget, Cardinality, Site
 from quintant.cluster.crd_lists import list_causes
-from quintant.cluster.crd_rule import rule_causes, text_causes
+from quintant.cluster.crd_schema import RULES
 from quintant.cluster.structural import EMBEDDED, META, PRESERVE
 from quintant.runtime.errors import Cause
 
@@ -71,12 +71,20 @@ def _walk(schema: Schema, place: _Place, budget: Budget) -> _Found:
         found.add(_walk(each, where, budget))
     found.schema += _extensions(schema, place.path)
     found.schema += list_causes(schema, place.path)
+    if schema.get(RULES):
+        _judge_rules(schema, place, budget, found)
+    return found
+
+
+def _judge_rules(schema: Schema, place: _Place, budget: Budget, found: _Found) -> None:
+    # The language takes 12 MB, and many definitions have no rules.
+    from quintant.cluster.crd_rule import rule_causes, text_causes
+
     found.schema += text_causes(schema, place.path)
     if not found.schema and place.cardinality is not None:
-        found.rules += rule_causes(
-            schema, place.path, place.root, place.uncorrelated, (place.cardinality, budget)
-        )
-    return found
+        whole = place.root or bool(schema.get(EMBEDDED))
+        site = Site(place.path, whole, place.uncorrelated, place.cardinality, budget)
+        found.rules += rule_causes(schema, site)
 
 
 def _keywords(schema: Schema, place: _Place) -> Iterator[Cause]:

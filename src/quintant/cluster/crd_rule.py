@@ -6,21 +6,26 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.causes import (
+    INTERNAL,
     INVALID,
     forbidden_field,
     required,
     unsupported,
     wrong,
 )
-from quintant.cluster.crd_costs import RULE_LIMIT, Budget, Cardinality, too_expensive
+from quintant.cluster.cel.schemas import declare
+from quintant.cluster.crd_costs import RULE_LIMIT, Site, too_expensive
 from quintant.cluster.crd_schema import RULES
 from quintant.cluster.fieldpaths import BadPath, field_path
 from quintant.cluster.golang import encoded
 from quintant.cluster.rule import ROOT, BadRule, Rule, compile_rule
-from quintant.cluster.structural import EMBEDDED
 from quintant.runtime.errors import Cause
 
 Schema = Mapping[str, Any]
+_UNDECLARED = (
+    "internal error: failed to construct type information for x-kubernetes-validations rules: "
+    "unable to convert structural schema to CEL declarations"
+)
 REASONS = (
     *("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"),
 )
@@ -75,47 +80,35 @@ def _field(rule: Schema, where: str, schema: Schema) -> Iterator[Cause]:
             yield wrong(f"{where}.fieldPath", path, "must be a valid path")
 
 
-def rule_causes(
-    schema: Schema,
-    path: str,
-    root: bool,
-    uncorrelated: str,
-    costs: tuple[Cardinality, Budget],
-) -> Iterator[Cause]:
+def rule_causes(schema: Schema, site: Site) -> Iterator[Cause]:
     """What is wrong with what rules say."""
-    rules = schema.get(RULES) or ()
-    if not rules:
+    declared = declare(schema, root=site.root, name=ROOT)
+    if declared is None:
+        yield Cause(INTERNAL, f"Internal error: {_UNDECLARED}", f"{site.path}.{RULES}")
         return
-    # The language is loaded with the first rule: many clusters have none.
-    from quintant.cluster.cel.schemas import declare
-
-    declared = declare(schema, root=root or bool(schema.get(EMBEDDED)), name=ROOT)
-    for at, rule in enumerate(rules):
-        where = f"{path}.{RULES}[{at}]"
+    for at, rule in enumerate(schema.get(RULES) or ()):
+        where = f"{site.path}.{RULES}[{at}]"
         try:
             found = compile_rule(rule, declared, schema)
         except BadRule as error:
             yield _uncompilable(rule, f"{where}.{error.field}", str(error))
             continue
-        yield from _costs(found, where, declared, costs)
-        yield from _old(rule, found, where, uncorrelated)
+        yield from _costs(found, where, site)
+        yield from _old(rule, found, where, site.uncorrelated)
 
 
-def _costs(
-    rule: Rule, where: str, declared: Any, costs: tuple[Cardinality, Budget]
-) -> Iterator[Cause]:
-    cardinality, budget = costs
-    cost = cardinality.times(rule.program.cost, declared.least)
+def _costs(rule: Rule, where: str, site: Site) -> Iterator[Cause]:
+    cost = site.cardinality.times(rule.program.cost, rule.type.least)
     if cost > RULE_LIMIT:
         text = too_expensive("estimated rule cost", cost, RULE_LIMIT)
         yield forbidden_field(f"{where}.rule", text)
-    budget.spend(f"{where}.rule", cost)
+    site.budget.spend(f"{where}.rule", cost)
     if rule.message_program is not None:
         cost = rule.message_program.cost
         if cost > RULE_LIMIT:
             text = too_expensive("estimated messageExpression cost", cost, RULE_LIMIT)
             yield forbidden_field(f"{where}.messageExpression", text)
-        budget.spend(f"{where}.messageExpression", cost)
+        site.budget.spend(f"{where}.messageExpression", cost)
 
 
 def _old(rule: Schema, found: Rule, where: str, uncorrelated: str) -> Iterator[Cause]:

@@ -10,6 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from quintant.cluster import cel
+from quintant.cluster.cel import CelError, Program, TooExpensive
+from quintant.cluster.cel.schemas import convert, declare
+from quintant.cluster.cel.types import Type, optional_of
+from quintant.cluster.cel.values import NONE, Optional
 from quintant.cluster.fieldpaths import BadPath, field_path
 
 Schema = Mapping[str, Any]
@@ -34,10 +39,10 @@ class Rule:
     """A rule that compiles."""
 
     text: str
-    program: Any
-    type: Any
+    program: Program
+    type: Type
     message: str = ""
-    message_program: Any = None
+    message_program: Program | None = None
     reason: str = ""
     field: str = ""
     """What it is about, from its own place; empty for that place."""
@@ -55,8 +60,6 @@ class Rule:
 
     def run(self, value: Any, old: Any, limit: int) -> Ruling:
         """Evaluate the rule for a value."""
-        from quintant.cluster.cel import CelError, TooExpensive
-
         try:
             outcome = self.program.run(self._variables(value, old), limit)
         except TooExpensive as error:
@@ -68,15 +71,13 @@ class Rule:
 
     def explain(self, value: Any, old: Any, limit: int) -> tuple[str, int]:
         """The message for a value that breaks the rule, and what it cost."""
-        message, cost = "", 0
-        if self.message_program is not None:
-            message, cost = self._computed(value, old, limit)
+        message, cost = self._computed(value, old, limit)
         return message or self.message.strip() or f"failed rule: {self.text.strip()}", cost
 
     def _computed(self, value: Any, old: Any, limit: int) -> tuple[str, int]:
         """The computed message; empty if there is none worth telling."""
-        from quintant.cluster.cel import CelError
-
+        if self.message_program is None:
+            return "", 0
         try:
             outcome = self.message_program.run(self._variables(value, old), limit)
         except CelError:
@@ -86,9 +87,6 @@ class Rule:
         return text if usable else "", outcome.cost
 
     def _variables(self, value: Any, old: Any) -> dict[str, Any]:
-        from quintant.cluster.cel.schemas import convert
-        from quintant.cluster.cel.values import NONE, Optional
-
         variables = {"self": convert(value, self.type)}
         if self.optional_old:
             before = NONE if old is None else Optional(convert(old, self.type))
@@ -112,22 +110,13 @@ class BadRule(ValueError):
 
 def compile_rules(schema: Schema, *, root: bool) -> Iterator[Rule]:
     """The rules of a schema's own place; BadRule for the first that does not compile."""
-    rules = schema.get("x-kubernetes-validations") or ()
-    if not rules:
-        return
-    from quintant.cluster.cel.schemas import declare
-
     declared = declare(schema, root=root, name=ROOT)
-    for each in rules:
+    for each in schema.get("x-kubernetes-validations") or () if declared else ():
         yield compile_rule(each, declared, schema)
 
 
-def compile_rule(rule: Mapping[str, Any], declared: Any, schema: Schema) -> Rule:
+def compile_rule(rule: Mapping[str, Any], declared: Type, schema: Schema) -> Rule:
     """A rule about values of a type; BadRule if it does not compile."""
-    # The language is loaded with the first rule: many clusters have none.
-    from quintant.cluster import cel
-    from quintant.cluster.cel.types import optional_of
-
     optional = bool(rule.get("optionalOldSelf"))
     variables = {"self": declared, "oldSelf": optional_of(declared) if optional else declared}
     text, message = rule.get("rule", ""), rule.get("messageExpression") or ""
@@ -149,9 +138,7 @@ def compile_rule(rule: Mapping[str, Any], declared: Any, schema: Schema) -> Rule
     )
 
 
-def _message_program(text: str, variables: Mapping[str, Any]) -> Any:
-    from quintant.cluster import cel
-
+def _message_program(text: str, variables: Mapping[str, Type]) -> Program:
     try:
         program = cel.compile_rule(text, variables)
     except cel.Uncompilable as error:

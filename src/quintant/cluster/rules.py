@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from quintant.cluster.catalog import Verdict
 from quintant.cluster.causes import (
@@ -23,8 +23,10 @@ from quintant.cluster.causes import (
     wrong,
 )
 from quintant.cluster.correlation import ABSENT, Keyed, same
-from quintant.cluster.rule import Rule, compile_rules
 from quintant.runtime.errors import Cause
+
+if TYPE_CHECKING:
+    from quintant.cluster.rule import Rule
 
 Schema = Mapping[str, Any]
 RUN_LIMIT = 1_000_000
@@ -64,7 +66,7 @@ class Rules:
             cls._below(schema.get("additionalProperties")),
             cls._below(schema.get("items")),
         )
-        rules = tuple(compile_rules(schema, root=root))
+        rules = _compiled(schema, root) if schema.get("x-kubernetes-validations") else ()
         if not (rules or properties or rest or items):
             return None
         return cls(schema.get("type", ""), rules, properties, rest, items, Keyed.of(schema))
@@ -173,6 +175,13 @@ class _Court:
     def _stop(self, cause: Cause) -> None:
         self.causes.append(cause)
         raise _Stop()
+
+
+def _compiled(schema: Schema, root: bool) -> tuple[Rule, ...]:
+    # The language takes 12 MB, and many clusters have no rules.
+    from quintant.cluster.rule import compile_rules
+
+    return tuple(compile_rules(schema, root=root))
 
 
 def _cause(rule: Rule, node: Rules, path: str, value: Any, message: str) -> Cause:

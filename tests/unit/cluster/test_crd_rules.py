@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 
 from quintant.cluster.crd import complete, default
-from quintant.cluster.crd_rules import judge, schema_causes
+from quintant.cluster.crd_rules import judge
+from quintant.cluster.crd_schemas import schema_causes
 from unit.cluster.jsons import ROOTS
 
 TEXT = {"type": "string", "maxLength": 9}

@@ -17,8 +17,9 @@ from typing import Any
 from quintant.cluster.cel.ast import names
 from quintant.cluster.cel.checker import IllTyped, check
 from quintant.cluster.cel.cost import estimate
-from quintant.cluster.cel.evaluator import Run, Step, TooExpensive, compiled
+from quintant.cluster.cel.evaluator import compiled
 from quintant.cluster.cel.parser import BadSyntax, parse
+from quintant.cluster.cel.running import Run, Step, TooExpensive
 from quintant.cluster.cel.types import Type
 from quintant.cluster.cel.values import CelError
 
@@ -68,5 +69,9 @@ def compile_rule(expression: str, variables: Mapping[str, Type]) -> Program:
         checked = check(parse(expression), variables)
     except (BadSyntax, IllTyped) as error:
         raise Uncompilable(f"compilation failed: {error}") from None
+    try:
+        step = compiled(checked)
+    except CelError as error:
+        raise Uncompilable(f"program instantiation failed: {error}") from None
     uses = frozenset(names(checked.source.root))
-    return Program(str(checked.type), uses, estimate(checked), compiled(checked))
+    return Program(str(checked.type), uses, estimate(checked), step)

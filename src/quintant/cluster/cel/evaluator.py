@@ -1,7 +1,7 @@
 """From a checked tree to closures, and running them.
 
-Every step has a price, as on a real server, and a run that costs too much is stopped. Errors are
-values to && and ||: what decides without the failing side is the result.
+Every step has a price, as on a real server, and a run that costs too much is stopped. Conversions
+of constants are made here already: one that fails makes no program.
 """
 
 from __future__ import annotations
@@ -15,17 +15,16 @@ from quintant.cluster.cel.conversions import CONVERSIONS
 from quintant.cluster.cel.functions import FUNCTIONS, Function
 from quintant.cluster.cel.library import LIBRARY
 from quintant.cluster.cel.literals import Checked
-from quintant.cluster.cel.macros import NOT_STRICTLY_FALSE
 from quintant.cluster.cel.network import NETWORK
 from quintant.cluster.cel.prices import LIST_PRICE, MAP_PRICE, price_of
+from quintant.cluster.cel.running import LAZY, Run, Step, caught, field, has, optional_field, paid
 from quintant.cluster.cel.schemas import RESERVED
 from quintant.cluster.cel.signatures import Overload, signatures
 from quintant.cluster.cel.strings import STRINGS
 from quintant.cluster.cel.types import Type
-from quintant.cluster.cel.values import NONE, CelError, Optional, TypeName, kind_of
+from quintant.cluster.cel.values import CelError, TypeName, kind_of
 from quintant.cluster.cel.versions import VERSIONS
 
-Step = Callable[["Run"], Any]
 _ALL: Mapping[str, Function] = {
     **FUNCTIONS,
     **CONVERSIONS,
@@ -34,27 +33,6 @@ _ALL: Mapping[str, Function] = {
     **NETWORK,
     **VERSIONS,
 }
-
-
-class TooExpensive(CelError):
-    """A run costs more than it may."""
-
-    def __init__(self) -> None:
-        super().__init__("operation cancelled: actual cost limit exceeded")
-
-
-class Run:
-    """The variables of a run, and what it has cost."""
-
-    __slots__ = ("cost", "limit", "names")
-
-    def __init__(self, names: dict[str, Any], limit: int) -> None:
-        self.names, self.limit, self.cost = names, limit, 0
-
-    def pay(self, price: int) -> None:
-        self.cost += price
-        if self.cost > self.limit:
-            raise TooExpensive()
 
 
 def compiled(checked: Checked) -> Step:
@@ -101,17 +79,19 @@ class _Compiler:
         operand = self.step(node.operand)
         name = f"__{node.field}__" if node.field in RESERVED else node.field
         if node.test:
-            return lambda run: _has(operand(run), name)
-        return lambda run: _field(_paid(run, operand), name)
+            return lambda run: has(operand(run), name)
+        return lambda run: field(paid(run, operand), name)
 
     def _call(self, node: Call) -> Step:
-        if node.function in _SPECIAL:
-            return _SPECIAL[node.function](*(self.step(arg) for arg in node.args))
+        if node.function in LAZY:
+            return LAZY[node.function](*(self.step(arg) for arg in node.args))
         if node.function == OPTIONAL_SELECT:
             operand, name = self.step(node.args[0]), self.step(node.args[1])
-            return lambda run: _optional_field(_paid(run, operand), name(run))
+            return lambda run: optional_field(paid(run, operand), name(run))
         steps = [self.step(each) for each in node.operands]
         function, price = self._function(node), price_of(node.function)
+        if node.function in CONVERSIONS and all(isinstance(arg, Const) for arg in node.operands):
+            return _folded(function, node.operands)
 
         def call(run: Run) -> Any:
             args = [step(run) for step in steps]
@@ -184,12 +164,17 @@ class _Compiler:
                     bind(run.names, item)
                     if not going(run):
                         break
-                    run.names[node.accu] = _caught(step, run)
+                    run.names[node.accu] = caught(step, run)
                 return result(run)
             finally:
                 run.names = outer
 
         return fold
+
+
+def _folded(function: Function, args: tuple[Expr, ...]) -> Step:
+    value = function(*(arg.value for arg in args if isinstance(arg, Const)))
+    return lambda run: value
 
 
 def _one_name(name: str) -> Callable[[dict[str, Any], Any], None]:
@@ -208,99 +193,6 @@ def _two(one: str, two: str) -> Callable[[dict[str, Any], Any], None]:
 
 def _pairs(values: Any) -> Any:
     return enumerate(values) if isinstance(values, list) else values.items()
-
-
-def _caught(step: Step, run: Run) -> Any:
-    """A value, or the error in its place: a loop goes on, for a later item may decide."""
-    try:
-        return step(run)
-    except TooExpensive:
-        raise
-    except CelError as error:
-        return error
-
-
-def _paid(run: Run, step: Step) -> Any:
-    value = step(run)
-    run.pay(1)
-    return value
-
-
-def _field(value: Any, name: str) -> Any:
-    if isinstance(value, Optional):
-        return _optional_field(value, name)
-    if not isinstance(value, dict):
-        raise CelError("no such overload")
-    if name not in value:
-        raise CelError(f"no such key: {name}")
-    return value[name]
-
-
-def _optional_field(value: Any, name: str) -> Optional:
-    if isinstance(value, Optional):
-        if not value.present:
-            return NONE
-        value = value.value
-    return Optional(value[name]) if isinstance(value, dict) and name in value else NONE
-
-
-def _has(value: Any, name: str) -> bool:
-    if isinstance(value, Optional):
-        return value.present and _has(value.value, name)
-    if not isinstance(value, dict):
-        raise CelError("no such overload")
-    return name in value
-
-
-def _and(one: Step, other: Step) -> Step:
-    return _decided(one, other, by=False)
-
-
-def _or(one: Step, other: Step) -> Step:
-    return _decided(one, other, by=True)
-
-
-def _decided(one: Step, other: Step, *, by: bool) -> Step:
-    def decide(run: Run) -> bool:
-        sides: list[Any] = []
-        for step in (one, other):
-            sides.append(_caught(step, run))
-            if sides[-1] is by:
-                return bool(by)
-        for value in sides:
-            if isinstance(value, CelError):
-                raise value
-            if not isinstance(value, bool):
-                raise CelError("no such overload")
-        return not by
-
-    return decide
-
-
-def _choice(test: Step, one: Step, other: Step) -> Step:
-    def choose(run: Run) -> Any:
-        chosen = test(run)
-        if not isinstance(chosen, bool):
-            raise CelError("no such overload")
-        return one(run) if chosen else other(run)
-
-    return choose
-
-
-def _not_false(test: Step) -> Step:
-    def decide(run: Run) -> bool:
-        run.pay(1)
-        return _caught(test, run) is not False
-
-    return decide
-
-
-_SPECIAL: dict[str, Callable[..., Step]] = {
-    "_&&_": _and,
-    "_||_": _or,
-    "_?_:_": _choice,
-    NOT_STRICTLY_FALSE: _not_false,
-}
 
 
 def _vague(given: Type) -> bool:

@@ -23,7 +23,6 @@ from quintant.cluster.cel.types import (
     LIST,
     MAP,
     OBJECT,
-    REQUEST_BYTES,
     STRING,
     TIMESTAMP,
     Type,
@@ -31,6 +30,7 @@ from quintant.cluster.cel.types import (
     map_of,
 )
 from quintant.cluster.cel.values import parse_duration, parse_timestamp
+from quintant.cluster.problems import REQUEST_LIMIT
 
 Schema = Mapping[str, Any]
 
@@ -123,7 +123,7 @@ def _array(schema: Schema, name: str) -> Type | None:
     if item is None:
         return None
     most = schema.get("maxItems")
-    return list_of(item, (REQUEST_BYTES - 2) // (item.least + 1) if most is None else max(most, 0))
+    return list_of(item, (REQUEST_LIMIT - 2) // (item.least + 1) if most is None else max(most, 0))
 
 
 def _object(schema: Schema, root: bool, name: str) -> Type | None:
@@ -133,7 +133,7 @@ def _object(schema: Schema, root: bool, name: str) -> Type | None:
         if value is None:
             return None
         most = schema.get("maxProperties")
-        fits = (REQUEST_BYTES - 2) // (value.least + 6)
+        fits = (REQUEST_LIMIT - 2) // (value.least + 6)
         return map_of(STRING, value, fits if most is None else max(most, 0))
     properties = {**(schema.get("properties") or {}), **(_META if root else {})}
     if root and _complete(schema.get("properties") or {}):
@@ -181,7 +181,7 @@ def _characters(schema: Schema) -> int:
     choices = [each for each in schema.get("enum") or () if isinstance(each, str)]
     if choices and schema.get("type") == "string":
         return max(len(each.encode()) for each in choices)
-    return REQUEST_BYTES - 2
+    return REQUEST_LIMIT - 2
 
 
 def _embedded(schema: Schema) -> bool:

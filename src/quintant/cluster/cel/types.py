@@ -9,11 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-# Sizes of JSON, as a real server estimates the cost of rules by them.
-REQUEST_BYTES = 3 * 1024 * 1024
-"""No object is larger, so nothing in it is."""
-
-
 UNBOUNDED = 2**64 - 1
 """The size of what nothing is known about."""
 

@@ -93,6 +93,20 @@ def test_expressions_have_the_type_of_what_they_are_about(expression: str, type_
     assert found.replace("T", "dyn") == type_
 
 
+@pytest.mark.parametrize(
+    ("expression", "why"),
+    [
+        ("int('x') == 1", "type conversion error from 'string' to 'int'"),
+        ("bool('x')", "type conversion error from 'string' to 'bool'"),
+        ("uint(-1) == 1u", "unsigned integer overflow"),
+    ],
+)
+def test_a_constant_that_cannot_be_converted_makes_no_program(expression: str, why: str) -> None:
+    with pytest.raises(Uncompilable) as told:
+        program(expression)
+    assert str(told.value) == f"program instantiation failed: {why}"
+
+
 def test_a_program_knows_what_it_mentions() -> None:
     assert "oldSelf" in program("self.i == oldSelf.i").uses
     assert "oldSelf" not in program("self.s == 'oldSelf'").uses

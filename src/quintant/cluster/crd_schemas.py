@@ -1,0 +1,80 @@
+"""The schemas of a definition as a whole: structural, with good defaults, keywords and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from quintant.cluster.catalog import Plain
+from quintant.cluster.causes import forbidden_field, wrong
+from quintant.cluster.crd_defaults import default_causes
+from quintant.cluster.crd_openapi import openapi_causes
+from quintant.cluster.crd_schema import below, structural_causes, unsupported_keyword
+from quintant.cluster.formats import recognized
+from quintant.cluster.golang import quoted
+from quintant.runtime.errors import Cause
+
+_ROOT_ALLOWED = (
+    "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength "
+    "MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties "
+    "ExternalDocs Example XPreserveUnknownFields XValidations"
+)
+_ROOT_KEYWORDS = frozenset(
+    {
+        *("description", "type", "format", "title", "maximum", "exclusiveMaximum", "minimum"),
+        *("exclusiveMinimum", "maxLength", "minLength", "pattern", "maxItems", "minItems"),
+        *("uniqueItems", "multipleOf", "required", "items", "properties", "externalDocs"),
+        *("example", "x-kubernetes-preserve-unknown-fields", "x-kubernetes-validations"),
+    }
+)
+
+
+def schema_causes(schema: Mapping[str, Any], path: str, *, status: bool) -> Iterator[Cause]:
+    """What is wrong with a schema."""
+    causes = list(_root(schema, path, status=status))
+    unstructured = unsupported_keyword(schema)
+    if not unstructured:
+        causes += structural_causes(schema, path)
+        # Defaults and rules are judged by the schema: it has to be one.
+        unsound = bool(causes)
+        causes += () if unsound else default_causes(schema, path)
+    rules = not unstructured and not causes
+    causes += openapi_causes(schema, path, rules=rules)
+    if unstructured and not causes:
+        causes.append(wrong(path, "", unstructured))
+    yield from causes
+
+
+def _root(schema: Mapping[str, Any], path: str, *, status: bool) -> Iterator[Cause]:
+    if status:
+        found = schema.get("type")
+        if found and found != "object":
+            text = 'only "object" is allowed as the type at the root of the schema if the status'
+            yield wrong(f"{path}.type", found, f"{text} subresource is enabled")
+        elif not _ROOT_KEYWORDS.issuperset(schema):
+            text = "fields are allowed at the root of the schema if the status subresource is"
+            yield wrong(path, dict(schema), f"only [{_ROOT_ALLOWED}] {text} enabled")
+    if schema.get("nullable"):
+        yield forbidden_field(f"{path}.nullable", "nullable cannot be true at the root")
+
+
+def format_advice(crd: Plain, live: Plain | None) -> list[str]:
+    """Warnings about formats that mean nothing and were not there before."""
+    before = set() if live is None else set(_odd_formats(live["spec"]))
+    odd = [name for name in _odd_formats(crd["spec"]) if name not in before]
+    return [f"unrecognized format {quoted(name)}" for name in odd]
+
+
+def _odd_formats(spec: Plain) -> Iterator[str]:
+    for version in spec.get("versions") or ():
+        schema = (version.get("schema") or {}).get("openAPIV3Schema")
+        if schema:
+            yield from _odd_formats_of(schema)
+
+
+def _odd_formats_of(schema: Mapping[str, Any]) -> Iterator[str]:
+    name = schema.get("format")
+    if name and not recognized(schema.get("type") or "", name):
+        yield name
+    for _, each in below(schema):
+        yield from _odd_formats_of(each)

@@ -1,0 +1,13 @@
+from __future__ import annotations
+
+from quintant.cluster.headers import warned
+
+
+def test_warnings_are_told_once_and_escaped() -> None:
+    assert warned(['a "b" \\', 'a "b" \\', "c"]) == {"warning": '299 - "a \\"b\\" \\\\", 299 - "c"'}
+
+
+def test_what_was_told_before_is_still_told() -> None:
+    before = {"warning": '299 - "a"', "x": "y"}
+    assert warned(["b"], before) == {"warning": '299 - "a", 299 - "b"', "x": "y"}
+    assert warned([], before) == before
