@@ -5,11 +5,11 @@ Every document about the server's own resources (both forms of discovery, OpenAP
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from quintant.cluster.catalog import Catalog, Kind
+from quintant.cluster.priority import priority
 from quintant.cluster.subresources import names_of, verbs_of
 
 VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
@@ -31,8 +31,6 @@ _ORDER = (
     *("apiextensions.k8s.io", "scheduling.k8s.io", "coordination.k8s.io", "node.k8s.io"),
     *("discovery.k8s.io", "resource.k8s.io", "flowcontrol.apiserver.k8s.io"),
 )
-_VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
-_STABILITY = {"alpha": 0, "beta": 1, None: 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,7 @@ def groups(catalog: Catalog) -> list[str]:
 def versions(catalog: Catalog, group: str) -> list[str]:
     """The versions of a group, the preferred one first."""
     served = {kind.resource.version for kind in catalog.group(group)}
-    return sorted(served, key=_priority, reverse=True)
+    return sorted(served, key=priority, reverse=True)
 
 
 def by_name(kinds: Iterable[Kind]) -> list[Kind]:
@@ -84,11 +82,3 @@ def by_name(kinds: Iterable[Kind]) -> list[Kind]:
 def _subresource(kind: Kind, name: str) -> Subresource:
     group, version, document = _DOCUMENTS.get(name, ("", "", kind.resource.kind))
     return Subresource(name, document, tuple(sorted(verbs_of(kind, name))), group, version)
-
-
-def _priority(version: str) -> tuple[int, int, int]:
-    """Stable before beta before alpha, then the higher number."""
-    match = _VERSION.fullmatch(version)
-    if match is None:
-        return (-1, 0, 0)
-    return _STABILITY[match[2]], int(match[1]), int(match[3] or 0)
