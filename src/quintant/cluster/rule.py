@@ -111,7 +111,9 @@ class BadRule(ValueError):
 def compile_rules(schema: Schema, *, root: bool) -> Iterator[Rule]:
     """The rules of a schema's own place; BadRule for the first that does not compile."""
     declared = declare(schema, root=root, name=ROOT)
-    for each in schema.get("x-kubernetes-validations") or () if declared else ():
+    if declared is None:
+        return
+    for each in schema.get("x-kubernetes-validations") or ():
         yield compile_rule(each, declared, schema)
 
 

@@ -94,16 +94,18 @@ def prune(value: Any, place: Structure | None) -> list[str]:
 
 def drop_nulls(value: Any, place: Structure | None) -> None:
     """Drop, in place, nulls that are not allowed and will not be replaced by a default."""
+    if place is None:
+        return
     if type(value) is dict:
         for name in [*value]:
-            child, below = value[name], place.child(name) if place is not None else None
+            child, below = value[name], place.child(name)
             if type(child) in _NESTS:
                 drop_nulls(child, below)
             elif child is None and below is not None and not (below.nullable or below.default):
                 del value[name]
     elif type(value) is list:
         for item in value:
-            drop_nulls(item, place.items if place is not None else None)
+            drop_nulls(item, place.items)
 
 
 def default(value: Any, place: Structure | None) -> None:
