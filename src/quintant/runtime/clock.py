@@ -6,7 +6,7 @@ loop moves them all. What the loop cannot give, the wall clock and chance, comes
 
 from __future__ import annotations
 
-import asyncio
+from asyncio import get_running_loop
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -62,7 +62,7 @@ class Chance:
 
 def monotonic() -> float:
     """Seconds on the running loop; only differences mean anything."""
-    return asyncio.get_running_loop().time()
+    return get_running_loop().time()
 
 
 def timestamp(moment: datetime) -> str:

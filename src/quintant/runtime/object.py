@@ -163,7 +163,8 @@ class Object(Model):
     @property
     def key(self) -> Request:
         """Name and namespace."""
-        return Request(self.metadata.name, self.metadata.namespace)
+        # A NamedTuple's own constructor is a function in Python, and this is asked for everywhere.
+        return tuple.__new__(Request, (self.metadata.name, self.metadata.namespace))
 
     @property
     def deleting(self) -> bool:

@@ -88,7 +88,7 @@ class Turns(Generic[K]):
     async def _present(self, obj: K) -> Result | None:
         match final.turn(obj.metadata, self._name):
             case Turn.RECONCILE:
-                reconcile = cast(Reconciler[K], self._declared.reconcile)
+                reconcile = cast("Reconciler[K]", self._declared.reconcile)
                 return await reconcile(obj, self.context(obj))
             case Turn.ADD:
                 await final.add(self._client, obj, cast(str, self._name))

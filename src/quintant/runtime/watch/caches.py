@@ -56,7 +56,7 @@ class Caches:
         key = (kind, (_pairs(labels), _pairs(fields)))
         if key not in self._informers:
             self._informers[key] = self._make(kind, labels, fields)
-        return cast(Informer[K], self._informers[key])
+        return cast("Informer[K]", self._informers[key])
 
     def of(self, kind: type[K]) -> Informer[K]:
         """The informer that cached reads of a kind use; NotWatched if nobody declared one."""
@@ -64,7 +64,7 @@ class Caches:
         if not found:
             raise NotWatched(_name(kind))
         if len(found) == 1:
-            return cast(Informer[K], found[0])
+            return cast("Informer[K]", found[0])
         whole = [informer for informer in found if not (informer.labels or informer.fields)]
         if not whole:
             raise ConfigError(
@@ -72,7 +72,7 @@ class Caches:
                 because="it is watched with several selections and never whole",
                 hint="read with live=True, or watch it once without a selection",
             )
-        return cast(Informer[K], whole[0])
+        return cast("Informer[K]", whole[0])
 
     def seen(self, kind: type[K], key: Request) -> K | None:
         """What any cache of a kind holds of an object, whichever selection it belongs to."""
