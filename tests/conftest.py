@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["quintant.testing.plugin"]
+
+# The same examples on every machine, however busy it is: a red run can be repeated.
+settings.register_profile(
+    "steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("steady")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
