@@ -8,7 +8,7 @@ closed: it is not known how much of the answer is still on its way.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import cast
 
 from quintant.runtime.client.wire import Answer, Head, NotHttp
@@ -80,7 +80,7 @@ class Connection(asyncio.Protocol):
         return self._settle(answer), body
 
     async def open(self, method: str, data: bytes) -> Head:
-        """Send a request and wait for the head of its answer; `pieces` are the rest."""
+        """Send a request and wait for the head of its answer; `read` gives the rest."""
         try:
             answer = self._send(method, data, None)
             while answer.head is None:
@@ -90,18 +90,15 @@ class Connection(asyncio.Protocol):
             raise
         return answer.head
 
-    async def pieces(self) -> AsyncIterator[bytes]:
-        """The body of the answer as it comes, cut anywhere."""
+    async def read(self) -> bytes:
+        """The next piece of the opened answer's body, cut anywhere; empty at its end."""
         answer = self._answer
-        assert answer is not None, "there are pieces only of an answer that was opened"
-        while True:
-            if self._pieces:
-                yield self._take()
-            elif answer.whole:
+        while not self._pieces and answer is not None:
+            if answer.whole:
                 self._settle(answer)
-                return
-            else:
-                await self._news()
+                break
+            await self._news()
+        return self._take()
 
     def close(self) -> None:
         """End the connection at once; whoever waits for an answer is told that it broke."""

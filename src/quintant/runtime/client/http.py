@@ -157,7 +157,7 @@ class HttpTransport(Authenticated):
 
 async def _chunks(connection: Connection, call: Call) -> AsyncIterator[bytes]:
     try:
-        async for piece in connection.pieces():
+        while piece := await connection.read():
             yield piece
     except FAILURES as error:
         raise in_stream(error, call) from None

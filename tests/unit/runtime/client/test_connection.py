@@ -124,11 +124,10 @@ async def test_peer_waits_while_a_stream_is_not_read() -> None:
     await settle()
     connection.data_received(ENDLESS)
     assert (await opening).status == 200
-    pieces = connection.pieces()
     size = BUFFER_BYTES + 1
     connection.data_received(b"%x\r\n%s\r\n" % (size, b"x" * size))
     assert wire.paused
-    assert len(await anext(pieces)) == size
+    assert len(await connection.read()) == size
     assert not wire.paused
 
 
@@ -139,8 +138,17 @@ async def test_stream_gives_what_came_before_it_broke() -> None:
     connection.data_received(ENDLESS + b"1\r\na\r\n")
     connection.connection_lost(ConnectionResetError())
     await opening
-    pieces = connection.pieces()
-    assert await anext(pieces) == b"a"
+    assert await connection.read() == b"a"
     with pytest.raises(Broken) as caught:
-        await anext(pieces)
+        await connection.read()
     assert isinstance(caught.value.__cause__, ConnectionResetError)
+
+
+async def test_end_of_a_stream_is_an_empty_piece_as_often_as_asked() -> None:
+    connection, _, _ = connected()
+    opening = asyncio.ensure_future(connection.open("GET", b"question"))
+    await settle()
+    connection.data_received(ENDLESS + b"1\r\na\r\n0\r\n\r\n")
+    await opening
+    assert [await connection.read() for _ in range(3)] == [b"a", b"", b""]
+    assert connection.usable
