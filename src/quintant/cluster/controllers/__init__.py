@@ -1,0 +1,24 @@
+"""The controllers of the embedded cluster: what kube-controller-manager is to a real one.
+
+Each module has one controller, or a few that belong together, written with quintant.runtime like
+any operator, and a function `declare(manager)` that adds them to a manager.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from quintant.runtime.manager import Manager
+
+NAME = "kube-controller-manager"
+
+DECLARATIONS: tuple[Callable[[Manager], None], ...] = ()
+"""The `declare` of every module, in alphabetical order."""
+
+
+def controllers() -> Manager:
+    """All controllers of a cluster, to be run by one process."""
+    manager = Manager(NAME)
+    for declare in DECLARATIONS:
+        declare(manager)
+    return manager

@@ -1,0 +1,79 @@
+"""The control plane around the API server: managers that run in its process, each as somebody.
+
+A component has a user name of its own and a role that is generated from what its controllers
+declare. It reaches the server without a socket, yet with a token, and is authenticated,
+authorised and audited like anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from secrets import token_urlsafe
+
+from quintant.api.rbac import GROUP, ClusterRole, ClusterRoleBinding, RoleRef, Subject
+from quintant.cluster.auth import User, admin
+from quintant.cluster.server import ApiServer
+from quintant.runtime.client.client import Client
+from quintant.runtime.client.rest import Rest
+from quintant.runtime.client.transport import InProcessTransport
+from quintant.runtime.clock import Chance, Clock
+from quintant.runtime.engine import Engine
+from quintant.runtime.environment import Environment
+from quintant.runtime.manager import Manager
+from quintant.runtime.object import Object, ObjectMeta
+from quintant.runtime.permissions import Needs, rules
+from quintant.runtime.rbac import needs
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A part of the control plane: what it runs, and whom the server takes it for."""
+
+    manager: Manager
+    groups: tuple[str, ...] = ()
+    extra: Needs = frozenset()
+    """Permissions beyond what its controllers declare, such as those of its side tasks."""
+
+    @property
+    def user(self) -> User:
+        return User(f"system:{self.manager.name}", self.groups)
+
+    @property
+    def roles(self) -> tuple[Object, Object]:
+        """The role that its declarations ask for, and the binding to it."""
+        meta = ObjectMeta(name=self.user.name)
+        granted = rules(needs(self.manager.declarations) | self.extra)
+        subject = Subject(kind="User", api_group=GROUP, name=self.user.name)
+        ref = RoleRef(api_group=GROUP, kind="ClusterRole", name=self.user.name)
+        return (
+            ClusterRole(metadata=meta, rules=granted),
+            ClusterRoleBinding(metadata=meta, role_ref=ref, subjects=(subject,)),
+        )
+
+
+@asynccontextmanager
+async def employed(
+    server: ApiServer, component: Component, clock: Clock, chance: Chance
+) -> AsyncIterator[Engine]:
+    """Run a component for as long as the context lasts; enter it once it is at work."""
+    async with _known(server, admin("system:bootstrap")) as transport:
+        client = Client(Rest(transport), manager="bootstrap")
+        for obj in component.roles:
+            await client.apply(obj)
+    async with _known(server, component.user) as transport:
+        environment = Environment(transport, clock, chance, namespace="kube-system")
+        async with component.manager.running(environment) as engine:
+            yield engine
+
+
+@asynccontextmanager
+async def _known(server: ApiServer, user: User) -> AsyncIterator[InProcessTransport]:
+    """A way to the server as a user, until the context ends."""
+    token = token_urlsafe()
+    server.tokens.add(token, user)
+    try:
+        yield InProcessTransport(server, token)
+    finally:
+        server.tokens.revoke(token)
