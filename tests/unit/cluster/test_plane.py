@@ -21,7 +21,7 @@ async def test_component_works_under_its_own_name_with_its_own_role() -> None:
         assert not await engine.client.list(ConfigMap)
         told = 'User "system:kube-tester" cannot get resource "secrets"'
         with pytest.raises(Forbidden, match=told):
-            await engine.client.get(Secret, "a", "default")
+            await engine.client.get(Secret, "a", "default", live=True)
     assert {record.verb for record in server.audit.by("system:kube-tester")} >= {"watch"}
 
 
