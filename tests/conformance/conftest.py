@@ -17,6 +17,7 @@ import pytest_asyncio
 
 from conformance.realm import Realm, opened, term
 from conformance.target import Target
+from conformance.workshop import Workshop, furnished
 from quintant import Config
 from quintant.cluster.http import LOOPBACK, serve
 from quintant.cluster.pki import Roots
@@ -88,6 +89,21 @@ async def realm(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
         authority = request.getfixturevalue("clients") if real.pids else None
         config = Config.load(real.kubeconfig)
         async with opened(Realm(config, authority, namespace)) as found:
+            yield found
+
+
+@pytest_asyncio.fixture(params=SERVERS)
+async def workshop(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Workshop]:
+    """A cluster with its controllers, an empty namespace, and a kubelet that runs its pods."""
+    namespace = f"check-{uuid4().hex[:8]}"
+    if request.param == "embedded":
+        async with running(Plan(Address(LOOPBACK, 0), controllers=True)) as cluster:
+            save(cluster, tmp_path / "kubeconfig")
+            async with furnished(Workshop(tmp_path / "kubeconfig", namespace)) as found:
+                yield found
+    else:
+        real: RealCluster = request.getfixturevalue("secured_cluster")
+        async with furnished(Workshop(real.kubeconfig, namespace)) as found:
             yield found
 
 

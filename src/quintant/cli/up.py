@@ -30,12 +30,14 @@ from quintant.version import KUBERNETES
 )
 @click.option("--kubeconfig", type=click.Path(path_type=Path), help="Where to write the way in.")
 @click.option("--print-kubeconfig", is_flag=True, help="Print the way in and write no file.")
+@click.option("--api-only", is_flag=True, help="Run no controllers: nothing becomes of objects.")
 def command(
     listen: str,
     data_dir: Path | None,
     power_safe: bool,
     kubeconfig: Path | None,
     print_kubeconfig: bool,
+    api_only: bool,
 ) -> None:
     """Run an embedded cluster until Ctrl-C.
 
@@ -46,7 +48,7 @@ def command(
         raise click.UsageError("--power-safe needs --data-dir")
     if kubeconfig and print_kubeconfig:
         raise click.UsageError("--kubeconfig and --print-kubeconfig exclude each other")
-    plan = Plan(Address.parse(listen))
+    plan = Plan(Address.parse(listen), controllers=not api_only)
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_up(plan, Wishes(data_dir, power_safe, kubeconfig, print_kubeconfig)))
 

@@ -1,14 +1,15 @@
 """A cluster in this process: the API server over HTTPS, with roles enforced, and a way in.
 
-Whoever holds the kubeconfig is its administrator, by a client certificate. Keys are new at every
-start unless roots are given; objects live in memory unless a store is. `kept` gives both.
+With controllers it does with its objects what a cluster does; without, it only keeps them. Whoever
+holds the kubeconfig is its administrator, by a client certificate. Keys are new at every start
+unless roots are given; objects live in memory unless a store is. `kept` gives both.
 """
 
 from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from pathlib import Path
@@ -16,12 +17,14 @@ from typing import Any
 
 import msgspec
 
+from quintant.cluster.controllers import DECLARATIONS, controllers
 from quintant.cluster.http import LOOPBACK, serve
 from quintant.cluster.pki import ADMIN, EVERYWHERE, NAME, Pki, Roots, issue
+from quintant.cluster.plane import Component, employed
 from quintant.cluster.private import write_private
 from quintant.cluster.server import ApiServer
 from quintant.cluster.store import Store
-from quintant.runtime.clock import Clock, SystemClock
+from quintant.runtime.clock import Chance, Clock, SystemClock
 from quintant.runtime.errors import ConfigError
 from quintant.runtime.hidden import Hidden
 from quintant.runtime.listen import Address
@@ -40,6 +43,8 @@ class Plan:
     address: Address = USUAL
     roots: Roots | None = None
     store: Store | None = None
+    controllers: bool = False
+    """Whether workloads become pods, and whatever else kube-controller-manager does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,12 @@ async def running(plan: Plan = Plan(), clock: Clock = SystemClock()) -> AsyncIte
     roots = plan.roots or Roots.make(now)
     pki = issue(roots, plan.address.host, now)
     server = ApiServer(clock=clock, rbac=True, store=plan.store, key=roots.signing)
-    async with serve(server, plan.address.host, plan.address.port, pki.context()) as url:
+    async with AsyncExitStack() as stack:
+        host, port = plan.address.host, plan.address.port
+        url = await stack.enter_async_context(serve(server, host, port, pki.context()))
+        if plan.controllers and DECLARATIONS:
+            component = Component(controllers())
+            await stack.enter_async_context(employed(server, component, clock, Chance()))
         address = replace(plan.address, port=int(url.rpartition(":")[2]))
         document = kubeconfig(_url(address), pki)
         yield Cluster(server, address, Hidden(msgspec.json.format(document, indent=2) + b"\n"))

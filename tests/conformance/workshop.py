@@ -1,0 +1,126 @@
+"""A cluster whose controllers work, a namespace in it, and a kubelet: for checks of controllers.
+
+    async def test_140_…(workshop: Workshop) -> None:
+        await workshop.create(workshop.path("deployments", api="apps/v1"), deployment("a"))
+        await workshop.until("deployments", "a", lambda it: it["status"].get("readyReplicas") == 2,
+                             api="apps/v1")
+
+Checks run with a namespace and nodes of their own. The real cluster is one for all of them, so
+what has no namespace is named after it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from conformance.kubectl import Kubectl, programs
+from conformance.kubelet import Kubelet
+from conformance.target import Target, decoded
+from quintant import Config
+from quintant.runtime.client.http import HttpTransport
+from quintant.runtime.client.transport import Reply
+from unit.cluster.api import Plain
+
+WITHIN = 30.0
+"""Seconds for what controllers do: a real one on a loaded machine takes its time."""
+POLL_SECONDS = 0.05
+QUIET_SECONDS = 1.0
+"""How long nothing has to happen before a check believes that nothing will."""
+
+
+class Workshop(Target):
+    """Requests as the administrator, the kubelet of the namespace, and what checks wait for."""
+
+    def __init__(self, kubeconfig: Path, namespace: str) -> None:
+        super().__init__(HttpTransport(Config.load(kubeconfig)), namespace)
+        self.kubeconfig = kubeconfig
+        self.kubelet = Kubelet(self)
+
+    def kubectl(self, cache: Path) -> Kubectl:
+        """A kubectl of the administrator, in the namespace."""
+        return Kubectl(programs()[-1], self.kubeconfig, cache, self.namespace)
+
+    async def until(
+        self, plural: str, name: str, holds: Callable[[Plain], object], *, api: str = "v1"
+    ) -> Plain:
+        """The object as soon as it is as it should be; fails with the last state seen."""
+        return await self._found(self.path(plural, name, api), holds)
+
+    async def until_all(
+        self,
+        plural: str,
+        holds: Callable[[list[Plain]], object],
+        *,
+        api: str = "v1",
+        labels: str = "",
+    ) -> list[Plain]:
+        """All objects of a kind in the namespace, by name, as soon as they are as they should."""
+        query = {"labelSelector": labels} if labels else {}
+        listed = await self._found(
+            self.path(plural, api=api), lambda it: holds(it["items"]), **query
+        )
+        items: list[Plain] = listed["items"]
+        return items
+
+    async def all(self, plural: str, *, api: str = "v1", labels: str = "") -> list[Plain]:
+        """All objects of a kind in the namespace, by name."""
+        return await self.until_all(plural, lambda _: True, api=api, labels=labels)
+
+    async def until_gone(self, plural: str, name: str, *, api: str = "v1") -> None:
+        """Wait until there is no such object."""
+        path = self.path(plural, name, api)
+        await self._until(path, lambda reply: reply.status == 404)
+
+    async def quiet(self, plural: str, *, api: str = "v1") -> list[Plain]:
+        """All objects of a kind, once none of them has changed for a while."""
+        seen: list[Plain] = [{}]
+        now = await self.all(plural, api=api)
+        while seen != now:
+            await asyncio.sleep(QUIET_SECONDS)
+            seen, now = now, await self.all(plural, api=api)
+        return now
+
+    async def events(self, about: str, reason: str = "") -> list[Plain]:
+        """What was told of an object of that name, in the order of telling."""
+        selector = f"involvedObject.name={about}" + (f",reason={reason}" if reason else "")
+        found = await self.get(self.path("events"), fieldSelector=selector)
+        return sorted(found["items"], key=lambda event: int(event["metadata"]["resourceVersion"]))
+
+    async def _found(self, path: str, holds: Callable[[Plain], object], **query: Any) -> Plain:
+        def found(reply: Reply) -> object:
+            return reply.status == 200 and holds(decoded(reply.body))
+
+        return decoded((await self._until(path, found, **query)).body)
+
+    async def _until(self, path: str, holds: Callable[[Reply], object], **query: Any) -> Reply:
+        end = asyncio.get_running_loop().time() + WITHIN
+        while not holds(reply := await self.send("GET", path, **query)):
+            assert asyncio.get_running_loop().time() < end, f"{path} stays as it is: {reply.body!r}"
+            await asyncio.sleep(POLL_SECONDS)
+        return reply
+
+
+@asynccontextmanager
+async def furnished(workshop: Workshop) -> AsyncIterator[Workshop]:
+    """A workshop with its namespace and a kubelet at work, for as long as the context lasts."""
+    try:
+        namespace = {"metadata": {"name": workshop.namespace}}
+        await workshop.create("/api/v1/namespaces", namespace)
+        # Pods need it; where nobody makes it, or nobody has yet, we do.
+        account = {"metadata": {"name": "default"}}
+        await workshop.send("POST", workshop.path("serviceaccounts"), account)
+        async with workshop.kubelet.running():
+            yield workshop
+        await _cleared(workshop)
+    finally:
+        await workshop.transport.close()
+
+
+async def _cleared(workshop: Workshop) -> None:
+    """Leave nothing that would keep the controllers busy, or find its way to others' nodes."""
+    await workshop.send("DELETE", f"/api/v1/namespaces/{workshop.namespace}")
+    await workshop.send("DELETE", workshop.path("pods"), {"gracePeriodSeconds": 0})
