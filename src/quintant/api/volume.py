@@ -156,6 +156,12 @@ class CsiVolume(Model):
     volume_handle: str
 
 
+class LocalVolume(Model):
+    """A path of one node, as a volume."""
+
+    path: str
+
+
 class VolumeSpec(Model):
     """A piece of storage and the claim it is bound to."""
 
@@ -166,6 +172,7 @@ class VolumeSpec(Model):
     storage_class_name: str = ""
     volume_mode: str | None = None
     host_path: HostPath | None = None
+    local: LocalVolume | None = None
     csi: CsiVolume | None = None
 
 

@@ -1,0 +1,36 @@
+"""Where volumes are: within the root, or where their author says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quintant.api.core import CsiVolume, HostPath, LocalVolume, PersistentVolume, VolumeSpec
+from quintant.cluster.storage.paths import DRIVER, directory, snapshot_directory
+
+ROOT = Path("/data")
+
+
+@pytest.mark.parametrize(
+    ("spec", "path"),
+    [
+        (VolumeSpec(csi=CsiVolume(driver=DRIVER, volume_handle="pvc-1")), "/data/volumes/pvc-1"),
+        (VolumeSpec(host_path=HostPath(path="/mnt/a")), "/mnt/a"),
+        (VolumeSpec(local=LocalVolume(path="/mnt/b")), "/mnt/b"),
+    ],
+)
+def test_volume_of_this_machine_has_a_folder(spec: VolumeSpec, path: str) -> None:
+    assert directory(ROOT, PersistentVolume(spec=spec)) == Path(path)
+
+
+def test_volume_of_another_driver_has_none() -> None:
+    spec = VolumeSpec(csi=CsiVolume(driver="disk.example.com", volume_handle="pvc-1"))
+    assert directory(ROOT, PersistentVolume(spec=spec)) is None
+
+
+@pytest.mark.parametrize("handle", ["", ".", "..", "../a", "a/b", "/etc", "a\0b"])
+def test_no_handle_leads_out_of_the_root(handle: str) -> None:
+    spec = VolumeSpec(csi=CsiVolume(driver=DRIVER, volume_handle=handle))
+    assert directory(ROOT, PersistentVolume(spec=spec)) is None
+    assert snapshot_directory(ROOT, handle) is None
