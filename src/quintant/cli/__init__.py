@@ -19,10 +19,12 @@ from quintant.version import KUBERNETES, QUINTANT
 __all__ = ["COMMANDS", "main"]
 
 COMMANDS = {
+    "agent": "Run a program that pods are made of.",
     "completion": "Print the completion script of a shell.",
     "crd": "Print the CustomResourceDefinitions of a module or file.",
     "finalizers": "Let objects go that wait for a controller which is no more.",
     "manifests": "Print the CRDs, roles and webhooks of a module or file.",
+    "operator": "Run one of Quintant's own operators until Ctrl-C.",
     "run": "Run the controllers of a module or file until Ctrl-C.",
     "up": "Run an embedded cluster until Ctrl-C.",
 }

@@ -2,67 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
 from quintant.cli.loading import load_manager
-from quintant.runtime import logs
-from quintant.runtime.client.config import Config
-from quintant.runtime.install import install
-from quintant.runtime.loops import loop_factory
-from quintant.runtime.manager import Manager, production_environment
+from quintant.cli.serving import flags, serve
 
 
 @click.command("run")
 @click.argument("target", metavar="MODULE_OR_FILE")
-@click.option("--kubeconfig", type=click.Path(path_type=Path), help="Instead of the usual places.")
-@click.option("--context", help="Instead of the kubeconfig's current context.")
-@click.option("--namespace", "-n", "namespaces", multiple=True, help="Watch only this; repeatable.")
-@click.option("--install-crds", is_flag=True, help="Apply the CRDs of its kinds before starting.")
-@click.option("--leader-elect/--no-leader-elect", default=None, help="Compete for a lease first.")
-@click.option("--metrics", help="host:port of /metrics; empty switches it off.")
-@click.option("--probes", help="host:port of /healthz and /readyz; empty switches them off.")
-@click.option("--webhook", help="host:port of the webhooks.")
-@click.option("--certificates", help="Folder with tls.crt and tls.key of the webhooks.")
-@click.option("--webhook-url", help="Register the webhooks at this https URL, self-signed.")
-@click.option(
-    "--log-level", default="info", type=click.Choice(["debug", "info", "warning", "error"])
-)
-@click.option("--log-format", default="auto", type=click.Choice(["auto", "json", "console"]))
-def command(
-    target: str,
-    kubeconfig: Path | None,
-    context: str | None,
-    install_crds: bool,
-    log_level: logs.Level,
-    log_format: logs.Format,
-    **changes: Any,
-) -> None:
+@flags
+def command(target: str, **given: Any) -> None:
     """Run the controllers of a module or file until Ctrl-C.
 
     The file declares a Manager; it runs against the cluster of your kubeconfig, or inside one.
     """
-    logs.configure(format=log_format, level=log_level)
-    manager = load_manager(target)
-    manager.configure(**{name: value for name, value in changes.items() if _given(value)})
-    config = Config.load(kubeconfig, context=context) if kubeconfig else Config.discover(context)
-    with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        sys.exit(runner.run(_run(manager, config, install_crds)))
-
-
-async def _run(manager: Manager, config: Config, install_crds: bool) -> int:
-    environment = production_environment(config)
-    try:
-        if install_crds:
-            await install(environment.transport, manager.kinds())
-        return await manager.main(environment)
-    finally:
-        await environment.transport.close()
-
-
-def _given(value: Any) -> bool:
-    return value is not None and value != ()
+    serve(lambda: load_manager(target), **given)

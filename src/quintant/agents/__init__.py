@@ -1,0 +1,21 @@
+"""Programs that run in pods, each a module or package with a function `main(arguments)`.
+
+An agent stands alone: it loads neither the runtime nor the cluster, so that its process is small
+and starts at once. `quintant agent NAME` runs one, in an image and on the embedded node alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+AGENTS: dict[str, str] = {}
+"""Every agent, with what it is for."""
+
+Main = Callable[[Sequence[str]], None]
+
+
+def main_of(name: str) -> Main:
+    """The program of an agent, loaded when it is asked for."""
+    found: Main = import_module(f"{__name__}.{name}").main
+    return found

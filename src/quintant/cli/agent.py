@@ -1,0 +1,22 @@
+"""`quintant agent`: a program that runs in pods, here."""
+
+from __future__ import annotations
+
+import click
+
+from quintant.agents import AGENTS, main_of
+
+
+@click.command(
+    "agent",
+    context_settings={"ignore_unknown_options": True, "help_option_names": []},
+    epilog="\b\n" + "\n".join(f"{name}: {what}" for name, what in sorted(AGENTS.items())),
+)
+@click.argument("name", metavar="NAME", type=click.Choice(sorted(AGENTS)))
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def command(name: str, arguments: tuple[str, ...]) -> None:
+    """Run a program that pods are made of.
+
+    What follows its name is for the program.
+    """
+    main_of(name)(arguments)

@@ -1,0 +1,24 @@
+"""`quintant operator`: one of the operators that come with Quintant, against any cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from quintant.cli.serving import flags, serve
+from quintant.operators import OPERATORS, manager_of
+
+
+@click.command(
+    "operator",
+    epilog="\b\n" + "\n".join(f"{name}: {what}" for name, what in sorted(OPERATORS.items())),
+)
+@click.argument("name", metavar="NAME", type=click.Choice(sorted(OPERATORS)))
+@flags
+def command(name: str, **given: Any) -> None:
+    """Run one of Quintant's own operators until Ctrl-C.
+
+    It runs against the cluster of your kubeconfig, or inside one.
+    """
+    serve(lambda: manager_of(name), **given)

@@ -1,0 +1,83 @@
+"""Running a manager from the command line: the flags of `run` and `operator`, and what they do."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from functools import reduce
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from quintant.runtime import logs
+from quintant.runtime.client.config import Config
+from quintant.runtime.install import install
+from quintant.runtime.loops import loop_factory
+from quintant.runtime.manager import Manager, production_environment
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_FLAGS = (
+    click.option(
+        "--kubeconfig", type=click.Path(path_type=Path), help="Instead of the usual places."
+    ),
+    click.option("--context", help="Instead of the kubeconfig's current context."),
+    click.option(
+        "--namespace", "-n", "namespaces", multiple=True, help="Watch only this; repeatable."
+    ),
+    click.option(
+        "--install-crds", is_flag=True, help="Apply the CRDs of its kinds before starting."
+    ),
+    click.option(
+        "--leader-elect/--no-leader-elect", default=None, help="Compete for a lease first."
+    ),
+    click.option("--metrics", help="host:port of /metrics; empty switches it off."),
+    click.option("--probes", help="host:port of /healthz and /readyz; empty switches them off."),
+    click.option("--webhook", help="host:port of the webhooks."),
+    click.option("--certificates", help="Folder with tls.crt and tls.key of the webhooks."),
+    click.option("--webhook-url", help="Register the webhooks at this https URL, self-signed."),
+    click.option(
+        "--log-level", default="info", type=click.Choice(["debug", "info", "warning", "error"])
+    ),
+    click.option("--log-format", default="auto", type=click.Choice(["auto", "json", "console"])),
+)
+
+
+def flags(command: F) -> F:
+    """Give a command the flags of a program that serves a manager."""
+    return reduce(lambda made, flag: flag(made), reversed(_FLAGS), command)
+
+
+def serve(
+    load: Callable[[], Manager],
+    *,
+    kubeconfig: Path | None,
+    context: str | None,
+    install_crds: bool,
+    log_level: logs.Level,
+    log_format: logs.Format,
+    **changes: Any,
+) -> None:
+    """Serve a manager until a signal says to stop, and end the process."""
+    logs.configure(format=log_format, level=log_level)
+    manager = load()
+    manager.configure(**{name: value for name, value in changes.items() if _given(value)})
+    config = Config.load(kubeconfig, context=context) if kubeconfig else Config.discover(context)
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        sys.exit(runner.run(_serve(manager, config, install_crds)))
+
+
+async def _serve(manager: Manager, config: Config, install_crds: bool) -> int:
+    environment = production_environment(config)
+    try:
+        if install_crds:
+            await install(environment.transport, manager.kinds())
+        return await manager.main(environment)
+    finally:
+        await environment.transport.close()
+
+
+def _given(value: Any) -> bool:
+    return value is not None and value != ()
