@@ -1,0 +1,132 @@
+"""Which images run as local processes, as data: image and command on the left, argv on the right.
+
+A pod is run by the node agent if every container of it is in the table; all other pods are
+simulated. Entries of users come first, and the first that fits wins:
+
+    images:
+    - {image: "example/web", argv: [/usr/local/bin/web, --port=8080]}
+    - {image: "busybox", command: "*"}        # runs the container's own command on this machine
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import msgspec
+
+from quintant.agents import AGENTS
+from quintant.api.container import Container
+from quintant.api.pod import PodSpec
+from quintant.runtime.errors import ConfigError
+from quintant.runtime.object import Model
+from quintant.runtime.yaml import documents
+
+ANY = "*"
+OURS = "quintant"
+"""The name of our image, and of the command in it."""
+_PREFIXES = ("docker.io/library/", "docker.io/")
+"""What may stand before the name of an image without changing which image it is."""
+_UNBUFFERED = {"PYTHONUNBUFFERED": "1"}
+
+
+class Program(Model):
+    """What stands in for an image: the local program that is started for a container."""
+
+    image: str
+    """A glob. It is tried on the name as written, without a default registry, and without tag."""
+    command: str = ""
+    """A glob for the first word of the container's command; empty fits containers without one."""
+    argv: tuple[str, ...] = ()
+    """Stands for the image's entry point, or for the first word of the command; empty keeps it."""
+    args: tuple[str, ...] = ()
+    """What follows when the container names neither command nor arguments."""
+    env: Mapping[str, str] = {}
+    """What the image sets; the container's own variables win."""
+
+    def fits(self, image: str, command: Sequence[str]) -> bool:
+        """Whether this is the program for a container of that image and command."""
+        if bool(command) is not bool(self.command):
+            return False
+        if command and not fnmatchcase(command[0], self.command):
+            return False
+        return any(fnmatchcase(name, self.image) for name in _names(image))
+
+    def line(self, command: Sequence[str], args: Sequence[str]) -> tuple[str, ...]:
+        """The whole command line for a container's command and arguments."""
+        if command:
+            return (*(self.argv or command[:1]), *command[1:], *args)
+        return (*self.argv, *(args or self.args))
+
+
+class Images:
+    """The table: entries of users, then our own."""
+
+    def __init__(self, extra: Iterable[Program] = ()) -> None:
+        self.programs = (*extra, *BUILTIN)
+
+    def find(self, container: Container) -> Program | None:
+        """The program of a container, or None if its image is not one of the table's."""
+        return self.locate(container.image, container.command)
+
+    def locate(self, image: str, command: Sequence[str]) -> Program | None:
+        """The program for a command in an image."""
+        return next((each for each in self.programs if each.fits(image, command)), None)
+
+    def runs(self, spec: PodSpec) -> bool:
+        """Whether a pod is run as local processes: every image of it is in the table."""
+        return all(self.find(each) for each in (*spec.init_containers, *spec.containers))
+
+
+def load(path: Path) -> tuple[Program, ...]:
+    """The entries of a file; ConfigError says what is wrong with it."""
+    try:
+        read = documents(path.read_bytes(), str(path))
+        found = [msgspec.convert(each, _File) for each in read]
+    except OSError as error:
+        raise _unusable(path, error.strerror or str(error)) from error
+    except msgspec.ValidationError as error:
+        raise _unusable(path, str(error)) from error
+    return tuple(program for file in found for program in file.images)
+
+
+class _File(Model):
+    images: tuple[Program, ...]
+
+
+def _unusable(path: Path, why: str) -> ConfigError:
+    return ConfigError(
+        f"cannot read the image table {path}",
+        because=why,
+        hint='images: [{image: "example/web", argv: [/usr/local/bin/web]}]',
+    )
+
+
+def _names(image: str) -> Iterator[str]:
+    """The ways to write the name of an image that an entry may mean."""
+    name, _, _ = image.partition("@")
+    bare = name[: name.rfind(":")] if ":" in name.rpartition("/")[2] else name
+    for written in (image, name, bare):
+        yield written
+        for prefix in _PREFIXES:
+            if written.startswith(prefix):
+                yield written.removeprefix(prefix)
+
+
+def _ours(*words: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", "quintant", *words)
+
+
+def _agents() -> Iterator[Program]:
+    """Our one image under its usual names, and an image per agent for short manifests."""
+    for image in (OURS, f"*/{OURS}"):
+        yield Program(image=image, argv=_ours(), env=_UNBUFFERED)
+        for command in (OURS, f"*/{OURS}"):
+            yield Program(image=image, command=command, argv=_ours(), env=_UNBUFFERED)
+    for name in AGENTS:
+        yield Program(image=f"{OURS}/{name}", argv=_ours("agent", name), env=_UNBUFFERED)
+
+
+BUILTIN = tuple(_agents())

@@ -1,0 +1,53 @@
+"""What containers print, as the API server asks for it: `pods/log`.
+
+The node agent keeps real output in files (quintant.cluster.node.journal); a simulated pod may bring
+lines of its own. Both are a `Log`: numbered bytes of lines with the time each was written, which
+may still grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+
+class Line(NamedTuple):
+    """One line that a program printed; without its line break if it never ended the line."""
+
+    at: datetime
+    """When it was read; in UTC."""
+    text: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Which lines, and how: the options of pods/log."""
+
+    follow: bool = False
+    """Go on until the container ends."""
+    previous: bool = False
+    """Of the incarnation before this one."""
+    tail: int | None = None
+    """Only so many of the last lines."""
+    since: datetime | None = None
+    """Only lines that are not older."""
+    timestamps: bool = False
+    """Begin each line with its time."""
+    limit: int | None = None
+    """Stop after so many bytes."""
+
+
+class Absent(Exception):
+    """There is no such output (yet); the text says so in the words of a kubelet."""
+
+
+class Logs(Protocol):
+    """Who has the output of pods."""
+
+    def read(self, uid: str, container: str, wish: Wish) -> AsyncIterator[bytes]:
+        """The output of a container, piece by piece; Absent, before the first, if there is none.
+
+        `uid` is the pod's. Closing the iterator ends a read that follows.
+        """

@@ -1,0 +1,45 @@
+"""What pods use, for `kubectl top`: processor and memory by container, now.
+
+The node agent measures the processes it runs (quintant.cluster.node.sampling); whoever serves
+metrics.k8s.io only reads. Simulated pods have no figures here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from quintant.runtime.object import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Processor and memory of one container, or of a whole node."""
+
+    cores: float
+    """Processors kept busy on average over the window: 0.25 is 250m."""
+    memory: int
+    """Bytes that are resident now, of all processes together."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodUsage:
+    """What the containers of a pod use."""
+
+    containers: Mapping[str, Usage]
+    at: datetime
+    """When it was measured."""
+    window: float
+    """Seconds that `cores` is an average of."""
+
+
+class Meter(Protocol):
+    """Who knows what pods use."""
+
+    def pods(self) -> Mapping[Request, PodUsage]:
+        """Every pod that runs as processes, by name and namespace."""
+
+    def node(self) -> PodUsage | None:
+        """The whole machine under the name ""; None before the first measurement."""
