@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import click
 
-from quintant.api.admission import ServiceReference
 from quintant.cli.loading import load_manager
-from quintant.runtime import codec
-from quintant.runtime.crd import definitions
+from quintant.runtime.installation import Program, installation
 from quintant.runtime.manager import Manager
 from quintant.runtime.manifest import to_yaml
-from quintant.runtime.object import Object
-from quintant.runtime.rbac import generated
 
 
 @click.command("manifests")
@@ -27,17 +23,7 @@ def command(target: str, namespace: str) -> None:
     click.echo("---\n".join(found.values()), nl=False)
 
 
-def manifests(manager: Manager, namespace: str) -> dict[str, str]:
+def manifests(manager: Manager, namespace: str, program: Program | None = None) -> dict[str, str]:
     """The manifests of a manager that lives in a namespace, by what they are about."""
-    settings = manager.settings
-    service = ServiceReference(name=settings.name, namespace=namespace)
-    found = {
-        "crds": to_yaml(definitions(manager.kinds())),
-        "rbac": _yaml(generated(settings, manager.declarations, namespace)),
-        "webhooks": _yaml(manager.webhooks.configurations(service)),
-    }
-    return {name: text for name, text in found.items() if text}
-
-
-def _yaml(objects: tuple[Object, ...]) -> str:
-    return to_yaml(codec.to_plain(obj) for obj in objects)
+    found = installation(manager, namespace, program)
+    return {part: to_yaml(objects) for part, objects in found.items()}

@@ -1,0 +1,150 @@
+"""Everything a cluster needs to run a manager: its kinds, its home, its permissions, its program.
+
+    crds        the definitions of its kinds
+    namespace   where it lives
+    rbac        its service account, roles and bindings
+    deployment  its program, if there is an image of it
+    webhooks    how the API server reaches its webhooks
+
+A pure function of the declarations. The program listens on its pod's own address: many pods can
+share a machine that way, and nothing listens where nobody looks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from quintant.api.admission import ServiceReference
+from quintant.api.apps import Deployment, DeploymentSpec
+from quintant.api.core import (
+    Capabilities,
+    Container,
+    ContainerPort,
+    EnvVar,
+    EnvVarSource,
+    FieldSelector,
+    HttpGet,
+    Namespace,
+    PodSecurityContext,
+    PodSpec,
+    PodTemplate,
+    Probe,
+    Resources,
+    SeccompProfile,
+    SecurityContext,
+    Service,
+    ServicePort,
+    ServiceSpec,
+)
+from quintant.api.meta import LabelSelector
+from quintant.api.quantity import Quantity
+from quintant.runtime import codec
+from quintant.runtime.crd import definitions
+from quintant.runtime.listen import Address
+from quintant.runtime.manager import Manager
+from quintant.runtime.object import Object, ObjectMeta, Opaque
+from quintant.runtime.rbac import NAME_LABEL, generated
+
+Plain = dict[str, Any]
+# What an idle manager needs and a busy one gets; memory is held to twice its budget when idle.
+_RESOURCES = Resources(
+    requests={"cpu": Quantity("10m"), "memory": Quantity("64Mi")},
+    limits={"memory": Quantity("128Mi")},
+)
+_HTTPS = 443
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """How a manager is started in a pod."""
+
+    image: str
+    arguments: tuple[str, ...]
+    replicas: int = 1
+
+
+def installation(
+    manager: Manager, namespace: str, program: Program | None = None
+) -> dict[str, list[Plain]]:
+    """The objects of a manager that lives in a namespace, by what they are about."""
+    settings = manager.settings
+    service = ServiceReference(name=settings.name, namespace=namespace)
+    found: dict[str, tuple[Object, ...]] = {
+        "namespace": (Namespace(metadata=ObjectMeta(name=namespace)),) if program else (),
+        "rbac": generated(settings, manager.declarations, namespace),
+        "deployment": (_deployment(manager, namespace, program),) if program else (),
+        "webhooks": manager.webhooks.configurations(service),
+    }
+    if program and manager.webhooks:
+        found["deployment"] += (_service(manager, namespace),)
+    plain = {part: [codec.to_plain(obj) for obj in objects] for part, objects in found.items()}
+    return {
+        part: objects
+        for part, objects in ({"crds": list(definitions(manager.kinds()))} | plain).items()
+        if objects
+    }
+
+
+def _deployment(manager: Manager, namespace: str, program: Program) -> Deployment:
+    labels = {NAME_LABEL: manager.name}
+    account = PodSpec(
+        service_account_name=manager.name,
+        security_context=PodSecurityContext(
+            run_as_non_root=True, seccomp_profile=SeccompProfile(type="RuntimeDefault")
+        ),
+        containers=(_container(manager, program),),
+    )
+    template = PodTemplate(metadata=ObjectMeta(labels=labels), spec=account)
+    return Deployment(
+        metadata=_meta(manager, namespace),
+        spec=DeploymentSpec(
+            replicas=program.replicas,
+            selector=LabelSelector(match_labels=labels),
+            template=Opaque.of(template),
+        ),
+    )
+
+
+def _container(manager: Manager, program: Program) -> Container:
+    ports = _ports(manager)
+    flags = tuple(f"--{name}=[$(POD_IP)]:{port}" for name, port in ports.items())
+    return Container(
+        name=manager.name,
+        image=program.image,
+        args=(*program.arguments, *flags),
+        env=(_field("POD_IP", "status.podIP"), _field("POD_NAMESPACE", "metadata.namespace")),
+        ports=tuple(ContainerPort(container_port=port, name=name) for name, port in ports.items()),
+        liveness_probe=Probe(http_get=HttpGet(path="/healthz", port="probes")),
+        readiness_probe=Probe(http_get=HttpGet(path="/readyz", port="probes"), period_seconds=2),
+        resources=_RESOURCES,
+        security_context=SecurityContext(
+            allow_privilege_escalation=False,
+            read_only_root_filesystem=True,
+            capabilities=Capabilities(drop=("ALL",)),
+        ),
+    )
+
+
+def _service(manager: Manager, namespace: str) -> Service:
+    port = ServicePort(port=_HTTPS, target_port="webhook", name="webhook")
+    return Service(
+        metadata=_meta(manager, namespace),
+        spec=ServiceSpec(selector={NAME_LABEL: manager.name}, ports=(port,)),
+    )
+
+
+def _ports(manager: Manager) -> dict[str, int]:
+    settings = manager.settings
+    named = {"metrics": settings.metrics, "probes": settings.probes}
+    if manager.webhooks:
+        named["webhook"] = settings.webhook
+    return {name: Address.parse(address).port for name, address in named.items() if address}
+
+
+def _meta(manager: Manager, namespace: str) -> ObjectMeta:
+    return ObjectMeta(name=manager.name, namespace=namespace, labels={NAME_LABEL: manager.name})
+
+
+def _field(name: str, path: str) -> EnvVar:
+    return EnvVar(name=name, value_from=EnvVarSource(field_ref=FieldSelector(field_path=path)))
