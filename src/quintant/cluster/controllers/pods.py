@@ -1,0 +1,179 @@
+"""Pods as controllers see them, and the arithmetic they share: active, ready, available.
+
+Everybody in the process watches `PodState`, so that a pod is held once. A controller of pods
+declares `.owns(PodState, index={ORPHANS: orphaned})` and finds its own by owner, and those it may
+adopt with `index=(ORPHANS, namespace)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from quintant.api.container import ContainerPort
+from quintant.api.core import Pod
+from quintant.api.meta import Condition
+from quintant.api.pod import Address, ContainerState
+from quintant.runtime.clock import parse_timestamp
+from quintant.runtime.object import Model, Object, Opaque
+from quintant.runtime.owner import controller_of
+from quintant.runtime.resource import projection
+
+ORPHANS = "orphans"
+"""The index of pods without a controller, by their namespace."""
+OVER = ("Succeeded", "Failed")
+"""The phases of pods whose containers ended for good."""
+ALWAYS = "Always"
+_TRUE = "True"
+
+
+class ContainerView(Model):
+    """What is asked of a container."""
+
+    name: str = ""
+    ports: tuple[ContainerPort, ...] = ()
+    restart_policy: str | None = None
+
+
+class ClaimSource(Model):
+    """The claim of a volume."""
+
+    claim_name: str = ""
+
+
+class VolumeView(Model):
+    """Which claim a volume is, if it is one: named, or of the pod's own."""
+
+    name: str = ""
+    persistent_volume_claim: ClaimSource | None = None
+    ephemeral: Opaque | None = None
+
+
+class PodSpecView(Model):
+    """Where a pod runs, and how it can be reached."""
+
+    node_name: str = ""
+    hostname: str = ""
+    subdomain: str = ""
+    host_network: bool = False
+    restart_policy: str = ""
+    scheduling_gates: tuple[Mapping[str, str], ...] = ()
+    containers: tuple[ContainerView, ...] = ()
+    init_containers: tuple[ContainerView, ...] = ()
+    volumes: tuple[VolumeView, ...] = ()
+
+
+class ContainerStatusView(Model):
+    """What became of a container."""
+
+    name: str = ""
+    ready: bool = False
+    restart_count: int = 0
+    state: ContainerState = ContainerState()
+
+
+class PodStatusView(Model):
+    """What became of a pod."""
+
+    phase: str = ""
+    reason: str = ""
+    message: str = ""
+    start_time: str | None = None
+    conditions: tuple[Condition, ...] = ()
+    pod_ip: str = msgspec.field(default="", name="podIP")
+    pod_ips: tuple[Address, ...] = msgspec.field(default=(), name="podIPs")
+    container_statuses: tuple[ContainerStatusView, ...] = ()
+    init_container_statuses: tuple[ContainerStatusView, ...] = ()
+
+
+@projection(Pod)
+class PodState(Object):
+    """A pod, as far as controllers look at it."""
+
+    spec: PodSpecView = PodSpecView()
+    status: PodStatusView = PodStatusView()
+
+
+def orphaned(pod: PodState) -> Iterable[str]:
+    """The index function of ORPHANS."""
+    return () if controller_of(pod) else (pod.metadata.namespace,)
+
+
+def over(pod: PodState) -> bool:
+    """Whether its containers ended, and will not run again."""
+    return pod.status.phase in OVER
+
+
+def active(pod: PodState) -> bool:
+    """Whether it runs or will run: neither over nor being deleted."""
+    return pod.metadata.deletion_timestamp is None and pod.status.phase not in OVER
+
+
+def terminating(pod: PodState) -> bool:
+    """Whether it is being deleted, and its containers may still run."""
+    return pod.metadata.deletion_timestamp is not None and pod.status.phase not in OVER
+
+
+def ready(pod: PodState) -> bool:
+    """Whether it says that it can do its work."""
+    return readiness(pod) is not None
+
+
+def readiness(pod: PodState) -> Condition | None:
+    """The condition by which a pod is ready; None if it is not."""
+    for condition in pod.status.conditions:
+        if condition.type == "Ready":
+            return condition if condition.status == _TRUE else None
+    return None
+
+
+def ready_since(pod: PodState) -> datetime | None:
+    """Since when it has been ready; None if it is not, or does not say."""
+    held = readiness(pod)
+    return moment(held.last_transition_time) if held is not None else None
+
+
+def available(pod: PodState, seconds: int, now: datetime) -> bool:
+    """Whether it has been ready for so many seconds."""
+    if not seconds:
+        return ready(pod)
+    since = ready_since(pod)
+    return since is not None and since + timedelta(seconds=seconds) <= now
+
+
+def next_available(pods: Iterable[PodState], seconds: int, now: datetime) -> float | None:
+    """In how many seconds the next of them becomes available by waiting; None if none does."""
+    if not seconds:
+        return None
+    since = filter(None, (ready_since(pod) for pod in pods))
+    waits = ((each + timedelta(seconds=seconds) - now).total_seconds() for each in since)
+    return min((wait for wait in waits if wait > 0), default=None)
+
+
+def restarts(pod: PodState) -> tuple[int, int]:
+    """The most restarts of any of its containers, and of its sidecars."""
+    sidecars = {each.name for each in pod.spec.init_containers if each.restart_policy == ALWAYS}
+    regular = (status.restart_count for status in pod.status.container_statuses)
+    beside = (
+        status.restart_count
+        for status in pod.status.init_container_statuses
+        if status.name in sidecars
+    )
+    return max(regular, default=0), max(beside, default=0)
+
+
+def claims(pod: PodState) -> Sequence[str]:
+    """The names of the claims that its volumes are."""
+    named = [(volume, volume.persistent_volume_claim) for volume in pod.spec.volumes]
+    return [
+        claim.claim_name if claim else f"{pod.metadata.name}-{volume.name}"
+        for volume, claim in named
+        if claim or volume.ephemeral is not None
+    ]
+
+
+def moment(text: str | None) -> datetime | None:
+    """A time of the API; None where there is none."""
+    return parse_timestamp(text) if text else None
