@@ -53,10 +53,15 @@ class _Wiring:
         when: Predicate[R] | None = None,
         labels: Mapping[str, str] | None = None,
         fields: Mapping[str, str] | None = None,
+        index: Mapping[str, IndexFunction[R]] | None = None,
     ) -> Self:
-        """Let changes of another kind wake the keys that `to` maps it to (old and new state)."""
+        """Let changes of another kind wake the keys that `to` maps it to (old and new state).
+
+        `index` files its objects under values, for `client.list(kind, index=…)`; controllers that
+        watch the same kind share it.
+        """
         resource_of(kind)
-        return self._watch(Watch(kind, to, when, labels or {}, fields or {}))
+        return self._watch(Watch(kind, to, when, labels or {}, fields or {}, indexes=index or {}))
 
     def on(self, given: Source | AsyncIterable[Request]) -> Self:
         """Let something outside wake keys: `every(60)`, or an async iterable of requests."""
@@ -118,12 +123,20 @@ class Builder(_Wiring, Generic[K]):
         self._resource = resource_of(kind)
 
     def owns(
-        self, kind: type[R], *, when: Predicate[R] | None = None, every_owner: bool = False
+        self,
+        kind: type[R],
+        *,
+        when: Predicate[R] | None = None,
+        every_owner: bool = False,
+        index: Mapping[str, IndexFunction[R]] | None = None,
     ) -> Self:
-        """Let changes of a child wake its owner: its controller, or with `every_owner` all."""
+        """Let changes of a child wake its owner: its controller, or with `every_owner` all.
+
+        `index` is that of `watches`.
+        """
         resource_of(kind)
         mapper = owner_requests(self._resource, every_owner=every_owner)
-        return self._watch(Watch(kind, mapper, when, owned=True))
+        return self._watch(Watch(kind, mapper, when, owned=True, indexes=index or {}))
 
     def index(self, name: str, function: IndexFunction[K]) -> Self:
         """File the controlled objects under values, for `by_index` and `client.list(index=…)`."""

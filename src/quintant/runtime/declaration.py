@@ -53,6 +53,7 @@ class Watch:
     labels: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, str] = field(default_factory=dict)
     owned: bool = False
+    indexes: Mapping[str, IndexFunction[Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,8 +82,9 @@ def _related(
     queue: Queue[Request],
 ) -> Informer[Any]:
     informer = caches.declare(watch.kind, labels=watch.labels, fields=watch.fields)
-    if watch.owned and not informer.store.has_index(OWNER_INDEX):
-        informer.store.add_index(OWNER_INDEX, owner_uid)
+    owners = {OWNER_INDEX: owner_uid} if watch.owned else {}
+    for name, function in {**owners, **watch.indexes}.items():
+        informer.store.share_index(name, function)
     mapper = _mapper(watch.to, primary)
 
     def enqueue(change: Change[Any]) -> None:

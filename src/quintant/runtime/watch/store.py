@@ -29,6 +29,10 @@ class Index(Generic[K]):
         self._function = function
         self._keys: dict[str, dict[Request, None]] = {}
 
+    def by(self, function: IndexFunction[K]) -> bool:
+        """Whether this is the index of a function."""
+        return self._function is function
+
     def values(self, obj: K | None) -> tuple[str, ...]:
         """What an object is filed under; no object, under nothing."""
         return () if obj is None else tuple(self._function(obj))
@@ -93,6 +97,12 @@ class Store(Generic[K]):
         for key, obj in self._objects.items():
             index.move(key, (), index.values(obj))
         self._indexes[name] = index
+
+    def share_index(self, name: str, function: IndexFunction[K]) -> None:
+        """`add_index`, unless the same index is there; ConfigError if another one has its name."""
+        held = self._indexes.get(name)
+        if held is None or not held.by(function):
+            self.add_index(name, function)
 
     def has_index(self, name: str) -> bool:
         return name in self._indexes

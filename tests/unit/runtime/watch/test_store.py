@@ -116,6 +116,14 @@ def test_each_index_is_declared_once() -> None:
         store.add_index("waters", waters)
 
 
+def test_the_same_index_can_be_shared_and_another_cannot_take_its_name() -> None:
+    store: Store[Chart] = Store()
+    store.share_index("waters", waters)
+    store.share_index("waters", waters)
+    with pytest.raises(ConfigError, match="index 'waters' is declared twice"):
+        store.share_index("waters", lambda obj: [])
+
+
 def test_an_unknown_index_names_those_there_are() -> None:
     store = stored()
     with pytest.raises(ConfigError, match="the indexes of this kind are: none"):
