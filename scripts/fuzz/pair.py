@@ -1,0 +1,79 @@
+"""Both servers at once: what each made of a sequence, and the first difference."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from uuid import uuid4
+
+import msgspec
+
+from fuzz.diffs import Difference, difference
+from fuzz.normal import normal
+from fuzz.player import Player, Record
+from fuzz.steps import Step
+from fuzz.widgets import DEFINITION, WIDGET
+from quintant import Config
+from quintant.cluster.http import serve
+from quintant.cluster.server import ApiServer
+from quintant.runtime.client.http import HttpTransport
+from quintant.runtime.client.transport import Call, Transport
+
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+SETTLE_SECONDS = 3.0
+"""A real server takes its time before it lets objects of a new kind be made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The embedded server and a real one."""
+
+    real: Transport
+
+    async def compare(self, steps: Sequence[Step]) -> Difference | None:
+        """Play steps on both, in a fresh namespace of the same name."""
+        namespace = f"fuzz-{uuid4().hex[:8]}"
+        ours = await embedded(steps, namespace)
+        theirs = await self._real(steps, namespace)
+        return difference(ours, theirs)
+
+    async def _real(self, steps: Sequence[Step], namespace: str) -> Record:
+        player = Player(self.real, namespace)
+        record = normal(await player.play(steps))
+        await player.clear(steps)
+        return record
+
+
+async def embedded(steps: Sequence[Step], namespace: str = "fuzz") -> Record:
+    """What a new embedded server makes of steps, over HTTP."""
+    async with serve(ApiServer()) as url:
+        transport = HttpTransport(Config(url))
+        try:
+            await define(transport)
+            return normal(await Player(transport, namespace).play(steps))
+        finally:
+            await transport.close()
+
+
+@asynccontextmanager
+async def paired(config: Config) -> AsyncIterator[Pair]:
+    """A pair with the real server of a configuration."""
+    transport = HttpTransport(config)
+    try:
+        if not await define(transport):
+            await asyncio.sleep(SETTLE_SECONDS)
+        yield Pair(transport)
+    finally:
+        await transport.close()
+
+
+async def define(transport: Transport) -> bool:
+    """Install the custom kind; whether it is served at once."""
+    headers = {"content-type": "application/json"}
+    body = msgspec.json.encode(DEFINITION)
+    reply = await transport.request(Call("POST", CRDS, {}, headers, body))
+    assert reply.status in (201, 409), reply.body
+    found = await transport.request(Call("GET", WIDGET.path("default")))
+    return found.status == 200
