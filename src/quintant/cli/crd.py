@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from quintant.cli.loading import load
 from quintant.runtime.crd import crds
 from quintant.runtime.errors import ConfigError
+from quintant.runtime.loading import load
 from quintant.runtime.manifest import to_yaml
 
 

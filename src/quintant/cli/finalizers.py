@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from quintant.cli.loading import load_manager
 from quintant.runtime import finalizer
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.client.rest import Rest
 from quintant.runtime.client.retry import patient
+from quintant.runtime.loading import load_manager
 from quintant.runtime.object import Metadata, Object
 from quintant.runtime.resource import resource_of
 

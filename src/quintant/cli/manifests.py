@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from quintant.cli.loading import load_manager
 from quintant.runtime.installation import Program, installation
+from quintant.runtime.loading import load_manager
 from quintant.runtime.manager import Manager
 from quintant.runtime.manifest import to_yaml
 

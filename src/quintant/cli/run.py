@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from quintant.cli.loading import load_manager
 from quintant.cli.serving import flags, serve
+from quintant.runtime.loading import load_manager
 
 
 @click.command("run")

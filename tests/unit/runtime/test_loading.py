@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from quintant.cli.loading import load
 from quintant.runtime.errors import ConfigError
+from quintant.runtime.loading import load
 
 
 def write(folder: Path, name: str, text: str) -> str:

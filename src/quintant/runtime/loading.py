@@ -1,4 +1,4 @@
-"""Loading what a user names on the command line: a Python file, or a module by its dotted name.
+"""Loading what a user names: a Python file, or a module by its dotted name.
 
 As with `python FILE` the file's folder, and as with `python -m NAME` the current one, comes first
 on the import path. The module is imported, never run as a program: `if __name__ == "__main__"` is
