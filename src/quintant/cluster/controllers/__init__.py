@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from quintant.cluster.controllers import garbage
 from quintant.runtime.manager import Manager
 
 NAME = "kube-controller-manager"
 
-DECLARATIONS: tuple[Callable[[Manager], None], ...] = ()
+DECLARATIONS: tuple[Callable[[Manager], None], ...] = (garbage.declare,)
 """The `declare` of every module, in alphabetical order."""
 
 

@@ -108,12 +108,17 @@ class Client(Reader):
         await uninterrupted(self._amend(kind, key, patch))
 
     async def delete(
-        self, obj: Object, *, foreground: bool = False, unchanged: bool = False
+        self,
+        obj: Object,
+        *,
+        foreground: bool = False,
+        orphan: bool = False,
+        unchanged: bool = False,
     ) -> None:
         """Delete this very object; it is no error if it is gone already.
 
         Conflict if a namesake has taken its place, or, with `unchanged`, if it changed since it was
-        read. `foreground` deletes its dependants first.
+        read. `foreground` deletes its dependants first, `orphan` none of them.
         """
         self.fence()
         meta = obj.metadata
@@ -121,7 +126,9 @@ class Client(Reader):
         if unchanged:
             preconditions["resourceVersion"] = meta.resource_version
         options = {
-            "propagationPolicy": "Foreground" if foreground else "Background",
+            "propagationPolicy": (
+                "Foreground" if foreground else "Orphan" if orphan else "Background"
+            ),
             "preconditions": preconditions,
             **({"dryRun": ["All"]} if self.dry_run else {}),
         }

@@ -1,0 +1,34 @@
+"""Garbage collection: what is owned goes when its owners have gone.
+
+    served      which resources there are           following   a watch on each
+    graph       who owns whom                       plan        what becomes of an object
+    collector   from a changed graph to a deletion
+
+Background, foreground and orphan deletion are asked for by finalizers that the API server adds
+(quintant.cluster.deletes); this controller fulfils and removes them.
+"""
+
+from __future__ import annotations
+
+from quintant.api.apiextensions import CustomResourceDefinition
+from quintant.cluster.controllers.garbage.collector import KINDS, Collector
+from quintant.cluster.controllers.served import Everything
+from quintant.runtime.manager import Manager
+from quintant.runtime.object import Metadata
+
+NAME = "garbage-collector-controller"
+WORKERS = 20
+"""Each looks at one object and mostly waits for the server, which may be far away."""
+
+
+def declare(manager: Manager) -> None:
+    """Add the garbage collector to a manager."""
+    collector = Collector()
+    (
+        manager.keyed(NAME)
+        .watches(Metadata[CustomResourceDefinition], to=lambda _: (KINDS,))
+        .on(collector.follow)
+        .uses(Everything, "get", "list", "watch", "patch", "delete")
+        .workers(WORKERS)
+        .reconcile(collector.reconcile)
+    )

@@ -1,0 +1,200 @@
+"""The collector: what the graph says may have to go is checked with the server, and then goes.
+
+    watches ──> graph ──uids──> queue ──> read the object and its owners ──> plan ──> act
+
+The graph is a hint and may lag; nothing is deleted that the server does not say has no owner left,
+and nothing but the very version that was looked at.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from quintant.api.apiextensions import CustomResourceDefinition
+from quintant.cluster.catalog import Propagation
+from quintant.cluster.controllers.garbage.following import Following
+from quintant.cluster.controllers.garbage.graph import FOREGROUND, ORPHAN, Graph, Node
+from quintant.cluster.controllers.garbage.plan import (
+    Action,
+    Delete,
+    Standing,
+    Strip,
+    Surroundings,
+    plan,
+    unblocked,
+    without,
+)
+from quintant.cluster.controllers.served import Served, discover, metadata_of
+from quintant.runtime import finalizer
+from quintant.runtime.client.client import Client
+from quintant.runtime.context import KeyContext
+from quintant.runtime.errors import NotFound
+from quintant.runtime.object import Metadata, Object, OwnerReference, Request, replace
+from quintant.runtime.resource import Resource
+from quintant.runtime.result import Result
+from quintant.runtime.sources import Feed
+
+KINDS = Request("kinds")
+"""The key under which the watched resources are compared with those that are served."""
+NEEDED = frozenset({"delete", "list", "watch"})
+"""What must be possible with a resource before its objects can own or be owned."""
+IGNORED = frozenset({"events", "events.events.k8s.io"})
+"""What comes in numbers, goes by itself, and owns nothing."""
+UNSEEN_SECONDS = 30.0
+"""An owner that is there and is not watched, or not seen yet, is asked for again so often."""
+ABSENT_LIMIT = 500
+"""Owners remembered as absent: the dependents of one are many, and ask one after another."""
+
+
+class Collector:
+    """The garbage collector of one cluster."""
+
+    def __init__(self) -> None:
+        self._following: Following | None = None
+        self._kinds: dict[tuple[str, str], Resource] = {}
+        self._absent: dict[tuple[str, ...], None] = {}
+
+    async def follow(self, feed: Feed) -> None:
+        """Keep a graph for as long as the controller runs: its source of keys."""
+        self._kinds, self._absent = {}, {}
+        self._following = Following(feed.queue)
+        feed.queue.add(KINDS)
+        await self._following.run()
+
+    async def reconcile(self, request: Request, ctx: KeyContext) -> Result | None:
+        """Look at one object, or at which resources there are."""
+        if request == KINDS:
+            await self._refresh(ctx)
+            return None
+        node = self._graph.get(request.name)
+        return None if node is None else await self._look(node, ctx)
+
+    async def _refresh(self, ctx: KeyContext) -> None:
+        served = await discover(ctx.client)
+        self._kinds = {(s.resource.api_version, s.resource.kind): s.resource for s in served}
+        wanted = {each.resource for each in served if _collectable(each)}
+        for resource in wanted - set(self._now.followed):
+            self._now.begin(resource, ctx.client.rest, ctx.chance)
+        for resource in set(self._now.followed) - wanted:
+            crd = await ctx.client.find(Metadata[CustomResourceDefinition], resource.full_name)
+            self._now.end(resource, gone=crd is None)
+        self._now.wake(self._graph.pending())
+
+    async def _look(self, node: Node, ctx: KeyContext) -> Result | None:
+        obj = await _live(ctx.client, node)
+        if obj is None:
+            self._now.wake(self._graph.remove(node.uid))
+            return None
+        if obj.deleting:
+            await self._finish(node, obj, ctx)
+            return None
+        self._complain(node, obj, ctx)
+        standings = {}
+        for ref in obj.metadata.owner_references:
+            standing = await self._standing(node, ref, ctx)
+            if standing is None:
+                return None
+            standings[ref.uid] = standing
+        action = plan(obj.metadata, standings, self._around(node))
+        await _act(obj, action, ctx.client)
+        return Result(after=UNSEEN_SECONDS) if not action and self._graph.unseen(node) else None
+
+    async def _finish(self, node: Node, obj: Object, ctx: KeyContext) -> None:
+        """Go on with a deletion that waits for dependents."""
+        kind, meta = type(obj), obj.metadata
+        if node.waiting and FOREGROUND in meta.finalizers:
+            blocking = self._graph.blocking(node.uid)
+            self._now.wake(each.uid for each in blocking if not each.waiting)
+            if not blocking:
+                await finalizer.remove(ctx.client, kind, meta, FOREGROUND)
+        elif node.orphaning and ORPHAN in meta.finalizers:
+            for dependent in self._graph.dependents(node.uid):
+                await _let_go(dependent, node.uid, ctx.client)
+            await finalizer.remove(ctx.client, kind, meta, ORPHAN)
+
+    async def _standing(self, node: Node, ref: OwnerReference, ctx: KeyContext) -> Standing | None:
+        """What a reference leads to; None if that cannot be told."""
+        if self._graph.gone(ref.uid, node.key.namespace):
+            return Standing.ABSENT
+        resource = self._kinds.get((ref.api_version, ref.kind))
+        if resource is None or (resource.namespaced and not node.key.namespace):
+            return None
+        place = node.key.namespace if resource.namespaced else ""
+        where = (ref.api_version, ref.kind, place, ref.name, ref.uid)
+        if where in self._absent:
+            return Standing.ABSENT
+        owner = await ctx.client.find(metadata_of(resource), ref.name, place, live=True)
+        if owner is None or owner.metadata.uid != ref.uid:
+            self._remember(where)
+            return Standing.ABSENT
+        going = owner.deleting and FOREGROUND in owner.metadata.finalizers
+        return Standing.WAITING if going else Standing.SOLID
+
+    def _remember(self, where: tuple[str, ...]) -> None:
+        """Note where nobody is: a uid never comes back."""
+        self._absent[where] = None
+        if len(self._absent) > ABSENT_LIMIT:
+            del self._absent[next(iter(self._absent))]
+
+    def _around(self, node: Node) -> Surroundings:
+        dependents = self._graph.dependents(node.uid)
+        return Surroundings(bool(dependents), any(each.waiting for each in dependents))
+
+    def _complain(self, node: Node, obj: Object, ctx: KeyContext) -> None:
+        """Tell the user of owners that cannot be any: they live in another namespace."""
+        for ref in self._graph.misplaced(node):
+            place = node.key.namespace
+            owner = (
+                f"[{ref.api_version}/{ref.kind}, namespace: {place}, name: {ref.name}, "
+                f"uid: {ref.uid}]"
+            )
+            note = f'ownerRef {owner} does not exist in namespace "{place}"'
+            ctx.event(obj, "OwnerRefInvalidNamespace", note, type="Warning", action="Collect")
+
+    @property
+    def _now(self) -> Following:
+        assert self._following is not None, "a source runs before the workers do"
+        return self._following
+
+    @property
+    def _graph(self) -> Graph:
+        return self._now.graph
+
+
+def _collectable(served: Served) -> bool:
+    name = served.resource.full_name
+    return served.preferred and served.verbs >= NEEDED and name not in IGNORED
+
+
+async def _live(client: Client, node: Node) -> Object | None:
+    """A node's object as the server has it now; None if it is gone, whoever has its name."""
+    found = await client.find(metadata_of(node.resource), *node.key, live=True)
+    return found if found is not None and found.metadata.uid == node.uid else None
+
+
+async def _let_go(dependent: Node, owner: str, client: Client) -> None:
+    obj = await _live(client, dependent)
+    if obj is not None:
+        with suppress(NotFound):
+            await _owned_by(obj, without(obj.metadata, owner), client)
+
+
+async def _owned_by(obj: Object, owners: tuple[OwnerReference, ...], client: Client) -> Object:
+    """Give an object these owners and no others."""
+    new = replace(obj, metadata=replace(obj.metadata, owner_references=owners))
+    return await client.patch(new, since=obj)
+
+
+async def _act(obj: Object, action: Action, client: Client) -> None:
+    match action:
+        case Strip(owners):
+            await _owned_by(obj, owners, client)
+        case Delete(propagation, unblock):
+            if unblock:
+                obj = await _owned_by(obj, unblocked(obj.metadata), client)
+            await client.delete(
+                obj,
+                foreground=propagation is Propagation.FOREGROUND,
+                orphan=propagation is Propagation.ORPHAN,
+                unchanged=True,
+            )

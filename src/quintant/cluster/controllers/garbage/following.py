@@ -1,0 +1,119 @@
+"""The watches behind the graph: one per resource, begun and ended as resources come and go.
+
+Only metadata is asked for, and of it only what ownership needs is kept. Until every resource was
+read once, nothing is looked at: an owner that is merely read later would seem to be missing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable
+
+from quintant.cluster.controllers.garbage.graph import Graph, node
+from quintant.cluster.controllers.served import metadata_of
+from quintant.runtime import logs
+from quintant.runtime.client.rest import Rest
+from quintant.runtime.clock import Chance
+from quintant.runtime.errors import Undecodable
+from quintant.runtime.object import Object, ObjectMeta, Request
+from quintant.runtime.queue import Queue
+from quintant.runtime.resource import Resource
+from quintant.runtime.watch.reflector import Reflector
+from quintant.runtime.watch.scope import Scope
+from quintant.runtime.watch.sink import State
+from quintant.runtime.watch.states import Outcome
+
+log = logs.get_logger()
+
+SYNC_SECONDS = 10.0
+"""A resource that cannot be read for so long at the start does not hold up the others: what it
+owns is checked with the server before anything is done to it."""
+
+
+class Following:
+    """A graph, kept true for as long as `run` lasts."""
+
+    def __init__(self, queue: Queue[Request]) -> None:
+        self.graph = Graph()
+        self._queue = queue
+        self._tasks: dict[Resource, asyncio.Task[None]] = {}
+        self._group: asyncio.TaskGroup | None = None
+        self._awaited: set[Resource] = set()
+        self._synced = asyncio.Event()
+        self._open = False
+
+    async def run(self) -> None:
+        """Own the watches until cancelled."""
+        async with asyncio.TaskGroup() as self._group:
+            try:
+                async with asyncio.timeout(SYNC_SECONDS):
+                    await self._synced.wait()
+            except TimeoutError:
+                log.warning("collecting without some kinds", missing=sorted(map(str, self.missing)))
+            self._open = True
+            self.wake(self.graph.pending())
+            await asyncio.Future()
+
+    @property
+    def missing(self) -> Collection[str]:
+        """The resources that could not be read so far."""
+        return {resource.full_name for resource in self._awaited}
+
+    @property
+    def followed(self) -> Collection[Resource]:
+        """The resources that are watched."""
+        return self._tasks.keys()
+
+    def begin(self, resource: Resource, rest: Rest, chance: Chance) -> None:
+        """Watch one more resource."""
+        assert self._group is not None, "resources are followed while `run` lasts"
+        self._awaited.add(resource)
+        scope = Scope(metadata_of(resource))
+        reflector = Reflector(rest, scope, _Ledger(self, resource), chance)
+        self._tasks[resource] = self._group.create_task(reflector.run())
+
+    def end(self, resource: Resource, *, gone: bool) -> None:
+        """Watch one resource less; its objects are gone, too, or merely out of sight."""
+        self._tasks.pop(resource).cancel()
+        if gone:
+            self.wake(self.graph.vanish(resource))
+        self.read(resource)
+
+    def read(self, resource: Resource) -> None:
+        """A resource has been read as a whole, or need not be any more."""
+        self._awaited.discard(resource)
+        if not self._awaited:
+            self._synced.set()
+
+    def wake(self, uids: Iterable[str]) -> None:
+        """Have objects looked at."""
+        if self._open:
+            for uid in uids:
+                self._queue.add(Request(uid))
+
+
+class _Ledger:
+    """Where the watch of one resource reports to."""
+
+    def __init__(self, following: Following, resource: Resource) -> None:
+        self._following, self._resource = following, resource
+        self._graph = following.graph
+
+    def replaced(self, namespace: str, state: State[Object]) -> None:
+        for obj in state.objects.values():
+            self.upserted(obj)
+        present = {obj.metadata.uid for obj in state.objects.values()}
+        self._following.wake(self._graph.vanish(self._resource, but=present))
+        self._following.read(self._resource)
+
+    def upserted(self, obj: Object) -> None:
+        self._following.wake(self._graph.put(node(self._resource, obj.metadata)))
+
+    def removed(self, obj: Object) -> None:
+        self._following.wake(self._graph.remove(obj.metadata.uid))
+
+    def misfit(self, error: Undecodable, meta: ObjectMeta, *, deleted: bool) -> None:
+        """Metadata that is none is nobody's owner."""
+
+    def restarted(self, outcome: Outcome) -> None:
+        """The watch goes on where it was."""

@@ -1,0 +1,88 @@
+"""What becomes of an object, from what the server says about it and its owners. Pure.
+
+    an owner is   SOLID    it is there: whoever it owns stays
+                  WAITING  it is there, and goes when its dependents have gone
+                  ABSENT   nothing is where the reference points, or something else
+
+An object goes when it had owners and none of them is solid; references that are not solid are
+removed from one that stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from quintant.cluster.catalog import Propagation
+from quintant.cluster.controllers.garbage.graph import FOREGROUND, ORPHAN
+from quintant.runtime.members import direct
+from quintant.runtime.object import ObjectMeta, OwnerReference, replace
+
+
+@direct
+class Standing(Enum):
+    """What an owner reference leads to."""
+
+    SOLID = auto()
+    WAITING = auto()
+    ABSENT = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """Leave these owner references, and no others."""
+
+    owners: tuple[OwnerReference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Delete the object; with `unblock`, make its references non-blocking first."""
+
+    propagation: Propagation
+    unblock: bool = False
+
+
+Action = Strip | Delete | None
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the graph knows of an object's dependents."""
+
+    dependents: bool = False
+    circular: bool = False
+    """Whether a dependent itself waits for its dependents: perhaps for this object."""
+
+
+def plan(
+    meta: ObjectMeta, standings: Mapping[str, Standing], around: Surroundings = Surroundings()
+) -> Action:
+    """What to do with an object that is not being deleted; `standings` are by owner's uid."""
+    if not meta.owner_references:
+        return None
+    found = set(standings.values())
+    if Standing.SOLID in found:
+        kept = [ref for ref in meta.owner_references if standings[ref.uid] is Standing.SOLID]
+        return None if found == {Standing.SOLID} else Strip(tuple(kept))
+    if Standing.WAITING in found and around.dependents:
+        return Delete(Propagation.FOREGROUND, unblock=around.circular)
+    return Delete(_inherited(meta))
+
+
+def without(meta: ObjectMeta, owner: str) -> tuple[OwnerReference, ...]:
+    """The owners of an object but one."""
+    return tuple(ref for ref in meta.owner_references if ref.uid != owner)
+
+
+def unblocked(meta: ObjectMeta) -> tuple[OwnerReference, ...]:
+    """The same owners, none of which has to wait for the object."""
+    return tuple(replace(ref, block_owner_deletion=False) for ref in meta.owner_references)
+
+
+def _inherited(meta: ObjectMeta) -> Propagation:
+    """How an object asks to be deleted by the finalizers it has already."""
+    if ORPHAN in meta.finalizers:
+        return Propagation.ORPHAN
+    return Propagation.FOREGROUND if FOREGROUND in meta.finalizers else Propagation.BACKGROUND
