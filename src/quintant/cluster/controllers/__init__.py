@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from quintant.cluster.controllers import garbage
+from quintant.cluster.controllers import endpoints, endpointslices, garbage
 from quintant.runtime.manager import Manager
 
 NAME = "kube-controller-manager"
 
-DECLARATIONS: tuple[Callable[[Manager], None], ...] = (garbage.declare,)
+DECLARATIONS: tuple[Callable[[Manager], None], ...] = (
+    endpoints.declare,
+    endpointslices.declare,
+    garbage.declare,
+)
 """The `declare` of every module, in alphabetical order."""
 
 

@@ -1,0 +1,139 @@
+"""The pods behind a service: which they are, their ports, and what is known of each. Pure.
+
+Shared by the controllers of Endpoints and EndpointSlices, which differ only in how they write it
+down. A service selects pods of its namespace that have an address and have not ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import NamedTuple
+
+from quintant.api.core import Container, Pod, Service, ServicePort
+from quintant.api.meta import ObjectReference
+
+HEADLESS = "None"
+HEADLESS_LABEL = "service.kubernetes.io/headless"
+EXTERNAL_NAME = "ExternalName"
+SELECTOR_INDEX = "selector"
+"""The index of services by one of the labels they select by."""
+_ENDED = ("Succeeded", "Failed")
+_TCP = "TCP"
+
+
+class Port(NamedTuple):
+    """A port of a backend, by the name it has in the service."""
+
+    name: str
+    number: int
+    protocol: str
+    application: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """A pod as a service sees it."""
+
+    pod: Pod
+    ports: tuple[Port, ...]
+    hostname: str = ""
+
+    @property
+    def serving(self) -> bool:
+        return self.pod.ready
+
+    @property
+    def terminating(self) -> bool:
+        return self.pod.deleting
+
+    @property
+    def reference(self) -> ObjectReference:
+        meta = self.pod.metadata
+        return ObjectReference(kind="Pod", namespace=meta.namespace, name=meta.name, uid=meta.uid)
+
+    def address(self, family: str) -> str:
+        """Its address of a family, IPv4 or IPv6; empty if it has none."""
+        status = self.pod.status
+        given = [each.ip for each in status.pod_ips] or [status.pod_ip]
+        return next((ip for ip in given if ip and family_of(ip) == family), "")
+
+
+def managed(service: Service) -> bool:
+    """Whether the pods behind a service are found by its selector; else somebody else says."""
+    return bool(service.spec.selector) and service.spec.type != EXTERNAL_NAME
+
+
+def headless(service: Service) -> bool:
+    """Whether a service has no address of its own."""
+    return service.spec.cluster_ip == HEADLESS
+
+
+def backends(service: Service, pods: Iterable[Pod]) -> list[Backend]:
+    """The pods behind a service, by name."""
+    found = [Backend(pod, tuple(_ports(service, pod)), _hostname(service, pod))
+             for pod in pods if selected(service, pod)]  # fmt: skip
+    return sorted(found, key=lambda backend: backend.pod.metadata.name)
+
+
+def selected(service: Service, pod: Pod) -> bool:
+    """Whether a pod is behind a service, ready or not."""
+    alive = bool(pod.status.pod_ip) and pod.status.phase not in _ENDED
+    here = pod.metadata.namespace == service.metadata.namespace
+    return alive and here and service.spec.selector.items() <= pod.metadata.labels.items()
+
+
+def selector_values(service: Service) -> Iterator[str]:
+    """Where the index files a service: under the first of the labels it selects by."""
+    if managed(service):
+        name, value = min(service.spec.selector.items())
+        yield f"{service.metadata.namespace}/{name}={value}"
+
+
+def label_values(pod: Pod) -> Iterator[str]:
+    """Where the index has the services that may select a pod: under any of its labels."""
+    for name, value in pod.metadata.labels.items():
+        yield f"{pod.metadata.namespace}/{name}={value}"
+
+
+def labels(service: Service, own: Mapping[str, str]) -> dict[str, str]:
+    """What an object that lists the backends of a service is labelled with."""
+    given = {key: value for key, value in service.metadata.labels.items() if key != HEADLESS_LABEL}
+    return given | ({HEADLESS_LABEL: ""} if headless(service) else {}) | dict(own)
+
+
+def family_of(address: str) -> str:
+    """IPv4 or IPv6."""
+    return f"IPv{ip_address(address).version}"
+
+
+def _ports(service: Service, pod: Pod) -> Iterator[Port]:
+    for port in service.spec.ports:
+        number = _target(port, pod)
+        if number:
+            yield Port(port.name, number, port.protocol or _TCP, port.app_protocol)
+
+
+def _target(port: ServicePort, pod: Pod) -> int:
+    """The pod's port behind a service's; 0 if the pod has none of that name."""
+    wanted = port.target_port if port.target_port is not None else port.port
+    if isinstance(wanted, int):
+        return wanted or port.port
+    protocol = port.protocol or _TCP
+    for container in _running(pod):
+        for each in container.ports:
+            if each.name == wanted and (each.protocol or _TCP) == protocol:
+                return each.container_port
+    return 0
+
+
+def _running(pod: Pod) -> Iterator[Container]:
+    """The containers that run as long as the pod does: sidecars are listed among the first."""
+    yield from pod.spec.containers
+    yield from (each for each in pod.spec.init_containers if each.restart_policy == "Always")
+
+
+def _hostname(service: Service, pod: Pod) -> str:
+    ours = pod.spec.subdomain == service.metadata.name
+    return pod.spec.hostname if ours else ""

@@ -1,0 +1,132 @@
+"""Endpoints follow the pods behind services, for clients that do not read EndpointSlices.
+
+They have the service's name, and go with it: they are deleted here, not by the garbage collector,
+because Endpoints that a user made for a service without a selector go the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+
+from quintant.api.core import (
+    EndpointAddress,
+    EndpointPort,
+    Endpoints,
+    EndpointSubset,
+    Pod,
+    Service,
+)
+from quintant.api.meta import ObjectMeta
+from quintant.cluster.controllers.backends import (
+    SELECTOR_INDEX,
+    Backend,
+    Port,
+    backends,
+    headless,
+    label_values,
+    labels,
+    managed,
+    selector_values,
+)
+from quintant.runtime import when
+from quintant.runtime.context import Context, KeyContext
+from quintant.runtime.declaration import by_index
+from quintant.runtime.manager import Manager
+from quintant.runtime.object import Request
+
+NAME = "endpoint-controller"
+CLEANUP = "endpoint-cleanup"
+MANAGER_LABEL = "endpoints.kubernetes.io/managed-by"
+CAPACITY_ANNOTATION = "endpoints.kubernetes.io/over-capacity"
+MOST = 1000
+"""Addresses in one object; ready ones come first."""
+
+
+def declare(manager: Manager) -> None:
+    """Add the controllers of Endpoints: one that writes them, one that removes them."""
+    (
+        manager.controls(Service, name=NAME)
+        .index(SELECTOR_INDEX, selector_values)
+        .watches(Pod, to=by_index(SELECTOR_INDEX, label_values))
+        .watches(Endpoints, to=lambda obj: (obj.key,))
+        .uses(Endpoints, "create", "patch")
+        .reconcile(reconcile)
+    )
+    (
+        manager.keyed(CLEANUP)
+        .watches(Service, to=lambda service: (service.key,), when=when.deleted)
+        .watches(Endpoints, to=lambda obj: (obj.key,), when=when.created & when.any(_ours))
+        .uses(Endpoints, "delete")
+        .reconcile(clean)
+    )
+
+
+async def reconcile(service: Service, ctx: Context[Service]) -> None:
+    """Make the Endpoints of a service list the pods behind it."""
+    if service.deleting or not managed(service):
+        return
+    found = backends(service, await ctx.client.list(Pod, service.metadata.namespace))
+    await ctx.apply(endpoints(service, found))
+
+
+async def clean(request: Request, ctx: KeyContext) -> None:
+    """Remove the Endpoints of a service that is no more."""
+    if await ctx.client.find(Service, *request) is None:
+        left = await ctx.client.find(Endpoints, *request)
+        if left is not None:
+            await ctx.client.delete(left)
+
+
+def endpoints(service: Service, found: Iterable[Backend]) -> Endpoints:
+    """What the Endpoints of a service should be."""
+    early = service.spec.publish_not_ready_addresses
+    # Services without an address may do without ports; others have nothing to offer then.
+    able = [
+        each
+        for each in found
+        if (early or not each.terminating) and (each.ports or headless(service))
+    ]
+    listed = sorted(able, key=lambda each: not (early or each.serving))
+    kept = list(islice(listed, MOST))
+    over = {CAPACITY_ANNOTATION: "truncated"} if len(listed) > MOST else {}
+    meta = ObjectMeta.like(service, labels=labels(service, {MANAGER_LABEL: NAME}), annotations=over)
+    return Endpoints(metadata=meta, subsets=tuple(_subsets(service, kept)))
+
+
+def _ours(obj: Endpoints) -> bool:
+    return obj.metadata.labels.get(MANAGER_LABEL) == NAME
+
+
+def _subsets(service: Service, found: Iterable[Backend]) -> Iterator[EndpointSubset]:
+    """Backends grouped by their ports."""
+    groups: dict[tuple[Port, ...], list[Backend]] = {}
+    for backend in found:
+        groups.setdefault(tuple(sorted(backend.ports)), []).append(backend)
+    early, family = service.spec.publish_not_ready_addresses, service.spec.ip_families[0]
+    for ports, members in sorted(groups.items()):
+        split: dict[bool, list[EndpointAddress]] = {True: [], False: []}
+        for each in members:
+            if address := each.address(family):
+                split[early or each.serving].append(_address(each, address))
+        if any(chain(*split.values())):
+            yield EndpointSubset(
+                addresses=tuple(split[True]),
+                not_ready_addresses=tuple(split[False]),
+                ports=tuple(map(_port, ports)),
+            )
+
+
+def _address(backend: Backend, address: str) -> EndpointAddress:
+    return EndpointAddress(
+        ip=address,
+        hostname=backend.hostname,
+        node_name=backend.pod.spec.node_name or None,
+        target_ref=backend.reference,
+    )
+
+
+def _port(port: Port) -> EndpointPort:
+    return EndpointPort(
+        port=port.number, name=port.name, protocol=port.protocol, app_protocol=port.application
+    )

@@ -1,0 +1,73 @@
+"""EndpointSlices follow the pods behind services: what kube-proxy and DNS read.
+
+A pod whose node does not exist is not listed: nobody could say which zone it is in, and it is
+probably gone. Slices are the service's, and go with it.
+"""
+
+from __future__ import annotations
+
+from quintant.api.core import Node, Pod, Service
+from quintant.api.discovery import SERVICE_LABEL, EndpointSlice
+from quintant.cluster.controllers.backends import (
+    SELECTOR_INDEX,
+    Backend,
+    backends,
+    label_values,
+    managed,
+    selector_values,
+)
+from quintant.cluster.controllers.slices import MANAGER, MANAGER_LABEL, lost, plan
+from quintant.cluster.objects import generated
+from quintant.runtime.context import Context
+from quintant.runtime.declaration import by_index
+from quintant.runtime.manager import Manager
+from quintant.runtime.object import replace
+from quintant.runtime.result import Result
+
+NAME = "endpoint-slice-controller"
+NODE_SECONDS = 1.0
+"""How soon to look again for a node that is not known yet."""
+
+
+def declare(manager: Manager) -> None:
+    """Add the controller of EndpointSlices."""
+    (
+        manager.controls(Service, name=NAME)
+        .index(SELECTOR_INDEX, selector_values)
+        .owns(EndpointSlice)
+        .watches(Pod, to=by_index(SELECTOR_INDEX, label_values))
+        .watches(Node, to=lambda node: ())
+        .reconcile(reconcile)
+    )
+
+
+async def reconcile(service: Service, ctx: Context[Service]) -> Result | None:
+    """Make the slices of a service list the pods behind it."""
+    if service.deleting or not managed(service):
+        return None
+    client, namespace = ctx.client, service.metadata.namespace
+    found = backends(service, await client.list(Pod, namespace))
+    nodes = {node.metadata.name: node for node in await client.list(Node)}
+    mine = {SERVICE_LABEL: service.metadata.name, MANAGER_LABEL: MANAGER}
+    existing = await client.list(EndpointSlice, namespace, labels=mine)
+    missing = lost(service, found, nodes)
+    planned = plan(service, [each for each in found if each not in missing], nodes, existing)
+    for made in planned.write:
+        name = made.metadata.name or generated(made.metadata.generate_name, ctx.chance)
+        await ctx.apply(replace(made, metadata=replace(made.metadata, name=name)))
+    for old in planned.delete:
+        await client.delete(old)
+    if not missing:
+        return None
+    ctx.event("FailedToUpdateEndpointSlices", _told(service, missing), type="Warning")
+    return Result(after=NODE_SECONDS)
+
+
+def _told(service: Service, missing: list[Backend]) -> str:
+    skipped = [
+        f"skipping Pod {each.pod.metadata.name} for Service {service.key}: "
+        f"Node {each.pod.spec.node_name} Not Found"
+        for each in missing
+    ]
+    why = skipped[0] if len(skipped) == 1 else f"[{', '.join(skipped)}]"
+    return f"Error updating Endpoint Slices for Service {service.key}: {why}"
