@@ -22,6 +22,7 @@ COMMANDS = {
     "agent": "Run a program that pods are made of.",
     "completion": "Print the completion script of a shell.",
     "crd": "Print the CustomResourceDefinitions of a module or file.",
+    "demo": "Show every operator at work on an embedded cluster.",
     "finalizers": "Let objects go that wait for a controller which is no more.",
     "manifests": "Print the CRDs, roles and webhooks of a module or file.",
     "operator": "Run one of Quintant's own operators until Ctrl-C.",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
-import signal
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from quintant.cli.signals import signalled
 from quintant.cluster.up import USUAL, Cluster, Plan, kept, running, save, usual_path
 from quintant.runtime.listen import Address
 from quintant.runtime.loops import loop_factory
@@ -69,7 +69,7 @@ class Wishes:
 
 
 async def _up(plan: Plan, wishes: Wishes) -> None:
-    stopped = _signalled()
+    stopped = signalled()
     async with AsyncExitStack() as stack:
         if wishes.folder:
             plan = await stack.enter_async_context(kept(plan, wishes.folder, power=wishes.power))
@@ -88,14 +88,6 @@ def _way(cluster: Cluster, wishes: Wishes) -> str:
     path = wishes.path(cluster.address.port).absolute()
     save(cluster, path)
     return f"export KUBECONFIG={shlex.quote(str(path))}"
-
-
-def _signalled() -> asyncio.Event:
-    """Set when somebody wants the process to end."""
-    stopped, loop = asyncio.Event(), asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopped.set)
-    return stopped
 
 
 def _where(cluster: Cluster, folder: Path | None) -> str:

@@ -1,0 +1,102 @@
+"""`quintant demo`: an embedded cluster with every operator in it, each shown at work."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from quintant.cli.screen import Screen, screen, summary
+from quintant.cli.signals import signalled, unless
+from quintant.cluster.up import Plan, running, save, usual_path
+from quintant.demo.course import FIELD_MANAGER, Progress, Stage, bring_up
+from quintant.demo.systems import System, systems
+from quintant.runtime import logs
+from quintant.runtime.client.client import Client
+from quintant.runtime.client.config import Config
+from quintant.runtime.client.http import HttpTransport
+from quintant.runtime.client.rest import Rest
+from quintant.runtime.listen import Address
+from quintant.runtime.loops import loop_factory
+
+# What a slow laptop may need when everything starts at once.
+PATIENCE_SECONDS = 180.0
+ANY_PORT = "127.0.0.1:0"
+# What a shell makes of a program that Ctrl-C ended.
+INTERRUPTED = 130
+
+
+@click.command("demo")
+@click.argument("names", nargs=-1, metavar="[SYSTEM]...")
+@click.option("--exit", "leave", is_flag=True, help="End once everything runs; 1 if it does not.")
+@click.option("--within", default=PATIENCE_SECONDS, show_default=True, help="Seconds to wait.")
+@click.option("--listen", default=ANY_PORT, help="host:port; port 0 is any free one.")
+@click.option("--kubeconfig", type=click.Path(path_type=Path), help="Where to write the way in.")
+def command(
+    names: tuple[str, ...], leave: bool, within: float, listen: str, kubeconfig: Path | None
+) -> None:
+    """Show every operator at work on an embedded cluster.
+
+    The cluster, the operators and what they run are processes of this machine, and end with the
+    demo. Name systems to see only those.
+    """
+    logs.configure(level="error")
+    chosen = systems(names)
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        wishes = Wishes(Address.parse(listen), kubeconfig, within, leave)
+        sys.exit(runner.run(_demo(chosen, wishes)))
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the command line asks for, beside the systems."""
+
+    address: Address
+    kubeconfig: Path | None
+    within: float
+    leave: bool
+
+    def path(self, port: int) -> Path:
+        """Where the kubeconfig goes."""
+        return (self.kubeconfig or usual_path(os.environ, port)).absolute()
+
+
+async def _demo(chosen: tuple[System, ...], wishes: Wishes) -> int:
+    stopped, titles = signalled(), {system.name: system.title for system in chosen}
+    click.echo("· starting a cluster")
+    async with running(_everything(wishes.address)) as cluster:
+        way = wishes.path(cluster.address.port)
+        save(cluster, way)
+        try:
+            with screen(titles) as shown:
+                shown.say(f"cluster at {cluster.url}")
+                ends = await unless(stopped, _bring_up(chosen, way, shown, wishes.within))
+            if ends is None:
+                return INTERRUPTED
+            summary(ends, titles, {each.name: each.sample.tries for each in chosen}, way)
+            if not wishes.leave:
+                click.echo("everything stays until Ctrl-C")
+                await stopped.wait()
+            return 0 if all(each.stage is Stage.RUNNING for each in ends) else 1
+        finally:
+            click.echo("· stopping", err=True)
+            way.unlink(missing_ok=True)
+
+
+async def _bring_up(
+    chosen: tuple[System, ...], way: Path, shown: Screen, within: float
+) -> list[Progress]:
+    transport = HttpTransport(Config.load(way))
+    try:
+        client = Client(Rest(transport), manager=FIELD_MANAGER)
+        return await bring_up(chosen, client, shown.report, within)
+    finally:
+        await transport.close()
+
+
+def _everything(address: Address) -> Plan:
+    return Plan(address, controllers=True)

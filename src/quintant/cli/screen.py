@@ -1,0 +1,112 @@
+"""What the demo looks like: a table that moves in a terminal, lines of text elsewhere."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+
+from quintant.demo.course import Progress, Stage
+
+Titles = Mapping[str, str]
+
+_COLOURS = {
+    Stage.WAITING: "dim",
+    Stage.INSTALLING: "cyan",
+    Stage.STARTING: "cyan",
+    Stage.CONVERGING: "yellow",
+    Stage.RUNNING: "green",
+    Stage.FAILED: "red",
+}
+# A table that is drawn again this often looks alive, and costs nothing.
+FRAMES_PER_SECOND = 4
+
+
+class Screen(Protocol):
+    """Where the demo tells what happens."""
+
+    def say(self, text: str) -> None:
+        """Tell something about the whole."""
+
+    def report(self, progress: Progress) -> None:
+        """Tell something about one system."""
+
+
+class _Lines:
+    """For logs and pipes: a line for every change."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def say(self, text: str) -> None:
+        self._console.print(f"· {escape(text)}")
+
+    def report(self, progress: Progress) -> None:
+        told = f"{progress.system}: {progress.stage.value}, {progress.said}"
+        self._console.print(f"· {progress.seconds:5.1f} s  {escape(told)}")
+
+
+class _Moving:
+    """For terminals: one row per system."""
+
+    def __init__(self, live: Live, titles: Titles) -> None:
+        self._live = live
+        self._titles = titles
+        self._rows = {name: Progress(name) for name in titles}
+
+    def say(self, text: str) -> None:
+        self._live.console.print(f"· {escape(text)}")
+
+    def report(self, progress: Progress) -> None:
+        self._rows[progress.system] = progress
+        self._live.update(table(self._rows.values(), self._titles))
+
+
+@contextmanager
+def screen(titles: Titles) -> Iterator[Screen]:
+    """The screen that suits where the output goes."""
+    console = Console(highlight=False, soft_wrap=True)
+    if not console.is_terminal:
+        yield _Lines(console)
+        return
+    with Live(console=console, refresh_per_second=FRAMES_PER_SECOND, transient=True) as live:
+        yield _Moving(live, titles)
+
+
+def table(rows: Iterable[Progress], titles: Titles) -> Table:
+    """The systems, one per row."""
+    made = Table("system", "", "state", "after", "what is there", box=None, pad_edge=False)
+    for each in rows:
+        colour = _COLOURS[each.stage]
+        made.add_row(
+            each.system,
+            f"[dim]{escape(titles[each.system])}[/]",
+            f"[{colour}]{each.stage.value}[/]",
+            f"{each.seconds:.1f} s",
+            escape(each.said),
+        )
+    return made
+
+
+def summary(
+    ends: Sequence[Progress], titles: Titles, tries: Mapping[str, Sequence[str]], way: Path
+) -> None:
+    """What runs, what does not and why, and what to do next."""
+    console = Console(highlight=False, soft_wrap=True)
+    console.print()
+    console.print(table(ends, titles))
+    for each in ends:
+        for reason in each.reasons:
+            console.print(f"  [red]{each.system}[/]: {escape(reason)}")
+    console.print(f"\nto look around:\n  export KUBECONFIG={shlex.quote(str(way))}")
+    for each in ends:
+        for line in tries[each.system]:
+            console.print(f"  {escape(line)}")
+    console.print()

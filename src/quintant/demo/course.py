@@ -1,0 +1,149 @@
+"""How a system of the demo comes up: installed, started, given its sample, seen to work.
+
+One coroutine per system, all at once. Whoever shows it is told of every change; a system that does
+not arrive in time says what it waits for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+from quintant.api.apps import Deployment
+from quintant.demo.reasons import reasons, simulated
+from quintant.demo.systems import System
+from quintant.operators.sample import Sight
+from quintant.runtime.client.client import Client
+from quintant.runtime.client.manifests import Applier
+from quintant.runtime.clock import monotonic
+from quintant.runtime.errors import QuintantError
+
+FIELD_MANAGER = "quintant-demo"
+# Between two looks at a sample.
+LOOK_SECONDS = 0.25
+
+
+class Stage(Enum):
+    """How far a system is."""
+
+    WAITING = "waiting"
+    INSTALLING = "installing"
+    STARTING = "starting"
+    CONVERGING = "converging"
+    RUNNING = "running"
+    FAILED = "failed"
+
+
+ENDS = frozenset({Stage.RUNNING, Stage.FAILED})
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What can be told of a system."""
+
+    system: str
+    stage: Stage = Stage.WAITING
+    said: str = ""
+    seconds: float = 0.0
+    reasons: tuple[str, ...] = ()
+
+
+Report = Callable[[Progress], None]
+
+
+@dataclass(slots=True)
+class Course:
+    """One system on its way."""
+
+    system: System
+    client: Client
+    report: Report
+    progress: Progress
+    began: float
+
+    @classmethod
+    def of(cls, system: System, client: Client, report: Report) -> Course:
+        """A course that begins now."""
+        return cls(system, client, report, Progress(system.name), monotonic())
+
+    async def run(self, within: float) -> Progress:
+        """Bring the system up; what became of it, in `within` seconds at most."""
+        try:
+            async with asyncio.timeout(within):
+                await self._install()
+                await self._start()
+                await self._converge()
+        except TimeoutError:
+            await self._fail(f"not there after {within:g} s")
+        except QuintantError as error:
+            await self._fail(str(error).partition("\n")[0])
+        return self.progress
+
+    async def _install(self) -> None:
+        self._tell(Stage.INSTALLING, "definitions, roles, operator")
+        applier = Applier(self.client.rest, FIELD_MANAGER)
+        await applier.apply(self.system.installation())
+
+    async def _start(self) -> None:
+        self._tell(Stage.STARTING, f"operator in {self.system.namespace}")
+        await self.client.wait_for(
+            Deployment,
+            self.system.name,
+            self.system.namespace,
+            until=_available,
+            timeout=float("inf"),
+        )
+
+    async def _converge(self) -> None:
+        sample = self.system.sample
+        self._tell(Stage.CONVERGING, f"sample in {sample.namespace}")
+        space: dict[str, Any] = {"name": sample.namespace}
+        first = {"apiVersion": "v1", "kind": "Namespace", "metadata": space}
+        applier = Applier(self.client.rest, FIELD_MANAGER, sample.namespace)
+        await applier.apply((first, *sample.manifests))
+        while not (sight := await self._look()).done:
+            self._tell(Stage.CONVERGING, sight.said)
+            await asyncio.sleep(LOOK_SECONDS)
+        self._tell(Stage.RUNNING, sight.said)
+
+    async def _look(self) -> Sight:
+        sight = await self.system.sample.look(self.client)
+        pretending = await simulated(self.client, self._namespaces())
+        if sight.done and pretending:
+            return Sight(False, f"{pretending[0]} is only simulated")
+        return sight
+
+    async def _fail(self, said: str) -> None:
+        found = await reasons(self.client, self._namespaces())
+        last = self.progress.said
+        self.progress = replace(self.progress, reasons=(last, *found) if last else found)
+        self._tell(Stage.FAILED, said)
+
+    def _namespaces(self) -> tuple[str, str]:
+        return self.system.namespace, self.system.sample.namespace
+
+    def _tell(self, stage: Stage, said: str) -> None:
+        if (stage, said) != (self.progress.stage, self.progress.said):
+            passed = monotonic() - self.began
+            self.progress = replace(self.progress, stage=stage, said=said, seconds=passed)
+            self.report(self.progress)
+
+
+async def bring_up(
+    systems: tuple[System, ...], client: Client, report: Report, within: float
+) -> list[Progress]:
+    """Bring systems up, all at once; what became of each."""
+    courses = [Course.of(system, client, report) for system in systems]
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(course.run(within)) for course in courses]
+    return [task.result() for task in tasks]
+
+
+def _available(found: Deployment | None) -> bool:
+    if found is None:
+        return False
+    fresh = found.status.observed_generation >= found.metadata.generation
+    return fresh and found.status.available_replicas >= (found.spec.replicas or 1)

@@ -1,0 +1,44 @@
+"""The first example as a system of the demo: the smallest operator there is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import quintant
+from quintant.api.core import ConfigMap
+from quintant.operators.sample import Sample, Sight
+from quintant.runtime.client.client import Client
+
+NAMESPACE = "greeter-demo"
+_GREETING = {
+    "apiVersion": "demo.dev/v1",
+    "kind": "Greeter",
+    "metadata": {"name": "hello", "namespace": NAMESPACE},
+    "spec": {"message": "hello from Quintant"},
+}
+
+
+def example() -> Path:
+    """Where the example is: beside the package when installed, else in the repository."""
+    package = Path(quintant.__file__).parent
+    installed = package / "examples" / "01_greeter.py"
+    return installed if installed.exists() else package.parents[1] / "examples" / "01_greeter.py"
+
+
+async def _look(client: Client) -> Sight:
+    child = await client.find(ConfigMap, "hello", NAMESPACE, live=True)
+    if child is None:
+        return Sight(False, "no ConfigMap yet")
+    return Sight(True, f'ConfigMap hello says "{child.data.get("text", "")}"')
+
+
+SAMPLE = Sample(
+    NAMESPACE,
+    (_GREETING,),
+    _look,
+    (
+        f"kubectl -n {NAMESPACE} get greeters,configmaps",
+        f"kubectl -n {NAMESPACE} patch greeter hello --type=merge "
+        """-p '{"spec":{"message":"changed"}}'""",
+    ),
+)

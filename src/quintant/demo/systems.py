@@ -1,0 +1,71 @@
+"""The systems of the demo: each an operator as a pod, and its sample."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from quintant.demo import greeter
+from quintant.operators import OPERATORS, manager_of
+from quintant.operators.sample import Sample
+from quintant.runtime.errors import ConfigError
+from quintant.runtime.installation import Program, installation
+from quintant.runtime.loading import load_manager
+from quintant.runtime.manager import Manager
+from quintant.version import QUINTANT
+
+IMAGE = f"quintant:{QUINTANT}"
+# One replica of each, so there is nobody to compete with.
+_FLAGS = ("--no-leader-elect", "--log-format=console")
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """An operator and what it is shown with."""
+
+    title: str
+    manager: Manager
+    program: Program
+    sample: Sample
+
+    @property
+    def name(self) -> str:
+        return self.manager.name
+
+    @property
+    def namespace(self) -> str:
+        """Where the operator itself lives."""
+        return f"{self.name}-system"
+
+    def installation(self) -> list[dict[str, Any]]:
+        """What the operator needs, in the order in which it can be applied."""
+        parts = installation(self.manager, self.namespace, self.program)
+        return [obj for objects in parts.values() for obj in objects]
+
+
+def systems(only: Collection[str] = ()) -> tuple[System, ...]:
+    """All systems, or those that are named; ConfigError for a name that is none's."""
+    unknown = sorted(set(only) - {"greeter", *OPERATORS})
+    if unknown:
+        raise ConfigError(
+            f"there is no system {unknown[0]!r}", hint=", ".join(["greeter", *sorted(OPERATORS)])
+        )
+    wanted = only or {"greeter", *OPERATORS}
+    first = (_greeter(),) if "greeter" in wanted else ()
+    return (*first, *(_operator(name) for name in OPERATORS if name in wanted))
+
+
+def _operator(name: str) -> System:
+    sample: Sample = import_module(f"quintant.operators.{name}.sample").SAMPLE
+    manager = manager_of(name)
+    manager.configure(leader_elect=False)
+    program = Program(IMAGE, ("operator", name, *_FLAGS))
+    return System(OPERATORS[name], manager, program, sample)
+
+
+def _greeter() -> System:
+    path = str(greeter.example())
+    program = Program(IMAGE, ("run", path, *_FLAGS))
+    return System("keeps a greeting", load_manager(path), program, greeter.SAMPLE)

@@ -1,0 +1,41 @@
+"""A sample of what an operator is for: manifests to apply, and how to see that they came true.
+
+Each operator has one in its module `sample`. The demo applies it; a user reads it first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from quintant.runtime.client.client import Client
+from quintant.runtime.yaml import documents
+
+
+class Sight(NamedTuple):
+    """What is seen of a sample at some moment."""
+
+    done: bool
+    said: str
+    """In a few words: how far it is, or what is there now that it is done."""
+
+
+Look = Callable[[Client], Awaitable[Sight]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Manifests in a namespace of their own, and a way to look at what became of them."""
+
+    namespace: str
+    manifests: tuple[Mapping[str, Any], ...]
+    look: Look
+    tries: tuple[str, ...]
+    """Commands a user may try next."""
+
+
+def manifests(path: Path) -> tuple[Mapping[str, Any], ...]:
+    """The documents of a YAML file."""
+    return tuple(documents(path.read_bytes(), path.name))
