@@ -23,6 +23,7 @@ COMMANDS = {
     "completion": "Print the completion script of a shell.",
     "crd": "Print the CustomResourceDefinitions of a module or file.",
     "demo": "Show every operator at work on an embedded cluster.",
+    "doctor": "Say what is wrong with this set-up, and what to do.",
     "finalizers": "Let objects go that wait for a controller which is no more.",
     "manifests": "Print the CRDs, roles and webhooks of a module or file.",
     "operator": "Run one of Quintant's own operators until Ctrl-C.",
