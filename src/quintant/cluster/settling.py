@@ -17,6 +17,14 @@ EVICTION_SECONDS = 300
 """How long a pod stays on a node that is lost, unless it says otherwise."""
 _LOST = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _NO_EXECUTE = "NoExecute"
+_GATED = {
+    "type": "PodScheduled",
+    "status": "False",
+    "lastProbeTime": None,
+    "lastTransitionTime": None,
+    "reason": "SchedulingGated",
+    "message": "Scheduling is blocked due to non-empty scheduling gates",
+}
 _OWN_UID = "batch.kubernetes.io/controller-uid"
 # The priority classes that every cluster has.
 _PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
@@ -32,6 +40,8 @@ def _pod(pod: Plain, live: Plain | None, others: Others) -> None:
         spec.setdefault("priority", _PRIORITIES.get(spec.get("priorityClassName", ""), 0))
         spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
         pod["status"] = {"phase": "Pending", "qosClass": quality(spec)}
+        if spec.get("schedulingGates"):
+            pod["status"]["conditions"] = [dict(_GATED)]
 
 
 def _tolerated(key: str, tolerations: Iterable[Mapping[str, object]]) -> bool:

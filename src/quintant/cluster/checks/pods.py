@@ -110,6 +110,10 @@ def _change_causes(spec: Plain, before: Plain) -> Iterator[Cause]:
             return
     if _fixed(spec) != _fixed(before) or not _extends(spec, before):
         yield forbidden_field("spec", _FROZEN)
+    for gate in spec.get("schedulingGates") or ():
+        if gate not in (before.get("schedulingGates") or ()):
+            text = f"only deletion is allowed, but found new scheduling gate '{gate['name']}'"
+            yield forbidden_field("spec.schedulingGates", text)
 
 
 def _extends(spec: Plain, before: Plain) -> bool:
@@ -120,7 +124,7 @@ def _extends(spec: Plain, before: Plain) -> bool:
 
 def _fixed(spec: Plain) -> Plain:
     """What of a pod stays as it is."""
-    kept = {**spec, "tolerations": None, "activeDeadlineSeconds": None}
+    kept = {**spec, **dict.fromkeys(("tolerations", "activeDeadlineSeconds", "schedulingGates"))}
     for which in ("containers", "initContainers"):
         kept[which] = [{**container, "image": ""} for container in spec.get(which) or ()]
     if spec.get("terminationGracePeriodSeconds", 0) in (1, -1):
