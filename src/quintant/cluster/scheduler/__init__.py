@@ -1,0 +1,75 @@
+"""The scheduler of the embedded cluster: which node each pod goes to.
+
+In the order of a decision:
+
+    views ─► demand, wish ─► board, room ─► fit (terms, neighbours, volumes) ─► score ─► reconcile
+
+Everything but `reconcile` is pure or plain state. Pods of other schedulers are left alone, and
+count where they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from quintant.api.core import Namespace, Pod
+from quintant.api.storage import StorageClass
+from quintant.cluster.plane import Component
+from quintant.cluster.scheduler.pending import SCHEDULER
+from quintant.cluster.scheduler.reconcile import Scheduler
+from quintant.cluster.scheduler.views import ClaimView, NodeView, PodView, ReachView
+from quintant.cluster.scheduler.wish import Locate
+from quintant.runtime.manager import Manager
+from quintant.runtime.object import Metadata, Object, Request
+
+NAME = "kube-scheduler"
+_ROUND = (Request("round"),)
+
+
+def nothing(image: str, command: Sequence[str]) -> None:
+    """For a cluster in which nothing is run as a real process."""
+
+
+def scheduler(locate: Locate = nothing) -> Component:
+    """The scheduler; `locate` finds the programs that the real node runs (`Images.locate`)."""
+    manager = Manager(NAME)
+    (
+        manager.keyed(SCHEDULER)
+        .watches(PodView, to=_round, when=_stirs)
+        .watches(NodeView, to=_round, when=_rebuilt)
+        .watches(ClaimView, to=_round)
+        .watches(ReachView, to=_round)
+        .watches(StorageClass, to=_round)
+        .watches(Metadata[Namespace], to=_round)
+        .uses(Pod, "patch", sub="status")
+        .uses(Pod, "create", sub="binding")
+        .uses(ClaimView, "patch")
+        .workers(1)
+        .reconcile(Scheduler(locate))
+    )
+    return Component(manager)
+
+
+def _round(obj: Object) -> Iterable[Request]:
+    return _ROUND
+
+
+def _stirs(old: PodView | None, new: PodView | None) -> bool:
+    """Whether a change of a pod may change what is to be done: not if only its status moved."""
+    if old is None or new is None or new.ended != old.ended:
+        return True
+    return not new.spec.node_name and (old.spec, old.metadata.labels) != (
+        new.spec,
+        new.metadata.labels,
+    )
+
+
+def _rebuilt(old: NodeView | None, new: NodeView | None) -> bool:
+    """Whether a node has changed for pods; heartbeats do not."""
+    if old is None or new is None:
+        return True
+    return (old.spec, old.status, old.metadata.labels) != (
+        new.spec,
+        new.status,
+        new.metadata.labels,
+    )

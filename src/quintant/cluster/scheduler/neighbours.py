@@ -1,0 +1,208 @@
+"""Pods near to and away from each other: affinity, anti-affinity, and spreading over topologies.
+
+Everything about a pod that depends on where other pods are. `Neighbours` is made once per pod and
+then asked for every node. Pure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from quintant.api.core import PodAffinity, PodTerm
+from quintant.api.meta import LabelSelector
+from quintant.cluster.scheduler.board import Board
+from quintant.cluster.scheduler.room import Room
+from quintant.cluster.scheduler.terms import selector, untolerated, wanted
+from quintant.cluster.scheduler.views import NodeView, PodView, SpreadView
+from quintant.runtime.object import replace
+
+SPREAD = "node(s) didn't match pod topology spread constraints"
+UNLABELLED = f"{SPREAD} (missing required label)"
+ELSEWHERE = "node(s) didn't match pod affinity rules"
+CROWDED = "node(s) didn't match pod anti-affinity rules"
+UNWELCOME = "node(s) didn't satisfy existing pods anti-affinity rules"
+_MUST = "DoNotSchedule"
+_HONOR = "Honor"
+_IGNORE = "Ignore"
+
+
+@dataclass(frozen=True, slots=True)
+class _Domains:
+    """How many pods of a kind are in each domain of one topology."""
+
+    key: str
+    counts: Counter[str]
+
+    def at(self, labels: Mapping[str, str]) -> int | None:
+        """How many are around a node; None if it is in no domain."""
+        domain = labels.get(self.key)
+        return None if domain is None else self.counts[domain]
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """A constraint that holds for sure, with what is there now."""
+
+    domains: _Domains
+    skew: int
+    least: int
+    own: int
+    """1 if the pod counts itself."""
+
+    def reason(self, labels: Mapping[str, str]) -> str:
+        around = self.domains.at(labels)
+        if around is None:
+            return UNLABELLED
+        return SPREAD if around + self.own - self.least > self.skew else ""
+
+
+class Neighbours:
+    """What the pods that are placed already mean for one that is not."""
+
+    def __init__(self, board: Board, pod: PodView) -> None:
+        near, away = _required(pod)
+        self._spreads = [
+            _spread(board, pod, each)
+            for each in pod.spec.topology_spread_constraints
+            if each.when_unsatisfiable == _MUST
+        ]
+        self._near = [_domains(board, pod, term) for term in near]
+        self._first = not any(each.counts for each in self._near) and all(
+            _about(board, pod, term, pod) for term in near
+        )
+        self._away = [_domains(board, pod, term) for term in away]
+        self._unwelcome = _unwelcome(board, pod)
+
+    def __bool__(self) -> bool:
+        return bool(self._spreads or self._near or self._away or self._unwelcome)
+
+    def reason(self, node: NodeView) -> str:
+        """Why a pod cannot go to a node, as far as other pods are concerned; empty if it can."""
+        labels = node.metadata.labels
+        for spread in self._spreads:
+            if reason := spread.reason(labels):
+                return reason
+        if any(labels.get(key) == domain for key, domain in self._unwelcome):
+            return UNWELCOME
+        if any(each.at(labels) for each in self._away):
+            return CROWDED
+        around = [each.at(labels) for each in self._near]
+        lonely = None in around if self._first else not all(around)
+        return ELSEWHERE if lonely else ""
+
+
+def attraction(board: Board, pod: PodView, rooms: Iterable[Room]) -> dict[str, float]:
+    """How much a pod would like each node for the pods around it."""
+    affinity = pod.spec.affinity
+    pulls = _preferred(board, pod, affinity.pod_affinity if affinity else None, 1)
+    pulls += _preferred(board, pod, affinity.pod_anti_affinity if affinity else None, -1)
+    if not pulls:
+        return {}
+    return {
+        room.name: sum(weight * (domains.at(_labels(room)) or 0) for weight, domains in pulls)
+        for room in rooms
+    }
+
+
+def crowding(board: Board, pod: PodView, rooms: Iterable[Room]) -> dict[str, float]:
+    """How many pods it would rather be apart from there are around each node."""
+    soft = [
+        each for each in pod.spec.topology_spread_constraints if each.when_unsatisfiable != _MUST
+    ]
+    if not soft:
+        return {}
+    counted = [_alike(board, pod, each) for each in soft]
+    return {room.name: sum(domains.at(_labels(room)) or 0 for domains in counted) for room in rooms}
+
+
+def seeks_company(pod: PodView) -> bool:
+    """Whether the arrival of another pod may let this one in."""
+    return bool(_required(pod)[0])
+
+
+def _spread(board: Board, pod: PodView, constraint: SpreadView) -> _Spread:
+    domains = _alike(board, pod, constraint)
+    counted = {
+        labels[domains.key]
+        for room in board.open
+        if room.node is not None
+        and domains.key in (labels := room.node.metadata.labels)
+        and _counts(pod, constraint, room.node)
+    }
+    few = len(counted) < (constraint.min_domains or 1)
+    least = 0 if few else min((domains.counts[each] for each in counted), default=0)
+    alike = _own(pod, constraint)
+    own = int(alike is not None and selector(alike).matches(pod.metadata.labels))
+    return _Spread(domains, constraint.max_skew, least, own)
+
+
+def _alike(board: Board, pod: PodView, constraint: SpreadView) -> _Domains:
+    tally = board.alike(pod, _own(pod, constraint))
+    return _Domains(constraint.topology_key, tally.domains(board.rooms, constraint.topology_key))
+
+
+def _own(pod: PodView, constraint: SpreadView) -> LabelSelector | None:
+    """The constraint's selector, narrowed to pods that have some labels in common with this one."""
+    given, labels = constraint.label_selector, pod.metadata.labels
+    keys = [key for key in constraint.match_label_keys if key in labels]
+    if given is None or not keys:
+        return given
+    return replace(given, match_labels={**given.match_labels, **{key: labels[key] for key in keys}})
+
+
+def _counts(pod: PodView, constraint: SpreadView, node: NodeView) -> bool:
+    """Whether a node counts as a place to spread to."""
+    if (constraint.node_affinity_policy or _HONOR) == _HONOR and not wanted(pod, node):
+        return False
+    taints = constraint.node_taints_policy or _IGNORE
+    return taints == _IGNORE or untolerated(node.spec.taints, pod.spec.tolerations) is None
+
+
+def _required(pod: PodView) -> tuple[tuple[PodTerm, ...], tuple[PodTerm, ...]]:
+    affinity = pod.spec.affinity
+    if affinity is None:
+        return (), ()
+    near, away = affinity.pod_affinity, affinity.pod_anti_affinity
+    return near.required if near else (), away.required if away else ()
+
+
+def _preferred(
+    board: Board, pod: PodView, affinity: PodAffinity | None, sign: int
+) -> list[tuple[int, _Domains]]:
+    if affinity is None:
+        return []
+    return [
+        (sign * each.weight, _domains(board, pod, each.pod_affinity_term))
+        for each in affinity.preferred
+    ]
+
+
+def _domains(board: Board, pod: PodView, term: PodTerm) -> _Domains:
+    key = term.topology_key
+    return _Domains(key, board.near(pod, term).domains(board.rooms, key))
+
+
+def _about(board: Board, owner: PodView, term: PodTerm, pod: PodView) -> bool:
+    """Whether a term of one pod means another."""
+    names = board.spaces(owner, term)
+    if term.label_selector is None or (names is not None and pod.metadata.namespace not in names):
+        return False
+    return selector(term.label_selector).matches(pod.metadata.labels)
+
+
+def _unwelcome(board: Board, pod: PodView) -> set[tuple[str, str]]:
+    """The domains in which a pod lives that does not want this one near."""
+    found: set[tuple[str, str]] = set()
+    for guest in board.distant.values():
+        node = board.rooms[guest.node].node
+        for term in _required(guest.pod)[1]:
+            domain = node.metadata.labels.get(term.topology_key) if node is not None else None
+            if domain is not None and _about(board, guest.pod, term, pod):
+                found.add((term.topology_key, domain))
+    return found
+
+
+def _labels(room: Room) -> Mapping[str, str]:
+    return room.node.metadata.labels if room.node is not None else {}

@@ -1,0 +1,41 @@
+"""What became of an attempt to place a pod, and how a refusal is told to people.
+
+0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. …
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+VICTIMS = "No preemption victims found for incoming pod"
+POINTLESS = "Preemption is not helpful for scheduling"
+_HEAD = "0/{} nodes are available:"
+_CLAIMS = "no new claims to deallocate, preemption:"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """No node would take a pod: how many nodes there are, and what is against each."""
+
+    nodes: int
+    reasons: Mapping[str, int] = field(default_factory=Counter)
+    stuck: int = 0
+    """How many nodes would not take it even if other pods left."""
+    before: str = ""
+    """What is against all of them alike, such as a missing claim."""
+
+    @property
+    def message(self) -> str:
+        """The refusal, in the layout of a real scheduler."""
+        if not self.nodes:
+            return "no nodes available to schedule pods"
+        told = f"{_HEAD.format(self.nodes)} {self.before or _told(self.reasons)}."
+        stuck = self.nodes if self.before else min(self.stuck, self.nodes)
+        after = {POINTLESS: stuck, VICTIMS: self.nodes - stuck}
+        return f"{told} {_CLAIMS} {_HEAD.format(self.nodes)} {_told(after)}."
+
+
+def _told(reasons: Mapping[str, int]) -> str:
+    return ", ".join(sorted(f"{count} {reason}" for reason, count in reasons.items() if count))

@@ -1,0 +1,52 @@
+"""What a pod that has no node wishes for: everything the choice of one depends on, read once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from quintant.api.core import NodeTerms
+from quintant.cluster.scheduler.demand import Demand, demand
+from quintant.cluster.scheduler.views import PodView
+from quintant.runtime import codec
+
+Locate = Callable[[str, Sequence[str]], object | None]
+"""The program that stands in for an image and a command on a real node, if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A pod to be placed."""
+
+    pod: PodView
+    demand: Demand
+    shape: bytes
+    """The same for pods that any node, empty, would treat alike."""
+    runs: bool = False
+    """Whether a real node can run it, while a simulated one would only pretend to."""
+
+    @property
+    def order(self) -> tuple[int, str, str]:
+        """Who comes first: the more important, then the older."""
+        meta = self.pod.metadata
+        return -(self.pod.spec.priority or 0), meta.creation_timestamp or "", meta.name
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """From where the volumes of a pod can be reached."""
+
+    terms: tuple[NodeTerms, ...] = ()
+
+
+ANYWHERE = Reach()
+
+
+def wish(pod: PodView, locate: Locate) -> Wish:
+    """Read a pod."""
+    spec = pod.spec
+    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+    containers = (*spec.init_containers, *spec.containers)
+    real = all(locate(each.image, each.command) for each in containers)
+    shape = codec.encode((spec.node_selector, affinity, spec.tolerations, real))
+    return Wish(pod, demand(pod), shape, real)
