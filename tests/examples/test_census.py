@@ -11,6 +11,7 @@ from quintant import ObjectMeta
 from quintant.api.container import Container
 from quintant.api.core import ConfigMap, Namespace, Pod
 from quintant.api.pod import PodSpec, PodStatus
+from quintant.cluster.controllers import controllers
 from quintant.testing import InProcessCluster, kind, named, writes
 
 example = load_example("07_census")
@@ -47,6 +48,7 @@ async def test_every_namespace_says_how_many_pods_it_has(cluster: InProcessClust
 
 
 async def test_a_namespace_that_is_gone_has_no_series(cluster: InProcessCluster) -> None:
+    await cluster.run(controllers())
     engine = await cluster.run(example.manager)
     space = await cluster.create(Namespace(metadata=ObjectMeta(name="team")))
     await cluster.create(Pod(metadata=named("a", "team"), spec=SPEC))

@@ -18,6 +18,7 @@ from quintant import Manager
 from quintant.api.core import Namespace
 from quintant.api.events import Event
 from quintant.cluster.auth import service_account
+from quintant.cluster.controllers import controllers
 from quintant.cluster.http import serve
 from quintant.runtime import when
 from quintant.runtime.client.proof import Fixed, Proof, bearer
@@ -55,6 +56,7 @@ def blocked(obj: Berth) -> bool:
 async def test_uninstalled_programs_objects_and_namespace_are_released_by_one_command(
     cluster: InProcessCluster, tmp_path: Path
 ) -> None:
+    await cluster.run(controllers())
     engine = await cluster.run(berth_manager())
     await cluster.client.create(Namespace(metadata=ObjectMeta(name="harbour")))
     for name in ("a", "b"):
@@ -73,8 +75,8 @@ async def test_uninstalled_programs_objects_and_namespace_are_released_by_one_co
         said = await command("finalizers", "release", program, "--yes", "--kubeconfig", kubeconfig)
 
     assert said.splitlines()[-1] == "released 2 objects"
+    await cluster.gone(Namespace, "harbour", "")
     assert await cluster.client.list(Berth) == []
-    assert await cluster.client.find(Namespace, "harbour") is None
 
 
 def write_kubeconfig(folder: Path, url: str) -> Path:

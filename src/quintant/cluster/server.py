@@ -254,7 +254,6 @@ class ApiServer:
         """Do what follows from the last write, until nothing does."""
         while (
             self._definitions.settle(self._writes, self._deletes)
-            or self._namespaces.settle(self._writes, self._deletes)
             or self._aggregation.settle(self._writes)
         ):
             pass
@@ -271,7 +270,6 @@ class ApiServer:
     def _reload(self) -> None:
         """Look at everything again whose consequences are drawn here."""
         self._definitions.reload()
-        self._namespaces.reload()
         self._aggregation.reload()
         self._settle()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from quintant.cluster.controllers import endpoints, endpointslices, garbage
+from quintant.cluster.controllers import endpoints, endpointslices, garbage, namespaces
 from quintant.runtime.manager import Manager
 
 NAME = "kube-controller-manager"
@@ -17,6 +17,7 @@ DECLARATIONS: tuple[Callable[[Manager], None], ...] = (
     endpoints.declare,
     endpointslices.declare,
     garbage.declare,
+    namespaces.declare,
 )
 """The `declare` of every module, in alphabetical order."""
 

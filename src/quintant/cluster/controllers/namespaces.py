@@ -1,0 +1,218 @@
+"""Namespaces that are being deleted: emptied, pods first, and then let go.
+
+Every deletable resource is deleted as a collection and listed again. What remains (pods that take
+their time, whatever has finalizers) is named in the namespace's conditions, and looked at again.
+`remains` and `conditions` are pure; their texts are those of a real cluster.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from quintant.api.core import Namespace
+from quintant.api.meta import Condition, set_condition
+from quintant.api.node import NamespaceStatus
+from quintant.cluster.controllers.pods import PodState
+from quintant.cluster.controllers.served import Everything, Served, discover, metadata_of
+from quintant.cluster.preparing import NAMESPACE_FINALIZER
+from quintant.runtime import codec
+from quintant.runtime.client.client import Client
+from quintant.runtime.clock import parse_timestamp
+from quintant.runtime.context import KeyContext
+from quintant.runtime.errors import ApiError
+from quintant.runtime.manager import Manager
+from quintant.runtime.object import Object, Request
+from quintant.runtime.resource import Resource, resource_of
+from quintant.runtime.result import Result
+
+NAME = "namespace-controller"
+TERMINATING = "Terminating"
+SOONEST_SECONDS, LATEST_SECONDS = 0.25, 8.0
+"""A namespace that is not empty yet is looked at again after a part of the time it has been going,
+within these: most are emptied at once, and some never."""
+PATIENCE = 0.25
+"""That part."""
+_BACKGROUND = {"propagationPolicy": "Background"}
+_BODY = {"content-type": "application/json"}
+_PODS = "pods"
+_FINE = {
+    "NamespaceDeletionDiscoveryFailure": (
+        "ResourcesDiscovered",
+        "All resources successfully discovered",
+    ),
+    "NamespaceDeletionGroupVersionParsingFailure": (
+        "ParsedGroupVersions",
+        "All legacy kube types successfully parsed",
+    ),
+    "NamespaceDeletionContentFailure": (
+        "ContentDeleted",
+        "All content successfully deleted, may be waiting on finalization",
+    ),
+    "NamespaceContentRemaining": ("ContentRemoved", "All content successfully removed"),
+    "NamespaceFinalizersRemaining": (
+        "ContentHasNoFinalizers",
+        "All content-preserving finalizers finished",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Remains:
+    """What is left of a namespace's content."""
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """Objects by resource, as `plural.group`."""
+    finalizers: Mapping[str, int] = field(default_factory=dict)
+    failures: tuple[str, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        return not self.counts and not self.failures
+
+
+def declare(manager: Manager) -> None:
+    """Add the namespace controller to a manager."""
+    (
+        manager.keyed(NAME)
+        .watches(Namespace, to=lambda namespace: [namespace.key] if namespace.deleting else [])
+        .watches(PodState, to=_vacated)
+        .uses(Namespace, "patch", sub="status")
+        .uses(Namespace, "update", sub="finalize")
+        .uses(Everything, "list", "delete", "deletecollection")
+        .reconcile(reconcile)
+    )
+
+
+async def reconcile(request: Request, ctx: KeyContext) -> Result | None:
+    """Empty a namespace that is being deleted, and let it go when it is empty."""
+    namespace = await ctx.client.find(Namespace, request.name)
+    if namespace is None or NAMESPACE_FINALIZER not in namespace.spec.finalizers:
+        return None
+    since = namespace.metadata.deletion_timestamp
+    if since is None:
+        return None
+    left, told = await _empty(request.name, ctx.client)
+    now = ctx.clock.now()
+    status = NamespaceStatus(
+        phase=TERMINATING, conditions=conditions(namespace.status.conditions, told, now)
+    )
+    await ctx.client.set_status(namespace, status)
+    if not left.empty:
+        return Result(after=pause((now - parse_timestamp(since)).total_seconds()))
+    await _finalize(namespace, ctx.client)
+    return None
+
+
+def pause(age: float) -> float:
+    """In how many seconds to look again at a namespace that has been going for so many."""
+    return min(max(age * PATIENCE, SOONEST_SECONDS), LATEST_SECONDS)
+
+
+def remains(found: Mapping[Resource, Iterable[Object]], failures: Iterable[str] = ()) -> Remains:
+    """What is left, counted."""
+    listed = {resource: list(objects) for resource, objects in found.items()}
+    held = Counter(
+        name for objects in listed.values() for obj in objects for name in obj.metadata.finalizers
+    )
+    counts = {
+        f"{resource.plural}.{resource.group}": len(objects)
+        for resource, objects in listed.items()
+        if objects
+    }
+    return Remains(counts, held, tuple(sorted(failures)))
+
+
+def conditions(
+    before: tuple[Condition, ...], left: Remains, now: datetime
+) -> tuple[Condition, ...]:
+    """The conditions of a namespace that is being deleted."""
+    bad: dict[str, tuple[str, str]] = {}
+    if left.failures:
+        text = f"{len(left.failures)} remaining: {', '.join(left.failures)}"
+        bad["NamespaceDeletionContentFailure"] = (
+            "ContentDeletionFailed",
+            f"Failed to delete all resource types, {text}",
+        )
+    if left.counts:
+        named = (f"{name} has {count} resource instances" for name, count in left.counts.items())
+        bad["NamespaceContentRemaining"] = (
+            "SomeResourcesRemain",
+            f"Some resources are remaining: {', '.join(sorted(named))}",
+        )
+    if left.finalizers:
+        named = (f"{name} in {count} resource instances" for name, count in left.finalizers.items())
+        bad["NamespaceFinalizersRemaining"] = (
+            "SomeFinalizersRemain",
+            f"Some content in the namespace has finalizers remaining: {', '.join(sorted(named))}",
+        )
+    for kind, fine in _FINE.items():
+        reason, message = bad.get(kind, fine)
+        before = set_condition(
+            before, kind, status=kind in bad, reason=reason, message=message, now=now
+        )
+    return before
+
+
+def _vacated(pod: PodState) -> Iterable[Request]:
+    """The namespace that a deleted pod leaves: there, it may have been waited for."""
+    return [Request(pod.metadata.namespace)] if pod.deleting else []
+
+
+async def _empty(namespace: str, client: Client) -> tuple[Remains, Remains]:
+    """Delete what is in a namespace: what is left, and what is to be told of it.
+
+    As long as there are pods, everything they may need stays. A real cluster says nothing of them.
+    """
+    resources = [each for each in await discover(client) if _deletable(each)]
+    first = [each for each in resources if each.resource.full_name == _PODS]
+    left = await _delete(namespace, first, client)
+    if not left.empty:
+        return left, Remains(failures=left.failures)
+    left = await _delete(namespace, [each for each in resources if each not in first], client)
+    return left, left
+
+
+async def _delete(namespace: str, resources: Iterable[Served], client: Client) -> Remains:
+    found: dict[Resource, Iterable[Object]] = {}
+    failures: list[str] = []
+    for each in resources:
+        try:
+            found[each.resource] = await _cleared(namespace, each, client)
+        except ApiError as error:
+            failures.append(error.message)
+    return remains(found, failures)
+
+
+async def _cleared(namespace: str, served: Served, client: Client) -> Iterable[Object]:
+    """What is left of a resource after everything was deleted."""
+    kind = metadata_of(served.resource)
+    there = await client.list(kind, namespace, live=True)
+    if not there:
+        return ()
+    if "deletecollection" in served.verbs:
+        body = codec.encode(_BACKGROUND)
+        await client.raw("DELETE", served.resource.path(namespace), body=body, headers=_BODY)
+    else:
+        for obj in there:
+            await client.delete(obj)
+    return await client.list(kind, namespace, live=True)
+
+
+async def _finalize(namespace: Namespace, client: Client) -> None:
+    """Take our finalizer off, which has a request of its own: the object is sent whole."""
+    path = resource_of(Namespace).path(name=namespace.metadata.name)
+    whole: dict[str, Any] = msgspec.json.decode(await client.raw("GET", path))
+    spec = whole.setdefault("spec", {})
+    left = [name for name in spec.get("finalizers", ()) if name != NAMESPACE_FINALIZER]
+    spec["finalizers"] = left
+    await client.raw("PUT", f"{path}/finalize", body=codec.encode(whole), headers=_BODY)
+
+
+def _deletable(served: Served) -> bool:
+    return served.preferred and served.resource.namespaced and "delete" in served.verbs
