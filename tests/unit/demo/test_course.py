@@ -1,0 +1,124 @@
+"""A system of the demo comes up step by step, or says why it does not."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+
+from quintant import Context, Manager, ObjectMeta
+from quintant.api.apps import Deployment
+from quintant.api.core import ConfigMap, Namespace, Pod
+from quintant.demo.course import Course, Progress, Stage
+from quintant.demo.reasons import SIMULATED
+from quintant.demo.systems import System
+from quintant.operators.sample import Sample, Sight
+from quintant.runtime.client.client import Client
+from quintant.runtime.client.rest import MERGE
+from quintant.runtime.installation import Program
+from quintant.testing import InProcessCluster
+
+SAMPLE = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "given"}}
+WITHIN = 30.0
+
+
+async def _nothing(obj: ConfigMap, ctx: Context[ConfigMap]) -> None:
+    """A reconciler that finds everything in order."""
+
+
+async def _look(client: Client) -> Sight:
+    found = await client.find(ConfigMap, "given", "keeper-demo", live=True)
+    return Sight(found is not None, "given" if found else "nothing yet")
+
+
+def _system() -> System:
+    manager = Manager("keeper")
+    manager.controls(ConfigMap).reconcile(_nothing)
+    sample = Sample("keeper-demo", (SAMPLE,), _look, ("kubectl get nothing",))
+    return System("keeps things", manager, Program("quintant:1", ("operator", "keeper")), sample)
+
+
+async def _available(cluster: InProcessCluster) -> None:
+    """What the workload controllers do once the operator's pod is ready."""
+    found = await cluster.eventually(Deployment, "keeper", "keeper-system")
+    status = {"observedGeneration": found.metadata.generation, "availableReplicas": 1}
+    await _patch(cluster, "/apis/apps/v1/namespaces/keeper-system/deployments/keeper", status)
+
+
+async def _patch(cluster: InProcessCluster, path: str, status: dict[str, Any]) -> None:
+    await cluster.client.raw(
+        "PATCH",
+        f"{path}/status",
+        body=msgspec.json.encode({"status": status}),
+        headers={"content-type": MERGE},
+    )
+
+
+async def test_system_is_installed_started_and_shown(cluster: InProcessCluster) -> None:
+    told: list[Progress] = []
+    course = Course.of(_system(), cluster.client, told.append)
+    end, _ = await asyncio.gather(course.run(WITHIN), _available(cluster))
+    assert end.stage is Stage.RUNNING
+    assert end.said == "given"
+    stages = list(dict.fromkeys(progress.stage for progress in told))
+    assert stages == [Stage.INSTALLING, Stage.STARTING, Stage.CONVERGING, Stage.RUNNING]
+
+
+async def test_system_that_does_not_start_in_time_fails_with_what_its_pods_say(
+    cluster: InProcessCluster,
+) -> None:
+    course = Course.of(_system(), cluster.client, lambda _: None)
+    end, _ = await asyncio.gather(course.run(WITHIN), _crashing(cluster, "keeper-system"))
+    assert end.stage is Stage.FAILED
+    assert end.said == "not there after 30 s"
+    assert (
+        "pod keeper-system/p, container c: CrashLoopBackOff back-off; it ended with 3 (Error)"
+        in end.reasons
+    )
+
+
+async def test_simulated_pod_does_not_count_for_a_sample(cluster: InProcessCluster) -> None:
+    course = Course.of(_system(), cluster.client, lambda _: None)
+
+    async def pretend() -> None:
+        await _available(cluster)
+        await cluster.eventually(ConfigMap, "given", "keeper-demo")
+
+    await cluster.create(Namespace(metadata=ObjectMeta(name="keeper-demo")))
+    await _pod(cluster, "keeper-demo", {SIMULATED: "true"})
+    end, _ = await asyncio.gather(course.run(WITHIN), pretend())
+    assert end.stage is Stage.FAILED
+    assert "pod keeper-demo/p is only simulated" in end.reasons
+
+
+async def test_refusal_of_the_server_is_told(cluster: InProcessCluster) -> None:
+    system = _system()
+    gadget = {"apiVersion": "v1", "kind": "Gadget", "metadata": {"name": "x"}}
+    broken = Sample("keeper-demo", (gadget,), _look, ())
+    course = Course.of(
+        System("keeps things", system.manager, system.program, broken),
+        cluster.client,
+        lambda _: None,
+    )
+    end, _ = await asyncio.gather(course.run(WITHIN), _available(cluster))
+    assert (end.stage, end.said) == (Stage.FAILED, "cannot apply Gadget")
+
+
+async def _crashing(cluster: InProcessCluster, namespace: str) -> None:
+    await cluster.eventually(Deployment, "keeper", namespace)
+    await _pod(cluster, namespace, {})
+    state = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}}
+    ended = {"terminated": {"exitCode": 3, "reason": "Error"}}
+    status = {"name": "c", "state": state, "lastState": ended, "restartCount": 1}
+    await _patch(cluster, f"/api/v1/namespaces/{namespace}/pods/p", {"containerStatuses": [status]})
+
+
+async def _pod(cluster: InProcessCluster, namespace: str, annotations: dict[str, str]) -> None:
+    body = {
+        "metadata": {"name": "p", "annotations": annotations},
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+    }
+    path = f"/api/v1/namespaces/{namespace}/pods"
+    await cluster.client.raw("POST", path, body=msgspec.json.encode(body))
+    assert await cluster.get(Pod, "p", namespace)
