@@ -79,7 +79,7 @@ async def running(plan: Plan = Plan(), clock: Clock = SystemClock()) -> AsyncIte
         host, port = plan.address.host, plan.address.port
         url = await stack.enter_async_context(serve(server, host, port, pki.context()))
         if plan.controllers and DECLARATIONS:
-            component = Component(controllers())
+            component = Component(controllers(pki.authority))
             await stack.enter_async_context(employed(server, component, clock, Chance()))
         address = replace(plan.address, port=int(url.rpartition(":")[2]))
         document = kubeconfig(_url(address), pki)

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from quintant.cluster.controllers import endpoints, endpointslices, garbage, namespaces
+from quintant.cluster.controllers import (
+    endpoints,
+    endpointslices,
+    equipment,
+    garbage,
+    namespaces,
+)
 from quintant.runtime.manager import Manager
 
 NAME = "kube-controller-manager"
@@ -16,15 +22,21 @@ NAME = "kube-controller-manager"
 DECLARATIONS: tuple[Callable[[Manager], None], ...] = (
     endpoints.declare,
     endpointslices.declare,
+    equipment.declare,
     garbage.declare,
     namespaces.declare,
 )
 """The `declare` of every module, in alphabetical order."""
 
 
-def controllers() -> Manager:
-    """All controllers of a cluster, to be run by one process."""
+def controllers(authority: bytes = b"") -> Manager:
+    """All controllers of a cluster, to be run by one process.
+
+    `authority` is the certificate (PEM) that pods are to trust; without one they are given none.
+    """
     manager = Manager(NAME)
     for declare in DECLARATIONS:
         declare(manager)
+    if authority:
+        equipment.publishing(authority)(manager)
     return manager
