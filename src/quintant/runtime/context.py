@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar
 
+from quintant.api.meta import ObjectReference
 from quintant.runtime.client.client import Client
 from quintant.runtime.clock import Chance, Clock
 from quintant.runtime.logs import Logger
@@ -26,7 +27,13 @@ class Recorder(Protocol):
     """Where events go; never waits, never raises."""
 
     def event(
-        self, regarding: Object, type: EventType, reason: str, note: str, *, action: str = ""
+        self,
+        regarding: Object | ObjectReference,
+        type: EventType,
+        reason: str,
+        note: str,
+        *,
+        action: str = "",
     ) -> None: ...
 
 
@@ -94,14 +101,17 @@ class KeyContext:
 
     def event(
         self,
-        regarding: Object,
+        regarding: Object | ObjectReference,
         reason: str,
         note: str,
         *,
         type: EventType = "Normal",
         action: str = "",
     ) -> None:
-        """Tell the user what happened to an object. Never waits, never raises."""
+        """Tell the user what happened to an object, or to a part that a reference names.
+
+        Never waits, never raises.
+        """
         self.recorder.event(regarding, type, reason, note, action=action)
 
 

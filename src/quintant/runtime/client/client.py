@@ -114,11 +114,13 @@ class Client(Reader):
         foreground: bool = False,
         orphan: bool = False,
         unchanged: bool = False,
+        grace: int | None = None,
     ) -> None:
         """Delete this very object; it is no error if it is gone already.
 
         Conflict if a namesake has taken its place, or, with `unchanged`, if it changed since it was
-        read. `foreground` deletes its dependants first, `orphan` none of them.
+        read. `foreground` deletes its dependants first, `orphan` none of them. `grace` is what a
+        pod gets instead of its own grace period, in seconds: with 0 it is gone at once.
         """
         self.fence()
         meta = obj.metadata
@@ -130,6 +132,7 @@ class Client(Reader):
                 "Foreground" if foreground else "Orphan" if orphan else "Background"
             ),
             "preconditions": preconditions,
+            **({} if grace is None else {"gracePeriodSeconds": grace}),
             **({"dryRun": ["All"]} if self.dry_run else {}),
         }
         await uninterrupted(self._delete(obj, options))
