@@ -158,6 +158,7 @@ class Address(Model):
 class PodStatus(Model):
     """What became of a pod."""
 
+    observed_generation: int | None = None
     phase: str = ""
     conditions: tuple[Condition, ...] = ()
     message: str = ""
