@@ -1,0 +1,40 @@
+"""What is wrong with a simulated node, as its annotation says.
+
+kubectl annotate node sim-0001 simulated.quintant.dev/fault=dead
+kubectl annotate node sim-0001 simulated.quintant.dev/fault-        # well again
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from quintant.cluster.simulated.labels import FAULT
+from quintant.runtime.object import Object
+
+
+class Fault(Enum):
+    """How a node fails."""
+
+    NONE = ""
+    """It does not."""
+    DEAD = "dead"
+    """It is off: nothing is heard of it, and its pods start anew when it is on again."""
+    PARTITIONED = "partitioned"
+    """Nothing is heard of it, and it hears nothing; its pods go on meanwhile."""
+    NOT_READY = "not-ready"
+    """It says itself that it is not ready."""
+    FULL = "full"
+    """Its memory is used up."""
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing is heard of the node."""
+        return self in (Fault.DEAD, Fault.PARTITIONED)
+
+
+_KNOWN = {fault.value: fault for fault in Fault}
+
+
+def fault_of(node: Object) -> Fault:
+    """What is wrong with a node; a word that nobody knows means nothing."""
+    return _KNOWN.get(node.metadata.annotations.get(FAULT, ""), Fault.NONE)

@@ -1,0 +1,151 @@
+"""Simulated nodes: what they have, where they are, and what they say of themselves. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from zlib import crc32
+
+from quintant.api.meta import condition_of
+from quintant.api.node import NodeAddress, NodeCondition, NodeInfo
+from quintant.api.quantity import Quantity
+from quintant.cluster.simulated.faults import Fault
+from quintant.cluster.simulated.labels import SIMULATED
+from quintant.cluster.simulated.views import SimNode, SimNodeStatus
+from quintant.runtime.clock import timestamp
+from quintant.runtime.object import ObjectMeta, replace
+from quintant.version import KUBERNETES
+
+ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
+SIZE: Mapping[str, Quantity] = {
+    "cpu": Quantity("8"),
+    "memory": Quantity("32Gi"),
+    "pods": Quantity("110"),
+    "ephemeral-storage": Quantity("100Gi"),
+}
+"""What a simulated node has that does not say otherwise: a common machine."""
+REGION_NAME = "region-1"
+_LABELS = {
+    SIMULATED: "true",
+    "beta.kubernetes.io/arch": "amd64",
+    "beta.kubernetes.io/os": "linux",
+    "kubernetes.io/arch": "amd64",
+    "kubernetes.io/os": "linux",
+    "node.kubernetes.io/instance-type": "simulated",
+    "node-role.kubernetes.io/simulated": "",
+}
+_INFO = NodeInfo(
+    os_image="simulated",
+    kernel_version="simulated",
+    container_runtime_version="simulated://1.0",
+    kubelet_version=KUBERNETES,
+    operating_system="linux",
+    architecture="amd64",
+)
+# Type, status when all is well, reason and message then.
+_WELL = (
+    (
+        "MemoryPressure",
+        "False",
+        "KubeletHasSufficientMemory",
+        "kubelet has sufficient memory available",
+    ),
+    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+    ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+)
+_FAULTY = {
+    Fault.NOT_READY: ("Ready", "False", "KubeletNotReady", "the node was told not to be ready"),
+    Fault.FULL: (
+        "MemoryPressure",
+        "True",
+        "KubeletHasInsufficientMemory",
+        "kubelet has insufficient memory available",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """How many simulated nodes a cluster begins with, and in how many zones."""
+
+    nodes: int = 0
+    zones: int = 3
+    """Three, as most clouds have."""
+
+    def members(self, now: datetime) -> Iterator[SimNode]:
+        """The nodes: sim-0001, sim-0002, … one zone after the other, ready from the start."""
+        for number in range(1, self.nodes + 1):
+            name, zone = f"sim-{number:04}", f"zone-{_letter((number - 1) % self.zones)}"
+            places = {"kubernetes.io/hostname": name, ZONE: zone, REGION: REGION_NAME}
+            made = SimNode(metadata=ObjectMeta(name=name, labels={**_LABELS, **places}))
+            yield replace(made, status=status_of(made, Fault.NONE, now))
+
+
+def status_of(node: SimNode, fault: Fault, now: datetime) -> SimNodeStatus:
+    """What a node says of itself; what it has is kept if somebody has said it already."""
+    said = node.status
+    return SimNodeStatus(
+        capacity=said.capacity or SIZE,
+        allocatable=said.allocatable or said.capacity or SIZE,
+        conditions=tuple(_condition(node, *each, now) for each in _verdicts(fault)),
+        addresses=said.addresses or _addresses(node.metadata.name),
+        node_info=_INFO,
+    )
+
+
+def settled(node: SimNode, wanted: SimNodeStatus) -> bool:
+    """Whether a node says all that, whenever it last said it."""
+    return _timeless(node.status) == _timeless(wanted)
+
+
+def host_of(name: str) -> str:
+    """The address of a simulated node: nobody answers there, but it is always the same."""
+    number = crc32(name.encode())
+    return f"10.{number >> 16 & 63}.{number >> 8 & 255}.{number & 255}"
+
+
+def _verdicts(fault: Fault) -> Iterator[tuple[str, str, str, str]]:
+    wrong = _FAULTY.get(fault)
+    for each in _WELL:
+        yield wrong if wrong is not None and wrong[0] == each[0] else each
+
+
+def _condition(
+    node: SimNode, type: str, status: str, reason: str, message: str, now: datetime
+) -> NodeCondition:
+    known = condition_of(node.status.conditions, type)
+    since = known.last_transition_time if known is not None and known.status == status else None
+    return NodeCondition(
+        type=type,
+        status=status,
+        reason=reason,
+        message=message,
+        last_heartbeat_time=timestamp(now),
+        last_transition_time=since or timestamp(now),
+    )
+
+
+def _addresses(name: str) -> tuple[NodeAddress, ...]:
+    return (
+        NodeAddress(type="InternalIP", address=host_of(name)),
+        NodeAddress(type="Hostname", address=name),
+    )
+
+
+def _timeless(status: SimNodeStatus) -> SimNodeStatus:
+    known = {each[0] for each in _WELL}
+    conditions = sorted(
+        (
+            replace(each, last_heartbeat_time=None, last_transition_time=None)
+            for each in status.conditions
+            if each.type in known
+        ),
+        key=lambda each: each.type,
+    )
+    return replace(status, conditions=tuple(conditions))
+
+
+def _letter(number: int) -> str:
+    return chr(ord("a") + number) if number < 26 else f"z{number}"

@@ -1,0 +1,158 @@
+"""What a simulated pod says of itself after a stage. Pure.
+
+Conditions, reasons and the order of things are those of a kubelet; ids and the pod's reason say
+that nothing runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from quintant.api.meta import Condition, condition_of, set_condition
+from quintant.api.pod import Address, ContainerState, Running, Terminated, Waiting
+from quintant.cluster.simulated.labels import REASON
+from quintant.cluster.simulated.stages import Next
+from quintant.cluster.simulated.views import SimContainer, SimPod, SimPodStatus, Told
+from quintant.runtime.clock import timestamp
+
+SCHEME = "simulated://"
+"""What ids of containers and images begin with, as containerd:// does elsewhere."""
+MESSAGE = "nothing runs: no program of this machine stands for the image"
+REBOOT = Next(state="running", ready=True, restart=True, exit_code=255, reason="Unknown")
+"""What becomes of a pod whose node was off."""
+_OVER = ("Succeeded", "Failed")
+_SIDECAR = "Always"
+_NOTHING = ContainerState()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a simulated pod is."""
+
+    address: str
+    host: str
+
+
+def after(pod: SimPod, step: Next, place: Place, now: datetime) -> SimPodStatus:
+    """The status of a pod after a step of its life."""
+    phase = step.phase or pod.status.phase or "Pending"
+    ready = step.ready if step.ready is not None else bool(pod.first and pod.first.ready)
+    return SimPodStatus(
+        observed_generation=pod.metadata.generation or None,
+        phase=phase,
+        conditions=_conditions(pod, phase, ready, now),
+        reason=REASON,
+        message=MESSAGE,
+        host_ip=place.host,
+        host_ips=(Address(ip=place.host),),
+        pod_ip=place.address,
+        pod_ips=(Address(ip=place.address),),
+        start_time=pod.status.start_time or timestamp(now),
+        init_container_statuses=tuple(_before(pod, each, now) for each in pod.spec.init_containers),
+        container_statuses=tuple(_during(pod, each, step, now) for each in pod.spec.containers),
+    )
+
+
+def _conditions(pod: SimPod, phase: str, ready: bool, now: datetime) -> tuple[Condition, ...]:
+    over = phase in _OVER
+    ended = {"Succeeded": "PodCompleted", "Failed": "PodFailed"}.get(phase, "ContainersNotReady")
+    reason = "" if ready else ended
+    verdicts = (
+        ("PodReadyToStartContainers", not over, ""),
+        ("Initialized", True, "PodCompleted" if phase == "Succeeded" else ""),
+        ("Ready", ready and not _ungated(pod), reason or _ungated(pod)),
+        ("ContainersReady", ready, reason),
+        ("PodScheduled", True, ""),
+    )
+    found: list[Condition] = []
+    for type, status, why in verdicts:
+        known = condition_of(pod.status.conditions, type)
+        given = (known,) if known is not None else ()
+        generation = pod.metadata.generation or None
+        found += set_condition(
+            given, type, status=status, reason=why, generation=generation, now=now
+        )
+    return tuple(found)
+
+
+def _ungated(pod: SimPod) -> str:
+    """The reason why a pod is not ready although its containers are: a readiness gate."""
+    for gate in pod.spec.readiness_gates:
+        found = condition_of(pod.status.conditions, gate.condition_type)
+        if found is None or found.status != "True":
+            return "ReadinessGatesNotReady"
+    return ""
+
+
+def _before(pod: SimPod, container: SimContainer, now: datetime) -> Told:
+    """A container that comes first: it has ended well, or goes on beside the others."""
+    known = _said(pod.status.init_container_statuses, container)
+    if known is not None:
+        return known
+    moment = timestamp(now)
+    if container.restart_policy == _SIDECAR:
+        state = ContainerState(running=Running(started_at=moment))
+    else:
+        state = ContainerState(terminated=_ended(moment, moment, 0, "Completed"))
+    return _status(pod, container, state, ready=True)
+
+
+def _during(pod: SimPod, container: SimContainer, step: Next, now: datetime) -> Told:
+    known = _said(pod.status.container_statuses, container)
+    restarts = (known.restart_count if known is not None else 0) + step.restart
+    ready = step.ready if step.ready is not None else bool(known and known.ready)
+    state, last = _states(known, step, now)
+    return _status(pod, container, state, last, ready=ready, restarts=restarts)
+
+
+def _states(known: Told | None, step: Next, now: datetime) -> tuple[ContainerState, ContainerState]:
+    """What a container is now, and what it was before."""
+    state = known.state if known is not None else _NOTHING
+    last = known.last_state if known is not None else _NOTHING
+    moment, since = timestamp(now), state.running.started_at if state.running else None
+    if not step.state:
+        return state, last
+    if state.running is not None and step.state != "terminated":
+        reason = step.reason if step.state == "running" else "Error"
+        last = ContainerState(terminated=_ended(since, moment, step.exit_code, reason))
+    match step.state:
+        case "running":
+            return ContainerState(running=Running(started_at=moment)), last
+        case "terminated":
+            ended = _ended(since, moment, step.exit_code, step.reason)
+            return ContainerState(terminated=ended), last
+    return ContainerState(waiting=Waiting(reason=step.reason, message=step.message)), last
+
+
+def _ended(since: str | None, at: str, code: int, reason: str) -> Terminated:
+    told = reason or ("Error" if code else "Completed")
+    return Terminated(exit_code=code, reason=told, started_at=since or at, finished_at=at)
+
+
+def _status(
+    pod: SimPod,
+    container: SimContainer,
+    state: ContainerState,
+    last: ContainerState = _NOTHING,
+    *,
+    ready: bool,
+    restarts: int = 0,
+) -> Told:
+    begun = state.waiting is None or last.terminated is not None
+    incarnation = f"{SCHEME}{pod.metadata.uid}/{container.name}/{restarts}"
+    return Told(
+        name=container.name,
+        ready=ready,
+        started=state.running is not None,
+        restart_count=restarts,
+        image=container.image,
+        image_id=SCHEME + container.image if begun else "",
+        container_id=incarnation if begun else "",
+        state=state,
+        last_state=last,
+    )
+
+
+def _said(statuses: tuple[Told, ...], container: SimContainer) -> Told | None:
+    return next((each for each in statuses if each.name == container.name), None)

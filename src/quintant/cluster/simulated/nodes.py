@@ -1,0 +1,107 @@
+"""Simulated nodes at work: each says how it is, and one task renews the leases of all of them.
+
+A node is simulated if it has the label, whoever made it. One whose fault is that nothing is heard
+of it is left alone: no status, no lease.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from quintant.api.coordination import Lease, LeaseSpec
+from quintant.cluster.simulated.faults import fault_of
+from quintant.cluster.simulated.fleet import Fleet, settled, status_of
+from quintant.cluster.simulated.labels import SIMULATED
+from quintant.cluster.simulated.views import SimNode
+from quintant.runtime import codec
+from quintant.runtime.client.client import Client
+from quintant.runtime.client.rest import MERGE, Patch
+from quintant.runtime.clock import Clock, micro_timestamp, parse_timestamp
+from quintant.runtime.context import Context
+from quintant.runtime.errors import AlreadyExists, NotFound
+from quintant.runtime.object import ObjectMeta, OwnerReference, Request
+from quintant.runtime.result import Result
+
+LEASES = "kube-node-lease"
+"""The namespace of the leases of nodes."""
+LEASE_SECONDS = 40
+RENEW_SECONDS = 10
+"""A lease is renewed so often: a kubelet does it at a quarter of its time, too."""
+REPORT_SECONDS = 300.0
+"""How often a node that is as it was says so again, in its status."""
+
+
+async def reconcile(node: SimNode, ctx: Context[SimNode]) -> Result | None:
+    """Have a node say how it is."""
+    fault, now = fault_of(node), ctx.clock.now()
+    if fault.silent or not is_simulated(node):
+        return None
+    wanted = status_of(node, fault, now)
+    if settled(node, wanted):
+        said = [each.last_heartbeat_time for each in node.status.conditions]
+        oldest = min((parse_timestamp(each) for each in said if each), default=now)
+        left = (oldest + timedelta(seconds=REPORT_SECONDS) - now).total_seconds()
+        if left > 0:
+            return Result(after=left)
+    await ctx.client.set_status(node, wanted)
+    return Result(after=REPORT_SECONDS)
+
+
+class Heart:
+    """The task that makes the nodes of a fleet, and keeps all simulated nodes alive."""
+
+    def __init__(self, fleet: Fleet, clock: Clock) -> None:
+        self._fleet, self._clock = fleet, clock
+        self._leased: set[str] = set()
+
+    async def __call__(self, client: Client) -> None:
+        """Beat for ever. Every second a tenth of the nodes have their turn."""
+        await self._enlist(client)
+        beat = 0
+        while True:
+            nodes = [node for node in await client.list(SimNode) if is_simulated(node)]
+            for at, node in enumerate(nodes):
+                if at % RENEW_SECONDS == beat % RENEW_SECONDS or self._new(node):
+                    await self._renew(client, node)
+            self._leased &= {node.metadata.uid for node in nodes}
+            beat += 1
+            await asyncio.sleep(1)
+
+    async def _enlist(self, client: Client) -> None:
+        for node in self._fleet.members(self._clock.now()):
+            try:
+                await client.create(node)
+            except AlreadyExists:
+                continue
+
+    def _new(self, node: SimNode) -> bool:
+        return node.metadata.uid not in self._leased
+
+    async def _renew(self, client: Client, node: SimNode) -> None:
+        if fault_of(node).silent:
+            return
+        self._leased.add(node.metadata.uid)
+        now = micro_timestamp(self._clock.now())
+        patch = Patch(MERGE, codec.encode({"spec": {"renewTime": now}}), idempotent=True)
+        name = node.metadata.name
+        query = {"fieldManager": client.manager}
+        try:
+            await client.rest.patch(Lease, Request(name, LEASES), patch, query=query)
+        except NotFound:
+            await client.create(_lease(node, now))
+
+
+def _lease(node: SimNode, now: str) -> Lease:
+    meta = node.metadata
+    owner = OwnerReference(api_version="v1", kind="Node", name=meta.name, uid=meta.uid)
+    spec = LeaseSpec(
+        holder_identity=meta.name, lease_duration_seconds=LEASE_SECONDS, renew_time=now
+    )
+    placed = ObjectMeta(name=meta.name, namespace=LEASES, owner_references=(owner,))
+    return Lease(metadata=placed, spec=spec)
+
+
+def is_simulated(node: SimNode) -> bool:
+    """Whether no machine stands behind a node."""
+    return node.metadata.labels.get(SIMULATED) == "true"

@@ -1,0 +1,171 @@
+"""Simulated pods at work: one stage after the other, as long as their node is heard of.
+
+A pod is simulated if its node is, or if it is on the real node and no program stands for one of
+its images. Other nodes are somebody else's, and their pods are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+
+from quintant.api.core import Pod
+from quintant.cluster.node.addresses import HOST, Addresses
+from quintant.cluster.simulated.faults import Fault, fault_of
+from quintant.cluster.simulated.fleet import host_of
+from quintant.cluster.simulated.labels import POD
+from quintant.cluster.simulated.life import REBOOT, Place, after
+from quintant.cluster.simulated.nodes import is_simulated
+from quintant.cluster.simulated.stages import Next, Stage, Stages
+from quintant.cluster.simulated.views import SimNode, SimPod, SimPodStatus
+from quintant.runtime import codec
+from quintant.runtime.client.rest import APPLY
+from quintant.runtime.clock import monotonic
+from quintant.runtime.context import EventType, KeyContext
+from quintant.runtime.errors import NotFound
+from quintant.runtime.object import Request
+from quintant.runtime.resource import resource_of
+from quintant.runtime.result import Result
+
+NETWORK = IPv4Network("10.244.0.0/14")
+"""Addresses of simulated pods, a quarter of a million; nobody answers there."""
+_HEADERS = {"content-type": APPLY}
+
+Locate = Callable[[str, Sequence[str]], object | None]
+"""The program that stands for an image and a command, if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """When the stage of a pod ends."""
+
+    stage: Stage
+    restarts: int
+    at: float
+
+
+class Pods:
+    """Leads simulated pods through their stages."""
+
+    def __init__(self, stages: Stages, locate: Locate, real: str) -> None:
+        self._stages, self._locate, self._real = stages, locate, real
+        self._due: dict[Request, Due] = {}
+        self._off: set[str] = set()
+        """The pods whose node is off."""
+        self._addresses = Addresses(NETWORK)
+        self._given: dict[Request, str] = {}
+        self._on: dict[str, dict[Request, None]] = {}
+
+    async def __call__(self, request: Request, ctx: KeyContext) -> Result | None:
+        """Lead a pod on. Keys, for a pod that is being deleted has a stage, too."""
+        pod = await ctx.client.find(SimPod, request.name, request.namespace)
+        if pod is None:
+            self._forget(request)
+            return None
+        name = pod.spec.node_name
+        if not name:
+            return None
+        self._on.setdefault(name, {})[request] = None
+        node = await ctx.client.find(SimNode, name)
+        if node is None or not self._pretended(pod, node):
+            return None
+        fault = fault_of(node)
+        if fault.silent:
+            self._due.pop(pod.key, None)
+            if fault is Fault.DEAD:
+                self._off.add(pod.metadata.uid)
+            return None
+        if self._rebooted(pod):
+            await self._tell(pod, REBOOT, ctx)
+            return None
+        stage = self._stages.of(pod)
+        if stage is None or stage.next is None:
+            return None
+        return await self._live(pod, stage, stage.next, ctx)
+
+    def on(self, node: SimNode) -> Iterable[Request]:
+        """The pods that are led on a node."""
+        return tuple(self._on.get(node.metadata.name, ()))
+
+    def _forget(self, key: Request) -> None:
+        self._due.pop(key, None)
+        self._addresses.free(self._given.pop(key, ""))
+        for keys in self._on.values():
+            keys.pop(key, None)
+
+    def _pretended(self, pod: SimPod, node: SimNode) -> bool:
+        if is_simulated(node):
+            return True
+        containers = (*pod.spec.init_containers, *pod.spec.containers)
+        run = all(self._locate(each.image, each.command) for each in containers)
+        return node.metadata.name == self._real and not run
+
+    def _rebooted(self, pod: SimPod) -> bool:
+        """Whether a pod's node was off and is on again."""
+        if pod.metadata.uid not in self._off:
+            return False
+        self._off.discard(pod.metadata.uid)
+        return pod.first is not None and pod.first.state.running is not None and not pod.deleting
+
+    async def _live(self, pod: SimPod, stage: Stage, step: Next, ctx: KeyContext) -> Result | None:
+        due, now = self._due.get(pod.key), monotonic()
+        if due is None or due.stage is not stage or due.restarts != pod.restarts:
+            seconds = stage.seconds(pod.restarts, ctx.chance)
+            due = self._due[pod.key] = Due(stage, pod.restarts, now + seconds)
+        if due.at > now:
+            return Result(after=due.at - now)
+        del self._due[pod.key]
+        if step.delete:
+            await self._delete(pod, ctx)
+        else:
+            await self._tell(pod, step, ctx)
+        if stage.event is not None:
+            told = stage.event
+            kind: EventType = "Normal" if told.type == "Normal" else "Warning"
+            ctx.event(pod, told.reason, told.message, type=kind)
+        return None
+
+    async def _tell(self, pod: SimPod, step: Next, ctx: KeyContext) -> None:
+        """Write what a step makes of a pod, and that it is simulated, in one go."""
+        status = after(pod, step, self._place(pod), ctx.clock.now())
+        if status == pod.status:
+            return
+        path = resource_of(Pod).path(pod.metadata.namespace, pod.metadata.name, "status")
+        query = f"fieldManager={ctx.client.manager}&force=true"
+        try:
+            await ctx.client.raw(
+                "PATCH", f"{path}?{query}", body=_body(pod, status), headers=_HEADERS
+            )
+        except NotFound:
+            ctx.log.debug("pod went away")
+
+    async def _delete(self, pod: SimPod, ctx: KeyContext) -> None:
+        path = resource_of(Pod).path(pod.metadata.namespace, pod.metadata.name)
+        options = {"gracePeriodSeconds": 0, "preconditions": {"uid": pod.metadata.uid}}
+        headers = {"content-type": "application/json"}
+        try:
+            await ctx.client.raw("DELETE", path, body=codec.encode(options), headers=headers)
+        except NotFound:
+            ctx.log.debug("pod went away")
+
+    def _place(self, pod: SimPod) -> Place:
+        host = HOST if pod.spec.node_name == self._real else host_of(pod.spec.node_name)
+        if pod.spec.host_network:
+            return Place(host, host)
+        if pod.key not in self._given:
+            self._given[pod.key] = self._addresses.take(pod.status.pod_ip)
+        return Place(self._given[pod.key], host)
+
+
+def _body(pod: SimPod, status: SimPodStatus) -> bytes:
+    where, meta = resource_of(Pod), pod.metadata
+    about = {"name": meta.name, "namespace": meta.namespace, "uid": meta.uid}
+    return codec.encode(
+        {
+            "apiVersion": where.api_version,
+            "kind": where.kind,
+            "metadata": {**about, "annotations": {POD: "true"}},
+            "status": status,
+        }
+    )

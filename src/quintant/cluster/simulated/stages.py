@@ -1,0 +1,169 @@
+"""Stages: what happens to a simulated pod, and when, as data.
+
+A pod is in the first stage whose `match` holds. After its delay the stage's `next` happens, and the
+pod is looked at again. Stages from a file come before those of every pod (`defaults`):
+
+    stages:
+    - name: crash
+      match: {labels: {app: flaky}, phase: Running, state: running}
+      delay: 5
+      next: {state: waiting, reason: CrashLoopBackOff, exitCode: 1, ready: false}
+    - name: again
+      match: {labels: {app: flaky}, reason: CrashLoopBackOff}
+      delay: 10
+      growth: 2
+      next: {state: running, ready: true, restart: true}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from quintant.cluster.simulated.labels import FATE
+from quintant.cluster.simulated.views import SimPod
+from quintant.runtime.clock import Chance
+from quintant.runtime.errors import ConfigError
+from quintant.runtime.object import Model
+from quintant.runtime.owner import controller_of
+from quintant.runtime.yaml import documents
+
+ANY = "*"
+LONGEST_SECONDS = 300.0
+"""Where a delay that grows with restarts stops growing, as a kubelet's does."""
+NEW = "new"
+STATES = ("", "waiting", "running", "terminated")
+
+
+class Match(Model):
+    """Which pods are in a stage: all that is given holds."""
+
+    phase: str = ""
+    """Pending, Running, Succeeded or Failed."""
+    labels: Mapping[str, str] = {}
+    annotations: Mapping[str, str] = {}
+    namespace: str = ""
+    owner: str = ""
+    """The kind of the pod's controller, such as Job."""
+    fate: str = ""
+    """The pod's annotation of that name; empty means that it has none, "*" that any will do."""
+    state: str = ""
+    """What the first container is: new (nothing is said of it), waiting, running or terminated."""
+    reason: str = ""
+    """The reason of that state."""
+    restarts: int | None = None
+    """The first container was restarted so often, at least."""
+    deleting: bool = False
+    """Somebody asked for its deletion; without this, nobody did."""
+
+    def holds(self, pod: SimPod, fate: str) -> bool:
+        """Whether a pod is in the stage."""
+        meta, first = pod.metadata, pod.first
+        found = first.told if first is not None else (NEW, "")
+        owner = controller_of(pod)
+        return (
+            self.deleting is pod.deleting
+            and self.fate in (ANY, fate)
+            and self.phase in ("", pod.status.phase or "Pending")
+            and self.namespace in ("", meta.namespace)
+            and self.owner in ("", owner.kind if owner is not None else "")
+            and self.state in ("", found[0])
+            and self.reason in ("", found[1])
+            and (self.restarts is None or pod.restarts >= self.restarts)
+            and self.labels.items() <= meta.labels.items()
+            and self.annotations.items() <= meta.annotations.items()
+        )
+
+
+class Next(Model):
+    """What happens at the end of a stage; what is not given stays as it is."""
+
+    phase: str = ""
+    state: str = ""
+    """What the containers become: waiting, running or terminated."""
+    reason: str = ""
+    message: str = ""
+    exit_code: int = 0
+    """Of what ran before, if it runs no more."""
+    ready: bool | None = None
+    restart: bool = False
+    """Whether the containers' restarts are counted up."""
+    delete: bool = False
+    """Whether the pod goes away: its grace is over."""
+
+
+class Note(Model):
+    """An event to tell of the end of a stage."""
+
+    reason: str
+    message: str = ""
+    type: str = "Normal"
+
+
+class Stage(Model):
+    """A stage of a pod's life."""
+
+    name: str
+    match: Match = Match()
+    delay: float = 0.0
+    """Seconds until it ends."""
+    jitter: float = 0.0
+    """Seconds that are added at random, at most."""
+    growth: float = 1.0
+    """By which the delay is multiplied for every restart so far."""
+    next: Next | None = None
+    """What happens then; None means that the stage never ends."""
+    event: Note | None = None
+
+    def seconds(self, restarts: int, chance: Chance) -> float:
+        """How long it lasts for a pod that was restarted so often."""
+        grown = self.delay
+        if self.growth > 1 and restarts:
+            # Beyond a few dozen restarts the power overflows, long after the limit is reached.
+            grown = min(self.delay * self.growth ** min(restarts, 64), LONGEST_SECONDS)
+        return grown + (chance.uniform(0, self.jitter) if self.jitter else 0.0)
+
+
+class Stages:
+    """All stages, in the order in which they are tried."""
+
+    def __init__(self, stages: Sequence[Stage]) -> None:
+        self._stages = tuple(stages)
+        self._fates = {stage.match.fate for stage in stages} - {"", ANY}
+
+    def of(self, pod: SimPod) -> Stage | None:
+        """The stage a pod is in. A fate that no stage knows counts as none."""
+        asked = pod.metadata.annotations.get(FATE, "")
+        fate = asked if asked in self._fates else ""
+        return next((each for each in self._stages if each.match.holds(pod, fate)), None)
+
+
+class _File(Model):
+    stages: tuple[Stage, ...]
+
+
+def load(path: Path) -> tuple[Stage, ...]:
+    """The stages of a file; ConfigError says what is wrong with it."""
+    try:
+        read = documents(path.read_bytes(), str(path))
+        found = [msgspec.convert(each, _File) for each in read]
+    except OSError as error:
+        raise _unusable(path, error.strerror or str(error)) from error
+    except msgspec.ValidationError as error:
+        raise _unusable(path, str(error)) from error
+    stages = tuple(stage for file in found for stage in file.stages)
+    for stage in stages:
+        before, then = stage.match.state, stage.next.state if stage.next else ""
+        if before not in (NEW, *STATES) or then not in STATES:
+            raise _unusable(path, f"stage {stage.name!r} names an unknown state")
+    return stages
+
+
+def _unusable(path: Path, why: str) -> ConfigError:
+    return ConfigError(
+        f"cannot read the stages in {path}",
+        because=why,
+        hint="stages: [{name: late, match: {phase: Pending}, delay: 30, next: {phase: Running}}]",
+    )

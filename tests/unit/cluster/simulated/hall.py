@@ -1,0 +1,59 @@
+"""A cluster with a scheduler and simulated nodes, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from random import Random
+from typing import Any
+
+from quintant.cluster.auth import admin
+from quintant.cluster.plane import Component, employed
+from quintant.cluster.scheduler import scheduler
+from quintant.cluster.simulated import simulator
+from quintant.cluster.simulated.fleet import Fleet
+from quintant.cluster.simulated.stages import Stage
+from quintant.runtime.clock import Chance, LoopClock
+from unit.cluster.api import PODS, Api, Plain, server
+
+NODES = "/api/v1/nodes"
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+
+
+@asynccontextmanager
+async def simulated(
+    nodes: int = 1, *, stages: Sequence[Stage] = (), others: Sequence[Component] = ()
+) -> AsyncIterator[Api]:
+    """A server with roles, a scheduler, and simulated nodes."""
+    served, clock = server(rbac=True), LoopClock()
+    served.tokens.add("admin", admin())
+    parts = (scheduler(), simulator(Fleet(nodes), stages=stages, clock=clock), *others)
+    async with AsyncExitStack() as stack:
+        for part in parts:
+            running = employed(served, part, clock, Chance(Random(0)))
+            await stack.enter_async_context(running)
+        yield Api(served, "admin")
+
+
+def pod(name: str, *, fate: str = "", labels: Any = None, meta: Any = None, **spec: Any) -> Plain:
+    """A pod of an image that nobody can run."""
+    notes = {"simulated.quintant.dev/fate": fate} if fate else {}
+    about = {"name": name, "annotations": notes, "labels": labels or {}, **(meta or {})}
+    return {"metadata": about, "spec": {"containers": [{"name": "c", "image": "nginx"}], **spec}}
+
+
+async def read(api: Api, name: str) -> Plain:
+    """A pod."""
+    return await api.get(f"{PODS}/{name}")
+
+
+async def phase(api: Api, name: str) -> str:
+    """The phase of a pod."""
+    found: str = (await read(api, name))["status"]["phase"]
+    return found
+
+
+def condition(obj: Plain, name: str) -> str:
+    """The status of a condition."""
+    found = {each["type"]: each["status"] for each in obj["status"].get("conditions", ())}
+    return str(found.get(name, ""))

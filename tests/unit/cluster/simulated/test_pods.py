@@ -1,0 +1,146 @@
+"""Simulated pods live as their stages say, and say that they are simulated."""
+
+from __future__ import annotations
+
+import asyncio
+
+from quintant.cluster.simulated.stages import Match, Next, Stage
+from unit.cluster.api import PODS
+from unit.cluster.simulated.hall import NODES, condition, phase, pod, read, simulated
+
+
+async def test_pod_becomes_ready_and_says_that_nothing_runs() -> None:
+    async with simulated() as api:
+        await api.create(PODS, pod("p"))
+        await asyncio.sleep(3)
+        found = await read(api, "p")
+        assert found["status"]["phase"] == "Running"
+        assert condition(found, "Ready") == "True"
+        assert found["status"]["podIP"]
+        assert found["metadata"]["annotations"]["simulated.quintant.dev/pod"] == "true"
+        assert found["status"]["reason"] == "Simulated"
+        (container,) = found["status"]["containerStatuses"]
+        assert container["imageID"] == "simulated://nginx"
+
+
+async def test_plain_table_shows_what_is_simulated() -> None:
+    async with simulated() as api:
+        await api.create(PODS, pod("p"))
+        await asyncio.sleep(3)
+        table = "application/json;as=Table;v=v1;g=meta.k8s.io"
+        shown = await api.get(PODS, headers={"accept": table})
+        assert shown["rows"][0]["cells"][:3] == ["p", "1/1", "Simulated"]
+
+
+async def test_pods_have_addresses_of_their_own() -> None:
+    async with simulated() as api:
+        for number in range(5):
+            await api.create(PODS, pod(f"p{number}"))
+        await asyncio.sleep(3)
+        given = {(await read(api, f"p{number}"))["status"]["podIP"] for number in range(5)}
+        assert len(given) == 5
+
+
+async def test_pod_of_a_job_completes() -> None:
+    async with simulated() as api:
+        owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "u"}
+        meta = {"ownerReferences": [{**owner, "controller": True}]}
+        await api.create(PODS, pod("p", meta=meta, restartPolicy="Never"))
+        await asyncio.sleep(10)
+        found = await read(api, "p")
+        assert found["status"]["phase"] == "Succeeded"
+        ended = found["status"]["containerStatuses"][0]["state"]["terminated"]
+        assert (ended["exitCode"], ended["reason"]) == (0, "Completed")
+
+
+async def test_deleted_pod_goes_within_its_grace() -> None:
+    async with simulated() as api:
+        await api.create(PODS, pod("p"))
+        await asyncio.sleep(3)
+        await api.delete(f"{PODS}/p")
+        assert (await read(api, "p"))["metadata"]["deletionGracePeriodSeconds"] == 30
+        await asyncio.sleep(1)
+        await api.get(f"{PODS}/p", code=404)
+
+
+async def test_init_containers_have_ended_before_the_others_run() -> None:
+    async with simulated() as api:
+        first = [
+            {"name": "once", "image": "x"},
+            {"name": "side", "image": "x", "restartPolicy": "Always"},
+        ]
+        await api.create(PODS, pod("p", initContainers=first))
+        await asyncio.sleep(3)
+        once, side = (await read(api, "p"))["status"]["initContainerStatuses"]
+        assert once["state"]["terminated"]["exitCode"] == 0
+        assert "running" in side["state"]
+
+
+async def test_crashing_pod_backs_off_longer_each_time() -> None:
+    async with simulated() as api:
+        await api.create(PODS, pod("p", fate="crash"))
+        await asyncio.sleep(8)
+        (container,) = (await read(api, "p"))["status"]["containerStatuses"]
+        assert container["state"]["waiting"]["reason"] == "CrashLoopBackOff"
+        assert container["lastState"]["terminated"]["exitCode"] == 1
+        moments = []
+        for _ in range(120):
+            await asyncio.sleep(1)
+            found = (await read(api, "p"))["status"]["containerStatuses"][0]["restartCount"]
+            moments.append(found)
+        assert moments[-1] == 3
+        pauses = [moments.count(restarts) for restarts in (1, 2)]
+        assert pauses[1] > pauses[0] * 1.5
+
+
+async def test_pod_may_never_become_ready() -> None:
+    async with simulated() as api:
+        await api.create(PODS, pod("p", fate="unready"))
+        await asyncio.sleep(60)
+        found = await read(api, "p")
+        assert found["status"]["phase"] == "Running"
+        assert condition(found, "Ready") == "False"
+
+
+async def test_image_may_be_out_of_reach() -> None:
+    async with simulated() as api:
+        await api.create(PODS, pod("p", fate="pull"))
+        await asyncio.sleep(60)
+        found = await read(api, "p")
+        assert found["status"]["phase"] == "Pending"
+        waiting = found["status"]["containerStatuses"][0]["state"]["waiting"]
+        assert waiting["reason"] == "ImagePullBackOff"
+
+
+async def test_stages_of_users_come_first() -> None:
+    late = Stage(
+        name="late",
+        match=Match(labels={"app": "late"}, phase="Pending"),
+        delay=20,
+        next=Next(phase="Running", state="running", ready=True),
+    )
+    async with simulated(stages=[late]) as api:
+        await api.create(PODS, pod("late", labels={"app": "late"}))
+        await api.create(PODS, pod("usual"))
+        await asyncio.sleep(10)
+        assert await phase(api, "usual") == "Running"
+        assert await phase(api, "late") == "Pending"
+        await asyncio.sleep(15)
+        assert await phase(api, "late") == "Running"
+
+
+async def test_pod_at_rest_is_not_written_again() -> None:
+    async with simulated() as api:
+        await api.create(PODS, pod("p"))
+        await asyncio.sleep(5)
+        before = (await read(api, "p"))["metadata"]["resourceVersion"]
+        await asyncio.sleep(3600)
+        assert (await read(api, "p"))["metadata"]["resourceVersion"] == before
+
+
+async def test_pods_of_nodes_that_are_not_simulated_are_left_alone() -> None:
+    async with simulated(nodes=0) as api:
+        await api.create(NODES, {"metadata": {"name": "theirs"}})
+        await api.create(PODS, pod("p", nodeName="theirs"))
+        await asyncio.sleep(60)
+        assert await phase(api, "p") == "Pending"
