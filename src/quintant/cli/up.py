@@ -12,6 +12,8 @@ from pathlib import Path
 import click
 
 from quintant.cli.signals import signalled
+from quintant.cluster.simulated.fleet import Fleet
+from quintant.cluster.simulated.stages import load
 from quintant.cluster.up import USUAL, Cluster, Plan, kept, running, save, usual_path
 from quintant.runtime.listen import Address
 from quintant.runtime.loops import loop_factory
@@ -30,6 +32,11 @@ from quintant.version import KUBERNETES
 )
 @click.option("--kubeconfig", type=click.Path(path_type=Path), help="Where to write the way in.")
 @click.option("--print-kubeconfig", is_flag=True, help="Print the way in and write no file.")
+@click.option("--nodes", default=0, show_default=True, help="How many simulated nodes to add.")
+@click.option("--zones", default=3, show_default=True, help="Over how many zones they are spread.")
+@click.option(
+    "--stages", type=click.Path(path_type=Path), help="What happens to simulated pods, as YAML."
+)
 @click.option("--api-only", is_flag=True, help="Run no controllers: nothing becomes of objects.")
 def command(
     listen: str,
@@ -37,6 +44,9 @@ def command(
     power_safe: bool,
     kubeconfig: Path | None,
     print_kubeconfig: bool,
+    nodes: int,
+    zones: int,
+    stages: Path | None,
     api_only: bool,
 ) -> None:
     """Run an embedded cluster until Ctrl-C.
@@ -48,7 +58,14 @@ def command(
         raise click.UsageError("--power-safe needs --data-dir")
     if kubeconfig and print_kubeconfig:
         raise click.UsageError("--kubeconfig and --print-kubeconfig exclude each other")
-    plan = Plan(Address.parse(listen), controllers=not api_only)
+    if nodes < 0 or zones < 1:
+        raise click.UsageError("--nodes is at least 0, and --zones at least 1")
+    plan = Plan(
+        Address.parse(listen),
+        controllers=not api_only,
+        fleet=None if api_only else Fleet(nodes, zones),
+        stages=load(stages) if stages else (),
+    )
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_up(plan, Wishes(data_dir, power_safe, kubeconfig, print_kubeconfig)))
 

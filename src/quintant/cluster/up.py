@@ -8,7 +8,7 @@ unless roots are given; objects live in memory unless a store is. `kept` gives b
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
@@ -23,6 +23,8 @@ from quintant.cluster.pki import ADMIN, EVERYWHERE, NAME, Pki, Roots, issue
 from quintant.cluster.plane import Component, employed
 from quintant.cluster.private import write_private
 from quintant.cluster.server import ApiServer
+from quintant.cluster.simulated.fleet import Fleet
+from quintant.cluster.simulated.stages import Stage
 from quintant.cluster.store import Store
 from quintant.runtime.clock import Chance, Clock, SystemClock
 from quintant.runtime.errors import ConfigError
@@ -45,6 +47,10 @@ class Plan:
     store: Store | None = None
     controllers: bool = False
     """Whether workloads become pods, and whatever else kube-controller-manager does."""
+    fleet: Fleet | None = None
+    """Its simulated nodes; with None, pods are neither scheduled nor simulated."""
+    stages: tuple[Stage, ...] = ()
+    """What happens to simulated pods beside the usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +84,7 @@ async def running(plan: Plan = Plan(), clock: Clock = SystemClock()) -> AsyncIte
     async with AsyncExitStack() as stack:
         host, port = plan.address.host, plan.address.port
         url = await stack.enter_async_context(serve(server, host, port, pki.context()))
-        if plan.controllers and DECLARATIONS:
-            component = Component(controllers(pki.authority))
+        for component in _components(plan, pki, clock):
             await stack.enter_async_context(employed(server, component, clock, Chance()))
         address = replace(plan.address, port=int(url.rpartition(":")[2]))
         document = kubeconfig(_url(address), pki)
@@ -102,6 +107,21 @@ async def kept(
     async with keeping(folder, Sync.FULL if power else Sync.NORMAL) as store:
         # Only now: the open store keeps a second server away from the keys as well.
         yield replace(plan, roots=Roots.keep(folder / KEYS, clock.now()), store=store)
+
+
+def _components(plan: Plan, pki: Pki, clock: Clock) -> Iterator[Component]:
+    """What runs beside the server."""
+    if plan.controllers and DECLARATIONS:
+        yield Component(controllers(pki.authority))
+    if plan.fleet is not None:
+        # Loaded by clusters that have nodes.
+        from quintant.cluster.node.images import Images
+        from quintant.cluster.scheduler import scheduler
+        from quintant.cluster.simulated import simulator
+
+        locate = Images().locate
+        yield scheduler(locate)
+        yield simulator(plan.fleet, stages=plan.stages, locate=locate, clock=clock)
 
 
 def kubeconfig(url: str, pki: Pki) -> bytes:
