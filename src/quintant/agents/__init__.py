@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-AGENTS: dict[str, str] = {}
+AGENTS: dict[str, str] = {
+    "echo": "A web program to try a cluster with: it fails on request.",
+}
 """Every agent, with what it is for."""
 
 Main = Callable[[Sequence[str]], None]

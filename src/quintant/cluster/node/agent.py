@@ -1,0 +1,264 @@
+"""The node agent: a controller of the pods that were given to this node.
+
+    pod, happenings ──> sync: see, mount, advance, report ──> status, events, final delete
+
+A key is a pod's name; beside the pod itself there may be sandboxes of namesakes that were deleted
+by force or replaced, which are brought to their end. Pods with an image that is not in the table
+are left to whoever simulates them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Iterable, Iterator
+from datetime import timedelta
+from typing import Any
+
+from quintant.api.core import (
+    ConfigMap,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Secret,
+    Service,
+    ServiceAccount,
+)
+from quintant.api.meta import ObjectReference
+from quintant.api.pod import Pod
+from quintant.cluster.node.bell import Bell
+from quintant.cluster.node.env import Sources
+from quintant.cluster.node.ground import Ground
+from quintant.cluster.node.logs import Absent, Wish
+from quintant.cluster.node.mounting import Mounting
+from quintant.cluster.node.plan import Order, Plan, Stage, grace_of
+from quintant.cluster.node.reading import read as read_journal
+from quintant.cluster.node.references import Name, names
+from quintant.cluster.node.references import read as read_references
+from quintant.cluster.node.sandbox import Note, Sandbox
+from quintant.cluster.node.status import status_of
+from quintant.cluster.node.volumes import Unmountable
+from quintant.runtime.clock import parse_timestamp
+from quintant.runtime.context import KeyContext
+from quintant.runtime.manager import Manager
+from quintant.runtime.object import Object, Request
+from quintant.runtime.resource import resource_of
+from quintant.runtime.result import Result
+
+CONTROLLER = "kubelet"
+"""Who the status fields belong to and events come from, as on any node."""
+WORKERS = 8
+"""Pods worked on at once: starting a process takes milliseconds."""
+RETRY_SECONDS = 2.0
+"""How soon a volume that could not be set up is tried again; changes come sooner."""
+FORCED_SECONDS = 2.0
+"""What the programs of a pod get that is gone from the API already."""
+FINISHED = ("Succeeded", "Failed")
+OVERDUE = "Pod was active on the node longer than the specified deadline"
+
+
+class Place:
+    """A pod on this node: its sandbox and its volumes."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.sandbox = sandbox
+        self.mounting = Mounting(sandbox)
+        self.names: frozenset[Name] = names(sandbox.pod.spec)
+        self.complaint = ""
+        self.grace = math.inf
+        """The shortest grace that a deletion asked for."""
+
+
+class Agent:
+    """Runs the pods of a node; `group` owns what runs beside."""
+
+    def __init__(self, ground: Ground, group: asyncio.TaskGroup) -> None:
+        self.ground, self._group = ground, group
+        self._bell = Bell()
+        self.places: dict[str, Place] = {}
+        """By the pod's uid."""
+        self.closed = False
+        """Whether the node goes away: nothing is started any more."""
+
+    def sandboxes(self) -> list[Sandbox]:
+        """Every pod on this machine."""
+        return [place.sandbox for place in self.places.values()]
+
+    def declare(self, manager: Manager) -> None:
+        """Add the agent's controller to a manager."""
+        (
+            manager.keyed(CONTROLLER)
+            .watches(Pod, to=_itself, fields={"spec.nodeName": self.ground.name})
+            .watches(ConfigMap, to=self._users)
+            .watches(Secret, to=self._users)
+            .watches(PersistentVolumeClaim, to=self._users)
+            .watches(PersistentVolume, to=_nobody)
+            .watches(Service, to=_nobody)
+            .uses(Pod, "patch", sub="status")
+            .uses(Pod, "delete")
+            .uses(ServiceAccount, "create", sub="token")
+            .on(self._bell)
+            .workers(WORKERS)
+            .reconcile(self.sync)
+        )
+
+    async def sync(self, request: Request, ctx: KeyContext) -> Result | None:
+        """Bring this machine in line with a pod, and tell what became of it."""
+        if self.closed:
+            return None
+        pod = await ctx.client.find(Pod, *request)
+        uid = pod.metadata.uid if pod is not None else ""
+        wakes = [await self._dismiss(place) for place in self._namesakes(request, uid)]
+        if pod is not None and self.ground.images.runs(pod.spec):
+            wakes.append(await self._tend(pod, ctx))
+        wake = min(wakes, default=math.inf)
+        if wake == math.inf:
+            return None
+        return Result(after=max(0.0, wake - self.ground.now().mono))
+
+    async def read(self, uid: str, container: str, wish: Wish) -> AsyncIterator[bytes]:
+        """The output of a container, for pods/log."""
+        place = self.places.get(uid)
+        if place is None:
+            raise Absent(f'pod with UID "{uid}" not found')
+        sandbox, name = place.sandbox, place.sandbox.pod.metadata.name
+        journal = sandbox.journal(container, previous=wish.previous)
+        if journal is None and wish.previous:
+            raise Absent(f'previous terminated container "{container}" in pod "{name}" not found')
+        if journal is None:
+            why = sandbox.lives[container].reason or "ContainerCreating"
+            raise Absent(f'container "{container}" in pod "{name}" is waiting to start: {why}')
+        async for chunk in read_journal(journal, wish):
+            yield chunk
+
+    async def _tend(self, pod: Pod, ctx: KeyContext) -> float:
+        place = self.places.get(pod.metadata.uid)
+        if place is None:
+            if pod.status.phase in FINISHED:
+                # An earlier agent brought it to its end.
+                if pod.deleting:
+                    await ctx.client.delete(pod, grace=0)
+                return math.inf
+            place = self.places[pod.metadata.uid] = self._opened(pod)
+        place.sandbox.pod = pod
+        self._command(place)
+        wake = await self._work(place, ctx)
+        await self._report(place, ctx)
+        return wake
+
+    async def _work(self, place: Place, ctx: KeyContext) -> float:
+        """Mount and advance; when to look again."""
+        sandbox, pod = place.sandbox, place.sandbox.pod
+        found = await read_references(ctx.client, pod.spec, pod.metadata.namespace)
+        sources = found.sources(self.ground.api)
+        if sandbox.order is None and not sandbox.finished:
+            try:
+                await place.mounting.mount(ctx.client, found)
+                sandbox.mounted = True
+            except Unmountable as error:
+                self._complain(place, str(error))
+                if not sandbox.mounted:
+                    return self._later(RETRY_SECONDS)
+        plan = await sandbox.advance(sources, found.versions)
+        if plan.stage is Stage.OVER:
+            sandbox.finish()
+            return math.inf
+        return min(plan.wake, place.mounting.due, self._deadline(place))
+
+    async def _report(self, place: Place, ctx: KeyContext) -> None:
+        sandbox = place.sandbox
+        status = status_of(sandbox.view(), self.ground.now())
+        for note in sandbox.take_notes():
+            ctx.event(_part(sandbox.pod, note), note.reason, note.message, type=note.type)
+        await ctx.client.set_status(sandbox.pod, status)
+        if sandbox.finished and sandbox.pod.deleting:
+            await ctx.client.delete(sandbox.pod, grace=0)
+
+    async def _dismiss(self, place: Place) -> float:
+        """End a pod that the API knows no more; when to look again."""
+        sandbox = place.sandbox
+        now = self.ground.now().mono
+        until = now + min(FORCED_SECONDS, grace_of(sandbox.pod.spec))
+        if sandbox.order is None or sandbox.order.until > until:
+            sandbox.order = Order(until)
+        plan: Plan = await sandbox.advance(Sources(self.ground.api), None)
+        if plan.stage is not Stage.OVER:
+            return plan.wake
+        sandbox.close()
+        self.places.pop(sandbox.pod.metadata.uid, None)
+        return math.inf
+
+    def _command(self, place: Place) -> None:
+        """Order a pod to end that is being deleted, or whose time is up."""
+        sandbox, meta, now = place.sandbox, place.sandbox.pod.metadata, self.ground.now().mono
+        if meta.deletion_timestamp is not None:
+            grace = meta.deletion_grace_period_seconds
+            wanted = grace_of(sandbox.pod.spec) if grace is None else grace
+            if wanted < place.grace:
+                place.grace = wanted
+                old = sandbox.order or Order(math.inf)
+                sandbox.order = Order(min(old.until, now + wanted), old.reason, old.message)
+        elif sandbox.order is None and not sandbox.finished and self._deadline(place) <= now:
+            until = now + grace_of(sandbox.pod.spec)
+            sandbox.order = Order(until, "DeadlineExceeded", OVERDUE)
+            sandbox.note("Normal", "DeadlineExceeded", OVERDUE)
+
+    def _deadline(self, place: Place) -> float:
+        """When the pod's active time is up."""
+        pod, now = place.sandbox.pod, self.ground.now()
+        limit = pod.spec.active_deadline_seconds
+        if limit is None:
+            return math.inf
+        told = pod.status.start_time
+        began = parse_timestamp(told) if told else place.sandbox.since
+        return now.mono + (began + timedelta(seconds=limit) - now.wall).total_seconds()
+
+    def _complain(self, place: Place, text: str) -> None:
+        if place.complaint != text:
+            place.complaint = text
+            place.sandbox.note("Warning", "FailedMount", text)
+
+    def _opened(self, pod: Pod) -> Place:
+        def ring() -> None:
+            self._bell.ring(pod.key)
+
+        return Place(Sandbox(pod, self.ground, self._group, ring))
+
+    def _namesakes(self, request: Request, uid: str) -> list[Place]:
+        """Sandboxes of pods that had this name before, or are gone."""
+        return [
+            place
+            for known, place in self.places.items()
+            if known != uid and place.sandbox.pod.key == request
+        ]
+
+    def _users(self, obj: Object) -> Iterator[Request]:
+        """The pods that refer to an object."""
+        name = resource_of(type(obj)).kind, obj.metadata.name
+        for place in self.places.values():
+            pod = place.sandbox.pod
+            if pod.metadata.namespace == obj.metadata.namespace and name in place.names:
+                yield pod.key
+
+    def _later(self, seconds: float) -> float:
+        return self.ground.now().mono + seconds
+
+
+def _itself(pod: Pod) -> Iterable[Request]:
+    return (pod.key,)
+
+
+def _nobody(_: Any) -> Iterable[Request]:
+    return ()
+
+
+def _part(pod: Pod, note: Note) -> ObjectReference:
+    """The pod, or a container in it, as events point at it."""
+    field = "initContainers" if note.initial else "containers"
+    return ObjectReference(
+        api_version="v1",
+        kind="Pod",
+        name=pod.metadata.name,
+        namespace=pod.metadata.namespace,
+        uid=pod.metadata.uid,
+        field_path=f"spec.{field}{{{note.container}}}" if note.container else "",
+    )

@@ -1,0 +1,28 @@
+"""`$(NAME)` in commands, arguments and values, as Kubernetes expands it.
+
+A reference to what is not known stays as it is, and `$$(NAME)` means the text `$(NAME)`. No shell
+is involved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+_REFERENCE = re.compile(r"\$(?:(\$)|\(([^)]*)\))")
+
+
+def expand(text: str, known: Mapping[str, str]) -> str:
+    """A text with its references replaced."""
+
+    def replaced(found: re.Match[str]) -> str:
+        if found[1]:
+            return "$"
+        return known.get(found[2], found[0])
+
+    return _REFERENCE.sub(replaced, text)
+
+
+def expand_all(words: Sequence[str], known: Mapping[str, str]) -> tuple[str, ...]:
+    """Words with their references replaced."""
+    return tuple(expand(word, known) for word in words)

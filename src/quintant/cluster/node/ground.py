@@ -1,0 +1,58 @@
+"""What all pods of a node share: where it keeps things, what it may do, and how it acts.
+
+Values and Protocols, bound once when the agent is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from quintant.api.quantity import Quantity
+from quintant.cluster.node.addresses import HOST, Addresses
+from quintant.cluster.node.effects import Prober, Processes
+from quintant.cluster.node.images import Images
+from quintant.cluster.node.life import Moment
+from quintant.runtime.clock import Chance, Clock, monotonic
+from quintant.runtime.listen import Address
+
+NODE = "local"
+"""The name of the node whose pods are processes of this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What pods may do beyond their own folders."""
+
+    host_paths: bool = False
+    """Whether volumes may be any folder of this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """The node under its pods."""
+
+    folder: Path
+    """Everything of this agent; gone with it."""
+    storage: Path
+    """The root of persistent volumes."""
+    api: Address
+    """Where pods reach the API server."""
+    images: Images
+    addresses: Addresses
+    processes: Processes
+    prober: Prober
+    clock: Clock
+    chance: Chance
+    policy: Policy = Policy()
+    mark: str = ""
+    """What everything that this agent starts carries, see quintant.cluster.node.orphans."""
+    inherited: Mapping[str, str] = field(default_factory=dict)
+    """What programs get of this process's environment: where programs are, and the language."""
+    allocatable: Mapping[str, Quantity] = field(default_factory=dict)
+    name: str = NODE
+    host: str = HOST
+
+    def now(self) -> Moment:
+        return Moment(self.clock.now(), monotonic())

@@ -1,0 +1,153 @@
+"""The output of containers in files: a line, its time, and who waits for the next.
+
+A file per incarnation, as container runtimes write them: time, stream, whether the line is whole,
+text. It is cut in two when it has become long, and the older half is dropped with the next cut. The
+newest two incarnations are kept, for `kubectl logs --previous`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from quintant.cluster.node.logs import Line
+from quintant.runtime.clock import Clock, micro_timestamp, parse_timestamp
+
+FILE_BYTES = 5 * 1024 * 1024
+"""A file that grows beyond is set aside; two of them are kept, ten mebibytes as a kubelet keeps."""
+LINE_BYTES = 16 * 1024
+"""A line is written in pieces of so many bytes, as container runtimes do."""
+KEPT = 2
+"""Incarnations whose output is kept."""
+
+_OLD = ".1"
+
+
+class Sink(Protocol):
+    """Where the output of a program goes."""
+
+    def write(self, stream: str, data: bytes) -> None:
+        """Take a piece of output, cut anywhere; `stream` is stdout or stderr."""
+
+    def close(self) -> None:
+        """There is no more."""
+
+
+class Journal:
+    """The output of one incarnation of a container."""
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path, self._clock = path, clock
+        self._file: BinaryIO = path.open("ab", buffering=0)
+        self._size = path.stat().st_size
+        self._rest: dict[str, bytes] = {}
+        self._stirred = asyncio.Event()
+        self.closed = False
+        self.turned = 0
+        """How often the file was set aside."""
+
+    @property
+    def old(self) -> Path:
+        """Where what was set aside is, if anything was."""
+        return self.path.with_name(self.path.name + _OLD)
+
+    def write(self, stream: str, data: bytes) -> None:
+        *whole, rest = (self._rest.pop(stream, b"") + data).split(b"\n")
+        self._put(stream, whole)
+        while len(rest) > LINE_BYTES:
+            self._append(self._record(stream, b"P", rest[:LINE_BYTES]))
+            rest = rest[LINE_BYTES:]
+        if rest:
+            self._rest[stream] = rest
+        self._stir()
+
+    def remove(self) -> None:
+        """Drop all of it."""
+        self.close()
+        for path in (self.path, self.old):
+            path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Write what was begun, and let followers go."""
+        for stream, rest in self._rest.items():
+            self._append(self._record(stream, b"P", rest))
+        self._rest.clear()
+        self._file.close()
+        self.closed = True
+        self._stir()
+
+    async def stirred(self) -> None:
+        """Wait until there is more, or no more to come."""
+        if not self.closed:
+            await self._stirred.wait()
+
+    def tail(self, lines: int, size: int) -> bytes:
+        """The end of the output, at most so many lines and bytes."""
+        with closing(Cursor(self)) as cursor:
+            return b"".join(line.text for line in cursor.read()[-lines:])[-size:]
+
+    def _put(self, stream: str, whole: list[bytes]) -> None:
+        if whole:
+            self._append(b"".join(self._records(stream, line) for line in whole))
+
+    def _records(self, stream: str, line: bytes) -> bytes:
+        pieces = [line[at : at + LINE_BYTES] for at in range(0, len(line), LINE_BYTES)] or [b""]
+        marks = [b"P"] * (len(pieces) - 1) + [b"F"]
+        return b"".join(map(self._record, [stream] * len(pieces), marks, pieces))
+
+    def _record(self, stream: str, mark: bytes, text: bytes) -> bytes:
+        when = micro_timestamp(self._clock.now()).encode()
+        return b"%b %b %b %b\n" % (when, stream.encode(), mark, text)
+
+    def _append(self, data: bytes) -> None:
+        # A full disk costs lines, not the pod that prints them.
+        with suppress(OSError):
+            if self._size + len(data) > FILE_BYTES and self._size:
+                self._turn()
+            self._file.write(data)
+            self._size += len(data)
+
+    def _turn(self) -> None:
+        self._file.close()
+        self.path.replace(self.old)
+        self._file, self._size = self.path.open("ab", buffering=0), 0
+        self.turned += 1
+
+    def _stir(self) -> None:
+        self._stirred.set()
+        self._stirred = asyncio.Event()
+
+
+class Cursor:
+    """A place in a journal: `read` gives what came since, from the oldest that is kept."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal, self._turned = journal, journal.turned
+        paths = (journal.old, journal.path)
+        self._files = [path.open("rb") for path in paths if path.exists()]
+
+    def read(self) -> list[Line]:
+        """Every line since the last call."""
+        if self._turned != self._journal.turned:
+            # The file we have open was set aside, perhaps more than once: it still can be read.
+            self._turned = self._journal.turned
+            self._files.append(self._journal.path.open("rb"))
+        found = [parse(record) for file in self._files for record in file.readlines()]
+        for file in self._files[:-1]:
+            file.close()
+        del self._files[:-1]
+        return found
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for file in self._files:
+            file.close()
+
+
+def parse(record: bytes) -> Line:
+    """A record as it was printed."""
+    when, _, mark, text = record.rstrip(b"\n").split(b" ", 3)
+    return Line(parse_timestamp(when.decode()), text + b"\n" if mark == b"F" else text)

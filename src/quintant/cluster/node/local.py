@@ -1,0 +1,138 @@
+"""The node of `quintant up`: this machine, for as long as a context lasts.
+
+Leaving it ends every program of every pod and removes their folders. What could not be cleaned up
+because an agent was killed is cleaned up by the next one (quintant.cluster.node.orphans).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from signal import SIGKILL, SIGTERM
+
+from quintant.cluster.node.addresses import HOST, Addresses, reserved
+from quintant.cluster.node.agent import Agent
+from quintant.cluster.node.ground import NODE, Ground, Policy
+from quintant.cluster.node.images import Images, Program
+from quintant.cluster.node.logs import Logs
+from quintant.cluster.node.machine import NEEDS, Heartbeat, this_machine
+from quintant.cluster.node.orphans import AGENT, PREFIX, mark, marked, reap
+from quintant.cluster.node.prober import NetworkProber
+from quintant.cluster.node.processes import LocalProcesses
+from quintant.cluster.node.sampling import Sampler
+from quintant.cluster.node.usage import Meter
+from quintant.cluster.plane import Component
+from quintant.runtime.client.client import Client
+from quintant.runtime.clock import Chance, Clock
+from quintant.runtime.listen import Address
+from quintant.runtime.logs import get_logger
+from quintant.runtime.manager import Manager
+
+GROUPS = ("system:nodes",)
+GOODBYE_SECONDS = 3.0
+"""What programs have to end in when the whole node does."""
+INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
+"""What programs get of our environment; the rest may hold secrets of whoever started us."""
+STORAGE = "storage"
+
+log = get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a user decides about the node."""
+
+    programs: tuple[Program, ...] = ()
+    """Entries of the image table that come before ours."""
+    host_paths: bool = False
+    """Whether volumes may be any folder of this machine."""
+    storage: Path | None = None
+    """The root of persistent volumes; None keeps them as long as the node."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalNode:
+    """A node at work: the component to run, and what others ask it for."""
+
+    component: Component
+    logs: Logs
+    meter: Meter
+    images: Images
+    addresses: Addresses
+    storage: Path
+
+
+@asynccontextmanager
+async def local_node(
+    options: Options, api: Address, clock: Clock, chance: Chance
+) -> AsyncIterator[LocalNode]:
+    """This machine as a node; its component is to be run within the context."""
+    folders = Path(tempfile.gettempdir()) / f"quintant-{os.getuid()}"
+    folders.mkdir(mode=0o700, exist_ok=True)
+    for pid in reap(folders):
+        log.warning("ended an orphan", pid=pid)
+    async with AsyncExitStack() as stack:
+        network = stack.enter_context(reserved())
+        sign = f"{mark()}-{chance.id()}"
+        folder = folders / f"{PREFIX}{sign}"
+        folder.mkdir(mode=0o700)
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        machine = this_machine(NODE, HOST, folder)
+        group = await stack.enter_async_context(asyncio.TaskGroup())
+        ground = Ground(
+            folder,
+            options.storage or folder / STORAGE,
+            api,
+            Images(options.programs),
+            Addresses(network),
+            LocalProcesses(group),
+            NetworkProber(),
+            clock,
+            chance,
+            Policy(options.host_paths),
+            sign,
+            {name: os.environ[name] for name in INHERITED if name in os.environ},
+            machine.capacity,
+        )
+        agent = Agent(ground, group)
+        sampler = Sampler(agent.sandboxes, ground.now)
+        sampling = group.create_task(sampler.run())
+        manager = Manager(f"node:{NODE}")
+        agent.declare(manager)
+
+        async def beat(client: Client) -> None:
+            await Heartbeat(machine, clock, client).run()
+
+        manager.add(beat)
+        component = Component(manager, GROUPS, NEEDS)
+        try:
+            yield LocalNode(
+                component, agent, sampler, ground.images, ground.addresses, ground.storage
+            )
+        finally:
+            sampling.cancel()
+            await farewell(agent)
+
+
+async def farewell(agent: Agent) -> None:
+    """End every program: first as they wish, then by force."""
+    agent.closed = True
+    runs = [run for sandbox in agent.sandboxes() for run in sandbox.runs.values()]
+    tasks = [run.task for run in runs if run.task is not None]
+    for number, seconds in ((SIGTERM, GOODBYE_SECONDS), (SIGKILL, GOODBYE_SECONDS)):
+        for run in runs:
+            if run.task is not None and not run.task.done():
+                run.process.signal(number)
+        if tasks:
+            await asyncio.wait(tasks, timeout=seconds)
+    for task in (*tasks, *(run.halting for run in runs if run.halting)):
+        task.cancel()
+    for pid in marked(AGENT, agent.ground.mark):
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, SIGKILL)

@@ -1,0 +1,177 @@
+"""The machine as a Node object: what it has, what it runs on, and that it is alive.
+
+A node says that it is alive by renewing its lease; its status is written when it changes, and now
+and then all the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from quintant.api.coordination import Lease, LeaseSpec
+from quintant.api.node import Node, NodeAddress, NodeCondition, NodeInfo, NodeSpec, NodeStatus
+from quintant.api.quantity import Quantity
+from quintant.runtime.client.client import Client
+from quintant.runtime.clock import Clock, micro_timestamp, timestamp
+from quintant.runtime.errors import QuintantError
+from quintant.runtime.object import ObjectMeta, OwnerReference
+from quintant.runtime.permissions import Needs
+from quintant.runtime.rbac import uses
+from quintant.version import KUBERNETES, QUINTANT
+
+LEASES = "kube-node-lease"
+"""The namespace of the leases of nodes."""
+LEASE_SECONDS = 40
+RENEW_SECONDS = 10.0
+"""A quarter of the lease, as kubelets renew it."""
+STATUS_SECONDS = 300.0
+"""How often an unchanged status is written."""
+PODS = 500
+"""How many pods may be given to a machine: processes are lighter than containers."""
+NEEDS: Needs = (
+    uses(Node, "get", "create", "patch")
+    | uses(Node, "patch", sub="status")
+    | uses(Lease, "get", "create", "patch")
+)
+"""What it takes to keep a Node and its lease."""
+
+_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+_GOOD = (
+    ("MemoryPressure", "False", "KubeletHasSufficientMemory", "memory available"),
+    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "no disk pressure"),
+    ("PIDPressure", "False", "KubeletHasSufficientPID", "PID available"),
+    ("Ready", "True", "KubeletReady", "runs pods as processes"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine under the name of a node."""
+
+    name: str
+    address: str
+    capacity: Mapping[str, Quantity]
+    info: NodeInfo
+
+    @property
+    def node(self) -> Node:
+        """The object, without its status."""
+        return Node(metadata=ObjectMeta(name=self.name, labels=self._labels()), spec=NodeSpec())
+
+    def status(self, booted: datetime, now: datetime) -> NodeStatus:
+        """The status, confirmed now; `booted` is since when everything is well."""
+        return NodeStatus(
+            capacity=self.capacity,
+            allocatable=self.capacity,
+            conditions=tuple(
+                NodeCondition(
+                    type=type,
+                    status=status,
+                    reason=reason,
+                    message=message,
+                    last_transition_time=timestamp(booted),
+                    last_heartbeat_time=timestamp(now),
+                )
+                for type, status, reason, message in _GOOD
+            ),
+            addresses=(
+                NodeAddress(type="InternalIP", address=self.address),
+                NodeAddress(type="Hostname", address=self.name),
+            ),
+            node_info=self.info,
+        )
+
+    def _labels(self) -> dict[str, str]:
+        return {
+            "kubernetes.io/hostname": self.name,
+            "kubernetes.io/os": self.info.operating_system,
+            "kubernetes.io/arch": self.info.architecture,
+            "beta.kubernetes.io/os": self.info.operating_system,
+            "beta.kubernetes.io/arch": self.info.architecture,
+            "node.quintant.dev/runs": "processes",
+        }
+
+
+def this_machine(name: str, address: str, folder: Path) -> Machine:
+    """The machine that we run on; `folder` is where pods keep their files."""
+    disk = os.statvfs(folder)
+    capacity = {
+        "cpu": Quantity(str(os.cpu_count() or 1)),
+        "memory": Quantity(f"{_memory() // 1024}Ki"),
+        "pods": Quantity(str(PODS)),
+        "ephemeral-storage": Quantity(f"{disk.f_blocks * disk.f_frsize // 1024}Ki"),
+    }
+    system, kind = platform.system().lower(), platform.machine()
+    info = NodeInfo(
+        machine_id=_text("/etc/machine-id"),
+        system_uuid=_text("/etc/machine-id"),
+        boot_id=_text("/proc/sys/kernel/random/boot_id"),
+        kernel_version=platform.release(),
+        os_image=_image() or platform.platform(terse=True),
+        container_runtime_version=f"process://{QUINTANT}",
+        kubelet_version=KUBERNETES,
+        kube_proxy_version="",
+        operating_system=system,
+        architecture=_ARCHITECTURES.get(kind, kind),
+    )
+    return Machine(name, address, capacity, info)
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """Keeps a Node object and its lease until cancelled."""
+
+    machine: Machine
+    clock: Clock
+    client: Client
+
+    async def run(self) -> None:
+        """Write both, again and again; an API server that is away is tried again."""
+        booted, beats = self.clock.now(), 0
+        while True:
+            with suppress(QuintantError):
+                await self.beat(booted, status=beats % int(STATUS_SECONDS / RENEW_SECONDS) == 0)
+                beats += 1
+            await asyncio.sleep(RENEW_SECONDS)
+
+    async def beat(self, booted: datetime, *, status: bool) -> None:
+        """Say once that the node is alive."""
+        now = self.clock.now()
+        node = await self.client.apply(self.machine.node)
+        if status:
+            await self.client.set_status(node, self.machine.status(booted, now))
+        owner = OwnerReference(
+            api_version="v1", kind="Node", name=node.metadata.name, uid=node.metadata.uid
+        )
+        meta = ObjectMeta(name=self.machine.name, namespace=LEASES, owner_references=(owner,))
+        spec = LeaseSpec(
+            holder_identity=self.machine.name,
+            lease_duration_seconds=LEASE_SECONDS,
+            renew_time=micro_timestamp(now),
+        )
+        await self.client.apply(Lease(metadata=meta, spec=spec))
+
+
+def _memory() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _image() -> str:
+    for line in _text("/etc/os-release").splitlines():
+        name, _, value = line.partition("=")
+        if name == "PRETTY_NAME":
+            return value.strip('"')
+    return ""
+
+
+def _text(path: str) -> str:
+    with suppress(OSError):
+        return Path(path).read_text().strip()
+    return ""

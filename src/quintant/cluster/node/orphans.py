@@ -1,0 +1,81 @@
+"""Finds what an agent left behind that could not clean up: its processes and folders.
+
+Everything that an agent starts carries the agent's mark in its environment, and every folder of it
+is named so. A mark is the process id with its start time, which no second process ever has: whoever
+carries the mark of a process that is gone is an orphan. Only Linux lets us look.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+AGENT = "QUINTANT_AGENT"
+"""The environment variable with the mark of the agent that started a process."""
+CONTAINER = "QUINTANT_CONTAINER"
+"""The environment variable with the id of the container that a process belongs to."""
+PREFIX = "node-"
+"""What the names of an agent's folders begin with."""
+_PROC = Path("/proc")
+_START_FIELD = 19
+"""Of /proc/PID/stat, counted from the state: when the process started, in ticks since boot."""
+
+
+def mark() -> str:
+    """The mark of this process."""
+    return f"{os.getpid()}-{_start(os.getpid()) or 0}"
+
+
+def alive(mark: str) -> bool:
+    """Whether the process that a mark names still runs."""
+    pid, start, *_ = (*mark.split("-"), "")
+    if not (_PROC / "self").exists():
+        return True
+    return pid.isdigit() and _start(int(pid)) == (int(start) if start.isdigit() else -1)
+
+
+def marked(name: str, value: str) -> Iterator[int]:
+    """The processes of ours whose environment has a variable with this value."""
+    for pid, environ in _environments():
+        if value and environ.get(name) == value:
+            yield pid
+
+
+def reap(folders: Path) -> list[int]:
+    """End the processes and remove the folders of agents that are no more; who was ended."""
+    ended = []
+    for pid, environ in _environments():
+        if AGENT in environ and not alive(environ[AGENT]):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+                ended.append(pid)
+    for folder in folders.glob(f"{PREFIX}*"):
+        if not alive(folder.name.removeprefix(PREFIX)):
+            shutil.rmtree(folder, ignore_errors=True)
+    return ended
+
+
+def _environments() -> Iterator[tuple[int, dict[str, str]]]:
+    """Every other process of this user, with what it was started with."""
+    for entry in _PROC.glob("[0-9]*"):
+        pid = int(entry.name)
+        if pid == os.getpid():
+            continue
+        with suppress(OSError):
+            raw = (entry / "environ").read_bytes().decode(errors="replace")
+            pairs = (text.partition("=") for text in raw.split("\0") if text.startswith("QUINTANT"))
+            yield pid, {name: value for name, _, value in pairs}
+
+
+def _start(pid: int) -> int | None:
+    try:
+        text = (_PROC / str(pid) / "stat").read_text()
+    except OSError:
+        return None
+    # The name of the program, in parentheses, may hold anything.
+    fields = text.rpartition(")")[2].split()
+    return None if fields[0] == "Z" else int(fields[_START_FIELD])

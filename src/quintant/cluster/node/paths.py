@@ -1,0 +1,70 @@
+"""Where a program finds what would be mounted in a container: below a root of its own.
+
+Without containers nothing can be mounted at `/etc/app`. Each container has a root folder instead,
+in which a volume appears at its mount path: `$QUINTANT_ROOT/etc/app`. Wherever a mount path stands
+in the command line or in the value of a variable, it is replaced by the path below the root; and
+`0.0.0.0`, every address of the container, by the pod's own address. Files are left as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+ROOT = "QUINTANT_ROOT"
+"""The variable with the container's root folder."""
+ADDRESS = "QUINTANT_POD_IP"
+"""The variable with the pod's address: what to listen on."""
+ACCOUNT = "QUINTANT_SERVICE_ACCOUNT"
+"""The variable with the folder of the service account's token, for clients of the API."""
+
+# A path stands for itself unless it goes on before or after: as /data does not in $HOME/data,
+# http://host/data, /data2 or ../data.
+_BEFORE, _AFTER = r"(?<![\w./})~-])", r"(?![\w.-])"
+_EVERYWHERE = re.compile(r"(?<![\d.])0\.0\.0\.0(?![\d.])")
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriter:
+    """Turns paths and addresses of a container into those of this machine."""
+
+    root: Path
+    mounts: tuple[str, ...]
+    """Mount paths, the longest first."""
+    address: str
+
+    @classmethod
+    def of(cls, root: Path, mounts: Iterable[str], address: str) -> Rewriter:
+        """For the mount paths of a container."""
+        return cls(root, tuple(sorted((_plain(each) for each in mounts), key=len)[::-1]), address)
+
+    def text(self, text: str) -> str:
+        """A word of a command line, or a value."""
+        for mount in self.mounts:
+            pattern = _BEFORE + re.escape(mount) + _AFTER
+            # A function, because a backslash in a path is no escape.
+            text = re.sub(pattern, partial(_constant, str(below(self.root, mount))), text)
+        return _EVERYWHERE.sub(self.address, text)
+
+    def words(self, words: Sequence[str]) -> tuple[str, ...]:
+        return tuple(map(self.text, words))
+
+    def values(self, values: Mapping[str, str]) -> dict[str, str]:
+        return {name: self.text(value) for name, value in values.items()}
+
+
+def below(root: Path, path: str) -> Path:
+    """Where a path of the container is."""
+    parts = [part for part in path.split("/") if part not in ("", ".", "..")]
+    return root.joinpath(*parts)
+
+
+def _constant(text: str, _: re.Match[str]) -> str:
+    return text
+
+
+def _plain(mount: str) -> str:
+    return "/" + mount.strip("/")

@@ -1,0 +1,272 @@
+"""What the world is told of a pod: phase, conditions and container statuses, from lives alone.
+
+Pure. Reasons, messages and the order of conditions are those of a kubelet; a condition's time moves
+only when its status does, so that nothing is written when nothing has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from quintant.api.container import Container
+from quintant.api.meta import Condition, condition_of, set_condition
+from quintant.api.pod import (
+    Address,
+    ContainerState,
+    ContainerStatus,
+    Pod,
+    PodStatus,
+    Running,
+    Terminated,
+    Waiting,
+)
+from quintant.cluster.node.life import Ending, Life, Moment, State
+from quintant.cluster.node.plan import (
+    Order,
+    again,
+    hopeless,
+    initialized,
+    sidecar,
+)
+from quintant.runtime.clock import timestamp
+
+SCHEME = "process://"
+"""What ids of containers and images begin with, as containerd:// does elsewhere."""
+CRASH_LOOP = "CrashLoopBackOff"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A pod as the agent knows it."""
+
+    pod: Pod
+    lives: Mapping[str, Life]
+    images: Mapping[str, str] = field(default_factory=dict)
+    """What stands in for each container's image."""
+    order: Order | None = None
+    address: str = ""
+    host: str = ""
+    since: datetime | None = None
+    """When the agent took the pod."""
+
+
+def status_of(view: View, now: Moment) -> PodStatus:
+    """The whole status of a pod."""
+    pod, phase = view.pod, phase_of(view)
+    told = view.order if phase == "Failed" else None
+    return PodStatus(
+        observed_generation=pod.metadata.generation or None,
+        phase=phase,
+        conditions=_conditions(view, phase, now.wall),
+        reason=told.reason if told else "",
+        message=told.message if told else "",
+        host_ip=view.host,
+        host_ips=(Address(ip=view.host),) if view.host else (),
+        pod_ip=view.address,
+        pod_ips=(Address(ip=view.address),) if view.address else (),
+        start_time=pod.status.start_time or _time(view.since),
+        init_container_statuses=_statuses(view, pod.spec.init_containers, now),
+        container_statuses=_statuses(view, pod.spec.containers, now),
+    )
+
+
+def phase_of(view: View) -> str:
+    """Pending, Running, Succeeded or Failed."""
+    spec, lives = view.pod.spec, view.lives
+    alive = any(life.state.alive for life in lives.values())
+    if not alive and view.order is not None and view.order.reason:
+        return "Failed"
+    if hopeless(spec, lives):
+        return "Pending" if alive else "Failed"
+    own = [lives[each.name] for each in spec.containers]
+    if not initialized(spec, lives) or any(_unborn(life) for life in own):
+        return "Pending"
+    if alive or not all(_over(view, each) for each in spec.containers):
+        return "Running"
+    return "Succeeded" if all(life.succeeded for life in own) else "Failed"
+
+
+def _over(view: View, container: Container) -> bool:
+    life = view.lives[container.name]
+    ending = view.order is not None
+    lasting = not again(container, life, view.pod.spec.restart_policy)
+    return life.state is State.ENDED and (ending or lasting)
+
+
+def _unborn(life: Life) -> bool:
+    return life.state is State.WAITING and life.last is None
+
+
+def _conditions(view: View, phase: str, now: datetime) -> tuple[Condition, ...]:
+    before = view.pod.status.conditions
+    generation = view.pod.metadata.generation or None
+    found: list[Condition] = []
+    for type, status, reason, message in _verdicts(view, phase):
+        given = [each for each in before if each.type == type]
+        found += set_condition(
+            given, type, status=status, reason=reason, message=message,
+            generation=generation, now=now,
+        )  # fmt: skip
+    return tuple(found)
+
+
+Verdict = tuple[str, bool, str, str]
+
+
+def _verdicts(view: View, phase: str) -> Iterator[Verdict]:
+    over = phase in ("Succeeded", "Failed")
+    whole, reason, message = _contained(view, phase)
+    yield "PodReadyToStartContainers", bool(view.address) and not over, "", ""
+    yield ("Initialized", *_initialized(view, phase))
+    gates = () if not whole else _gates(view.pod)
+    if gates:
+        yield "Ready", False, "ReadinessGatesNotReady", _listed(gates)
+    else:
+        yield "Ready", whole, reason, message
+    yield "ContainersReady", whole, reason, message
+    yield "PodScheduled", True, "", ""
+
+
+def _initialized(view: View, phase: str) -> tuple[bool, str, str]:
+    spec, lives = view.pod.spec, view.lives
+    if phase == "Succeeded":
+        return True, "PodCompleted", ""
+    missing = [
+        each.name
+        for each in spec.init_containers
+        if not (lives[each.name].started if sidecar(each) else lives[each.name].succeeded)
+    ]
+    if not missing or initialized(spec, lives):
+        return True, "", ""
+    return False, "ContainersNotInitialized", _names("incomplete", missing)
+
+
+def _contained(view: View, phase: str) -> tuple[bool, str, str]:
+    if phase == "Succeeded":
+        return False, "PodCompleted", ""
+    if phase == "Failed":
+        return False, "PodFailed", ""
+    lasting = (each for each in view.pod.spec.init_containers if sidecar(each))
+    unready = [
+        each.name
+        for each in (*lasting, *view.pod.spec.containers)
+        if not view.lives[each.name].ready
+    ]
+    if not unready:
+        return True, "", ""
+    return False, "ContainersNotReady", _names("unready", unready)
+
+
+def _gates(pod: Pod) -> tuple[str, ...]:
+    """What the readiness gates of a pod still miss."""
+
+    def complaint(name: str) -> str:
+        found = condition_of(pod.status.conditions, name)
+        if found is None:
+            return f'corresponding condition of pod readiness gate "{name}" does not exist.'
+        if found.status == "True":
+            return ""
+        return f'the status of pod readiness gate "{name}" is not "True", but {found.status}'
+
+    texts = (complaint(gate.condition_type) for gate in pod.spec.readiness_gates)
+    return tuple(text for text in texts if text)
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def _names(what: str, names: Sequence[str]) -> str:
+    return f"containers with {what} status: [{' '.join(names)}]"
+
+
+def _statuses(
+    view: View, containers: Sequence[Container], now: Moment
+) -> tuple[ContainerStatus, ...]:
+    return tuple(_status(view, each, view.lives[each.name], now) for each in containers)
+
+
+def _status(view: View, container: Container, life: Life, now: Moment) -> ContainerStatus:
+    spec = view.pod.spec
+    finished = container in spec.init_containers and not sidecar(container) and life.succeeded
+    known = life.last or life.ending
+    return ContainerStatus(
+        name=container.name,
+        ready=life.ready or finished,
+        started=life.started,
+        restart_count=life.restarts,
+        image=container.image,
+        image_id=SCHEME + view.images.get(container.name, "") if _begun(life) else "",
+        container_id=SCHEME + (life.id or (known.id if known else "")) if _begun(life) else "",
+        state=_state(view, container, life, now),
+        last_state=ContainerState(terminated=_terminated(life.last)) if life.last else _NOTHING,
+    )
+
+
+_NOTHING = ContainerState()
+
+
+def _begun(life: Life) -> bool:
+    return bool(life.id or life.last)
+
+
+def _state(view: View, container: Container, life: Life, now: Moment) -> ContainerState:
+    if life.state.alive:
+        since = life.began.wall if life.began else None
+        return ContainerState(running=Running(started_at=_time(since)))
+    if life.state is State.ENDED and life.ending:
+        return ContainerState(terminated=_terminated(life.ending))
+    if life.reason:
+        return ContainerState(waiting=Waiting(reason=life.reason, message=life.message))
+    if life.last is not None:
+        return ContainerState(waiting=_crashing(view.pod, container, life, now))
+    spec = view.pod.spec
+    first = spec.init_containers and not initialized(spec, view.lives)
+    reason = "PodInitializing" if first else "ContainerCreating"
+    return ContainerState(waiting=Waiting(reason=reason))
+
+
+def _crashing(pod: Pod, container: Container, life: Life, now: Moment) -> Waiting:
+    if life.again <= now.mono:
+        return Waiting(reason="ContainerCreating")
+    return Waiting(reason=CRASH_LOOP, message=backing_off(pod, container, life))
+
+
+def backing_off(pod: Pod, container: Container, life: Life) -> str:
+    """How a kubelet says that a restart waits."""
+    return (
+        f"back-off {_duration(life.waited)} restarting failed container={container.name} "
+        f"pod={full_name(pod)}"
+    )
+
+
+def full_name(pod: Pod) -> str:
+    """A pod as a kubelet's messages name it."""
+    meta = pod.metadata
+    return f"{meta.name}_{meta.namespace}({meta.uid})"
+
+
+def _duration(seconds: float) -> str:
+    """Whole seconds as Go writes them: 40s, 1m20s, 5m0s."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}m{rest}s" if minutes else f"{rest}s"
+
+
+def _terminated(ending: Ending | None) -> Terminated | None:
+    if ending is None:
+        return None
+    return Terminated(
+        exit_code=ending.code,
+        signal=ending.signal,
+        reason=ending.reason,
+        message=ending.message,
+        started_at=_time(ending.began),
+        finished_at=_time(ending.over),
+        container_id=SCHEME + ending.id if ending.id else "",
+    )
+
+
+def _time(moment: datetime | None) -> str | None:
+    return timestamp(moment) if moment is not None else None
