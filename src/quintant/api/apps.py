@@ -57,6 +57,7 @@ class DeploymentStatus(Model):
     ready_replicas: int = 0
     available_replicas: int = 0
     unavailable_replicas: int = 0
+    terminating_replicas: int | None = None
     conditions: tuple[WorkloadCondition, ...] = ()
     collision_count: int | None = None
 
@@ -86,6 +87,7 @@ class ReplicaSetStatus(Model):
     fully_labeled_replicas: int = 0
     ready_replicas: int = 0
     available_replicas: int = 0
+    terminating_replicas: int | None = None
     conditions: tuple[Condition, ...] = ()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from quintant.cluster import crd, crd_rules, roles, tables
+from quintant.cluster import crd, crd_rules, generations, roles, tables
 from quintant.cluster.catalog import Kind, Plain, Propagation
 from quintant.cluster.checks import CHECKS
 from quintant.cluster.declared import builtin_shape
@@ -82,7 +82,7 @@ _ANSWERS_OBJECT = {
 _NO_GENERATION = {
     *("namespaces", "nodes", "persistentvolumes", "persistentvolumeclaims", "services"),
 }
-_STATUS_ALONE = {"deployments", "cronjobs"}
+_STATUS_ALONE = {"cronjobs"}
 # Without /status, and yet with a generation.
 _GENERATION = {
     *("validatingwebhookconfigurations", "mutatingwebhookconfigurations"),
@@ -105,7 +105,11 @@ _DEFAULTS = {
     **dict.fromkeys(("rolebindings", "clusterrolebindings"), roles.default_binding),
     "customresourcedefinitions": crd.default,
 }
-_REVISIONS = {"customresourcedefinitions": crd.revise}
+_REVISIONS = {
+    "customresourcedefinitions": crd.revise,
+    "daemonsets": generations.revise_daemon_set,
+    "deployments": generations.revise_deployment,
+}
 _JUDGES = {"customresourcedefinitions": crd_rules.judge}
 _NAMING = {
     **dict.fromkeys(("namespaces", "services"), word_complaint),

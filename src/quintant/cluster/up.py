@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.controllers import DECLARATIONS, controllers
+from quintant.cluster.controllers import controllers
 from quintant.cluster.http import LOOPBACK, serve
 from quintant.cluster.pki import ADMIN, EVERYWHERE, NAME, Pki, Roots, issue
 from quintant.cluster.plane import Component, employed
@@ -111,7 +111,7 @@ async def kept(
 
 def _components(plan: Plan, pki: Pki, clock: Clock) -> Iterator[Component]:
     """What runs beside the server."""
-    if plan.controllers and DECLARATIONS:
+    if plan.controllers:
         yield Component(controllers(pki.authority))
     if plan.fleet is not None:
         # Loaded by clusters that have nodes.

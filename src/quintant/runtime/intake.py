@@ -60,7 +60,7 @@ def _primary(
 ) -> Informer[K]:
     informer = caches.declare(kind, labels=declared.labels, fields=declared.fields)
     for name, function in declared.indexes.items():
-        informer.store.add_index(name, function)
+        informer.store.share_index(name, function)
 
     def enqueue(change: Change[K]) -> None:
         seen = change.new if change.new is not None else change.old

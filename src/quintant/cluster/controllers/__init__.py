@@ -9,22 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from quintant.cluster.controllers import (
+    deployment,
     endpoints,
     endpointslices,
     equipment,
     garbage,
     namespaces,
+    replicaset,
 )
 from quintant.runtime.manager import Manager
 
 NAME = "kube-controller-manager"
 
 DECLARATIONS: tuple[Callable[[Manager], None], ...] = (
+    deployment.declare,
     endpoints.declare,
     endpointslices.declare,
     equipment.declare,
     garbage.declare,
     namespaces.declare,
+    replicaset.declare,
 )
 """The `declare` of every module, in alphabetical order."""
 

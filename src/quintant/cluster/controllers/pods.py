@@ -1,8 +1,7 @@
 """Pods as controllers see them, and the arithmetic they share: active, ready, available.
 
-Everybody in the process watches `PodState`, so that a pod is held once. A controller of pods
-declares `.owns(PodState, index={ORPHANS: orphaned})` and finds its own by owner, and those it may
-adopt with `index=(ORPHANS, namespace)`.
+Everybody in the process watches `PodState`, so that a pod is held once. How controllers come by
+their pods is said in `adoption`.
 """
 
 from __future__ import annotations
@@ -18,11 +17,8 @@ from quintant.api.meta import Condition
 from quintant.api.pod import Address, ContainerState
 from quintant.runtime.clock import parse_timestamp
 from quintant.runtime.object import Model, Object, Opaque
-from quintant.runtime.owner import controller_of
 from quintant.runtime.resource import projection
 
-ORPHANS = "orphans"
-"""The index of pods without a controller, by their namespace."""
 OVER = ("Succeeded", "Failed")
 """The phases of pods whose containers ended for good."""
 ALWAYS = "Always"
@@ -94,11 +90,6 @@ class PodState(Object):
 
     spec: PodSpecView = PodSpecView()
     status: PodStatusView = PodStatusView()
-
-
-def orphaned(pod: PodState) -> Iterable[str]:
-    """The index function of ORPHANS."""
-    return () if controller_of(pod) else (pod.metadata.namespace,)
 
 
 def over(pod: PodState) -> bool:

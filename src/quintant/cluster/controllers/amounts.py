@@ -1,0 +1,13 @@
+"""Numbers of pods: counted, or a percentage of the pods that should be."""
+
+from __future__ import annotations
+
+from quintant.api.quantity import IntOrString
+
+
+def amount(value: IntOrString | None, total: int, *, up: bool) -> int:
+    """How many of `total` a number or a percentage means, rounded up or down; None is none."""
+    if not isinstance(value, str):
+        return value or 0
+    percent = int(value.removesuffix("%"))
+    return -(-percent * total // 100) if up else percent * total // 100

@@ -1,0 +1,35 @@
+"""The Deployment controller: one ReplicaSet per revision, exchanged gradually or at once.
+
+rollout   which sets there are, and the numbers a rollout keeps to
+replicas  how many pods each set should have next
+history   revisions: annotations, names of new sets, what is forgotten
+status    counts and conditions
+reconcile reads, decides by these, writes
+"""
+
+from __future__ import annotations
+
+from quintant.api.apps import Deployment, ReplicaSet
+from quintant.cluster.controllers.adoption import (
+    ORPHANS,
+    SELECTORS,
+    labelled,
+    orphaned,
+    selecting,
+)
+from quintant.cluster.controllers.deployment.reconcile import reconcile
+from quintant.runtime.declaration import by_index
+from quintant.runtime.manager import Manager
+
+NAME = "deployment-controller"
+
+
+def declare(manager: Manager) -> None:
+    """Add the controller to a manager."""
+    (
+        manager.controls(Deployment, name=NAME)
+        .index(SELECTORS, selecting)
+        .owns(ReplicaSet, index={ORPHANS: orphaned})
+        .watches(ReplicaSet, to=by_index(SELECTORS, labelled))
+        .reconcile(reconcile)
+    )

@@ -1,0 +1,56 @@
+"""Making and deleting the pods of a controller, and telling its owner so.
+
+A refusal of the server is an answer and not an error: the owner reports it in its status and tries
+again with growing patience.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from quintant.api.meta import Condition
+from quintant.cluster.controllers.pods import PodState, moment
+from quintant.cluster.controllers.templates import NewPod
+from quintant.runtime.context import Context
+from quintant.runtime.errors import ApiError
+
+CREATED, NOT_CREATED = "SuccessfulCreate", "FailedCreate"
+DELETED, NOT_DELETED = "SuccessfulDelete", "FailedDelete"
+NAMESPACE_TERMINATING = "NamespaceTerminating"
+PATIENCE_SECONDS = (1.0, 300.0)
+"""The shortest and the longest time before a refused pod is tried again."""
+
+
+async def create_pod(ctx: Context[Any], pod: NewPod) -> ApiError | None:
+    """Make a pod; the refusal, unless the namespace is about to go and nothing is lost."""
+    try:
+        made = await ctx.client.create(pod)
+    except ApiError as error:
+        if any(cause.reason == NAMESPACE_TERMINATING for cause in error.details.causes):
+            return None
+        ctx.event(NOT_CREATED, f"Error creating: {error.message}", type="Warning")
+        return error
+    name = made.metadata.name
+    ctx.event(CREATED, f"Created pod: {name}", action=f"Create {name}")
+    return None
+
+
+async def delete_pod(ctx: Context[Any], pod: PodState) -> ApiError | None:
+    """Delete a pod; the refusal, if there is one."""
+    name = pod.metadata.name
+    try:
+        await ctx.client.delete(pod)
+    except ApiError as error:
+        ctx.event(NOT_DELETED, f"Error deleting: {error.message}", type="Warning")
+        return error
+    ctx.event(DELETED, f"Deleted pod: {name}", action=f"Delete {name}")
+    return None
+
+
+def patience(failed: Condition | None, now: datetime) -> float:
+    """How many seconds to wait before the next try: as long again as it has been failing."""
+    since = moment(failed.last_transition_time) if failed is not None else None
+    shortest, longest = PATIENCE_SECONDS
+    failing = (now - since).total_seconds() if since is not None else shortest
+    return min(max(failing, shortest), longest)

@@ -1,0 +1,34 @@
+"""The ReplicaSet controller: so many pods of one template, no more and no fewer."""
+
+from __future__ import annotations
+
+from quintant.api.apps import ReplicaSet
+from quintant.cluster.controllers.adoption import (
+    ORPHANS,
+    SELECTORS,
+    labelled,
+    orphaned,
+    selecting,
+)
+from quintant.cluster.controllers.pods import PodState
+from quintant.cluster.controllers.replicaset.reconcile import reconcile
+from quintant.runtime.context import OWNER_INDEX
+from quintant.runtime.declaration import by_index, owner_uid
+from quintant.runtime.manager import Manager
+
+NAME = "replicaset-controller"
+WORKERS = 8
+"""Sets worked on at once: one with many pods waits a moment between its turns."""
+
+
+def declare(manager: Manager) -> None:
+    """Add the controller to a manager."""
+    (
+        manager.controls(ReplicaSet, name=NAME)
+        .index(SELECTORS, selecting)
+        .index(OWNER_INDEX, owner_uid)
+        .owns(PodState, index={ORPHANS: orphaned})
+        .watches(PodState, to=by_index(SELECTORS, labelled))
+        .workers(WORKERS)
+        .reconcile(reconcile)
+    )

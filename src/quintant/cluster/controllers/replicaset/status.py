@@ -1,0 +1,52 @@
+"""What a ReplicaSet says of its pods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from quintant.api.apps import ReplicaSet, ReplicaSetStatus
+from quintant.api.meta import Condition, condition_of
+from quintant.cluster.controllers.pods import PodState, active, available, ready, terminating
+from quintant.cluster.controllers.templates import opened
+from quintant.runtime.clock import timestamp
+
+FAILURE = "ReplicaFailure"
+
+
+def report(
+    replicas: ReplicaSet, pods: Sequence[PodState], failed: Condition | None, now: datetime
+) -> ReplicaSetStatus:
+    """The status of a set with these pods of its own, `failed` if making them went wrong."""
+    working = [pod for pod in pods if active(pod)]
+    prompt = [pod for pod in working if ready(pod)]
+    labels = opened(replicas.spec.template).metadata.labels.items()
+    wait = replicas.spec.min_ready_seconds
+    return ReplicaSetStatus(
+        observed_generation=replicas.metadata.generation,
+        replicas=len(working),
+        fully_labeled_replicas=sum(labels <= pod.metadata.labels.items() for pod in working),
+        ready_replicas=len(prompt),
+        available_replicas=(
+            sum(available(pod, wait, now) for pod in prompt) if wait else len(prompt)
+        ),
+        terminating_replicas=sum(map(terminating, pods)),
+        conditions=_conditions(replicas, failed),
+    )
+
+
+def failure(reason: str, message: str, now: datetime) -> Condition:
+    """The condition of a set whose pods cannot be made, or deleted."""
+    return Condition(
+        type=FAILURE, status="True", reason=reason, message=message,
+        last_transition_time=timestamp(now),
+    )  # fmt: skip
+
+
+def _conditions(replicas: ReplicaSet, failed: Condition | None) -> tuple[Condition, ...]:
+    """The first failure of a row is the one that is told."""
+    held = condition_of(replicas.status.conditions, FAILURE)
+    others = tuple(each for each in replicas.status.conditions if each is not held)
+    if failed is None:
+        return others
+    return (*others, held or failed)

@@ -1,0 +1,32 @@
+"""What counts as a change of a workload, beyond its spec.
+
+A Deployment's generation grows with its annotations, too: its ReplicaSets take them over. That of a
+DaemonSet's template is an annotation that nobody sets but the server.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Plain = dict[str, Any]
+
+TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
+
+
+def revise_deployment(obj: Plain, live: Plain) -> None:
+    """Count a change of annotations, in place."""
+    if _annotations(obj) != _annotations(live):
+        obj["metadata"]["generation"] = live["metadata"].get("generation", 0) + 1
+
+
+def revise_daemon_set(obj: Plain, live: Plain) -> None:
+    """Count a change of the template, in place, whatever the client says of it."""
+    count = _annotations(live).get(TEMPLATE_GENERATION, "0")
+    if obj["spec"].get("template") != live["spec"].get("template"):
+        count = str(int(count) + 1 if count.isdecimal() else 1)
+    obj["metadata"]["annotations"] = {**_annotations(obj), TEMPLATE_GENERATION: count}
+
+
+def _annotations(obj: Plain) -> Plain:
+    found: Plain = obj["metadata"].get("annotations") or {}
+    return found

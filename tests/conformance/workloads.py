@@ -1,0 +1,54 @@
+"""Workloads for the checks of their controllers, and what such checks look at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.workshop import Workshop
+from unit.cluster.api import Plain
+
+APPS = "apps/v1"
+
+
+def template(name: str, image: str = "one", **spec: Any) -> Plain:
+    """A pod template with one container, labelled `app`."""
+    pod = {"containers": [{"name": "main", "image": image}], **spec}
+    return {"metadata": {"labels": {"app": name}}, "spec": pod}
+
+
+def workload(name: str, **spec: Any) -> Plain:
+    """What all workloads have in common."""
+    selector = {"matchLabels": {"app": name}}
+    return {
+        "metadata": {"name": name, "labels": {"app": name}},
+        "spec": {"selector": selector, "template": template(name), **spec},
+    }
+
+
+deployment = replica_set = daemon_set = workload
+
+
+def stateful_set(name: str, **spec: Any) -> Plain:
+    return workload(name, serviceName=name, **spec)
+
+
+def container(obj: Plain) -> Plain:
+    """The first container of a workload's template."""
+    found: Plain = obj["spec"]["template"]["spec"]["containers"][0]
+    return found
+
+
+def conditions(obj: Plain) -> list[tuple[str, str, str, str]]:
+    """Type, status, reason and message of each condition, in their order."""
+    found = obj["status"].get("conditions") or []
+    return [(c["type"], c["status"], c.get("reason", ""), c.get("message", "")) for c in found]
+
+
+def reasons(obj: Plain) -> dict[str, str]:
+    """The reason of each condition."""
+    return {name: reason for name, _, reason, _ in conditions(obj)}
+
+
+async def told(workshop: Workshop, name: str) -> list[tuple[str, str]]:
+    """Reason and message of every event about an object, in the order of telling."""
+    return [(event["reason"], event["message"]) for event in await workshop.events(name)]
