@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from quintant.cli.screen import Screen, screen, summary
+from quintant.cli.screen import Screen, invitation, screen, summary
 from quintant.cli.signals import signalled, unless
 from quintant.cluster.up import Plan, running, save, usual_path
 from quintant.demo.course import FIELD_MANAGER, Progress, Stage, bring_up
@@ -77,9 +77,9 @@ async def _demo(chosen: tuple[System, ...], wishes: Wishes) -> int:
                 ends = await unless(stopped, _bring_up(chosen, way, shown, wishes.within))
             if ends is None:
                 return INTERRUPTED
-            summary(ends, titles, {each.name: each.sample.tries for each in chosen}, way)
+            summary(ends, titles)
             if not wishes.leave:
-                click.echo("everything stays until Ctrl-C")
+                invitation((line for each in chosen for line in each.sample.tries), way)
                 await stopped.wait()
             return 0 if all(each.stage is Stage.RUNNING for each in ends) else 1
         finally:

@@ -95,18 +95,20 @@ def table(rows: Iterable[Progress], titles: Titles) -> Table:
     return made
 
 
-def summary(
-    ends: Sequence[Progress], titles: Titles, tries: Mapping[str, Sequence[str]], way: Path
-) -> None:
-    """What runs, what does not and why, and what to do next."""
+def summary(ends: Sequence[Progress], titles: Titles) -> None:
+    """What runs, and what does not and why."""
     console = Console(highlight=False, soft_wrap=True)
     console.print()
     console.print(table(ends, titles))
     for each in ends:
         for reason in each.reasons:
             console.print(f"  [red]{each.system}[/]: {escape(reason)}")
+
+
+def invitation(tries: Iterable[str], way: Path) -> None:
+    """What to do next, for as long as everything stays."""
+    console = Console(highlight=False, soft_wrap=True)
     console.print(f"\nto look around:\n  export KUBECONFIG={shlex.quote(str(way))}")
-    for each in ends:
-        for line in tries[each.system]:
-            console.print(f"  {escape(line)}")
-    console.print()
+    for line in tries:
+        console.print(f"  {escape(line)}")
+    console.print("\neverything stays until Ctrl-C")
