@@ -85,6 +85,8 @@ from quintant.api.scheduling import (
     TopologySpread,
 )
 from quintant.api.service import (
+    AffinityConfig,
+    ClientAffinity,
     EndpointAddress,
     EndpointPort,
     Endpoints,
@@ -124,11 +126,13 @@ from quintant.runtime.resource import resource
 __all__ = [
     "Address",
     "Affinity",
+    "AffinityConfig",
     "Capabilities",
     "ClaimSpec",
     "ClaimStatus",
     "ClaimTemplate",
     "ClaimVolume",
+    "ClientAffinity",
     "ConfigMap",
     "ConfigMapVolume",
     "Container",

@@ -26,6 +26,18 @@ class ServicePort(Model):
     app_protocol: str | None = None
 
 
+class ClientAffinity(Model):
+    """How long a client stays with the pod it was sent to."""
+
+    timeout_seconds: int | None = None
+
+
+class AffinityConfig(Model):
+    """What session affinity by client address means."""
+
+    client_ip: ClientAffinity | None = msgspec.field(default=None, name="clientIP")
+
+
 class ServiceSpec(Model):
     """Which pods a service fronts, and how it is reached; `cluster_ip` "None" is headless."""
 
@@ -48,6 +60,7 @@ class ServiceSpec(Model):
     health_check_node_port: int | None = None
     publish_not_ready_addresses: bool = False
     session_affinity: str = ""
+    session_affinity_config: AffinityConfig | None = None
 
 
 class Ingress(Model):

@@ -1,0 +1,46 @@
+"""Who is next, and who comes back: the choice of a backend for each client. No I/O.
+
+Clients go round the backends in turn. With affinity a client comes back to its backend for as long
+as that is there and it keeps coming. A backend that was tried in vain is the last choice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from quintant.cluster.network.routes import Backend, Route
+
+REMEMBERED = 10_000
+"""Clients whose backend is remembered, the latest ones: a bound for memory, not for users."""
+
+
+@dataclass(slots=True)
+class Balance:
+    """The choices of one route. Time is whatever clock the caller reads."""
+
+    route: Route
+    _turn: int = 0
+    _known: dict[str, tuple[Backend, float]] = field(default_factory=dict)
+
+    def order(self, client: str, now: float) -> list[Backend]:
+        """The backends in the order in which to try them for a client."""
+        members = self.route.backends
+        if not members:
+            return []
+        turn, self._turn = self._turn % len(members), self._turn + 1
+        around = [*members[turn:], *members[:turn]]
+        held = self._held(client, now)
+        return [held, *(each for each in around if each != held)] if held else around
+
+    def chosen(self, client: str, backend: Backend, now: float) -> None:
+        """Note that a client was served by a backend."""
+        if self.route.affinity:
+            self._known.pop(client, None)
+            self._known[client] = (backend, now + self.route.affinity)
+            while len(self._known) > REMEMBERED:
+                del self._known[next(iter(self._known))]
+
+    def _held(self, client: str, now: float) -> Backend | None:
+        backend, until = self._known.get(client, (None, now))
+        there = backend is not None and now < until and backend in self.route.backends
+        return backend if there and self.route.affinity else None

@@ -1,0 +1,130 @@
+"""UDP at one front: each client has a socket to its backend, for as long as something goes through.
+
+There is no connection to follow, so a client that is silent for `IDLE_SECONDS` is forgotten, and a
+client whose backend is gone gets another with its next datagram.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+from quintant.cluster.network.balance import Balance
+from quintant.cluster.network.ports import bind, place_of
+from quintant.cluster.network.routes import Backend, Route
+from quintant.runtime.clock import monotonic
+
+IDLE_SECONDS = 30.0
+"""As long as Linux remembers a UDP flow that was not answered."""
+_Client = tuple[str, int]
+
+
+class Datagrams(asyncio.DatagramProtocol):
+    """One UDP front."""
+
+    def __init__(self, route: Route, group: asyncio.TaskGroup) -> None:
+        self._balance, self._group = Balance(route), group
+        self._bound = bind(route.front)
+        self._transport: asyncio.DatagramTransport | None = None
+        self._flows: dict[_Client, _Flow] = {}
+        self.place: Backend = place_of(self._bound)
+        """Where it really is."""
+
+    async def follow(self, route: Route) -> None:
+        """Send datagrams to the backends of a route from now on."""
+        self._balance.route = route
+        for flow in list(self._flows.values()):
+            if flow.backend not in route.backends:
+                flow.close()
+        if self._transport is None:
+            loop = asyncio.get_running_loop()
+            made, _ = await loop.create_datagram_endpoint(lambda: self, sock=self._bound)
+            self._transport = made
+
+    def close(self) -> None:
+        """Take nothing any more, and forget every client."""
+        for flow in list(self._flows.values()):
+            flow.close()
+        if self._transport is not None:
+            self._transport.close()
+        self._bound.close()
+
+    def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
+        client = (str(addr[0]), addr[1])
+        flow = self._flows.get(client)
+        if flow is None:
+            flow = self._begin(client)
+        if flow is not None:
+            flow.send(data)
+
+    def answer(self, data: bytes, client: _Client) -> None:
+        """Pass on what a backend says to a client."""
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.sendto(data, client)
+
+    def _begin(self, client: _Client) -> _Flow | None:
+        order = self._balance.order(client[0], monotonic())
+        if not order:
+            return None
+        self._balance.chosen(client[0], order[0], monotonic())
+        flow = self._flows[client] = _Flow(self, client, order[0])
+        self._group.create_task(flow.open())
+        return flow
+
+    def forget(self, client: _Client) -> None:
+        """A client's flow is over."""
+        self._flows.pop(client, None)
+
+
+class _Flow(asyncio.DatagramProtocol):
+    """One client's socket to its backend."""
+
+    def __init__(self, front: Datagrams, client: _Client, backend: Backend) -> None:
+        self.backend = backend
+        self._front, self._client = front, client
+        self._transport: asyncio.DatagramTransport | None = None
+        self._early: list[bytes] = []
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def open(self) -> None:
+        """Make the socket, and send what came before it was there."""
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.create_datagram_endpoint(lambda: self, remote_addr=self.backend)
+        except OSError:
+            self._front.forget(self._client)
+
+    def send(self, data: bytes) -> None:
+        """Pass on what the client says."""
+        if self._transport is None:
+            self._early.append(data)
+        else:
+            self._transport.sendto(data)
+            self._wind()
+
+    def close(self) -> None:
+        """End the flow."""
+        self._front.forget(self._client)
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._transport is not None:
+            self._transport.close()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.DatagramTransport, transport)
+        early, self._early = self._early, []
+        for data in early:
+            self.send(data)
+
+    def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
+        self._wind()
+        self._front.answer(data, self._client)
+
+    def error_received(self, exc: Exception) -> None:
+        # Nobody listens there: the client's next datagram may try another backend.
+        self.close()
+
+    def _wind(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(IDLE_SECONDS, self.close)

@@ -1,0 +1,74 @@
+"""An address and a port for each route: those asked for, or the nearest that can be had.
+
+A port below 1024 needs privileges, a port may be taken by somebody else, and not every machine
+answers on all of 127.0.0.0/8. Then the port is mapped: `OFFSET` higher if that can be had (80
+becomes 20080), else any that is free. Whoever connects has to know; `Proxy.mapped` is the table.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Iterator
+
+from quintant.cluster.network.routes import NODE_ADDRESS, TCP, Backend, Front
+
+OFFSET = 20_000
+"""Added to a port that cannot be bound: easy to remember, and no port needs privileges then."""
+LAST = 65_535
+_REFUSED = (errno.EACCES, errno.EPERM, errno.EADDRINUSE, errno.EADDRNOTAVAIL)
+
+
+def bind(
+    front: Front, before: Backend | None = None, *, taken: Backend | None = None
+) -> socket.socket:
+    """A bound socket for a route, as near as can be; the place it had `before` is tried first.
+
+    `taken` is a place that is known not to do. OSError if there is none at all.
+    """
+    refused: OSError | None = None
+    for place in (*((before,) if before else ()), *_choices(front)):
+        if place == taken:
+            continue
+        try:
+            return _bound(front.protocol, place)
+        except OSError as error:
+            if not unavailable(error):
+                raise
+            refused = error
+    assert refused is not None, "there is always a choice"
+    raise refused
+
+
+def unavailable(error: OSError) -> bool:
+    """Whether a port cannot be had, by us or just now; anything else is a failure."""
+    return error.errno in _REFUSED
+
+
+def place_of(bound: socket.socket) -> Backend:
+    """Where a socket is bound."""
+    address, port = bound.getsockname()[:2]
+    return Backend(address, port)
+
+
+def _choices(front: Front) -> Iterator[Backend]:
+    yield Backend(front.address, front.port)
+    if front.port + OFFSET <= LAST:
+        yield Backend(front.address, front.port + OFFSET)
+    for address in dict.fromkeys((front.address, NODE_ADDRESS)):
+        yield Backend(address, 0)
+
+
+def _bound(protocol: str, place: Backend) -> socket.socket:
+    kind = socket.SOCK_STREAM if protocol == TCP else socket.SOCK_DGRAM
+    made = socket.socket(socket.AF_INET, kind)
+    try:
+        made.setblocking(False)
+        if protocol == TCP:
+            # A service that comes back must not wait for its old connections to be forgotten.
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(place)
+    except OSError:
+        made.close()
+        raise
+    return made

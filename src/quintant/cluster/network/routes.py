@@ -1,0 +1,98 @@
+"""Where a service is reached, and what is behind it: from objects to routes. Pure.
+
+A connection goes to a backend that is ready. If there is none it goes to one that still serves
+although it is being deleted, and if there is none of those either, the route has no backends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from quintant.api.core import Service, ServicePort
+from quintant.api.discovery import Endpoint, EndpointSlice
+
+NODE_ADDRESS = "127.0.0.1"
+"""Where node ports are: this machine, and nobody outside."""
+AFFINITY_SECONDS = 10_800.0
+"""How long a client stays with its backend where the service does not say: Kubernetes' default."""
+TCP = "TCP"
+UDP = "UDP"
+_ADDRESSLESS = ("", "None")
+
+
+class Backend(NamedTuple):
+    """Where a pod listens."""
+
+    address: str
+    port: int
+
+
+class Front(NamedTuple):
+    """Where clients connect."""
+
+    protocol: str
+    address: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """From where clients connect to what is behind it."""
+
+    front: Front
+    backends: tuple[Backend, ...] = ()
+    affinity: float = 0.0
+    """Seconds for which a client comes back to the same backend; 0 spreads every connection."""
+
+
+def routes(service: Service, slices: Iterable[EndpointSlice]) -> tuple[Route, ...]:
+    """The routes of a service; none for a service without an address."""
+    spec, given = service.spec, tuple(slices)
+    if spec.cluster_ip in _ADDRESSLESS:
+        return ()
+    stay = _affinity(service)
+    return tuple(
+        Route(front, _backends(port, given), stay)
+        for port in spec.ports
+        for front in _fronts(spec.cluster_ip, port)
+    )
+
+
+def _fronts(address: str, port: ServicePort) -> Iterator[Front]:
+    protocol = port.protocol or TCP
+    yield Front(protocol, address, port.port)
+    if port.node_port:
+        yield Front(protocol, NODE_ADDRESS, port.node_port)
+
+
+def _affinity(service: Service) -> float:
+    if service.spec.session_affinity != "ClientIP":
+        return 0.0
+    config = service.spec.session_affinity_config
+    given = config.client_ip.timeout_seconds if config and config.client_ip else None
+    return AFFINITY_SECONDS if given is None else float(given)
+
+
+def _backends(port: ServicePort, slices: Sequence[EndpointSlice]) -> tuple[Backend, ...]:
+    members = list(_members(port, slices))
+    ready = {backend for backend, endpoint in members if endpoint.conditions.ready is not False}
+    serving = {
+        backend for backend, endpoint in members
+        if endpoint.conditions.serving and endpoint.conditions.terminating
+    }  # fmt: skip
+    return tuple(sorted(ready or serving))
+
+
+def _members(
+    port: ServicePort, slices: Iterable[EndpointSlice]
+) -> Iterator[tuple[Backend, Endpoint]]:
+    protocol = port.protocol or TCP
+    for each in slices:
+        for target in each.ports or ():
+            named = (target.name or "", target.protocol or TCP) == (port.name, protocol)
+            if named and target.port:
+                for endpoint in each.endpoints or ():
+                    for address in endpoint.addresses:
+                        yield Backend(address, target.port), endpoint

@@ -1,0 +1,217 @@
+"""Connections to a service reach its pods, whatever becomes of one or the other meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from typing import Any, cast
+
+import pytest
+
+from quintant.cluster.network.proxy import Proxy, proxying
+from quintant.cluster.network.routes import Backend, Front, Route
+from quintant.runtime.object import Request
+from unit.cluster.network.peers import echo, heard, program, saying
+
+KEY = Request("web", "default")
+DEAD = Backend("127.0.0.1", 1)
+"""Where nobody listens."""
+
+
+@pytest.fixture
+async def proxy() -> AsyncIterator[Proxy]:
+    async with proxying() as made:
+        yield made
+
+
+@pytest.fixture
+def front() -> Front:
+    """A free port of an address that only services have."""
+    with socket.socket() as probe:
+        probe.bind(("127.96.255.7", 0))
+        return Front("TCP", *probe.getsockname())
+
+
+async def test_connections_are_spread_over_the_backends(proxy: Proxy, front: Front) -> None:
+    async with AsyncExitStack() as stack:
+        names = (b"one", b"two", b"three")
+        backends = [await stack.enter_async_context(program(saying(name))) for name in names]
+        await proxy.serve(KEY, [Route(front, tuple(backends))])
+        said = Counter([await heard(proxy.place(front)) for _ in range(9)])
+    assert said == {b"one": 3, b"two": 3, b"three": 3}
+
+
+async def test_backend_that_refuses_is_passed_over(proxy: Proxy, front: Front) -> None:
+    async with program(saying(b"here")) as alive:
+        await proxy.serve(KEY, [Route(front, (DEAD, alive))])
+        assert [await heard(proxy.place(front)) for _ in range(4)] == [b"here"] * 4
+
+
+async def test_client_is_cut_off_when_nobody_answers(proxy: Proxy, front: Front) -> None:
+    await proxy.serve(KEY, [Route(front, (DEAD,))])
+    with pytest.raises(ConnectionError):
+        await heard(proxy.place(front))
+
+
+async def test_service_without_backends_refuses(proxy: Proxy, front: Front) -> None:
+    await proxy.serve(KEY, [Route(front)])
+    with pytest.raises(ConnectionRefusedError):
+        await heard(proxy.place(front))
+    async with program(saying(b"here")) as alive:
+        await proxy.serve(KEY, [Route(front, (alive,))])
+        assert await heard(proxy.place(front)) == b"here"
+        await proxy.serve(KEY, [Route(front)])
+        with pytest.raises(ConnectionRefusedError):
+            await heard(proxy.place(front))
+
+
+async def test_last_word_of_one_side_leaves_the_other_its_own(proxy: Proxy, front: Front) -> None:
+    async with program(echo) as alive:
+        await proxy.serve(KEY, [Route(front, (alive,))])
+        reader, writer = await asyncio.open_connection(*proxy.place(front))
+        writer.write(b"hello")
+        writer.write_eof()
+        assert await reader.read() == b"hellobye"
+        writer.close()
+
+
+async def test_bytes_arrive_unchanged_however_many(proxy: Proxy, front: Front) -> None:
+    sent = bytes(range(256)) * 40_000
+    async with program(echo) as alive:
+        await proxy.serve(KEY, [Route(front, (alive,))])
+        reader, writer = await asyncio.open_connection(*proxy.place(front))
+
+        async def speak() -> None:
+            writer.write(sent)
+            await writer.drain()
+            writer.write_eof()
+
+        _, received = await asyncio.gather(speak(), reader.read())
+        assert received == sent + b"bye"
+        writer.close()
+
+
+async def test_nothing_piles_up_before_a_client_that_does_not_listen(
+    proxy: Proxy, front: Front
+) -> None:
+    written = 0
+
+    async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal written
+        while True:
+            writer.write(bytes(65536))
+            await writer.drain()
+            written += 65536
+
+    async with program(flood) as alive:
+        await proxy.serve(KEY, [Route(front, (alive,))])
+        _, writer = await asyncio.open_connection(*proxy.place(front), limit=1024)
+        before = -1
+        while before != written:
+            before = written
+            await asyncio.sleep(0.1)
+        assert written < 64 * 2**20
+        writer.close()
+
+
+async def test_connection_outlives_its_route(proxy: Proxy, front: Front) -> None:
+    async with program(echo) as alive:
+        await proxy.serve(KEY, [Route(front, (alive,))])
+        reader, writer = await asyncio.open_connection(*proxy.place(front))
+        writer.write(b"one")
+        assert await reader.readexactly(3) == b"one"
+        await proxy.serve(KEY, [])
+        writer.write(b"two")
+        assert await reader.readexactly(3) == b"two"
+        writer.close()
+
+
+async def test_client_that_breaks_off_is_noticed_behind(proxy: Proxy, front: Front) -> None:
+    met, noticed = asyncio.Event(), asyncio.Event()
+
+    async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        met.set()
+        try:
+            await reader.read()
+        finally:
+            noticed.set()
+
+    async with program(listen) as alive:
+        await proxy.serve(KEY, [Route(front, (alive,))])
+        _, writer = await asyncio.open_connection(*proxy.place(front))
+        await asyncio.wait_for(met.wait(), 5)
+        writer.transport.abort()
+        await asyncio.wait_for(noticed.wait(), 5)
+
+
+async def test_port_that_is_taken_is_mapped_and_told(proxy: Proxy, front: Front) -> None:
+    with socket.socket() as other:
+        other.bind((front.address, front.port))
+        other.listen()
+        async with program(saying(b"here")) as alive:
+            await proxy.serve(KEY, [Route(front, (alive,))])
+            assert proxy.mapped == {front: proxy.place(front)}
+            assert proxy.place(front).port != front.port
+            assert await heard(proxy.place(front)) == b"here"
+
+
+async def test_port_that_somebody_takes_before_us_is_mapped(proxy: Proxy, front: Front) -> None:
+    await proxy.serve(KEY, [Route(front)])
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind((front.address, front.port))
+        other.listen()
+        async with program(saying(b"here")) as alive:
+            await proxy.serve(KEY, [Route(front, (alive,))])
+            assert await heard(proxy.place(front)) == b"here"
+
+
+async def test_nothing_is_left_when_the_proxy_ends(front: Front) -> None:
+    async with program(echo) as alive:
+        async with proxying() as proxy:
+            await proxy.serve(KEY, [Route(front, (alive,))])
+            reader, writer = await asyncio.open_connection(*proxy.place(front))
+            writer.write(b"one")
+            await reader.readexactly(3)
+            place = proxy.place(front)
+        assert proxy.connections == 0
+        with pytest.raises(ConnectionError):
+            await reader.readexactly(1)
+        with pytest.raises(ConnectionRefusedError):
+            await heard(place)
+        writer.close()
+
+
+async def test_affinity_brings_a_client_back(proxy: Proxy, front: Front) -> None:
+    async with program(saying(b"one")) as one, program(saying(b"two")) as two:
+        await proxy.serve(KEY, [Route(front, (one, two), affinity=60)])
+        said = [await heard(proxy.place(front)) for _ in range(4)]
+    assert len(set(said)) == 1
+
+
+async def test_datagrams_go_to_a_backend_and_back(proxy: Proxy, front: Front) -> None:
+    loop = asyncio.get_running_loop()
+    server = await loop.create_datagram_endpoint(_Echo, local_addr=("127.0.0.1", 0))
+    backend = Backend(*server[0].get_extra_info("sockname"))
+    udp = front._replace(protocol="UDP")
+    await proxy.serve(KEY, [Route(udp, (backend,))])
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.setblocking(False)
+        client.connect(proxy.place(udp))
+        for word in (b"one", b"two"):
+            await loop.sock_sendall(client, word)
+            assert await asyncio.wait_for(loop.sock_recv(client, 100), 5) == word.upper()
+    server[0].close()
+
+
+class _Echo(asyncio.DatagramProtocol):
+    """Says in capitals what it hears."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.DatagramTransport, transport)
+
+    def datagram_received(self, data: bytes, addr: tuple[Any, int]) -> None:
+        self.transport.sendto(data.upper(), addr)

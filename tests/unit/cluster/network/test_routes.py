@@ -1,0 +1,77 @@
+"""What is behind a service: ready pods, else those that still serve, else nobody."""
+
+from __future__ import annotations
+
+import pytest
+
+from quintant.api.core import AffinityConfig, ClientAffinity, ServicePort
+from quintant.api.discovery import Endpoint, EndpointConditions, EndpointSlice, SlicePort
+from quintant.cluster.network.routes import AFFINITY_SECONDS, Backend, Front, routes
+from unit.cluster.controllers.services import service
+
+READY = EndpointConditions(ready=True, serving=True, terminating=False)
+UNREADY = EndpointConditions(ready=False, serving=False, terminating=False)
+GOING = EndpointConditions(ready=False, serving=True, terminating=True)
+HTTP = SlicePort(name="", port=8080, protocol="TCP")
+
+
+def slice_of(*members: tuple[str, EndpointConditions], port: SlicePort = HTTP) -> EndpointSlice:
+    endpoints = tuple(Endpoint(addresses=(ip,), conditions=state) for ip, state in members)
+    return EndpointSlice(address_type="IPv4", endpoints=endpoints, ports=(port,))
+
+
+def addresses(*members: tuple[str, EndpointConditions]) -> list[str]:
+    (route,) = routes(service(cluster_ip="127.96.0.20"), [slice_of(*members)])
+    return [backend.address for backend in route.backends]
+
+
+def test_connections_go_to_ready_backends() -> None:
+    assert addresses(("10.0.0.1", READY), ("10.0.0.2", UNREADY), ("10.0.0.3", GOING)) == [
+        "10.0.0.1"
+    ]
+
+
+def test_backend_that_is_going_away_is_better_than_none() -> None:
+    assert addresses(("10.0.0.2", UNREADY), ("10.0.0.3", GOING)) == ["10.0.0.3"]
+
+
+def test_unready_backends_get_nothing() -> None:
+    assert addresses(("10.0.0.2", UNREADY)) == []
+
+
+def test_condition_that_nobody_stated_counts_as_ready() -> None:
+    assert addresses(("10.0.0.2", EndpointConditions())) == ["10.0.0.2"]
+
+
+@pytest.mark.parametrize("address", ["", "None"])
+def test_service_without_an_address_has_no_routes(address: str) -> None:
+    assert routes(service(cluster_ip=address), [slice_of(("10.0.0.1", READY))]) == ()
+
+
+def test_each_port_has_its_own_backends_and_node_port() -> None:
+    ports = (
+        ServicePort(name="a", port=80, target_port=1, node_port=30080),
+        ServicePort(name="b", port=81, target_port=2, protocol="UDP"),
+    )
+    one = slice_of(("10.0.0.1", READY), port=SlicePort(name="a", port=1, protocol="TCP"))
+    two = slice_of(("10.0.0.1", READY), port=SlicePort(name="b", port=2, protocol="UDP"))
+    found = routes(service("web", *ports, cluster_ip="127.96.0.20"), [one, two])
+    assert {route.front: route.backends for route in found} == {
+        Front("TCP", "127.96.0.20", 80): (Backend("10.0.0.1", 1),),
+        Front("TCP", "127.0.0.1", 30080): (Backend("10.0.0.1", 1),),
+        Front("UDP", "127.96.0.20", 81): (Backend("10.0.0.1", 2),),
+    }
+
+
+@pytest.mark.parametrize(
+    ("config", "seconds"),
+    [(None, AFFINITY_SECONDS), (AffinityConfig(client_ip=ClientAffinity(timeout_seconds=7)), 7)],
+)
+def test_affinity_lasts_as_long_as_the_service_says(
+    config: AffinityConfig | None, seconds: float
+) -> None:
+    (route,) = routes(
+        service(cluster_ip="127.96.0.20", session_affinity="ClientIP",
+                session_affinity_config=config), []
+    )  # fmt: skip
+    assert route.affinity == seconds
