@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from quintant.api.container import ContainerPort
-from quintant.api.core import Pod
+from quintant.api.core import Pod, Toleration
 from quintant.api.meta import Condition
 from quintant.api.pod import Address, ContainerState
 from quintant.runtime.clock import parse_timestamp
@@ -55,6 +55,7 @@ class PodSpecView(Model):
     subdomain: str = ""
     host_network: bool = False
     restart_policy: str = ""
+    tolerations: tuple[Toleration, ...] = ()
     scheduling_gates: tuple[Mapping[str, str], ...] = ()
     containers: tuple[ContainerView, ...] = ()
     init_containers: tuple[ContainerView, ...] = ()
