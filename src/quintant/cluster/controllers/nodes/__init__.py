@@ -1,0 +1,55 @@
+"""The life of nodes: who is heard of, which taints follow, and which pods have to leave.
+
+What the node-lifecycle and taint-eviction controllers of a real cluster do. `health` and `taints`
+decide, `reconcile` acts. Not here: limits to how many nodes per second are given up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from quintant.api.core import Node
+from quintant.cluster.controllers.nodes.reconcile import NAME, ON_NODE, Watch
+from quintant.cluster.controllers.nodes.views import LeaseState, NodeState
+from quintant.cluster.controllers.pods import PodState
+from quintant.runtime.manager import Manager
+from quintant.runtime.object import Object, Request
+
+_ALL = (Request("nodes"),)
+
+
+def declare(manager: Manager) -> None:
+    """Add the node controller to a manager."""
+    (
+        manager.keyed(NAME)
+        .watches(NodeState, to=_all, when=_stirs)
+        .watches(LeaseState, to=_nobody)
+        .watches(PodState, to=_nobody, index={ON_NODE: _node})
+        .uses(Node, "patch")
+        .uses(Node, "patch", sub="status")
+        .uses(PodState, "delete")
+        .uses(PodState, "patch", sub="status")
+        .workers(1)
+        .reconcile(Watch())
+    )
+
+
+def _all(obj: Object) -> Iterable[Request]:
+    return _ALL
+
+
+def _nobody(obj: Object) -> Iterable[Request]:
+    """For what is only looked up: heartbeats and pods are too many to be heard one by one."""
+    return ()
+
+
+def _node(pod: PodState) -> Iterable[str]:
+    return (pod.spec.node_name,) if pod.spec.node_name else ()
+
+
+def _stirs(old: NodeState | None, new: NodeState | None) -> bool:
+    """Whether a change of a node is more than a heartbeat."""
+    if old is None or new is None or old.spec != new.spec:
+        return True
+    before = {each.type: each.status for each in old.status.conditions}
+    return before != {each.type: each.status for each in new.status.conditions}

@@ -1,0 +1,88 @@
+"""Whether a node is still heard of, and what its conditions become if it is not.
+
+A sign of life is a lease that was renewed or a status that was confirmed. What counts is when the
+sign was seen here, on the loop's clock: the clocks of nodes may be wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from quintant.api.core import NodeCondition
+from quintant.api.meta import condition_of
+from quintant.cluster.controllers.nodes.views import READY, LeaseState, NodeState
+from quintant.runtime.clock import timestamp
+from quintant.runtime.object import replace
+
+GRACE_SECONDS = 50.0
+"""How long a node may be silent, as in a real cluster since 1.32."""
+STARTUP_SECONDS = 60.0
+"""How long a node may take until it is heard of for the first time."""
+UNKNOWN = "Unknown"
+_WATCHED = (READY, "MemoryPressure", "DiskPressure", "PIDPressure")
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """The last sign of life of a node."""
+
+    renewed: str | None
+    confirmed: str | None
+    at: float
+    """When it was first seen here."""
+
+
+class Signs:
+    """Remembers the last sign of life of every node."""
+
+    def __init__(self) -> None:
+        self._signs: dict[str, Sign] = {}
+
+    def silence(self, node: NodeState, lease: LeaseState | None, now: float) -> float:
+        """Seconds since a node was last heard of."""
+        renewed = lease.spec.renew_time if lease is not None else None
+        ready = condition_of(node.status.conditions, READY)
+        confirmed = ready.last_heartbeat_time if isinstance(ready, NodeCondition) else None
+        known = self._signs.get(node.metadata.uid)
+        if known is None or (known.renewed, known.confirmed) != (renewed, confirmed):
+            known = self._signs[node.metadata.uid] = Sign(renewed, confirmed, now)
+        return now - known.at
+
+    def keep(self, nodes: Iterable[NodeState]) -> None:
+        """Forget all nodes but these."""
+        present = {node.metadata.uid for node in nodes}
+        self._signs = {uid: sign for uid, sign in self._signs.items() if uid in present}
+
+
+def patience(node: NodeState) -> float:
+    """How many seconds of silence a node is granted."""
+    return GRACE_SECONDS if node.ready else STARTUP_SECONDS
+
+
+def lost(node: NodeState, now: datetime) -> tuple[NodeCondition, ...]:
+    """The conditions of a node that is not heard of any more."""
+    return tuple(_unknown(node, type, now) for type in _WATCHED)
+
+
+def _unknown(node: NodeState, type: str, now: datetime) -> NodeCondition:
+    known = condition_of(node.status.conditions, type)
+    if not isinstance(known, NodeCondition):
+        return NodeCondition(
+            type=type,
+            status=UNKNOWN,
+            reason="NodeStatusNeverUpdated",
+            message="Kubelet never posted node status.",
+            last_heartbeat_time=node.metadata.creation_timestamp,
+            last_transition_time=timestamp(now),
+        )
+    if known.status == UNKNOWN:
+        return known
+    return replace(
+        known,
+        status=UNKNOWN,
+        reason="NodeStatusUnknown",
+        message="Kubelet stopped posting node status.",
+        last_transition_time=timestamp(now),
+    )

@@ -1,0 +1,158 @@
+"""The node controller at work: every few seconds all nodes are looked at, and what follows is done.
+
+A node that is not heard of becomes Unknown; taints follow from conditions; the pods of a node that
+is not ready are not ready either, and leave it when their tolerations run out. If no node at all is
+ready, the fault is probably ours, and nobody is driven out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from quintant.api.core import Taint
+from quintant.api.meta import Condition, condition_of, set_condition
+from quintant.cluster.controllers.nodes.health import Signs, lost, patience
+from quintant.cluster.controllers.nodes.taints import leaves_at, tainted
+from quintant.cluster.controllers.nodes.views import READY, LeaseState, NodeState, NodeStatusView
+from quintant.cluster.controllers.pods import PodState, PodStatusView, over, ready
+from quintant.runtime import codec
+from quintant.runtime.client.rest import MERGE
+from quintant.runtime.clock import monotonic
+from quintant.runtime.context import KeyContext
+from quintant.runtime.errors import Conflict, NotFound
+from quintant.runtime.object import Request
+from quintant.runtime.resource import resource_of
+from quintant.runtime.result import Result
+
+NAME = "node-controller"
+EVICTION = "taint-eviction-controller"
+LEASES = "kube-node-lease"
+"""The namespace of the leases of nodes."""
+ON_NODE = "node"
+"""The index of pods by their node."""
+PERIOD_SECONDS = 5.0
+"""How often nodes are looked at, as in a real cluster."""
+_EVICTED = (
+    "DeletionByTaintManager",
+    "Taint manager: deleting due to NoExecute taint",
+)
+
+
+class Watch:
+    """Looks after all nodes."""
+
+    def __init__(self) -> None:
+        self._signs = Signs()
+        self._ready: dict[str, bool] = {}
+        """Whether each node was ready when it was last looked at."""
+
+    async def __call__(self, request: Request, ctx: KeyContext) -> Result | None:
+        nodes = [node for node in await ctx.client.list(NodeState) if not node.deleting]
+        self._signs.keep(nodes)
+        drive = any(node.ready == "True" for node in nodes)
+        waits = [PERIOD_SECONDS]
+        for node in nodes:
+            try:
+                waits.append(await self._look(node, ctx, drive=drive))
+            except (NotFound, Conflict):
+                # It changed or went meanwhile: the next look sees what it is now.
+                continue
+        known = {node.metadata.uid for node in nodes}
+        self._ready = {uid: was for uid, was in self._ready.items() if uid in known}
+        return Result(after=min(waits))
+
+    async def _look(self, node: NodeState, ctx: KeyContext, *, drive: bool) -> float:
+        """Do what one node needs; seconds until it needs something again."""
+        node = await self._judge(node, ctx)
+        wanted = tainted(node, ctx.clock.now(), drive=drive)
+        if wanted != node.spec.taints:
+            await self._taint(node, wanted, ctx)
+        await self._announce(node, ctx)
+        return await self._evict(node, wanted, ctx)
+
+    async def _judge(self, node: NodeState, ctx: KeyContext) -> NodeState:
+        lease = await ctx.client.find(LeaseState, node.metadata.name, LEASES)
+        if self._signs.silence(node, lease, monotonic()) <= patience(node):
+            return node
+        conditions = lost(node, ctx.clock.now())
+        if all(each in node.status.conditions for each in conditions):
+            return node
+        return await ctx.client.set_status(node, NodeStatusView(conditions=conditions))
+
+    async def _taint(self, node: NodeState, taints: Sequence[Taint], ctx: KeyContext) -> None:
+        change = {
+            "metadata": {"resourceVersion": node.metadata.resource_version},
+            "spec": {"taints": taints},
+        }
+        path = resource_of(NodeState).path(name=node.metadata.name)
+        query = f"fieldManager={ctx.client.manager}"
+        body, headers = codec.encode(change), {"content-type": MERGE}
+        await ctx.client.raw("PATCH", f"{path}?{query}", body=body, headers=headers)
+
+    async def _announce(self, node: NodeState, ctx: KeyContext) -> None:
+        """Tell, once, that a node is not ready any more, and that its pods are not either."""
+        uid, is_ready = node.metadata.uid, node.ready == "True"
+        was, self._ready[uid] = self._ready.get(uid, is_ready), is_ready
+        if was and not is_ready:
+            note = f"Node {node.metadata.name} status is now: NodeNotReady"
+            ctx.event(node, "NodeNotReady", note)
+        if is_ready or not node.ready:
+            return
+        for pod in await self._pods(node, ctx):
+            if ready(pod) and not pod.deleting:
+                await _unready(pod, ctx)
+
+    async def _evict(self, node: NodeState, taints: Sequence[Taint], ctx: KeyContext) -> float:
+        """Delete the pods that have to leave; seconds until the next one has to."""
+        soonest = PERIOD_SECONDS
+        if not any(taint.effect == "NoExecute" for taint in taints):
+            return soonest
+        now = ctx.clock.now()
+        for pod in await self._pods(node, ctx):
+            moment = None if pod.deleting else leaves_at(pod.spec.tolerations, taints, now)
+            if moment is not None and moment <= now:
+                await _evict(pod, ctx, now)
+            elif moment is not None:
+                soonest = min(soonest, (moment - now).total_seconds())
+        return soonest
+
+    async def _pods(self, node: NodeState, ctx: KeyContext) -> Sequence[PodState]:
+        found = await ctx.client.list(PodState, index=(ON_NODE, node.metadata.name))
+        return [pod for pod in found if not over(pod)]
+
+
+async def _unready(pod: PodState, ctx: KeyContext) -> None:
+    known = condition_of(pod.status.conditions, READY)
+    assert known is not None, "a pod that is ready says so"
+    told = set_condition(
+        (known,),
+        READY,
+        status=False,
+        reason=known.reason,
+        message=known.message,
+        generation=known.observed_generation,
+        now=ctx.clock.now(),
+    )
+    ctx.event(pod, "NodeNotReady", "Node is not ready", type="Warning")
+    await _conditioned(pod, told, ctx, NAME)
+
+
+async def _evict(pod: PodState, ctx: KeyContext, now: datetime) -> None:
+    reason, message = _EVICTED
+    told = set_condition(
+        (), "DisruptionTarget", status=True, reason=reason, message=message, now=now
+    )
+    ctx.event(pod, "TaintManagerEviction", f"Marking for deletion Pod {pod.key}")
+    # Under a name of its own: an apply takes back what the same name applied before.
+    await _conditioned(pod, told, ctx, EVICTION)
+    await ctx.client.delete(pod)
+
+
+async def _conditioned(
+    pod: PodState, told: tuple[Condition, ...], ctx: KeyContext, manager: str
+) -> None:
+    try:
+        await ctx.client.named(manager).set_status(pod, PodStatusView(conditions=told))
+    except (NotFound, Conflict):
+        ctx.log.debug("pod went away", pod=str(pod.key))
