@@ -7,13 +7,14 @@ follows from its name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Set
 from ipaddress import IPv4Network
 from itertools import chain
 from typing import Any
 from zlib import crc32
 
 from quintant.cluster.catalog import Others, Plain
+from quintant.cluster.problems import internal
 
 NETWORK = IPv4Network("127.96.0.0/16")
 RESERVED = 10
@@ -37,7 +38,7 @@ def settle_service(service: Plain, live: Plain | None, others: Others) -> None:
     key = "{namespace}/{name}".format(**service["metadata"])
     if not spec.get("clusterIP"):
         taken = {other["spec"].get("clusterIP") for other in others()}
-        spec["clusterIP"] = _free(key, _ADDRESSES, taken)
+        spec["clusterIP"] = _free("an IP", key, _ADDRESSES, taken)
     spec.setdefault("clusterIPs", [spec["clusterIP"]])
     _families(spec)
     if spec["type"] in _NODE_PORT_TYPES and spec.get("allocateLoadBalancerNodePorts", True):
@@ -93,10 +94,10 @@ def _node_ports(key: str, spec: Plain, others: Others) -> None:
         return
     taken = set(chain(_ports(spec), *(_ports(other["spec"]) for other in others())))
     for port in wanting:
-        port["nodePort"] = _free(f"{key}:{port['port']}", NODE_PORTS, taken)
+        port["nodePort"] = _free("a nodePort", f"{key}:{port['port']}", NODE_PORTS, taken)
         taken.add(port["nodePort"])
     if unchecked:
-        spec["healthCheckNodePort"] = _free(f"{key}:health", NODE_PORTS, taken)
+        spec["healthCheckNodePort"] = _free("a nodePort", f"{key}:health", NODE_PORTS, taken)
 
 
 def _ports(spec: Plain) -> Iterator[Any]:
@@ -121,8 +122,11 @@ class _Addresses:
 _ADDRESSES = _Addresses()
 
 
-def _free(key: str, choices: Any, taken: Iterable[Any]) -> Any:
-    """The first choice that nobody has, from a place that follows from the key."""
-    start, occupied = crc32(key.encode()), set(taken)
+def _free(what: str, key: str, choices: Any, taken: Set[Any]) -> Any:
+    """The first choice that nobody has, from a place that follows from the key; 500 if none is."""
+    start = crc32(key.encode())
     found = (choices[(start + step) % len(choices)] for step in range(len(choices)))
-    return next(choice for choice in found if choice not in occupied)
+    choice = next((choice for choice in found if choice not in taken), None)
+    if choice is None:
+        raise internal(f"failed to allocate {what}: range is full")
+    return choice

@@ -55,11 +55,18 @@ def _place(kind: Type, traits: Traits) -> Place:
     structure = kind.message if kind.sort is Sort.MESSAGE else None
     return Place(
         kind,
-        atomic=traits.atomic or (structure is not None and structure.atomic),
+        atomic=_whole(kind, traits),
         closed=structure is not None and not structure.union,
         listing=Listing(traits.list),
         keys={name: _default(kind.item.message, name) for name in traits.keys},
     )
+
+
+def _whole(kind: Type, traits: Traits) -> bool:
+    """Whether a map is one value; what is anything at all, always is."""
+    if kind.sort is Sort.MESSAGE:
+        return traits.atomic or kind.message.atomic
+    return traits.atomic or kind.sort is Sort.JSON
 
 
 def _default(message: Message, name: str) -> Any:

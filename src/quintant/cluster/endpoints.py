@@ -215,7 +215,7 @@ def _editor(media: str, sent: Any, target: Target) -> Edit:
     if media == JSON_PATCH:
         return lambda live: apply_patch(live, sent)
     if not isinstance(sent, dict):
-        raise bad_request("error decoding patch: a merge patch must be a map")
+        raise bad_request("Invalid JSON Patch")
     if media == MERGE_PATCH:
         return lambda live: merge_patch(live, sent)
     wanted = DOCUMENT if target.sub == SCALE else target.kind.resource

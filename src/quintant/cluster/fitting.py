@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from quintant.cluster.golang import number, quoted
 from quintant.cluster.misfits import Mistyped, Path, Spot, shown
 from quintant.cluster.quantities import canonical
-from quintant.cluster.tables import Message, Sort
+from quintant.cluster.tables import Message, Sort, Type
 from quintant.runtime.clock import micro_timestamp, timestamp
 
 __all__ = ["Mistyped", "fit"]
@@ -70,9 +70,13 @@ class _Field(NamedTuple):
 @cache
 def _fields(message: Message) -> Mapping[str, _Field]:
     return {
-        name: _Field(_fit(Spot(message, field.type)), field.type.pointer)
+        name: _Field(_fit(Spot(message, field.type)), _kept_empty(field.type))
         for name, field in message.fields.items()
     }
+
+
+def _kept_empty(kind: Type) -> bool:
+    return kind.pointer or kind.sort is Sort.JSON
 
 
 def _fit(spot: Spot) -> Fit:

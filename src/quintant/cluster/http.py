@@ -25,6 +25,10 @@ from quintant.runtime.client.transport import Call, Reply
 from quintant.runtime.listen import Address, start
 
 LOOPBACK = "127.0.0.1"
+HEADER_LIMIT = 1024 * 1024
+"""Bytes of a request's line or of one header: a selector may be long."""
+HEADERS_LIMIT = 10_000
+"""Headers of a request."""
 PIECE = 64 * 1024
 """Bytes written before the loop gets a turn: about what a socket takes at once."""
 PACKED_FROM = 128 * 1024
@@ -50,7 +54,14 @@ async def serve(
     with TLS and authorisation only. A context that verifies client certificates makes their
     holders users of the server.
     """
-    edge = web.Server(_Edge(server).handle, access_log=None, handler_cancellation=True)
+    edge = web.Server(
+        _Edge(server).handle,
+        access_log=None,
+        handler_cancellation=True,
+        max_line_size=HEADER_LIMIT,
+        max_field_size=HEADER_LIMIT,
+        max_headers=HEADERS_LIMIT,
+    )
     runner = web.ServerRunner(edge, shutdown_timeout=GOODBYE_SECONDS)
     await runner.setup()
     site = web.TCPSite(runner, host or None, port, ssl_context=ssl)

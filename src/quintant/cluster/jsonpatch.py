@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
+from quintant.cluster.nesting import check
 from quintant.cluster.problems import (
     bad_request,
     too_many_operations,
@@ -18,6 +21,8 @@ from quintant.cluster.problems import (
 
 MAX_OPERATIONS = 10_000
 """Operations in one patch: the limit of a real server."""
+MAX_COPIED = 3 * 1024 * 1024
+"""Bytes that the copies of one patch may add, else a few of them would fill the memory."""
 
 
 class _Absent(Exception):
@@ -31,12 +36,24 @@ def apply_patch(document: Any, operations: Any) -> Any:
     if len(operations) > MAX_OPERATIONS:
         raise too_many_operations(len(operations), MAX_OPERATIONS)
     root = {"": document}
-    for operation in operations:
-        try:
+    try:
+        copied = 0
+        for operation in operations:
+            copied += _weight(root, operation)
+            if copied > MAX_COPIED:
+                raise ValueError("too much is copied")
             _step(root, operation)
-        except (_Absent, TypeError, ValueError, KeyError):
-            raise unprocessable() from None
+        check(root[""])
+    except (_Absent, TypeError, ValueError, KeyError, RecursionError):
+        raise unprocessable() from None
     return root[""]
+
+
+def _weight(root: dict[str, Any], operation: dict[str, Any]) -> int:
+    """The bytes that an operation copies."""
+    if operation["op"] != "copy":
+        return 0
+    return len(msgspec.json.encode(_read(root, _split(operation["from"]))))
 
 
 def _step(root: dict[str, Any], operation: dict[str, Any]) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
-import msgspec
-
-from quintant.cluster import tables
+from quintant.cluster import jsontext, nesting, tables
 from quintant.cluster.duplicates import duplicate_fields
 from quintant.cluster.problems import (
     Problem,
@@ -18,8 +17,8 @@ from quintant.cluster.problems import (
 from quintant.cluster.protobuf import unwrap
 from quintant.cluster.protowire import Malformed
 from quintant.runtime import yaml
-from quintant.runtime.errors import ConfigError
 from quintant.runtime.resource import Resource
+from quintant.runtime.yaml import Unreadable
 
 JSON = "application/json"
 YAML = "application/yaml"
@@ -30,6 +29,20 @@ PROTOBUF = "application/vnd.kubernetes.protobuf"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 BODIES = (JSON, YAML)
 PATCHES = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
+_DECODING = {
+    JSON_PATCH: "error decoding patch: ",
+    MERGE_PATCH: "error decoding patch: ",
+    STRATEGIC_PATCH: "",
+    APPLY_PATCH: "error decoding YAML: ",
+}
+_BODY = "the body"
+_UNTOLD = "couldn't get version/kind; json parse error: "
+_IDENTITY = (
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
+    'Kind string "json:\\"kind,omitempty\\"" }'
+)
+# Documents beside an object, whose reader says nothing of what they should have been.
+_OPTIONS = frozenset({"DeleteOptions"})
 SHOWN_BYTES = 30
 """Bytes of an unreadable body that are shown to who sent it."""
 
@@ -45,10 +58,9 @@ def read_object(
     if media == PROTOBUF:
         return _unpacked(raw, wanted)
     try:
-        return _parse(media, raw)
+        return _object(_parse(media, raw), raw, custom=custom)
     except ValueError as error:
-        why = f"couldn't get version/kind; json parse error: {error}"
-        raise _unrecognized(raw, wanted, why) from None
+        raise _unrecognized(raw, wanted, str(error)) from None
 
 
 def read_patch(
@@ -61,10 +73,9 @@ def read_patch(
     if media not in (*PATCHES, STRATEGIC_PATCH):
         raise unknown_media()
     try:
-        return media, _parse(media, body or b"")
+        return media, _patch(media, body or b"")
     except ValueError as error:
-        sort = "YAML" if media == APPLY_PATCH else "patch"
-        raise bad_request(f"error decoding {sort}: {error}") from None
+        raise bad_request(f"{_DECODING[media]}{error}") from None
 
 
 def duplicates(headers: Mapping[str, str], body: bytes | None, sent: Any) -> tuple[str, ...]:
@@ -92,6 +103,8 @@ def _unpacked(raw: bytes, wanted: Resource) -> Any:
 
 
 def _unrecognized(raw: bytes, wanted: Resource, why: str) -> Problem:
+    if wanted.kind in _OPTIONS:
+        return bad_request(why)
     shown = raw[:SHOWN_BYTES]
     text = shown.decode(errors="replace") if raw[:1] == b"{" else shown.hex()
     summary = f"{text} ..." if len(raw) > SHOWN_BYTES else text or "<empty>"
@@ -103,14 +116,74 @@ def _said(headers: Mapping[str, str]) -> str:
     return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def _parse(media: str, raw: bytes) -> Any:
-    """The document in some bytes; ValueError says why there is none."""
-    if media in (YAML, APPLY_PATCH) and raw.lstrip()[:1] != b"{":
-        try:
-            return yaml.load(raw, "the body")
-        except ConfigError as error:
-            raise ValueError(f"error converting YAML to JSON: {error.because}") from None
+def _object(value: Any, raw: bytes, *, custom: bool) -> Any:
+    """A document that is a map; null is an empty one, of which a custom resource says more."""
+    if isinstance(value, dict):
+        return value
+    if value is not None:
+        raise ValueError(f"{_UNTOLD}{_no_go(value, _IDENTITY)}")
+    if custom:
+        raise ValueError(f"Object 'Kind' is missing in '{raw.decode(errors='replace')}'")
+    return {}
+
+
+def _patch(media: str, raw: bytes) -> Any:
+    """The document of a patch, of the type that its media type says."""
     try:
-        return msgspec.json.decode(raw)
-    except RecursionError:
-        raise ValueError("exceeded max depth") from None
+        value = _read(media, raw)
+    except Unreadable as error:
+        raise ValueError(f"error converting YAML to JSON: {_yaml(error)}") from None
+    if value is None:
+        return {JSON_PATCH: [], MERGE_PATCH: None}.get(media, {})
+    if media == JSON_PATCH:
+        _check_operations(value)
+    elif not isinstance(value, dict):
+        where = "error unmarshaling JSON: while decoding JSON: " if media == APPLY_PATCH else ""
+        raise ValueError(f"{where}{_no_go(value, 'map[string]interface {}')}")
+    return value
+
+
+def _check_operations(value: Any) -> None:
+    if not isinstance(value, list):
+        raise ValueError(_no_go(value, "[]handlers.jsonPatchOp"))
+    for operation in value:
+        if not isinstance(operation, dict | None):
+            raise ValueError(_no_go(operation, "handlers.jsonPatchOp"))
+
+
+def _parse(media: str, raw: bytes) -> Any:
+    """The document in a body; ValueError says why there is none."""
+    try:
+        return _read(media, raw)
+    except Unreadable as error:
+        raise ValueError(_yaml(error)) from None
+    except ValueError as error:
+        raise ValueError(f"{_UNTOLD}{error}") from None
+
+
+def _read(media: str, raw: bytes) -> Any:
+    if media not in (YAML, APPLY_PATCH):
+        return jsontext.decode(raw)
+    if raw.lstrip()[:1] == b"{":
+        # Most YAML is JSON, and that is read in a moment.
+        with suppress(ValueError):
+            return jsontext.decode(raw)
+    value = yaml.load(raw, _BODY)
+    try:
+        nesting.check(value)
+    except nesting.TooDeep:
+        raise Unreadable(_BODY, f"exceeded max depth of {nesting.DEEPEST}") from None
+    return value
+
+
+def _yaml(error: Unreadable) -> str:
+    line = f"line {error.line}: " if error.line else ""
+    return f"yaml: {line}{error.problem}"
+
+
+def _no_go(value: Any, wanted: str) -> str:
+    """Go's complaint about a value that shall become something else."""
+    names = {bool: "bool", str: "string", list: "array", dict: "object"}
+    return (
+        f"json: cannot unmarshal {names.get(type(value), 'number')} into Go value of type {wanted}"
+    )

@@ -17,6 +17,8 @@ from quintant.runtime.errors import Cause
 
 ANNOTATIONS_LIMIT = 256 * 1024
 """Bytes of all annotations together."""
+RIVALS = 20
+"""Controllers of one object that are complained of: each complaint shows all of its owners."""
 STANDARD_FINALIZERS = frozenset({"kubernetes", "foregroundDeletion", "orphan"})
 
 Metadata = Mapping[str, Any]
@@ -64,15 +66,14 @@ def map_causes(metadata: Metadata, where: str = "metadata") -> Iterator[Cause]:
 def owner_causes(metadata: Metadata, where: str = "metadata") -> Iterator[Cause]:
     """What is wrong with owner references."""
     owners = metadata.get("ownerReferences") or []
-    field, first = f"{where}.ownerReferences", ""
+    field, ruling = f"{where}.ownerReferences", list[str]()
     for owner in owners:
         yield from _owner_causes(owner, field)
         if owner.get("controller"):
-            name = f"{owner.get('kind', '')}/{owner.get('name', '')}"
-            if first:
+            ruling.append(f"{owner.get('kind', '')}/{owner.get('name', '')}")
+            if 1 < len(ruling) <= RIVALS:
                 text = 'Only one reference can have Controller set to true. Found "true" in'
-                yield wrong(field, owners, f"{text} references for {first} and {name}")
-            first = first or name
+                yield wrong(field, owners, f"{text} references for {ruling[0]} and {ruling[-1]}")
 
 
 def _owner_causes(owner: Metadata, field: str) -> Iterator[Cause]:

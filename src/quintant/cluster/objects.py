@@ -128,11 +128,14 @@ def held(kind: Kind, obj: Plain) -> bool:
 def unique_owners(obj: Plain) -> list[str]:
     """Collapse equal owner references, in place; the uids that came more than once."""
     owners = obj["metadata"].get("ownerReferences") or []
-    again = [owner for at, owner in enumerate(owners) if owner in owners[:at]]
+    unique: dict[frozenset[tuple[str, Any]], Plain] = {}
+    again: dict[str, None] = {}
+    for owner in owners:
+        if unique.setdefault(frozenset(owner.items()), owner) is not owner:
+            again[owner.get("uid", "")] = None
     if again:
-        unique = [owner for at, owner in enumerate(owners) if owner not in owners[:at]]
-        obj["metadata"]["ownerReferences"] = unique
-    return list(dict.fromkeys(owner.get("uid", "") for owner in again))
+        obj["metadata"]["ownerReferences"] = list(unique.values())
+    return list(again)
 
 
 def judge(kind: Kind, obj: Plain, live: Plain | None = None, sub: str = "") -> Verdict:

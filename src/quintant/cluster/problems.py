@@ -181,7 +181,10 @@ def too_large() -> Problem:
 
 
 def too_many_operations(count: int, limit: int) -> Problem:
-    text = f"The allowed maximum operations in a JSON patch is {limit}, got {count}"
+    text = (
+        "Request entity too large: The allowed maximum operations in a JSON patch is "
+        f"{limit}, got {count}"
+    )
     return Problem(413, "RequestEntityTooLarge", text)
 
 

@@ -30,6 +30,7 @@ from quintant.cluster.endpoints import Endpoints
 from quintant.cluster.media import JSON
 from quintant.cluster.namespaces import Namespaces
 from quintant.cluster.negotiation import dressed
+from quintant.cluster.nesting import make_room
 from quintant.cluster.problems import (
     REQUEST_LIMIT,
     NoPage,
@@ -75,6 +76,7 @@ class ApiServer:
         store: Store | None = None,
         key: Hidden[bytes] | None = None,
     ) -> None:
+        make_room()
         clock, self._chance = clock or SystemClock(), chance or Chance()
         self.store = store or Store()
         self.catalog = Catalog(builtin_kinds())
@@ -252,9 +254,8 @@ class ApiServer:
 
     def _settle(self) -> None:
         """Do what follows from the last write, until nothing does."""
-        while (
-            self._definitions.settle(self._writes, self._deletes)
-            or self._aggregation.settle(self._writes)
+        while self._definitions.settle(self._writes, self._deletes) or self._aggregation.settle(
+            self._writes
         ):
             pass
 

@@ -8,7 +8,8 @@ hold. What differs from PyYAML's own safe loader:
 - `0o17` and `017` are octal, `1e3` is a number, `1.0` is the whole number 1, as JSON has it;
 - every key is a string: `1: a` and `true: a` have the keys "1" and "true".
 
-A key given twice, and an alias inside its own anchor, are errors. Unknown tags are ignored.
+A key given twice, and an alias inside its own anchor, are errors. Unknown tags are ignored. A text
+from anywhere can be read: what is nested too deep, or made huge by aliases, is refused.
 """
 
 from __future__ import annotations
@@ -50,12 +51,27 @@ _DECIMAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)
 _SPECIAL = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _BASES = {"hex": 16, "bin": 2, "oct": 8, "dec": 10}
 
+DEEPEST = 1_000
+"""Levels a document may be nested: far more than anybody means, and little enough for any stack."""
+ALIASED_FROM, VISITED_FROM = 100, 1_000
+"""Values read through aliases, and values at all, up to which nobody asks how many those are."""
+FREELY, SPARINGLY = (400_000, 0.99), (4_000_000, 0.10)
+"""Up to so many values almost all may come from aliases, from so many on few: Go's own numbers."""
+
 # Go keeps a whole number exact up to 64 bits, and makes a float of what is longer.
 _LEAST, _MOST = -(2**63), 2**64 - 1
 
 
+class Unreadable(ConfigError):
+    """A text is no YAML: what is wrong, and in which line as Go's reader counts, 0 if in none."""
+
+    def __init__(self, name: str, problem: str, where: str = "", line: int = 0) -> None:
+        super().__init__(f"cannot read {name}", because=f"{where}{problem}")
+        self.problem, self.line = problem, line
+
+
 def load(text: str | bytes, name: str = "the document") -> Any:
-    """The first document of a text as dicts, lists and scalars; ConfigError names `name`."""
+    """The first document of a text as dicts, lists and scalars; Unreadable names `name`."""
     return next(documents(text, name), None)
 
 
@@ -66,17 +82,74 @@ def documents(text: str | bytes, name: str = "the document") -> Iterator[Any]:
     except yaml.MarkedYAMLError as error:
         raise _unreadable(name, error) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read {name}", because=str(error).splitlines()[0]) from None
+        raise Unreadable(name, str(error).splitlines()[0]) from None
+    except RecursionError:
+        raise Unreadable(name, "exceeded max depth") from None
     return (document for document in loaded if document is not None)
 
 
 class _Loader(_Base):
     """The loader itself; PyYAML wants a class."""
 
+    def __init__(self, text: str | bytes) -> None:
+        super().__init__(text)
+        self._depth = 0
+        self._aliased = "*" in text if isinstance(text, str) else b"*" in text
+
+    def descend_resolver(self, parent: Any, index: Any) -> None:
+        # Called for every node on the way down. libyaml itself would go on until the stack ends.
+        self._depth += 1
+        if self._depth > DEEPEST + 1:
+            raise yaml.composer.ComposerError(None, None, f"exceeded max depth of {DEEPEST}")
+
+    def ascend_resolver(self) -> None:
+        self._depth -= 1
+
+    def construct_document(self, node: yaml.Node) -> Any:
+        if self._aliased and _excessive(node):
+            raise yaml.constructor.ConstructorError(
+                None, None, "document contains excessive aliasing"
+            )
+        return super().construct_document(node)
+
     def resolve(self, kind: type[yaml.Node], value: Any, implicit: Any) -> str:
         if kind is yaml.ScalarNode:
             return _tag(value) if implicit[0] else _STR
         return _SEQUENCE if kind is yaml.SequenceNode else _MAPPING
+
+
+def _excessive(root: yaml.Node) -> bool:
+    """Whether aliases make a small text a huge value, by the measure of Go's reader."""
+    total, written = _visits(root)
+    if total <= VISITED_FROM or total - written <= ALIASED_FROM:
+        return False
+    (low, most), (high, least) = FREELY, SPARINGLY
+    share = min(max((total - low) / (high - low), 0.0), 1.0)
+    return (total - written) / total > most + share * (least - most)
+
+
+def _visits(root: yaml.Node) -> tuple[int, int]:
+    """How many values a document stands for, and how many are written, aliases as one each."""
+    counts: dict[int, int] = {}
+    opened: set[int] = set()
+    waiting, written = [root], 1
+    while waiting:
+        node = waiting[-1]
+        inside = _inside(node)
+        if id(node) in opened:
+            counts.setdefault(id(node), 1 + sum(counts.get(id(child), 0) for child in inside))
+            waiting.pop()
+        else:
+            opened.add(id(node))
+            written += len(inside)
+            waiting += [child for child in inside if id(child) not in opened]
+    return counts[id(root)], written
+
+
+def _inside(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [each for entry in node.value for each in entry]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
 def _tag(text: str) -> str:
@@ -167,11 +240,16 @@ def _refused(node: yaml.Node, why: str) -> yaml.constructor.ConstructorError:
     return yaml.constructor.ConstructorError(None, None, why, node.start_mark)
 
 
-def _unreadable(name: str, error: yaml.MarkedYAMLError) -> ConfigError:
+def _unreadable(name: str, error: yaml.MarkedYAMLError) -> Unreadable:
     """The complaint without the text around it, which may hold a secret."""
     mark = error.problem_mark or error.context_mark
     where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-    return ConfigError(f"cannot read {name}", because=f"{where}{error.problem or error.context}")
+    # Go names the first line it has that is not the first, and lets its scanner count from one.
+    marks = [each.line for each in (error.context_mark, error.problem_mark) if each]
+    line = next((each for each in marks if each), 0)
+    if line and isinstance(error, yaml.scanner.ScannerError):
+        line += 1
+    return Unreadable(name, str(error.problem or error.context), where, line)
 
 
 _CONSTRUCTORS: dict[str, Callable[[Any, Any], Any]] = {

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.jsonpatch import MAX_OPERATIONS, apply_patch, same
+from quintant.cluster.jsonpatch import MAX_COPIED, MAX_OPERATIONS, apply_patch, same
+from quintant.cluster.nesting import DEEPEST, make_room
 from quintant.cluster.problems import Problem
 
 VALUES = st.recursive(
@@ -99,3 +100,26 @@ def test_a_copied_value_is_independent_of_its_source(first: Any, second: Any) ->
 def test_after_an_add_the_test_of_it_holds(document: Any, value: Any) -> None:
     root = {"a": document}
     assert apply_patch(root, [op("add", "/a", value=value), op("test", "/a", value=value)])
+
+
+def test_copies_that_double_are_stopped() -> None:
+    doubling = [op("copy", f"/a/{at}", **{"from": "/a"}) for at in range(60)]
+    with pytest.raises(Problem) as refused:
+        apply_patch({"a": {}}, doubling)
+    assert refused.value.code == 422
+
+
+def test_copies_up_to_the_limit_are_made() -> None:
+    text = "x" * (MAX_COPIED // 4 - 2)
+    copies = [op("copy", f"/{at}", **{"from": "/a"}) for at in range(4)]
+    assert apply_patch({"a": text}, copies)["3"] == text
+    with pytest.raises(Problem):
+        apply_patch({"a": text}, [*copies, op("copy", "/b", **{"from": "/a"})])
+
+
+def test_a_patch_cannot_nest_a_document_without_end() -> None:
+    make_room()
+    deeper = [op("copy", "/a/b", **{"from": "/a"}) for _ in range(DEEPEST)]
+    with pytest.raises(Problem) as refused:
+        apply_patch({"a": {}}, deeper)
+    assert refused.value.code == 422

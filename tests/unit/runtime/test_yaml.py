@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +13,16 @@ from hypothesis import strategies as st
 
 from quintant.runtime import yaml
 from quintant.runtime.errors import ConfigError
+
+
+@pytest.fixture
+def room() -> Iterator[None]:
+    """A program that means to read deep documents allows for it."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(10 * yaml.DEEPEST)
+    yield
+    sys.setrecursionlimit(before)
+
 
 SCALARS: list[tuple[str, Any]] = [
     ("yes", True), ("y", True), ("on", True), ("True", True), ("TRUE", True),
@@ -123,3 +135,50 @@ Json = st.recursive(
 @given(Json)
 def test_json_is_read_as_json(value: Any) -> None:
     assert yaml.load(json.dumps({"a": value}, ensure_ascii=False)) == {"a": value}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 100_000, "{a: " * 100_000, "- " * 100_000, "[" * 100_000 + "]" * 100_000],
+    ids=["lists", "maps", "items", "closed lists"],
+)
+def test_what_is_nested_without_end_is_refused_not_followed(text: str) -> None:
+    with pytest.raises(yaml.Unreadable, match=f"exceeded max depth of {yaml.DEEPEST}"):
+        yaml.load(text)
+
+
+def test_a_deep_document_is_read_where_there_is_room(room: None) -> None:
+    levels = yaml.DEEPEST - 1
+    value = yaml.load("[" * levels + "x" + "]" * levels)
+    for _ in range(levels):
+        (value,) = value
+    assert value == "x"
+
+
+def test_depth_is_counted_anew_beside_it() -> None:
+    shallow = "[" * 9 + "]" * 9
+    assert len(yaml.load(f"[{', '.join([shallow] * yaml.DEEPEST)}]")) == yaml.DEEPEST
+
+
+@pytest.mark.parametrize("merged", ["", "<<: "])
+def test_aliases_cannot_make_a_small_text_huge(merged: str) -> None:
+    lines = ["a0: &a0 {k: v}"]
+    for at in range(40):
+        twice = f"{{<<: [*a{at}, *a{at}]}}" if merged else f"[*a{at}, *a{at}]"
+        lines.append(f"a{at + 1}: &a{at + 1} {twice}")
+    with pytest.raises(yaml.Unreadable, match="document contains excessive aliasing"):
+        yaml.load("\n".join(lines))
+
+
+def test_many_aliases_of_something_small_are_fine() -> None:
+    value = yaml.load("a: &a {k: v}\nb: [" + ", ".join(["*a"] * 500) + "]")
+    assert value["b"] == [{"k": "v"}] * 500
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [("a: b: c", 0), ("a: 1\nb: 2: 3", 2), ("{", 1), ("a: [\n\n", 2)]
+)
+def test_lines_are_counted_as_go_counts_them(text: str, line: int) -> None:
+    with pytest.raises(yaml.Unreadable) as refused:
+        yaml.load(text)
+    assert refused.value.line == line

@@ -108,6 +108,11 @@ def priority_complaints(priority: Plain, live: Plain | None) -> Iterator[Cause]:
 
 def revision_complaints(revision: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a ControllerRevision."""
+    data = revision.get("data")
+    if data is None:
+        yield required("data", "data is mandatory")
+    elif not isinstance(data, dict):
+        yield required("data", "data must be a valid JSON object")
     yield from countable("revision", revision.get("revision"))
     if live is not None:
         yield from fixed("data", revision.get("data"), live.get("data"))

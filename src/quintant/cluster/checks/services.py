@@ -99,15 +99,14 @@ def _port_causes(spec: Plain) -> Iterator[Cause]:
         if spec.get("clusterIP") != HEADLESS:
             yield from port(f"{where}.targetPort", each["targetPort"])
         yield from _node_port_causes(where, each, spec["type"])
+    places: dict[tuple[str, int], int] = {}
     for at, each in enumerate(ports):
-        if any(_same(each, other) for other in ports[:at]):
-            seen = {"Name": "", "Protocol": each["protocol"], "AppProtocol": None}
-            seen |= {"Port": each.get("port", 0), "TargetPort": 0, "NodePort": 0}
-            yield duplicate(f"spec.ports[{at}]", seen)
-
-
-def _same(one: Plain, other: Plain) -> bool:
-    return (one["protocol"], one.get("port")) == (other["protocol"], other.get("port"))
+        protocol, number = each["protocol"], each.get("port", 0)
+        if places.setdefault((protocol, number), at) != at:
+            seen = {"Name": "", "Protocol": protocol, "AppProtocol": None}
+            yield duplicate(
+                f"spec.ports[{at}]", seen | {"Port": number, "TargetPort": 0, "NodePort": 0}
+            )
 
 
 def _node_port_causes(where: str, each: Plain, kind: str) -> Iterator[Cause]:
