@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import zlib
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from ssl import SSLContext, SSLObject
 from weakref import WeakKeyDictionary
 
@@ -19,7 +19,7 @@ from aiohttp import web
 from quintant.cluster.auth import User, certified
 from quintant.cluster.impersonation import SEPARATOR
 from quintant.cluster.problems import REQUEST_LIMIT
-from quintant.cluster.server import ApiServer
+from quintant.cluster.server import ApiServer, Flow
 from quintant.cluster.watchers import Watcher
 from quintant.runtime.client.transport import Call, Reply
 from quintant.runtime.listen import Address, start
@@ -82,8 +82,8 @@ class _Edge:
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         answer = await self._server.handle(await _call(request), self._peer(request))
-        if isinstance(answer, Watcher):
-            return await self._watch(request, answer)
+        if not isinstance(answer, Reply):
+            return await self._flow(request, answer)
         if len(answer.body) <= PIECE:
             return web.Response(status=answer.status, body=answer.body, headers=answer.headers)
         return await _large(request, answer)
@@ -99,18 +99,21 @@ class _Edge:
             self._peers[secure] = certified(certificate, raw) if certificate and raw else None
         return self._peers[secure]
 
-    async def _watch(self, request: web.BaseRequest, watcher: Watcher) -> web.StreamResponse:
-        response = web.StreamResponse(headers=self._server.headers())
+    async def _flow(self, request: web.BaseRequest, flow: Flow) -> web.StreamResponse:
+        response = web.StreamResponse(headers=self._server.flow_headers(flow))
         response.enable_chunked_encoding()
+        # Changes queue up for who does not read them; what a program prints waits in its file.
+        patience = STALL_SECONDS if isinstance(flow, Watcher) else None
         try:
             await response.prepare(request)
-            async for chunk in watcher.chunks():
-                async with asyncio.timeout(STALL_SECONDS):
-                    await response.write(chunk)
+            async with aclosing(flow.chunks()) as chunks:
+                async for chunk in chunks:
+                    async with asyncio.timeout(patience):
+                        await response.write(chunk)
         except (TimeoutError, ConnectionResetError):
             _cut(request)
         finally:
-            self._server.leave(watcher)
+            self._server.leave(flow)
         return response
 
 

@@ -31,6 +31,8 @@ from quintant.cluster.media import JSON
 from quintant.cluster.namespaces import Namespaces
 from quintant.cluster.negotiation import dressed
 from quintant.cluster.nesting import make_room
+from quintant.cluster.podlogs import HEADERS as TEXT
+from quintant.cluster.podlogs import Output, PodLogs
 from quintant.cluster.problems import (
     REQUEST_LIMIT,
     NoPage,
@@ -45,7 +47,7 @@ from quintant.cluster.questions import Questions
 from quintant.cluster.reads import Reads
 from quintant.cluster.routes import Route, route
 from quintant.cluster.store import Snapshot, Store, Unsafe
-from quintant.cluster.subresources import asks, verbs_of
+from quintant.cluster.subresources import asks, streams, verbs_of
 from quintant.cluster.watchers import BOOKMARK_SECONDS, Hub, Watcher
 from quintant.cluster.writes import Writes
 from quintant.runtime.client.transport import Call, Reply, Stream
@@ -55,6 +57,9 @@ from quintant.runtime.hidden import Hidden
 HEADERS = {"cache-control": "no-cache, private", "content-type": JSON}
 # Requests on a collection; the others are about one object and need its namespace.
 _COLLECTION = frozenset({"list", "watch"})
+
+Flow = Watcher | Output
+"""An answer that goes on."""
 
 
 class ApiServer:
@@ -83,6 +88,8 @@ class ApiServer:
         self._hub = Hub(self.store, bookmarks)
         self._access = Access(self.store, clock, rbac=rbac, key=key)
         self.tokens, self.audit = self._access.tokens, self._access.audit
+        self.logs = PodLogs(self.store, clock)
+        """Whoever runs pods adds itself to its providers."""
         self._questions = Questions(self._access, clock, self._chance)
         self._aggregation = Aggregation(self.store, self.catalog)
         self._namespaces = Namespaces(self.store, self.catalog)
@@ -101,7 +108,8 @@ class ApiServer:
         if isinstance(answer, Reply):
             return answer
         try:
-            return Reply(200, b"".join([chunk async for chunk in answer.chunks()]), self.headers())
+            body = b"".join([chunk async for chunk in answer.chunks()])
+            return Reply(200, body, self.flow_headers(answer))
         finally:
             self.leave(answer)
 
@@ -114,12 +122,12 @@ class ApiServer:
             return
         try:
             async with aclosing(answer.chunks()) as chunks:
-                yield Stream(200, chunks, self.headers())
+                yield Stream(200, chunks, self.flow_headers(answer))
         finally:
             self.leave(answer)
 
-    async def handle(self, call: Call, peer: User | None = None) -> Reply | Watcher:
-        """The whole answer, or an open watch that `leave` must end.
+    async def handle(self, call: Call, peer: User | None = None) -> Reply | Flow:
+        """The whole answer, or one that goes on and that `leave` must end.
 
         `peer` is whom the connection proves, by a client certificate; no header says that.
         """
@@ -141,9 +149,10 @@ class ApiServer:
         """How many watches are open."""
         return len(self._hub)
 
-    def leave(self, watch: Watcher) -> None:
-        """End a watch that `handle` opened."""
-        self._hub.leave(watch)
+    def leave(self, flow: Flow) -> None:
+        """End an answer that `handle` opened."""
+        if isinstance(flow, Watcher):
+            self._hub.leave(flow)
 
     def close(self) -> None:
         """End every watch: the server goes away."""
@@ -164,7 +173,7 @@ class ApiServer:
         self._access.authorizer.forget()
         self._reload()
 
-    async def _answer(self, call: Call, asked: Route, user: User) -> Reply | Watcher:
+    async def _answer(self, call: Call, asked: Route, user: User) -> Reply | Flow:
         if asked.verb != "watch":
             check_timeout(call.query)
         self._access.authorize(user, self._precise(call, asked))
@@ -175,6 +184,9 @@ class ApiServer:
         kind = self._kind(asked)
         if kind.question or asks(kind, asked.sub):
             return self._dressed(call, self._question(call, asked, kind, user))
+        if streams(kind, asked.sub):
+            output = self.logs.answer(call, asked, kind)
+            return self._dressed(call, output) if isinstance(output, Reply) else output
         if asked.verb == "watch":
             return self._endpoints.watch(call, asked, kind)
         if asked.verb == "delete":
@@ -184,7 +196,7 @@ class ApiServer:
         finally:
             self._settle()
 
-    async def _safe(self, call: Call, answer: Reply | Watcher) -> Reply | Watcher:
+    async def _safe(self, call: Call, answer: Reply | Flow) -> Reply | Flow:
         """The answer, as soon as no crash can undo what it tells."""
         safe = False
         try:
@@ -280,6 +292,10 @@ class ApiServer:
             # What a client keeps would be taken for something else than it is.
             del headers["content-type"]
         return dressed(call, replace(reply, headers=headers))
+
+    def flow_headers(self, flow: Flow) -> dict[str, str]:
+        """What an answer that goes on carries."""
+        return self.headers() | (TEXT if isinstance(flow, Output) else {})
 
     def headers(self) -> dict[str, str]:
         """What every answer carries, this one with an id of its own."""

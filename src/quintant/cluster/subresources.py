@@ -14,6 +14,7 @@ from quintant.cluster.causes import required
 from quintant.cluster.conditions import Condition
 from quintant.cluster.drafts import Edit, Target
 from quintant.cluster.objects import identified, placed
+from quintant.cluster.podlogs import LOG
 from quintant.cluster.problems import (
     bad_request,
     conflict,
@@ -29,6 +30,7 @@ _BINDING = Resource("", "v1", "Binding", "pods/binding")
 _NAMESPACE = Resource("", "v1", "Namespace", "namespaces")
 _SCHEDULED = Condition("PodScheduled", True)
 _ASKED = frozenset({("serviceaccounts", TOKEN)})
+_STREAMED = frozenset({("pods", LOG)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +52,27 @@ def verbs_of(kind: Kind, sub: str) -> frozenset[str]:
         return frozenset({found.verb})
     if asks(kind, sub):
         return frozenset({"create"})
+    if streams(kind, sub):
+        return frozenset({"get"})
     there = {STATUS: kind.resource.status, SCALE: kind.scale is not None}
     return _VERBS if there.get(sub) else frozenset()
 
 
 def names_of(kind: Kind) -> list[str]:
     """The subresources of a kind."""
-    known = [STATUS, SCALE, *(sub for name, sub in (*_ACTIONS, *_ASKED) if name == kind.name)]
+    others = (*_ACTIONS, *_ASKED, *_STREAMED)
+    known = [STATUS, SCALE, *(sub for name, sub in others if name == kind.name)]
     return [sub for sub in known if verbs_of(kind, sub)]
 
 
 def asks(kind: Kind, sub: str) -> bool:
     """Whether a subresource only asks something: nothing is stored."""
     return not kind.custom and (kind.name, sub) in _ASKED
+
+
+def streams(kind: Kind, sub: str) -> bool:
+    """Whether a subresource is read as a stream that belongs to no document."""
+    return not kind.custom and (kind.name, sub) in _STREAMED
 
 
 def action(kind: Kind, sub: str) -> Action | None:

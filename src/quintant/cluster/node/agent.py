@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -115,20 +115,19 @@ class Agent:
             return None
         return Result(after=max(0.0, wake - self.ground.now().mono))
 
-    async def read(self, uid: str, container: str, wish: Wish) -> AsyncIterator[bytes]:
-        """The output of a container, for pods/log."""
-        place = self.places.get(uid)
-        if place is None:
-            raise Absent(f'pod with UID "{uid}" not found')
-        sandbox, name = place.sandbox, place.sandbox.pod.metadata.name
+    def has(self, uid: str) -> bool:
+        return uid in self.places
+
+    def read(self, uid: str, container: str, wish: Wish) -> AsyncGenerator[bytes, None]:
+        sandbox = self.places[uid].sandbox
+        name = sandbox.pod.metadata.name
         journal = sandbox.journal(container, previous=wish.previous)
         if journal is None and wish.previous:
             raise Absent(f'previous terminated container "{container}" in pod "{name}" not found')
         if journal is None:
             why = sandbox.lives[container].reason or "ContainerCreating"
             raise Absent(f'container "{container}" in pod "{name}" is waiting to start: {why}')
-        async for chunk in read_journal(journal, wish):
-            yield chunk
+        return read_journal(journal, wish)
 
     async def _tend(self, pod: Pod, ctx: KeyContext) -> float:
         place = self.places.get(pod.metadata.uid)

@@ -32,7 +32,7 @@ def _resumed(status: ContainerStatus, now: Moment) -> Life:
     if state.terminated or state.running:
         return resumed(status.restart_count, _ending(state, status.container_id, now))
     if last.terminated:
-        return resumed(status.restart_count - 1, _ending(last, status.container_id, now))
+        return resumed(status.restart_count, _ending(last, status.container_id, now))
     return Life(restarts=status.restart_count)
 
 

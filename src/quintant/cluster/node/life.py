@@ -210,7 +210,7 @@ def step(life: Life, event: Event, now: Moment) -> Life:
             return _ended(life, event, now)
         case Renewed(), State.ENDED:
             return Life(
-                restarts=life.restarts + 1,
+                restarts=life.restarts,
                 passed=life.passed,
                 last=life.ending,
                 backoff=life.backoff,
@@ -232,6 +232,8 @@ def _started(life: Life, event: Started, now: Moment) -> Life:
         life,
         state=State.RUNNING,
         id=event.id,
+        # The first start is no restart, and one that failed was none either.
+        restarts=life.restarts + (life.last is not None),
         began=now,
         started=event.up,
         passed=life.passed or event.up,

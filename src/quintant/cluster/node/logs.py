@@ -7,7 +7,7 @@ may still grow.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
@@ -44,10 +44,13 @@ class Absent(Exception):
 
 
 class Logs(Protocol):
-    """Who has the output of pods."""
+    """Who has the output of some pods; add it to `ApiServer.logs.providers`."""
 
-    def read(self, uid: str, container: str, wish: Wish) -> AsyncIterator[bytes]:
-        """The output of a container, piece by piece; Absent, before the first, if there is none.
+    def has(self, uid: str) -> bool:
+        """Whether a pod is one of its own, by the pod's uid."""
 
-        `uid` is the pod's. Closing the iterator ends a read that follows.
+    def read(self, uid: str, container: str, wish: Wish) -> AsyncGenerator[bytes, None]:
+        """The output of a container of a pod that it has, piece by piece; Absent if there is none.
+
+        Absent is raised at once, not by the iterator. Closing that ends a read that follows.
         """

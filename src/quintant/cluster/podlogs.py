@@ -1,0 +1,174 @@
+"""pods/log: which container is meant, which lines are wanted, and who has them.
+
+Options are read and refused in the words of a real server. What a container printed is with
+whoever runs it: a node brings its `Logs`, and the first that knows the pod answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from quintant.cluster import wire
+from quintant.cluster.catalog import Kind
+from quintant.cluster.causes import forbidden_field, wrong
+from quintant.cluster.node.logs import Absent, Logs, Wish
+from quintant.cluster.problems import bad_request, invalid, not_found
+from quintant.cluster.routes import Route
+from quintant.cluster.store import Store
+from quintant.runtime.client.transport import Call, Reply
+from quintant.runtime.clock import Clock
+from quintant.runtime.errors import Cause
+from quintant.runtime.resource import Resource
+
+LOG = "log"
+"""The name of the subresource."""
+NO_CONTENT = 204
+HEADERS = {"content-type": "text/plain"}
+_OPTIONS = Resource("", "v1", "PodLogOptions", "")
+_FALSE = ("false", "0")
+
+
+class _Named(msgspec.Struct):
+    name: str
+
+
+class _Spec(msgspec.Struct, rename="camel"):
+    containers: tuple[_Named, ...] = ()
+    init_containers: tuple[_Named, ...] = ()
+    ephemeral_containers: tuple[_Named, ...] = ()
+    node_name: str = ""
+
+
+class _Meta(msgspec.Struct):
+    uid: str
+
+
+class _Pod(msgspec.Struct):
+    metadata: _Meta
+    spec: _Spec
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """An answer that goes on: what a container prints."""
+
+    pieces: AsyncGenerator[bytes, None]
+
+    def chunks(self) -> AsyncGenerator[bytes, None]:
+        """What there is, and what comes if it is followed."""
+        return self.pieces
+
+
+class PodLogs:
+    """Answers pods/log; `providers` are those who have output."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store, self._clock = store, clock
+        self.providers: list[Logs] = []
+
+    def answer(self, call: Call, asked: Route, kind: Kind) -> Reply | Output:
+        """The output of a pod's container; nothing before the pod has a node."""
+        options = _read(call.query, self._clock.now())
+        entry = self._store.table(kind.table).entries.get(f"{asked.namespace}/{asked.name}")
+        if entry is None:
+            raise not_found(kind.resource, asked.name)
+        causes = tuple(_complaints(call.query))
+        if causes:
+            raise invalid(_OPTIONS, asked.name, *causes)
+        pod = wire.read(entry, _Pod)
+        container = _chosen(pod.spec, asked.name, call.query.get("container", ""))
+        node = pod.spec.node_name
+        if not node:
+            return Reply(NO_CONTENT)
+        if node not in self._store.table("nodes").entries:
+            raise not_found(kind.resource, node)
+        return Output(self._opened(pod.metadata.uid, asked.name, container, options))
+
+    def _opened(
+        self, uid: str, name: str, container: str, wish: Wish
+    ) -> AsyncGenerator[bytes, None]:
+        for provider in self.providers:
+            if provider.has(uid):
+                try:
+                    return provider.read(uid, container, wish)
+                except Absent as error:
+                    raise bad_request(str(error)) from error
+        waits = f'container "{container}" in pod "{name}" is waiting to start: ContainerCreating'
+        raise bad_request(waits)
+
+
+def _chosen(spec: _Spec, pod: str, wanted: str) -> str:
+    every = (*spec.init_containers, *spec.containers, *spec.ephemeral_containers)
+    names = [each.name for each in every]
+    if wanted:
+        if wanted not in names:
+            raise bad_request(f"container {wanted} is not valid for pod {pod}")
+        return wanted
+    if len(spec.containers) != 1:
+        choice = f"[{' '.join(names)}]"
+        text = f"a container name must be specified for pod {pod}, choose one of: {choice}"
+        raise bad_request(text)
+    return spec.containers[0].name
+
+
+def _read(query: Mapping[str, str], now: datetime) -> Wish:
+    """The options, as far as they can be read at all."""
+    since = _time(query["sinceTime"]) if "sinceTime" in query else None
+    seconds = _number(query, "sinceSeconds")
+    return Wish(
+        follow=_flag(query, "follow"),
+        previous=_flag(query, "previous"),
+        timestamps=_flag(query, "timestamps"),
+        tail=_number(query, "tailLines"),
+        limit=_number(query, "limitBytes"),
+        since=since if seconds is None else now - timedelta(seconds=seconds),
+    )
+
+
+def _complaints(query: Mapping[str, str]) -> Iterator[Cause]:
+    """What is wrong with options that can be read."""
+    tail, limit, seconds = (
+        _number(query, name) for name in ("tailLines", "limitBytes", "sinceSeconds")
+    )
+    if tail is not None and tail < 0:
+        yield wrong("tailLines", tail, "must be greater than or equal to 0")
+    if limit is not None and limit < 1:
+        yield wrong("limitBytes", limit, "must be greater than 0")
+    if seconds is not None and "sinceTime" in query:
+        text = "at most one of `sinceTime` or `sinceSeconds` may be specified"
+        yield forbidden_field("[]", text)
+    elif seconds is not None and seconds < 1:
+        yield wrong("sinceSeconds", seconds, "must be greater than 0")
+    if "stream" in query:
+        yield forbidden_field("stream", "may not be specified")
+
+
+def _flag(query: Mapping[str, str], name: str) -> bool:
+    return name in query and query[name].lower() not in _FALSE
+
+
+def _number(query: Mapping[str, str], name: str) -> int | None:
+    if name not in query:
+        return None
+    text: Any = query[name]
+    try:
+        return int(text)
+    except ValueError:
+        reason = f'strconv.ParseInt: parsing "{text}": invalid syntax'
+        raise bad_request(reason) from None
+
+
+def _time(text: str) -> datetime:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        form = '"2006-01-02T15:04:05Z07:00"'
+        raise bad_request(f'parsing time "{text}" as {form}: cannot parse "{text}" as "2006"')
+    return found
