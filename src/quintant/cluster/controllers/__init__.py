@@ -15,6 +15,8 @@ from quintant.cluster.controllers import (
     equipment,
     garbage,
     namespaces,
+    nodes,
+    podgc,
     replicaset,
 )
 from quintant.runtime.manager import Manager
@@ -28,6 +30,8 @@ DECLARATIONS: tuple[Callable[[Manager], None], ...] = (
     equipment.declare,
     garbage.declare,
     namespaces.declare,
+    nodes.declare,
+    podgc.declare,
     replicaset.declare,
 )
 """The `declare` of every module, in alphabetical order."""
