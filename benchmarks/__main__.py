@@ -27,6 +27,7 @@ BENCHMARKS = (
     "client",
     "testcase",
     "embedded",
+    "nodes",
     "reconcile",
 )
 

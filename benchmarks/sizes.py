@@ -19,6 +19,10 @@ class Sizes:
     """Keys that go through a queue."""
     requests: int = 3_000
     """Requests that a client sends."""
+    nodes: int = 500
+    """Simulated nodes of a large cluster."""
+    pods: int = 2_000
+    """Simulated pods on them."""
     rounds: int = 1
     """How often the operators are measured; the best round of each counts."""
     workers: int = 8
@@ -26,7 +30,7 @@ class Sizes:
 
     def quick(self) -> Sizes:
         """A tenth of the work."""
-        counts = ("resources", "objects", "keys", "requests")
+        counts = ("resources", "objects", "keys", "requests", "nodes", "pods")
         return replace(self, **{name: getattr(self, name) // QUICK_SHARE for name in counts})
 
 
