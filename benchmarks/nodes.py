@@ -27,9 +27,9 @@ DEPLOYMENTS = 20
 SECONDS, MEGABYTES = 60.0, 250
 METHOD = (
     "One process: API server, controllers, scheduler and {nodes:,} simulated nodes that renew "
-    f"their leases. {DEPLOYMENTS} Deployments of {{each:,}} replicas are created; the time is from the "
-    "first of them to the last pod that is Ready, as a watch over HTTPS sees it. CPU and peak RSS "
-    "are of the whole process, nodes and the watching client included."
+    f"their leases. {DEPLOYMENTS} Deployments of {{each:,}} replicas are created; the time is from "
+    "the first of them to the last pod that is Ready, as a watch over HTTPS sees it. CPU and peak "
+    "RSS are of the whole process, nodes and the watching client included."
 )
 
 
