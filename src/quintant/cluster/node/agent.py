@@ -28,14 +28,15 @@ from quintant.api.pod import Pod
 from quintant.cluster.node.bell import Bell
 from quintant.cluster.node.env import Sources
 from quintant.cluster.node.ground import Ground
+from quintant.cluster.node.incarnation import Note
 from quintant.cluster.node.logs import Absent, Wish
 from quintant.cluster.node.mounting import Mounting
 from quintant.cluster.node.plan import Order, Plan, Stage, grace_of
 from quintant.cluster.node.reading import read as read_journal
 from quintant.cluster.node.references import Name, names
 from quintant.cluster.node.references import read as read_references
-from quintant.cluster.node.sandbox import Note, Sandbox
-from quintant.cluster.node.status import status_of
+from quintant.cluster.node.sandbox import Sandbox
+from quintant.cluster.node.status import state_of, status_of
 from quintant.cluster.node.volumes import Unmountable
 from quintant.runtime.clock import parse_timestamp
 from quintant.runtime.context import KeyContext
@@ -63,6 +64,8 @@ class Place:
         self.sandbox = sandbox
         self.mounting = Mounting(sandbox)
         self.names: frozenset[Name] = names(sandbox.pod.spec)
+        self.mounted = False
+        """Whether all volumes were there once: containers may start."""
         self.complaint = ""
         self.grace = math.inf
         """The shortest grace that a deletion asked for."""
@@ -125,7 +128,8 @@ class Agent:
         if journal is None and wish.previous:
             raise Absent(f'previous terminated container "{container}" in pod "{name}" not found')
         if journal is None:
-            why = sandbox.lives[container].reason or "ContainerCreating"
+            state = state_of(sandbox.view(), sandbox.containers[container], self.ground.now())
+            why = state.waiting.reason if state.waiting else ""
             raise Absent(f'container "{container}" in pod "{name}" is waiting to start: {why}')
         return read_journal(journal, wish)
 
@@ -152,10 +156,10 @@ class Agent:
         if sandbox.order is None and not sandbox.finished:
             try:
                 await place.mounting.mount(ctx.client, found)
-                sandbox.mounted = True
+                place.mounted = True
             except Unmountable as error:
                 self._complain(place, str(error))
-                if not sandbox.mounted:
+                if not place.mounted:
                     return self._later(RETRY_SECONDS)
         plan = await sandbox.advance(sources, found.versions)
         if plan.stage is Stage.OVER:
@@ -252,7 +256,8 @@ def _nobody(_: Any) -> Iterable[Request]:
 
 def _part(pod: Pod, note: Note) -> ObjectReference:
     """The pod, or a container in it, as events point at it."""
-    field = "initContainers" if note.initial else "containers"
+    initial = any(each.name == note.container for each in pod.spec.init_containers)
+    field = "initContainers" if initial else "containers"
     return ObjectReference(
         api_version="v1",
         kind="Pod",

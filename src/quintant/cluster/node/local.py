@@ -123,16 +123,16 @@ async def local_node(
 async def farewell(agent: Agent) -> None:
     """End every program: first as they wish, then by force."""
     agent.closed = True
-    runs = [run for sandbox in agent.sandboxes() for run in sandbox.runs.values()]
-    tasks = [run.task for run in runs if run.task is not None]
-    for number, seconds in ((SIGTERM, GOODBYE_SECONDS), (SIGKILL, GOODBYE_SECONDS)):
-        for run in runs:
-            if run.task is not None and not run.task.done():
-                run.process.signal(number)
+    running = [each for sandbox in agent.sandboxes() for each in sandbox.running.values()]
+    tasks = [each.attending for each in running if each.attending is not None]
+    for number in (SIGTERM, SIGKILL):
+        for each in running:
+            if each.attending is not None and not each.attending.done():
+                each.process.signal(number)
         if tasks:
-            await asyncio.wait(tasks, timeout=seconds)
-    for task in (*tasks, *(run.halting for run in runs if run.halting)):
-        task.cancel()
+            await asyncio.wait(tasks, timeout=GOODBYE_SECONDS)
+    for each in running:
+        each.abandon()
     for pid in marked(AGENT, agent.ground.mark):
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, SIGKILL)

@@ -131,8 +131,7 @@ def hopeless(spec: PodSpec, lives: Mapping[str, Life]) -> bool:
 
 def again(container: Container, life: Life, policy: str) -> bool:
     """Whether a container that ended is started again."""
-    if sidecar(container):
-        return True
+    policy = container.restart_policy or policy
     return policy == ALWAYS or (policy != NEVER and not life.succeeded)
 
 
@@ -176,7 +175,7 @@ def _tended(container: Container, life: Life, spec: PodSpec, now: float) -> Iter
         yield Start(container.name)
     elif life.state is State.RUNNING and life.unwell is not None:
         until = now + _probe_grace(container, life.unwell, spec)
-        yield Stop(container.name, until, _ill(container, life.unwell))
+        yield Stop(container.name, until, _ill(container, life.unwell, spec.restart_policy))
 
 
 def _stopping(
@@ -214,5 +213,7 @@ def _probe_grace(container: Container, check: Check, spec: PodSpec) -> float:
     return grace_of(spec) if given is None else given
 
 
-def _ill(container: Container, check: Check) -> str:
-    return f"Container {container.name} failed {check.value.lower()} probe, will be restarted"
+def _ill(container: Container, check: Check, policy: str) -> str:
+    lasting = (container.restart_policy or policy) == NEVER
+    fate = "" if lasting else ", will be restarted"
+    return f"Container {container.name} failed {check.value.lower()} probe{fate}"

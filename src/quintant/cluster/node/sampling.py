@@ -104,17 +104,17 @@ class Sampler:
         window = now.mono - before.at.mono if before else 0.0
         for sandbox in self._sandboxes():
             found: dict[str, Usage] = {}
-            for name, run in sandbox.runs.items():
+            for name, run in sandbox.running.items():
                 members = tree(table, run.process.pid) & table.keys()
                 spent = sum(table[pid].seconds for pid in members)
                 memory = sum(table[pid].memory for pid in members)
-                key = run.berth.id, name
+                key = run.id, name
                 seconds[key] = spent
                 earlier = before.seconds.get(key) if before else None
                 if earlier is not None and window:
                     found[name] = Usage(max(0.0, spent - earlier) / window, memory)
-                if _starving(sandbox.containers[name], memory):
-                    sandbox.starve(name)
+                if _starving(run.container, memory):
+                    run.starve()
             if found:
                 usage[sandbox.pod.key] = PodUsage(found, now.wall, window)
         total = sum(each.seconds for each in table.values())

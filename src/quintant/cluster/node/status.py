@@ -200,7 +200,7 @@ def _status(view: View, container: Container, life: Life, now: Moment) -> Contai
         image=container.image,
         image_id=SCHEME + view.images.get(container.name, "") if _begun(life) else "",
         container_id=SCHEME + (life.id or (known.id if known else "")) if _begun(life) else "",
-        state=_state(view, container, life, now),
+        state=state_of(view, container, now),
         last_state=ContainerState(terminated=_terminated(life.last)) if life.last else _NOTHING,
     )
 
@@ -212,7 +212,9 @@ def _begun(life: Life) -> bool:
     return bool(life.id or life.last)
 
 
-def _state(view: View, container: Container, life: Life, now: Moment) -> ContainerState:
+def state_of(view: View, container: Container, now: Moment) -> ContainerState:
+    """What a container does: it waits, runs or has ended."""
+    life = view.lives[container.name]
     if life.state.alive:
         since = life.began.wall if life.began else None
         return ContainerState(running=Running(started_at=_time(since)))
