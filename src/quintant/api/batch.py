@@ -1,10 +1,52 @@
-"""Jobs: pods that run to an end. The pod template is opaque, as in `api.apps`."""
+"""Jobs: pods that run to an end, once or on time. Pod templates are opaque, as in `api.apps`."""
 
 from __future__ import annotations
 
-from quintant.api.meta import Condition, LabelSelector
-from quintant.runtime.object import Model, Object, Opaque
+from quintant.api.meta import Condition, LabelSelector, ObjectReference
+from quintant.runtime.object import Model, Object, ObjectMeta, Opaque
 from quintant.runtime.resource import resource
+
+
+class OnExitCodes(Model):
+    """Exit codes of a container, or of any if none is named: `In` these values, or `NotIn`."""
+
+    operator: str
+    values: tuple[int, ...] = ()
+    container_name: str | None = None
+
+
+class OnPodCondition(Model):
+    """A condition that a pod has."""
+
+    type: str
+    status: str = "True"
+
+
+class PodFailureRule(Model):
+    """What a failed pod means: FailJob, FailIndex, Ignore, or Count, as all others do."""
+
+    action: str
+    on_exit_codes: OnExitCodes | None = None
+    on_pod_conditions: tuple[OnPodCondition, ...] = ()
+
+
+class PodFailurePolicy(Model):
+    """Rules, of which the first that fits a failed pod counts."""
+
+    rules: tuple[PodFailureRule, ...] = ()
+
+
+class SuccessRule(Model):
+    """Which indexes, or how many of them, are enough."""
+
+    succeeded_indexes: str | None = None
+    succeeded_count: int | None = None
+
+
+class SuccessPolicy(Model):
+    """Rules, of which one is enough."""
+
+    rules: tuple[SuccessRule, ...] = ()
 
 
 class JobSpec(Model):
@@ -15,12 +57,30 @@ class JobSpec(Model):
     completions: int | None = None
     completion_mode: str | None = None
     backoff_limit: int | None = None
+    backoff_limit_per_index: int | None = None
+    max_failed_indexes: int | None = None
     active_deadline_seconds: int | None = None
     ttl_seconds_after_finished: int | None = None
     selector: LabelSelector | None = None
     manual_selector: bool | None = None
     pod_replacement_policy: str | None = None
+    pod_failure_policy: PodFailurePolicy | None = None
+    success_policy: SuccessPolicy | None = None
+    managed_by: str | None = None
     suspend: bool | None = None
+
+
+class JobCondition(Condition):
+    """A condition of a job, which also tells when it was looked at."""
+
+    last_probe_time: str | None = None
+
+
+class Uncounted(Model):
+    """Uids of pods that ended and are not in the counts yet: their finalizers may be there."""
+
+    succeeded: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
 
 
 class JobStatus(Model):
@@ -33,7 +93,10 @@ class JobStatus(Model):
     terminating: int | None = None
     start_time: str | None = None
     completion_time: str | None = None
-    conditions: tuple[Condition, ...] = ()
+    completed_indexes: str = ""
+    failed_indexes: str | None = None
+    uncounted_terminated_pods: Uncounted | None = None
+    conditions: tuple[JobCondition, ...] = ()
 
 
 @resource(group="batch", version="v1", status=True)
@@ -49,3 +112,39 @@ class Job(Object):
         ends = ("Complete", "Failed")
         held = (c.type for c in self.status.conditions if c.status == "True" and c.type in ends)
         return next(held, "")
+
+
+class JobTemplate(Model):
+    """A job to be made."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: Opaque = Opaque(b"{}")
+
+
+class CronJobSpec(Model):
+    """When to make a job, of what, and how many to keep."""
+
+    schedule: str = ""
+    time_zone: str | None = None
+    starting_deadline_seconds: int | None = None
+    concurrency_policy: str = ""
+    suspend: bool | None = None
+    job_template: JobTemplate = JobTemplate()
+    successful_jobs_history_limit: int | None = None
+    failed_jobs_history_limit: int | None = None
+
+
+class CronJobStatus(Model):
+    """Which jobs run, and when the last ones began and ended."""
+
+    active: tuple[ObjectReference, ...] = ()
+    last_schedule_time: str | None = None
+    last_successful_time: str | None = None
+
+
+@resource(group="batch", version="v1", status=True)
+class CronJob(Object):
+    """Jobs that are made on time."""
+
+    spec: CronJobSpec = CronJobSpec()
+    status: CronJobStatus = CronJobStatus()

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.api.batch import Job, JobStatus
-from quintant.api.meta import Condition
+from quintant.api.batch import Job, JobCondition, JobStatus
 
 
 @pytest.mark.parametrize(
@@ -17,7 +16,7 @@ from quintant.api.meta import Condition
     ],
 )
 def test_a_job_has_an_outcome_once_it_ended(type: str, status: str, outcome: str) -> None:
-    conditions = (Condition(type=type, status=status),)
+    conditions = (JobCondition(type=type, status=status),)
     assert Job(status=JobStatus(conditions=conditions)).outcome == outcome
 
 

@@ -9,30 +9,36 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from quintant.cluster.controllers import (
+    cronjob,
     deployment,
     endpoints,
     endpointslices,
     equipment,
     garbage,
+    job,
     namespaces,
     nodes,
     podgc,
     replicaset,
+    ttl,
 )
 from quintant.runtime.manager import Manager
 
 NAME = "kube-controller-manager"
 
 DECLARATIONS: tuple[Callable[[Manager], None], ...] = (
+    cronjob.declare,
     deployment.declare,
     endpoints.declare,
     endpointslices.declare,
     equipment.declare,
     garbage.declare,
+    job.declare,
     namespaces.declare,
     nodes.declare,
     podgc.declare,
     replicaset.declare,
+    ttl.declare,
 )
 """The `declare` of every module, in alphabetical order."""
 

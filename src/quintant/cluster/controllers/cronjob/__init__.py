@@ -1,0 +1,14 @@
+"""The CronJob controller: jobs that are made on time, and tidied away in number."""
+
+from __future__ import annotations
+
+from quintant.api.batch import CronJob, Job
+from quintant.cluster.controllers.cronjob.reconcile import reconcile
+from quintant.runtime.manager import Manager
+
+NAME = "cronjob-controller"
+
+
+def declare(manager: Manager) -> None:
+    """Add the controller to a manager."""
+    manager.controls(CronJob, name=NAME).owns(Job).reconcile(reconcile)

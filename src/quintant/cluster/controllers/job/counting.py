@@ -1,0 +1,161 @@
+"""Counting pods that ended, each exactly once, although pods and job cannot change together.
+
+Every pod of a job has a finalizer. An ended pod is first noted in the job's status by its uid,
+then loses its finalizer, and then, no longer to be mistaken for one that was not counted, becomes
+part of a number:
+
+    ended, held ──status: uncounted──> noted, held ──finalizer off──> noted ──status──> counted
+
+An index is its own note: a completed one is completed, however often it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from quintant.api.batch import Job, JobSpec, JobStatus, Uncounted
+from quintant.cluster.controllers.job import indexes
+from quintant.cluster.controllers.job.policy import meaning
+from quintant.cluster.controllers.pods import PodState
+from quintant.runtime.object import replace
+
+TRACKING = "batch.kubernetes.io/job-tracking"
+"""The finalizer that holds a pod until it is counted."""
+LIMIT = 500
+"""Pods noted at once: their uids must not fill the job."""
+SUCCEEDED, FAILED = "Succeeded", "Failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The pods of a job, in numbers, whether they are in its status yet or not."""
+
+    succeeded: int
+    failed: int
+    indexes: frozenset[int] = frozenset()
+    """The completed ones of an indexed job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A status that notes what ended, and the pods that need not be held any more then."""
+
+    status: JobStatus
+    release: tuple[PodState, ...]
+
+
+def tracked(pod: PodState) -> bool:
+    """Whether a pod waits to be counted."""
+    return TRACKING in pod.metadata.finalizers
+
+
+def indexed(spec: JobSpec) -> bool:
+    """Whether each completion of a job has a number of its own."""
+    return spec.completion_mode == "Indexed"
+
+
+def only_failed(spec: JobSpec) -> bool:
+    """Whether pods are replaced when they failed, and not already when they are being deleted."""
+    return spec.pod_replacement_policy == FAILED or spec.pod_failure_policy is not None
+
+
+def has_failed(spec: JobSpec, pod: PodState) -> bool:
+    """Whether a pod will not succeed any more."""
+    if only_failed(spec) or not pod.deleting:
+        return pod.status.phase == FAILED
+    return pod.status.phase != SUCCEEDED
+
+
+def valid(spec: JobSpec, pod: PodState) -> bool:
+    """Whether a pod can count: an index beyond the last one cannot."""
+    index = indexes.index_of(pod)
+    return not indexed(spec) or (index is not None and index < (spec.completions or 0))
+
+
+def tally(job: Job, pods: Iterable[PodState]) -> Tally:
+    """Count everything that ended so far."""
+    spec, status = job.spec, job.status
+    noted = status.uncounted_terminated_pods or Uncounted()
+    fresh = [pod for pod in pods if tracked(pod) and valid(spec, pod)]
+    failed = [
+        pod
+        for pod in fresh
+        if has_failed(spec, pod)
+        and pod.metadata.uid not in noted.failed
+        and meaning(spec, pod).counts
+    ]
+    lost = status.failed + len(noted.failed) + len(failed)
+    good = [pod for pod in fresh if pod.status.phase == SUCCEEDED]
+    if indexed(spec):
+        done = indexes.read(status.completed_indexes, spec.completions or 0)
+        done |= {index for pod in good if (index := indexes.index_of(pod)) is not None}
+        return Tally(len(done), lost, done)
+    new = [pod for pod in good if pod.metadata.uid not in noted.succeeded]
+    return Tally(status.succeeded + len(noted.succeeded) + len(new), lost)
+
+
+def note(job: Job, pods: Sequence[PodState], *, ending: bool, failing: bool) -> Entry:
+    """Note the pods that ended, and count those that were noted before and are free now.
+
+    With `ending`, none of the job's pods need be held any longer; with `failing`, those that did
+    not succeed count as failed.
+    """
+    status = _settled(job, pods)
+    ledger = _Ledger(job.spec, status)
+    held = [pod for pod in pods if tracked(pod)]
+    for pod in sorted(held, key=lambda pod: indexes.index_of(pod) or 0):
+        lost = has_failed(job.spec, pod)
+        if ending or lost or pod.status.phase == SUCCEEDED:
+            ledger.add(pod, lost=lost or failing)
+        if len(ledger.free) >= LIMIT:
+            break
+    return Entry(ledger.written(), tuple(ledger.free))
+
+
+def _settled(job: Job, pods: Sequence[PodState]) -> JobStatus:
+    """The status, with those of the noted pods in its numbers that nothing holds any more."""
+    status, noted = job.status, job.status.uncounted_terminated_pods or Uncounted()
+    held = {pod.metadata.uid for pod in pods if tracked(pod)}
+    left = Uncounted(
+        succeeded=tuple(uid for uid in noted.succeeded if uid in held),
+        failed=tuple(uid for uid in noted.failed if uid in held),
+    )
+    return replace(
+        status,
+        succeeded=status.succeeded + len(noted.succeeded) - len(left.succeeded),
+        failed=status.failed + len(noted.failed) - len(left.failed),
+        uncounted_terminated_pods=left,
+    )
+
+
+class _Ledger:
+    """Notes pods one by one on a status."""
+
+    def __init__(self, spec: JobSpec, status: JobStatus) -> None:
+        noted = status.uncounted_terminated_pods or Uncounted()
+        self.free: list[PodState] = []
+        self._spec, self._status = spec, status
+        self._good, self._bad = dict.fromkeys(noted.succeeded), dict.fromkeys(noted.failed)
+        self._done = set(indexes.read(status.completed_indexes, spec.completions or 0))
+
+    def add(self, pod: PodState, *, lost: bool) -> None:
+        self.free.append(pod)
+        uid, index = pod.metadata.uid, indexes.index_of(pod)
+        if not valid(self._spec, pod):
+            return
+        if pod.status.phase == SUCCEEDED and uid not in self._bad:
+            if not indexed(self._spec):
+                self._good[uid] = None
+            elif index is not None:
+                self._done.add(index)
+        elif lost and meaning(self._spec, pod).counts:
+            self._bad[uid] = None
+
+    def written(self) -> JobStatus:
+        noted = Uncounted(succeeded=tuple(self._good), failed=tuple(self._bad))
+        status = replace(self._status, uncounted_terminated_pods=noted)
+        if not indexed(self._spec):
+            return status
+        text = indexes.written(self._done)
+        return replace(status, completed_indexes=text, succeeded=len(self._done))

@@ -1,0 +1,45 @@
+"""Completion indexes: sets of small numbers, written as `0-2,5`, and how pods carry theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from quintant.runtime.object import Object
+
+INDEX = "batch.kubernetes.io/job-completion-index"
+"""The label and the annotation of a pod that say which index it works on."""
+
+
+def index_of(pod: Object) -> int | None:
+    """The index a pod works on; None if it does not say."""
+    text = pod.metadata.annotations.get(INDEX, "")
+    return int(text) if text.isdecimal() else None
+
+
+def written(indexes: Iterable[int]) -> str:
+    """A set of indexes as text: three or more in a row become an interval."""
+    return ",".join(part for run in _runs(sorted(set(indexes))) for part in _part(run))
+
+
+def read(text: str, completions: int) -> frozenset[int]:
+    """The indexes that a text names, as far as there are such; none if it is no such text."""
+    found: set[int] = set()
+    for part in filter(None, text.split(",")):
+        first, dash, last = part.partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            return frozenset()
+        found |= set(range(int(first), min(int(last or first), completions - 1) + 1))
+    return frozenset(found)
+
+
+def _runs(ordered: list[int]) -> Iterator[list[int]]:
+    for _, run in groupby(enumerate(ordered), lambda pair: pair[1] - pair[0]):
+        yield [index for _, index in run]
+
+
+def _part(run: list[int]) -> Iterator[str]:
+    if len(run) > 2:
+        yield f"{run[0]}-{run[-1]}"
+    else:
+        yield from map(str, run)

@@ -1,0 +1,207 @@
+"""What a job needs now: pods to make, pods to delete, or to come to its end. Pure.
+
+An end is announced by a condition (SuccessCriteriaMet, FailureTarget) and comes later, when every
+pod is counted and gone (`report`). Once announced, it does not change any more.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+
+from quintant.api.batch import Job, JobCondition, JobSpec
+from quintant.api.meta import condition_of
+from quintant.cluster.controllers.batches import BURST
+from quintant.cluster.controllers.job import backoff, indexes
+from quintant.cluster.controllers.job.counting import (
+    SUCCEEDED,
+    Tally,
+    has_failed,
+    indexed,
+    only_failed,
+    tally,
+)
+from quintant.cluster.controllers.job.policy import meaning, success
+from quintant.cluster.controllers.pods import PodState, active, moment, ready, terminating
+from quintant.cluster.controllers.replicaset.ranking import surplus
+from quintant.cluster.controllers.templates import opened
+from quintant.runtime.clock import timestamp
+from quintant.runtime.object import Model, Opaque
+
+CRITERIA_MET, FAILURE_TARGET = "SuccessCriteriaMet", "FailureTarget"
+"""The conditions that announce how a job will end."""
+LIMIT = 6
+"""Failures that a job survives unless it says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is to be done about a job's pods."""
+
+    ending: JobCondition | None = None
+    """How the job will end, if it will."""
+    delete: tuple[PodState, ...] = ()
+    forgiven: bool = False
+    """Whether the deleted pods do not count as failed."""
+    create: tuple[int | None, ...] = ()
+    """The pods to make, by index if they have one."""
+    after: float | None = None
+    """In how many seconds to look again, if nothing happens before."""
+
+
+class _Restart(Model):
+    restart_policy: str = ""
+
+
+def judge(job: Job, pods: Sequence[PodState], now: datetime) -> Verdict:
+    """Decide how a job goes on."""
+    sum_, working = tally(job, pods), [pod for pod in pods if active(pod)]
+    ending = _ending(job, pods, sum_, now)
+    if ending is not None:
+        return Verdict(ending, delete=tuple(working))
+    if job.spec.suspend:
+        return Verdict(delete=tuple(working), forgiven=True)
+    verdict = _managed(job, pods, sum_, now)
+    if sum_.succeeded >= _needed(job.spec) and len(working) == len(verdict.delete):
+        message = "Reached expected number of succeeded pods"
+        ending = condition(CRITERIA_MET, "CompletionsReached", message, now)
+        return dataclasses.replace(verdict, ending=ending)
+    waits = [wait for wait in (verdict.after, _deadline(job, now)) if wait is not None]
+    return dataclasses.replace(verdict, after=min(waits, default=None))
+
+
+def condition(
+    type: str, reason: str, message: str, now: datetime, status: str = "True"
+) -> JobCondition:
+    """A condition that holds from now on."""
+    time = timestamp(now)
+    return JobCondition(
+        type=type,
+        status=status,
+        reason=reason,
+        message=message,
+        last_probe_time=time,
+        last_transition_time=time,
+    )
+
+
+def _ending(job: Job, pods: Sequence[PodState], sum_: Tally, now: datetime) -> JobCondition | None:
+    """How a job ends that has not come to its completions: as it was said before, or by failure."""
+    for type in (CRITERIA_MET, FAILURE_TARGET):
+        said = condition_of(job.status.conditions, type)
+        if isinstance(said, JobCondition) and said.status == "True":
+            return said
+    spec = job.spec
+    reasons = (meaning(spec, pod).failure for pod in pods if has_failed(spec, pod))
+    failure = next(filter(None, reasons), "")
+    if failure:
+        return condition(FAILURE_TARGET, "PodFailurePolicy", failure, now)
+    if sum_.failed > _limit(spec) or _worn_out(job, pods):
+        message = "Job has reached the specified backoff limit"
+        return condition(FAILURE_TARGET, "BackoffLimitExceeded", message, now)
+    left = _deadline(job, now)
+    if left is not None and left <= 0:
+        message = "Job was active longer than specified deadline"
+        return condition(FAILURE_TARGET, "DeadlineExceeded", message, now)
+    enough = success(spec, sum_.indexes) if indexed(spec) else ""
+    return condition(CRITERIA_MET, "SuccessPolicy", enough, now) if enough else None
+
+
+def _managed(job: Job, pods: Sequence[PodState], sum_: Tally, now: datetime) -> Verdict:
+    """The pods that are too many, or those that are missing."""
+    spec, working = job.spec, [pod for pod in pods if active(pod)]
+    wanted = _wanted(spec, sum_, len(working))
+    doomed = _doomed(spec, working, len(working) - wanted, now)
+    if doomed:
+        return Verdict(delete=tuple(doomed[:BURST]), forgiven=True)
+    going = [pod for pod in pods if terminating(pod)] if only_failed(spec) else []
+    missing = wanted - len(working) - len(going)
+    if missing <= 0:
+        return Verdict()
+    wait = _pause(spec, pods, now)
+    if wait > 0:
+        return Verdict(after=wait)
+    missing = min(missing, BURST)
+    if not indexed(spec):
+        return Verdict(create=(None,) * missing)
+    return Verdict(create=tuple(_pending(spec, sum_, [*working, *going]))[:missing])
+
+
+def _wanted(spec: JobSpec, sum_: Tally, working: int) -> int:
+    """How many pods should work."""
+    parallelism = 1 if spec.parallelism is None else spec.parallelism
+    if spec.completions is None:
+        return working if sum_.succeeded else parallelism
+    return max(0, min(spec.completions - sum_.succeeded, parallelism))
+
+
+def _needed(spec: JobSpec) -> int:
+    """How many have to succeed; without a number, one does, and the others end as they will."""
+    return 1 if spec.completions is None else spec.completions
+
+
+def _doomed(
+    spec: JobSpec, working: Sequence[PodState], excess: int, now: datetime
+) -> list[PodState]:
+    """The pods to delete: those beyond the indexes or with an index twice, then any."""
+    doomed: list[PodState] = []
+    if indexed(spec):
+        seen: set[int] = set()
+        for pod in sorted(working, key=_seniority):
+            index = indexes.index_of(pod)
+            if index is None or index >= (spec.completions or 0) or index in seen:
+                doomed.append(pod)
+            else:
+                seen.add(index)
+    left = [pod for pod in working if pod not in doomed]
+    return doomed + surplus(left, left, max(0, excess - len(doomed)), now)
+
+
+def _pending(spec: JobSpec, sum_: Tally, busy: Iterable[PodState]) -> Iterable[int]:
+    """The indexes that nobody works on and that are not done, lowest first."""
+    taken = sum_.indexes | {indexes.index_of(pod) for pod in busy}
+    return (index for index in range(spec.completions or 0) if index not in taken)
+
+
+def _pause(spec: JobSpec, pods: Sequence[PodState], now: datetime) -> float:
+    """How long the job has to wait after failures before it makes a pod."""
+    good = [pod for pod in pods if pod.status.phase == SUCCEEDED]
+    return backoff.remaining(good, [pod for pod in pods if has_failed(spec, pod)], now)
+
+
+def _worn_out(job: Job, pods: Iterable[PodState]) -> bool:
+    """Whether containers that are restarted in place were restarted too often."""
+    if _restart(job.spec.template) != "OnFailure":
+        return False
+    restarts = sum(
+        status.restart_count
+        for pod in pods
+        if pod.status.phase in ("Running", "Pending")
+        for status in (*pod.status.init_container_statuses, *pod.status.container_statuses)
+    )
+    return restarts >= max(1, _limit(job.spec))
+
+
+def _deadline(job: Job, now: datetime) -> float | None:
+    """In how many seconds the job will have been active too long; None if it never will."""
+    limit, since = job.spec.active_deadline_seconds, moment(job.status.start_time)
+    if limit is None or job.spec.suspend:
+        return None
+    return limit - ((now - since).total_seconds() if since is not None else 0.0)
+
+
+def _limit(spec: JobSpec) -> int:
+    return LIMIT if spec.backoff_limit is None else spec.backoff_limit
+
+
+def _restart(template: Opaque) -> str:
+    return msgspec.json.decode(opened(template).spec, type=_Restart).restart_policy
+
+
+def _seniority(pod: PodState) -> tuple[bool, bool, str]:
+    """Which of two pods with one index stays: the one that got further, or was there first."""
+    return not ready(pod), pod.status.phase != "Running", pod.metadata.creation_timestamp or ""

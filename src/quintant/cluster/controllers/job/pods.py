@@ -1,0 +1,51 @@
+"""The pods of a job, made from its template: held until they are counted, and perhaps numbered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quintant.api.batch import Job
+from quintant.cluster.controllers.job.counting import TRACKING
+from quintant.cluster.controllers.job.indexes import INDEX
+from quintant.cluster.controllers.templates import NewPod, pod_of
+from quintant.runtime.object import Opaque, replace
+
+VARIABLE = "JOB_COMPLETION_INDEX"
+"""The environment variable by which a container knows its index."""
+PREFIX_LENGTH = 58
+"""What is left of a name before five random characters."""
+
+
+def pod_for(job: Job, index: int | None) -> NewPod:
+    """The pod that works on an index, or on none."""
+    pod = pod_of(job.spec.template, job)
+    meta = pod.metadata
+    if TRACKING not in meta.finalizers:
+        meta = replace(meta, finalizers=(*meta.finalizers, TRACKING))
+    if index is None:
+        return replace(pod, metadata=meta)
+    number, name = {INDEX: str(index)}, job.metadata.name
+    meta = replace(
+        meta,
+        generate_name=prefix(name, index),
+        labels={**meta.labels, **number},
+        annotations={**meta.annotations, **number},
+    )
+    return replace(pod, metadata=meta, spec=_numbered(pod.spec, f"{name}-{index}"))
+
+
+def prefix(name: str, index: int) -> str:
+    """What the name of a numbered pod begins with; of a long name, the end is cut."""
+    end = f"-{index}-"
+    return f"{name[: PREFIX_LENGTH - len(end)]}{end}"
+
+
+def _numbered(spec: Opaque, hostname: str) -> Opaque:
+    value: dict[str, Any] = spec.value
+    value["hostname"] = hostname
+    for container in (*value.get("initContainers", ()), *value.get("containers", ())):
+        variables = container.setdefault("env", [])
+        if all(variable["name"] != VARIABLE for variable in variables):
+            source = {"fieldRef": {"fieldPath": f"metadata.labels['{INDEX}']"}}
+            variables.append({"name": VARIABLE, "valueFrom": source})
+    return Opaque.of(value)

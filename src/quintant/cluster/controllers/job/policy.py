@@ -1,0 +1,76 @@
+"""What failed pods and succeeded indexes mean for a job, by the rules it states. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from quintant.api.batch import JobSpec, OnExitCodes, PodFailureRule
+from quintant.cluster.controllers.job import indexes
+from quintant.cluster.controllers.pods import ContainerStatusView, PodState
+
+FAIL_JOB, IGNORE = "FailJob", "Ignore"
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a failed pod means."""
+
+    counts: bool = True
+    """Whether it counts towards the limit of failures."""
+    failure: str = ""
+    """Why the whole job fails, if it does."""
+
+
+def meaning(spec: JobSpec, pod: PodState) -> Meaning:
+    """What a failed pod means for its job: the first rule that fits says so."""
+    rules = spec.pod_failure_policy.rules if spec.pod_failure_policy else ()
+    for number, rule in enumerate(rules):
+        told = _fits(rule, pod)
+        if told:
+            failure = f"{told} matching {rule.action} rule at index {number}"
+            return Meaning(rule.action != IGNORE, failure if rule.action == FAIL_JOB else "")
+    return Meaning()
+
+
+def success(spec: JobSpec, succeeded: Collection[int]) -> str:
+    """Why these indexes are enough; empty if they are not."""
+    for number, rule in enumerate(spec.success_policy.rules if spec.success_policy else ()):
+        wanted = rule.succeeded_indexes
+        needed = indexes.read(wanted, spec.completions or 0) if wanted is not None else None
+        if needed is not None and not needed:
+            continue
+        done = len(needed & set(succeeded)) if needed is not None else len(succeeded)
+        enough = rule.succeeded_count if rule.succeeded_count is not None else len(needed or ())
+        if done and done >= enough:
+            return f"Matched rules at index {number}"
+    return ""
+
+
+def _fits(rule: PodFailureRule, pod: PodState) -> str:
+    """How a rule fits a pod, in the words of the failure it may become."""
+    meta = pod.metadata
+    where = f"{meta.namespace}/{meta.name}"
+    if rule.on_exit_codes is not None:
+        ended = _ended(rule.on_exit_codes, pod)
+        if ended is None or ended.state.terminated is None:
+            return ""
+        code = ended.state.terminated.exit_code
+        return f"Container {ended.name} for pod {where} failed with exit code {code}"
+    for condition in pod.status.conditions:
+        for pattern in rule.on_pod_conditions:
+            if (condition.type, condition.status) == (pattern.type, pattern.status):
+                return f"Pod {where} has condition {condition.type}"
+    return ""
+
+
+def _ended(wanted: OnExitCodes, pod: PodState) -> ContainerStatusView | None:
+    """The first container that failed with such a code."""
+    for status in (*pod.status.container_statuses, *pod.status.init_container_statuses):
+        ended = status.state.terminated
+        named = wanted.container_name in (None, status.name)
+        if ended is None or not named or ended.exit_code == 0:
+            continue
+        if (ended.exit_code in wanted.values) == (wanted.operator == "In"):
+            return status
+    return None

@@ -1,0 +1,90 @@
+"""One turn of a job: claim its pods, make or delete some, note what ended, and let that go.
+
+Each step is safe to be the last one: what a turn did not come to, the next one finds undone.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from quintant.api.batch import Job
+from quintant.api.meta import LabelSelector
+from quintant.cluster.controllers.adoption import ORPHANS, claim, claimed
+from quintant.cluster.controllers.batches import slow_start, together
+from quintant.cluster.controllers.job.counting import TRACKING, tracked
+from quintant.cluster.controllers.job.plan import Verdict, judge
+from quintant.cluster.controllers.job.pods import pod_for
+from quintant.cluster.controllers.job.report import COMPLETE, Report, report
+from quintant.cluster.controllers.podcontrol import create_pod, delete_pod
+from quintant.cluster.controllers.pods import PodState
+from quintant.runtime import finalizer
+from quintant.runtime.client.client import Client
+from quintant.runtime.context import Context
+from quintant.runtime.errors import ApiError
+from quintant.runtime.result import Result
+
+OURS = "kubernetes.io/job-controller"
+"""The controller of jobs that name none."""
+REFUSED_SECONDS = 10.0
+"""How long a job waits after the server refused a pod."""
+
+
+async def reconcile(job: Job, ctx: Context[Job]) -> Result | None:
+    """Bring a job nearer to its end."""
+    if job.outcome or (job.spec.managed_by or OURS) != OURS:
+        return None
+    pods = await _claimed(job, ctx)
+    verdict = judge(job, pods, ctx.clock.now())
+    refusal = await _act(job, verdict, ctx)
+    told = report(job, await ctx.owned(PodState), verdict, ctx.clock.now())
+    await ctx.client.set_status(job, told.status)
+    _tell(told, ctx)
+    for pod in told.release:
+        await release(ctx.client, pod)
+    if refusal is not None:
+        return Result(after=REFUSED_SECONDS)
+    return Result(after=0.0 if told.release else verdict.after)
+
+
+async def release(client: Client, pod: PodState) -> None:
+    """Take the finalizer off a pod that need not be counted any more."""
+    await finalizer.remove(client, PodState, pod.metadata, TRACKING)
+
+
+async def _claimed(job: Job, ctx: Context[Job]) -> list[PodState]:
+    """The pods of a job; those that join are held from now on, and those that leave are not."""
+    selector = job.spec.selector or LabelSelector()
+    orphans = await ctx.client.list(PodState, index=(ORPHANS, job.metadata.namespace))
+    claims = claim(selector, await ctx.owned(PodState), orphans)
+    for pod in filter(tracked, claims.released):
+        await release(ctx.client, pod)
+    for pod in claims.adopted:
+        if not tracked(pod):
+            await finalizer.add(ctx.client, pod, TRACKING)
+    return await claimed(ctx.client, job, selector, PodState)
+
+
+async def _act(job: Job, verdict: Verdict, ctx: Context[Job]) -> ApiError | None:
+    """Delete and make pods; the first refusal, if there is one."""
+    if verdict.forgiven:
+        for pod in filter(tracked, verdict.delete):
+            await release(ctx.client, pod)
+    refusal = await together([partial(delete_pod, ctx, pod) for pod in verdict.delete])
+    indexes = iter(verdict.create)
+
+    async def make() -> ApiError | None:
+        return await create_pod(ctx, pod_for(job, next(indexes)))
+
+    return refusal or await slow_start(len(verdict.create), make)
+
+
+def _tell(told: Report, ctx: Context[Job]) -> None:
+    if told.turned is not None:
+        word = "suspended" if told.turned else "resumed"
+        ctx.event(word.capitalize(), f"Job {word}")
+    if told.ended is None:
+        return
+    if told.ended.type == COMPLETE:
+        ctx.event("Completed", "Job completed")
+    else:
+        ctx.event(told.ended.reason, told.ended.message, type="Warning")

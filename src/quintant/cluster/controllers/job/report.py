@@ -1,0 +1,94 @@
+"""What is told of a job after a turn: numbers, conditions, and its end, once it has come. Pure."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from quintant.api.batch import Job, JobCondition, JobStatus, Uncounted
+from quintant.api.meta import condition_of
+from quintant.cluster.controllers.job.counting import note
+from quintant.cluster.controllers.job.plan import (
+    CRITERIA_MET,
+    FAILURE_TARGET,
+    Verdict,
+    condition,
+)
+from quintant.cluster.controllers.pods import PodState, active, ready, terminating
+from quintant.runtime.clock import timestamp
+from quintant.runtime.object import replace
+
+COMPLETE, FAILED = "Complete", "Failed"
+SUSPENDED = "Suspended"
+_ENDS = {CRITERIA_MET: COMPLETE, FAILURE_TARGET: FAILED}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is to be written of a job, and which pods may go when it is."""
+
+    status: JobStatus
+    release: tuple[PodState, ...] = ()
+    ended: JobCondition | None = None
+    """The condition by which it has ended, if it just has."""
+    turned: bool | None = None
+    """Whether it was just suspended, or resumed."""
+
+
+def report(job: Job, pods: Sequence[PodState], verdict: Verdict, now: datetime) -> Report:
+    """Tell how a job is, after its verdict was carried out."""
+    ending = verdict.ending
+    entry = note(
+        job,
+        pods,
+        ending=ending is not None,
+        failing=ending is not None and ending.type == FAILURE_TARGET,
+    )
+    working = [pod for pod in pods if active(pod)]
+    status = replace(
+        entry.status,
+        active=len(working),
+        ready=sum(map(ready, working)),
+        terminating=sum(map(terminating, pods)),
+        start_time=job.status.start_time or (None if job.spec.suspend else timestamp(now)),
+    )
+    if ending is None:
+        return _turned(job, Report(status, entry.release), now)
+    known = condition_of(job.status.conditions, ending.type)
+    if known is None:
+        status = replace(status, conditions=(*status.conditions, ending))
+        return Report(status, entry.release)
+    return _ended(Report(status, entry.release), ending, now)
+
+
+def _ended(told: Report, ending: JobCondition, now: datetime) -> Report:
+    """The report of a job that has come to its end, if nothing keeps it any more."""
+    status = told.status
+    noted = status.uncounted_terminated_pods or Uncounted()
+    if told.release or status.active or status.terminating or noted.succeeded or noted.failed:
+        return told
+    end = condition(_ENDS[ending.type], ending.reason, ending.message, now)
+    status = replace(
+        status,
+        conditions=(*status.conditions, end),
+        completion_time=end.last_transition_time if end.type == COMPLETE else None,
+    )
+    return dataclasses.replace(told, status=status, ended=end)
+
+
+def _turned(job: Job, told: Report, now: datetime) -> Report:
+    """The report of a job, with word of whether it is suspended."""
+    status, was = told.status, condition_of(job.status.conditions, SUSPENDED)
+    held = was is not None and was.status == "True"
+    if bool(job.spec.suspend) == held:
+        return told
+    if job.spec.suspend:
+        new, start = condition(SUSPENDED, "JobSuspended", "Job suspended", now), None
+    else:
+        new = condition(SUSPENDED, "JobResumed", "Job resumed", now, "False")
+        start = timestamp(now)
+    kept = tuple(new if each.type == SUSPENDED else each for each in status.conditions)
+    status = replace(status, conditions=kept if was else (*kept, new), start_time=start)
+    return dataclasses.replace(told, status=status, turned=bool(job.spec.suspend))

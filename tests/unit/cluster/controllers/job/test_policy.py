@@ -1,0 +1,78 @@
+"""The first rule that fits a failed pod says what it means."""
+
+from __future__ import annotations
+
+import pytest
+
+from quintant.api.batch import (
+    JobSpec,
+    OnExitCodes,
+    OnPodCondition,
+    PodFailurePolicy,
+    PodFailureRule,
+    SuccessPolicy,
+    SuccessRule,
+)
+from quintant.api.meta import Condition
+from quintant.api.pod import ContainerState, Terminated
+from quintant.cluster.controllers.job.policy import Meaning, meaning, success
+from quintant.cluster.controllers.pods import ContainerStatusView, PodState, PodStatusView
+from quintant.runtime.object import ObjectMeta
+
+META = ObjectMeta(name="p", namespace="n")
+
+
+def failed(code: int, *conditions: Condition) -> PodState:
+    status = ContainerStatusView(
+        name="main", state=ContainerState(terminated=Terminated(exit_code=code))
+    )
+    told = PodStatusView(phase="Failed", container_statuses=(status,), conditions=conditions)
+    return PodState(metadata=META, status=told)
+
+
+def rule(action: str, operator: str, *values: int, container: str | None = None) -> PodFailureRule:
+    codes = OnExitCodes(operator=operator, values=values, container_name=container)
+    return PodFailureRule(action=action, on_exit_codes=codes)
+
+
+@pytest.mark.parametrize(
+    ("rules", "counts", "fails"),
+    [
+        ((), True, False),
+        ((rule("FailJob", "In", 42),), True, True),
+        ((rule("FailJob", "In", 42, container="other"),), True, False),
+        ((rule("FailJob", "NotIn", 42),), True, False),
+        ((rule("Ignore", "In", 42), rule("FailJob", "In", 42)), False, False),
+        ((rule("Count", "In", 42), rule("FailJob", "In", 42)), True, False),
+    ],
+)
+def test_exit_codes(rules: tuple[PodFailureRule, ...], counts: bool, fails: bool) -> None:
+    spec = JobSpec(pod_failure_policy=PodFailurePolicy(rules=rules))
+    told = meaning(spec, failed(42))
+    assert (told.counts, bool(told.failure)) == (counts, fails)
+
+
+def test_conditions() -> None:
+    pattern = OnPodCondition(type="DisruptionTarget")
+    rules = (PodFailureRule(action="Ignore", on_pod_conditions=(pattern,)),)
+    spec = JobSpec(pod_failure_policy=PodFailurePolicy(rules=rules))
+    disrupted = Condition(type="DisruptionTarget", status="True")
+    assert meaning(spec, failed(1, disrupted)) == Meaning(counts=False)
+    assert meaning(spec, failed(1)) == Meaning()
+
+
+@pytest.mark.parametrize(
+    ("rule", "succeeded", "index"),
+    [
+        (SuccessRule(succeeded_indexes="0-2"), {0, 1, 2}, "0"),
+        (SuccessRule(succeeded_indexes="0-2"), {0, 1, 4}, ""),
+        (SuccessRule(succeeded_indexes="0-2", succeeded_count=2), {0, 1, 4}, "0"),
+        (SuccessRule(succeeded_count=2), {3, 4}, "0"),
+        (SuccessRule(succeeded_count=2), {3}, ""),
+    ],
+)
+def test_success_needs_some_indexes_or_a_number_of_them(
+    rule: SuccessRule, succeeded: set[int], index: str
+) -> None:
+    spec = JobSpec(completions=5, success_policy=SuccessPolicy(rules=(rule,)))
+    assert success(spec, succeeded) == (index and f"Matched rules at index {index}")
