@@ -107,6 +107,8 @@ class Kind:
     """The way back."""
     question: bool = False
     """Nothing is stored: creating one asks something, and the answer comes back."""
+    computed: bool = False
+    """Nothing is stored: an object is worked out whenever it is read, and cannot be written."""
     declared: Mapping[str, Any] = field(default_factory=dict)
     """What the definition of a custom resource says of this version: its schema, its columns."""
     since: int = 0

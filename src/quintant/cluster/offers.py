@@ -49,6 +49,8 @@ def verbs(kind: Kind) -> tuple[str, ...]:
     """What can be done with objects of a kind."""
     if kind.question:
         return ("create",)
+    if kind.computed:
+        return ("get", "list")
     if kind.custom:
         return CUSTOM_VERBS
     alone = kind.name in _ONE_BY_ONE

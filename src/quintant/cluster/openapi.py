@@ -65,7 +65,11 @@ def _served(catalog: Catalog) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     for group in ("", *sorted(offers.groups(catalog))):
         for version in sorted(offers.versions(catalog, group)):
             name = f"apis/{group}/{version}" if group else f"api/{version}"
-            yield name, tuple(offers.by_name(catalog.version(group, version)))
+            kinds = offers.by_name(catalog.version(group, version))
+            # What cannot be written needs no description: nothing is merged or validated.
+            described = tuple(kind for kind in kinds if not kind.computed)
+            if described:
+                yield name, described
 
 
 def _address(name: str, kinds: tuple[Kind, ...]) -> str:

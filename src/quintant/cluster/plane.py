@@ -35,6 +35,8 @@ class Component:
     groups: tuple[str, ...] = ()
     extra: Needs = frozenset()
     """Permissions beyond what its controllers declare, such as those of its side tasks."""
+    objects: tuple[Object, ...] = ()
+    """What the cluster has to have before it starts."""
 
     @property
     def user(self) -> User:
@@ -60,7 +62,7 @@ async def employed(
     """Run a component for as long as the context lasts; enter it once it is at work."""
     async with _known(server, admin("system:bootstrap")) as transport:
         client = Client(Rest(transport), manager="bootstrap")
-        for obj in component.roles:
+        for obj in (*component.roles, *component.objects):
             await client.apply(obj)
     async with _known(server, component.user) as transport:
         environment = Environment(transport, clock, chance, namespace="kube-system")

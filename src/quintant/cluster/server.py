@@ -28,6 +28,7 @@ from quintant.cluster.discovery import discover
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.endpoints import Endpoints
 from quintant.cluster.media import JSON
+from quintant.cluster.metrics import Metrics
 from quintant.cluster.namespaces import Namespaces
 from quintant.cluster.negotiation import dressed
 from quintant.cluster.nesting import make_room
@@ -90,6 +91,8 @@ class ApiServer:
         self.tokens, self.audit = self._access.tokens, self._access.audit
         self.logs = PodLogs(self.store, clock)
         """Whoever runs pods adds itself to its providers."""
+        self.metrics = Metrics(self.store, self.catalog, clock)
+        """Whoever runs pods adds itself to its meters; `open` serves the group."""
         self._questions = Questions(self._access, clock, self._chance)
         self._aggregation = Aggregation(self.store, self.catalog)
         self._namespaces = Namespaces(self.store, self.catalog)
@@ -184,6 +187,8 @@ class ApiServer:
         kind = self._kind(asked)
         if kind.question or asks(kind, asked.sub):
             return self._dressed(call, self._question(call, asked, kind, user))
+        if kind.computed:
+            return self._dressed(call, self.metrics.answer(call, asked, kind))
         if streams(kind, asked.sub):
             output = self.logs.answer(call, asked, kind)
             return self._dressed(call, output) if isinstance(output, Reply) else output

@@ -47,6 +47,8 @@ class Action:
 
 def verbs_of(kind: Kind, sub: str) -> frozenset[str]:
     """What can be done with a subresource; nothing if the kind has none of that name."""
+    if kind.computed:
+        return frozenset()
     found = action(kind, sub)
     if found is not None:
         return frozenset({found.verb})

@@ -84,6 +84,8 @@ async def running(plan: Plan = Plan(), clock: Clock = SystemClock()) -> AsyncIte
     async with AsyncExitStack() as stack:
         host, port = plan.address.host, plan.address.port
         url = await stack.enter_async_context(serve(server, host, port, pki.context()))
+        if plan.fleet is not None:
+            server.metrics.open()
         for component in _components(plan, pki, clock):
             await stack.enter_async_context(employed(server, component, clock, Chance()))
         address = replace(plan.address, port=int(url.rpartition(":")[2]))
@@ -117,7 +119,7 @@ def _components(plan: Plan, pki: Pki, clock: Clock) -> Iterator[Component]:
         # Loaded by clusters that have nodes.
         from quintant.cluster.node.images import Images
         from quintant.cluster.scheduler import scheduler
-        from quintant.cluster.simulated import simulator
+        from quintant.cluster.simulated.component import simulator
 
         locate = Images().locate
         yield scheduler(locate)

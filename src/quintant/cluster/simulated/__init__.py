@@ -3,73 +3,8 @@
     fleet, faults   what a node has and says, and how it fails     nodes   nodes at work, and leases
     stages, life    what happens to a pod, and what it says then   pods    pods at work
     labels          how to tell what is simulated                  usage   made-up figures
+    component       all of it, ready to be employed
 
 Whatever is simulated says so: nodes by a label and a role, pods by an annotation, by the reason in
 their status, and by the ids of their containers.
 """
-
-from __future__ import annotations
-
-from collections.abc import Iterable, Sequence
-
-from quintant.api.coordination import Lease
-from quintant.api.core import Node, Pod
-from quintant.cluster.plane import Component
-from quintant.cluster.simulated import nodes
-from quintant.cluster.simulated.defaults import DEFAULTS
-from quintant.cluster.simulated.faults import fault_of
-from quintant.cluster.simulated.fleet import Fleet
-from quintant.cluster.simulated.pods import Locate, Pods
-from quintant.cluster.simulated.stages import Stage, Stages
-from quintant.cluster.simulated.views import SimNode, SimPod
-from quintant.runtime import when
-from quintant.runtime.clock import Clock, SystemClock
-from quintant.runtime.manager import Manager
-from quintant.runtime.rbac import uses
-
-NAME = "simulator"
-REAL = "local"
-"""The node that a machine stands behind: this one."""
-
-
-def nothing(image: str, command: Sequence[str]) -> None:
-    """For a cluster in which no image is run as a real process."""
-
-
-def simulator(
-    fleet: Fleet = Fleet(),
-    *,
-    stages: Iterable[Stage] = (),
-    locate: Locate = nothing,
-    clock: Clock = SystemClock(),
-) -> Component:
-    """What leads simulated nodes and pods; `locate` finds the programs of the real node."""
-    manager, pods = Manager(NAME), Pods(Stages((*stages, *DEFAULTS)), locate, REAL)
-    (
-        manager.keyed("simulated-pods")
-        .watches(SimPod, to=lambda pod: (pod.key,), when=_stirs)
-        .watches(SimNode, to=pods.on, when=_failed)
-        .uses(Pod, "delete")
-        .uses(Pod, "patch", sub="status")
-        .reconcile(pods)
-    )
-    (
-        manager.controls(SimNode, name="simulated-nodes", when=when.any(nodes.is_simulated))
-        .without_resync()
-        .reconcile(nodes.reconcile)
-    )
-    manager.add(nodes.Heart(fleet, clock))
-    extra = uses(Node, "create") | uses(Lease, "create", "patch")
-    return Component(manager, extra=extra)
-
-
-def _stirs(old: SimPod | None, new: SimPod | None) -> bool:
-    """Whether a change of a pod can change its stage: it has a node, or is gone."""
-    return new is None or bool(new.spec.node_name)
-
-
-def _failed(old: SimNode | None, new: SimNode | None) -> bool:
-    """Whether a node begins or ends to fail, or is new."""
-    if old is None or new is None:
-        return True
-    return fault_of(old) is not fault_of(new)

@@ -35,6 +35,11 @@ class Fault(Enum):
 _KNOWN = {fault.value: fault for fault in Fault}
 
 
+def fault_named(word: str) -> Fault:
+    """The fault of that name; a word that nobody knows means none."""
+    return _KNOWN.get(word, Fault.NONE)
+
+
 def fault_of(node: Object) -> Fault:
-    """What is wrong with a node; a word that nobody knows means nothing."""
-    return _KNOWN.get(node.metadata.annotations.get(FAULT, ""), Fault.NONE)
+    """What is wrong with a node."""
+    return fault_named(node.metadata.annotations.get(FAULT, ""))

@@ -10,7 +10,7 @@ from typing import Any
 from quintant.cluster.auth import admin
 from quintant.cluster.plane import Component, employed
 from quintant.cluster.scheduler import scheduler
-from quintant.cluster.simulated import simulator
+from quintant.cluster.simulated.component import simulator
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
 from quintant.runtime.clock import Chance, LoopClock

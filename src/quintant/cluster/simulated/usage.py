@@ -1,0 +1,50 @@
+"""Made-up figures: what simulated pods and nodes would use, for `kubectl top`. Pure.
+
+A container uses a part of what it asks for, and the part moves slowly, each container's in a rhythm
+of its own. The same moment always gives the same figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from math import pi, sin
+from zlib import crc32
+
+from quintant.api.quantity import Quantity, parse_quantity
+from quintant.cluster.node.usage import Usage
+from quintant.cluster.simulated.faults import Fault
+
+WINDOW_SECONDS = 10.0
+"""What a figure is said to be an average of."""
+CPU_SHARE, MEMORY_SHARE = 0.3, 0.6
+"""The part of its requests that a container uses on average."""
+IDLE_CORES, IDLE_BYTES = 0.002, 20 * 1024 * 1024
+"""What a container uses that asks for nothing."""
+BASE_CORES, BASE_BYTES = 0.1, 512 * 1024 * 1024
+"""What a node uses for itself."""
+SWING, SWING_SECONDS = 0.2, 600.0
+"""How far the part moves up and down, and how long that takes."""
+FULL = 0.97
+"""The part of its memory that a node uses which is told to be full."""
+
+
+def container(identity: str, requests: Mapping[str, Quantity], now: datetime) -> Usage:
+    """What a container uses; `identity` tells it from all others."""
+    rhythm = 2 * pi * (now.timestamp() / SWING_SECONDS + crc32(identity.encode()) / 2**32)
+    part = 1 + SWING * sin(rhythm)
+    cores = float(parse_quantity(requests.get("cpu", "0"))) * CPU_SHARE or IDLE_CORES
+    memory = float(parse_quantity(requests.get("memory", "0"))) * MEMORY_SHARE or IDLE_BYTES
+    return Usage(cores * part, int(memory * part))
+
+
+def node(used: Iterable[Usage], capacity: Mapping[str, Quantity], fault: Fault) -> Usage | None:
+    """What a node uses with these containers on it; None if nothing is heard of it."""
+    if fault.silent:
+        return None
+    cores, memory = BASE_CORES, BASE_BYTES
+    for each in used:
+        cores, memory = cores + each.cores, memory + each.memory
+    if fault is Fault.FULL:
+        memory = int(float(parse_quantity(capacity.get("memory", "0"))) * FULL)
+    return Usage(cores, memory)
