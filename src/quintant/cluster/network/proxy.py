@@ -32,13 +32,17 @@ class Proxy:
         return len(self._sides) // 2
 
     @property
-    def mapped(self) -> dict[Front, Backend]:
-        """The fronts that are not where they should be, and where they are."""
-        return {
-            front: held.place
-            for front, held in self._fronts.items()
-            if held.place != (front.address, front.port)
+    def mapped(self) -> dict[Request, dict[Front, Backend]]:
+        """The fronts of each service that are not where they should be, and where they are."""
+        found = {
+            service: {
+                front: place
+                for front in sorted(fronts)
+                if (place := self._fronts[front].place) != (front.address, front.port)
+            }
+            for service, fronts in self._owned.items()
         }
+        return {service: moved for service, moved in sorted(found.items()) if moved}
 
     def place(self, front: Front) -> Backend:
         """Where to connect to reach a front."""

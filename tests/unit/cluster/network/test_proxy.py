@@ -153,7 +153,7 @@ async def test_port_that_is_taken_is_mapped_and_told(proxy: Proxy, front: Front)
         other.listen()
         async with program(saying(b"here")) as alive:
             await proxy.serve(KEY, [Route(front, (alive,))])
-            assert proxy.mapped == {front: proxy.place(front)}
+            assert proxy.mapped == {KEY: {front: proxy.place(front)}}
             assert proxy.place(front).port != front.port
             assert await heard(proxy.place(front)) == b"here"
 

@@ -1,0 +1,12 @@
+"""Names of the cluster for programs in its pods, where nobody may change /etc/resolv.conf.
+
+The node tells a program of the cluster's nameserver by two variables, and puts the folder `site`
+before its PYTHONPATH. With that, `socket.getaddrinfo` of any Python program knows the names of
+services; asyncio uses it, and so does whatever is built on either. Without the variables, nothing
+is changed.
+
+    message   DNS on the wire               resolve   from a name to addresses and ports
+    hook      getaddrinfo, with names       web       the resolver of an aiohttp client
+
+Only the standard library is loaded; aiohttp by those who use `web`.
+"""

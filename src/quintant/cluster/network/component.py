@@ -1,0 +1,107 @@
+"""The component `kube-proxy`: services are dialled and named for as long as it runs.
+
+It reads services and EndpointSlices like anybody who may, and writes one thing: the table of ports
+that had to be mapped, as the ConfigMap `service-ports` in kube-system, for people to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from quintant.agents import names
+from quintant.agents.names.resolve import DOMAIN, SEARCH_VARIABLE, SERVER_VARIABLE
+from quintant.api.core import ConfigMap, Service
+from quintant.api.discovery import SERVICE_LABEL, EndpointSlice
+from quintant.api.meta import ObjectMeta
+from quintant.cluster.network.nameserver import answering
+from quintant.cluster.network.proxy import Proxy, proxying
+from quintant.cluster.network.routes import Backend, Front, routes
+from quintant.cluster.network.zone import Zone, records
+from quintant.cluster.plane import Component, employed
+from quintant.cluster.server import ApiServer
+from quintant.runtime.clock import Chance, Clock
+from quintant.runtime.context import KeyContext
+from quintant.runtime.manager import Manager
+from quintant.runtime.object import Request
+
+NAME = "kube-proxy"
+TABLE = ObjectMeta(name="service-ports", namespace="kube-system")
+_SITE = Path(names.__file__).parent / "site"
+
+
+@dataclass(slots=True)
+class Network:
+    """Services of a cluster that can be dialled and found by name; made by `networking`."""
+
+    proxy: Proxy
+    zone: Zone
+    nameserver: Backend
+    _told: dict[str, str] | None = None
+
+    def environment(self, namespace: str) -> dict[str, str]:
+        """What tells a program in a pod of a namespace how names are found.
+
+        PYTHONPATH is to be put before what the program would have.
+        """
+        search = (f"{namespace}.svc.{DOMAIN}", f"svc.{DOMAIN}", DOMAIN)
+        return {
+            SERVER_VARIABLE: f"{self.nameserver.address}:{self.nameserver.port}",
+            SEARCH_VARIABLE: " ".join(search),
+            "PYTHONPATH": str(_SITE),
+        }
+
+    def manager(self) -> Manager:
+        """The controller that keeps it in line with the objects of a cluster."""
+        manager = Manager(NAME)
+        (
+            manager.keyed(NAME)
+            .watches(Service, to=lambda service: (service.key,))
+            .watches(EndpointSlice, to=_service)
+            .uses(ConfigMap, "create", "patch")
+            .workers(1)
+            .reconcile(self.reconcile)
+        )
+        return manager
+
+    async def reconcile(self, request: Request, ctx: KeyContext) -> None:
+        """Bring listeners, names and the table in line with one service."""
+        service = await ctx.client.find(Service, *request)
+        slices = await ctx.client.list(
+            EndpointSlice, request.namespace, labels={SERVICE_LABEL: request.name}
+        )
+        await self.proxy.serve(request, routes(service, slices) if service else ())
+        found = records(service, slices, self.proxy.place) if service else ()
+        self.zone.put(request, found)
+        table = _table(self.proxy.mapped)
+        if table != self._told:
+            await ctx.client.apply(ConfigMap(metadata=TABLE, data=table))
+            self._told = table
+
+
+@asynccontextmanager
+async def networking(server: ApiServer, clock: Clock, chance: Chance) -> AsyncIterator[Network]:
+    """Let the services of a cluster be dialled and named for as long as the context lasts."""
+    zone = Zone()
+    async with proxying() as proxy, answering(zone) as nameserver:
+        network = Network(proxy, zone, nameserver)
+        async with employed(server, Component(network.manager()), clock, chance):
+            yield network
+
+
+def _service(slice: EndpointSlice) -> Iterable[Request]:
+    name = slice.metadata.labels.get(SERVICE_LABEL)
+    return (Request(name, slice.metadata.namespace),) if name else ()
+
+
+def _table(mapped: Mapping[Request, Mapping[Front, Backend]]) -> dict[str, str]:
+    """Of each service, a line per port: as it is written in the service, and where it is."""
+    return {
+        f"{service.namespace}.{service.name}": "".join(
+            f"{front.address}:{front.port}/{front.protocol} is at {place.address}:{place.port}\n"
+            for front, place in moved.items()
+        )
+        for service, moved in mapped.items()
+    }

@@ -1,0 +1,147 @@
+"""What the names of a cluster mean: records for each service, and the answer to a question. Pure.
+
+    svc.ns.svc.cluster.local             its address; of a headless service, those of its pods
+    host.svc.ns.svc.cluster.local        a pod with this hostname and subdomain: StatefulSets
+    _port._tcp.svc.ns.svc.cluster.local  SRV: where a port is, by its name or its number
+    1-2-3-4.ns.pod.cluster.local         the address 1.2.3.4
+
+A port that is mapped (quintant.cluster.network.ports) is told where it is, not where it should be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from ipaddress import AddressValueError, IPv4Address
+
+from quintant.agents.names.message import (
+    CNAME,
+    SRV,
+    A,
+    Answer,
+    Code,
+    Question,
+    Record,
+)
+from quintant.agents.names.message import Service as Target
+from quintant.agents.names.resolve import DOMAIN
+from quintant.api.core import Service
+from quintant.api.discovery import Endpoint, EndpointSlice
+from quintant.cluster.network.routes import TCP, Backend, Front
+from quintant.runtime.object import Request
+
+TTL_SECONDS = 5
+"""How long an answer may be believed: as long as most clusters say."""
+WEIGHT = 100
+_POD = f".pod.{DOMAIN}"
+
+Places = Callable[[Front], Backend]
+"""Where a front really is."""
+
+
+class Zone:
+    """Everything that has a name in a cluster."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, list[Record]] = {}
+        self._owned: dict[Request, list[Record]] = {}
+        self._branches: dict[str, int] = {}
+
+    def put(self, service: Request, records: Iterable[Record]) -> None:
+        """Make the records of a service be these."""
+        for record in self._owned.pop(service, ()):
+            self._count(record.name, -1)
+            held = self._names[record.name]
+            held.remove(record)
+            if not held:
+                del self._names[record.name]
+        kept = list(records)
+        for record in kept:
+            self._count(record.name, 1)
+            self._names.setdefault(record.name, []).append(record)
+        if kept:
+            self._owned[service] = kept
+
+    def answer(self, question: Question) -> Answer:
+        """What is known about a name."""
+        name = question.name
+        if name != DOMAIN and not name.endswith(f".{DOMAIN}"):
+            return Answer(Code.REFUSED)
+        held = self._names.get(name) or list(_pod(name))
+        if not held and name != DOMAIN and name not in self._branches:
+            return Answer(Code.NO_NAME)
+        wanted = tuple(each for each in held if each.kind in (question.kind, CNAME))
+        return Answer(records=wanted, extra=tuple(self._extra(wanted)))
+
+    def _extra(self, records: Iterable[Record]) -> Iterator[Record]:
+        targets = {each.data.target for each in records if isinstance(each.data, Target)}
+        for target in sorted(targets):
+            yield from (each for each in self._names.get(target, ()) if each.kind == A)
+
+    def _count(self, name: str, change: int) -> None:
+        """Names above a name exist as well, though nothing is known about them."""
+        while "." in name:
+            name = name.partition(".")[2]
+            self._branches[name] = self._branches.get(name, 0) + change
+            if not self._branches[name]:
+                del self._branches[name]
+
+
+def records(service: Service, slices: Iterable[EndpointSlice], places: Places) -> Iterator[Record]:
+    """What the names of a service mean."""
+    meta, spec = service.metadata, service.spec
+    base = f"{meta.name}.{meta.namespace}.svc.{DOMAIN}"
+    if spec.type == "ExternalName":
+        yield Record(base, CNAME, spec.external_name.rstrip(".").lower(), TTL_SECONDS)
+    elif spec.cluster_ip == "None":
+        yield from _headless(base, slices)
+    elif spec.cluster_ip:
+        yield Record(base, A, spec.cluster_ip, TTL_SECONDS)
+        for port in spec.ports:
+            protocol = port.protocol or TCP
+            place = places(Front(protocol, spec.cluster_ip, port.port))
+            target = base
+            if place.address != spec.cluster_ip:
+                target = f"{_dashed(place.address)}.{base}"
+                yield Record(target, A, place.address, TTL_SECONDS)
+            for label in filter(None, (port.name, str(port.port))):
+                yield _served(label, protocol, base, place.port, target)
+
+
+def _headless(base: str, slices: Iterable[EndpointSlice]) -> Iterator[Record]:
+    seen: set[Record] = set()
+    for each in slices:
+        for endpoint in each.endpoints or ():
+            if endpoint.conditions.ready is False or each.address_type != "IPv4":
+                continue
+            for record in _member(base, each, endpoint):
+                if record not in seen:
+                    seen.add(record)
+                    yield record
+
+
+def _member(base: str, each: EndpointSlice, endpoint: Endpoint) -> Iterator[Record]:
+    for address in endpoint.addresses:
+        own = f"{endpoint.hostname or _dashed(address)}.{base}"
+        yield Record(base, A, address, TTL_SECONDS)
+        yield Record(own, A, address, TTL_SECONDS)
+        for port in each.ports or ():
+            if port.name and port.port:
+                yield _served(port.name, port.protocol or TCP, base, port.port, own)
+
+
+def _served(label: str, protocol: str, base: str, port: int, target: str) -> Record:
+    name = f"_{label}._{protocol.lower()}.{base}"
+    return Record(name, SRV, Target(0, WEIGHT, port, target), TTL_SECONDS)
+
+
+def _pod(name: str) -> Iterator[Record]:
+    label, _, rest = name.partition(".")
+    if name.endswith(_POD) and rest.removesuffix(_POD[1:]).rstrip("."):
+        try:
+            yield Record(name, A, str(IPv4Address(label.replace("-", "."))), TTL_SECONDS)
+        except AddressValueError:
+            return
+
+
+def _dashed(address: str) -> str:
+    return address.replace(".", "-")

@@ -1,0 +1,124 @@
+"""A service can be dialled as soon as its pods are ready, and no longer than that."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+
+import pytest
+
+from quintant.agents.names.resolve import Names
+from quintant.api.core import ConfigMap, Service, ServicePort
+from quintant.api.discovery import (
+    SERVICE_LABEL,
+    Endpoint,
+    EndpointConditions,
+    EndpointSlice,
+    SlicePort,
+)
+from quintant.cluster.auth import admin
+from quintant.cluster.network.component import TABLE, Network, networking
+from quintant.cluster.network.routes import Backend, Front
+from quintant.cluster.server import ApiServer
+from quintant.runtime.client.client import Client
+from quintant.runtime.client.rest import Rest
+from quintant.runtime.client.transport import InProcessTransport
+from quintant.runtime.clock import Chance, SystemClock
+from quintant.testing import named
+from unit.cluster.controllers.services import service
+from unit.cluster.network.peers import heard, program, saying
+
+WITHIN = 5.0
+ATTEMPTS = 1000
+
+
+@pytest.fixture
+async def server() -> ApiServer:
+    made = ApiServer(rbac=True)
+    made.tokens.add("admin", admin())
+    return made
+
+
+@pytest.fixture
+def client(server: ApiServer) -> Client:
+    return Client(Rest(InProcessTransport(server, "admin")), manager="test")
+
+
+@pytest.fixture
+async def network(server: ApiServer) -> AsyncIterator[Network]:
+    async with networking(server, SystemClock(), Chance()) as made:
+        yield made
+
+
+def slice_of(backend: Backend, *, ready: bool = True) -> EndpointSlice:
+    endpoint = Endpoint(addresses=(backend.address,), conditions=EndpointConditions(ready=ready))
+    port = SlicePort(name="", port=backend.port, protocol="TCP")
+    return EndpointSlice(
+        metadata=named("web-1", labels={SERVICE_LABEL: "web"}), address_type="IPv4",
+        endpoints=(endpoint,), ports=(port,),
+    )  # fmt: skip
+
+
+async def reached(network: Network, svc: Service) -> bytes:
+    """What is said at the service, as soon as somebody is there."""
+    front = Front("TCP", svc.spec.cluster_ip, svc.spec.ports[0].port)
+    async with asyncio.timeout(WITHIN):
+        while True:
+            try:
+                return await heard(network.proxy.place(front))
+            except ConnectionError:
+                await asyncio.sleep(0.005)
+
+
+async def refused(network: Network, svc: Service) -> None:
+    """Wait until nobody is at the service."""
+    front = Front("TCP", svc.spec.cluster_ip, svc.spec.ports[0].port)
+    async with asyncio.timeout(WITHIN):
+        while True:
+            try:
+                await heard(network.proxy.place(front))
+            except ConnectionRefusedError:
+                return
+            await asyncio.sleep(0.005)
+
+
+async def test_service_is_dialled_while_pods_are_ready(network: Network, client: Client) -> None:
+    made = await client.create(service())
+    async with program(saying(b"here")) as backend:
+        await client.apply(slice_of(backend))
+        assert await reached(network, made) == b"here"
+        names = Names.find(network.environment("default"))
+        assert names is not None
+        (place,) = await names.resolve("web", 80)
+        assert await heard(Backend(*place)) == b"here"
+        await client.apply(slice_of(backend, ready=False))
+        await refused(network, made)
+        await client.delete(made)
+        for _ in range(ATTEMPTS):
+            if not (left := await names.resolve("web", 80)):
+                break
+            await asyncio.sleep(0.005)
+        assert left == []
+
+
+async def test_ports_that_were_mapped_are_in_a_table(network: Network, client: Client) -> None:
+    with socket.socket() as other:
+        other.bind(("127.96.0.77", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        await client.create(service("web", ServicePort(port=port), cluster_ip="127.96.0.77"))
+        found = await client.wait_for(
+            ConfigMap, TABLE.name, TABLE.namespace,
+            until=lambda it: it is not None and "default.web" in it.data, timeout=WITHIN,
+        )  # fmt: skip
+    place = network.proxy.place(Front("TCP", "127.96.0.77", port))
+    assert found is not None
+    assert found.data["default.web"] == (
+        f"127.96.0.77:{port}/TCP is at {place.address}:{place.port}\n"
+    )
+
+
+async def test_component_may_do_no_more_than_it_needs(network: Network, server: ApiServer) -> None:
+    asked = {(record.verb, record.code) for record in server.audit.by("system:kube-proxy")}
+    assert asked <= {("list", 200), ("watch", 200), ("patch", 200), ("patch", 201)}

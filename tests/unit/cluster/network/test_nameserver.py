@@ -1,0 +1,139 @@
+"""Programs find services by the names that pods use."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from quintant.agents.names.message import A, Question, Record
+from quintant.agents.names.resolve import SEARCH_VARIABLE, SERVER_VARIABLE, Names, Place
+from quintant.agents.names.web import resolver
+from quintant.cluster.network.component import Network
+from quintant.cluster.network.nameserver import answering
+from quintant.cluster.network.proxy import proxying
+from quintant.cluster.network.routes import Backend, Front
+from quintant.cluster.network.zone import Zone, records
+from quintant.runtime.object import Request
+from unit.cluster.controllers.services import service
+
+BASE = "web.default.svc.cluster.local"
+
+
+def mapped(front: Front) -> Backend:
+    return Backend(front.address, front.port + 20000)
+
+
+@pytest.fixture
+async def network() -> AsyncIterator[Network]:
+    zone = Zone()
+    zone.put(Request("web", "default"), records(service(cluster_ip="127.96.0.20"), (), mapped))
+    external = service("out", type="ExternalName", external_name="localhost")
+    zone.put(Request("out", "default"), records(external, (), mapped))
+    zone.put(Request("many"), [Record("many.cluster.local", A, f"10.0.{n // 250}.{n % 250}")
+                               for n in range(600)])  # fmt: skip
+    async with proxying() as proxy, answering(zone) as place:
+        yield Network(proxy, zone, place)
+
+
+@pytest.mark.parametrize("host", ["web", "web.default", "web.default.svc", BASE, f"{BASE}.", "WEB"])
+async def test_short_and_long_names_are_found(network: Network, host: str) -> None:
+    names = Names.find(network.environment("default"))
+    assert names is not None
+    assert await names.resolve(host, 80) == [Place("127.96.0.20", 20080)]
+    assert await asyncio.to_thread(names.lookup, host, 80) == [Place("127.96.0.20", 20080)]
+    assert await names.resolve(host, 7) == [Place("127.96.0.20", 7)]
+
+
+@pytest.mark.parametrize("host", ["example.com", "other", "web.other", "127.0.0.1", "::1", ""])
+async def test_what_is_not_of_the_cluster_is_left_to_others(network: Network, host: str) -> None:
+    names = Names.find(network.environment("default"))
+    assert names is not None
+    assert await names.resolve(host, 80) == []
+
+
+async def test_namespace_of_the_pod_comes_first(network: Network) -> None:
+    names = Names.find(network.environment("elsewhere"))
+    assert names is not None
+    assert await names.resolve("web", 80) == []
+    assert await names.resolve("web.default", 80) == [Place("127.96.0.20", 20080)]
+
+
+async def test_long_answers_come_over_tcp(network: Network) -> None:
+    names = Names(Place(*network.nameserver))
+    assert len(await names.resolve("many", 80)) == 600
+    assert len(await asyncio.to_thread(names.lookup, "many", 80)) == 600
+
+
+async def test_nameserver_that_is_gone_is_as_none(network: Network) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        place = Place(*nobody.getsockname())
+    assert await Names(place).resolve("web", 80) == []
+
+
+def test_without_variables_there_are_no_names() -> None:
+    assert Names.find({}) is None
+    assert Names.find({SERVER_VARIABLE: "nonsense"}) is None
+
+
+PROGRAM = """
+import asyncio, socket
+print(socket.getaddrinfo("web", 80, type=socket.SOCK_STREAM)[0][4])
+async def main():
+    loop = asyncio.get_running_loop()
+    print((await loop.getaddrinfo("web.default", 80, type=socket.SOCK_STREAM))[0][4])
+asyncio.run(main())
+print(socket.getaddrinfo("out", 80, family=socket.AF_INET, type=socket.SOCK_STREAM)[0][4])
+print(socket.getaddrinfo("127.0.0.1", 80, type=socket.SOCK_STREAM)[0][4])
+"""
+
+
+async def test_any_python_program_of_a_pod_knows_the_names(network: Network) -> None:
+    env = {**os.environ, **network.environment("default")}
+    env["PYTHONPATH"] += os.pathsep + os.environ.get("PYTHONPATH", "")
+    running = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", PROGRAM, env=env, stdout=asyncio.subprocess.PIPE
+    )
+    said, _ = await running.communicate()
+    assert said.decode().splitlines() == [
+        "('127.96.0.20', 20080)",
+        "('127.96.0.20', 20080)",
+        "('127.0.0.1', 80)",
+        "('127.0.0.1', 80)",
+    ]
+
+
+async def test_other_customizations_of_a_program_are_run_as_well(
+    network: Network, tmp_path: Path
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text("print('own')")
+    env = {**os.environ, **network.environment("default")}
+    env["PYTHONPATH"] += os.pathsep + str(tmp_path)
+    running = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", "print('ran')", env=env, stdout=asyncio.subprocess.PIPE
+    )
+    said, _ = await running.communicate()
+    assert said.split() == [b"own", b"ran"]
+
+
+async def test_clients_of_aiohttp_know_the_names(network: Network) -> None:
+    known = resolver(network.environment("default"))
+    try:
+        (found,) = await known.resolve("web", 80)
+        assert (found["host"], found["port"]) == ("127.96.0.20", 20080)
+        (other,) = await known.resolve("out", 80)
+        assert other["host"] == "127.0.0.1"
+    finally:
+        await known.close()
+
+
+def test_names_are_searched_as_pods_search_them(network: Network) -> None:
+    environment = network.environment("a")
+    assert environment[SEARCH_VARIABLE] == "a.svc.cluster.local svc.cluster.local cluster.local"
+    assert network.zone.answer(Question("cluster.local", A)).records == ()
