@@ -51,7 +51,7 @@ class Served:
 def served(folder: Path, program: Path = Path(__file__)) -> Iterator[Served]:
     """Run a server as long as the context lasts; the kernel ends it should we be killed."""
     command = leashed([sys.executable, str(program), str(folder)])
-    with subprocess.Popen(command, env=_environ(), stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, env=environ(), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline().strip() == READY
         try:
@@ -60,7 +60,7 @@ def served(folder: Path, program: Path = Path(__file__)) -> Iterator[Served]:
             process.terminate()
 
 
-def _environ() -> dict[str, str]:
+def environ() -> dict[str, str]:
     """What lets the child import what this process can."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
