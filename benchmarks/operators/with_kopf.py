@@ -17,7 +17,7 @@ from benchmarks.operators.kopfs import child, run
 @kopf.on.startup()
 def start(settings: kopf.OperatorSettings, **_: Any) -> None:
     """Find the cluster; have as many threads as there are workers elsewhere."""
-    kubernetes.config.load_kube_config()  # type: ignore[no-untyped-call]
+    kubernetes.config.load_kube_config()
     settings.execution.max_workers = int(os.environ["BENCH_WORKERS"])
 
 
