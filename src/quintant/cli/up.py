@@ -12,9 +12,12 @@ from pathlib import Path
 import click
 
 from quintant.cli.signals import signalled
+from quintant.cluster.node.images import load as programs
+from quintant.cluster.node.options import Options
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import load
 from quintant.cluster.up import USUAL, Cluster, Plan, kept, running, save, usual_path
+from quintant.runtime import logs
 from quintant.runtime.listen import Address
 from quintant.runtime.loops import loop_factory
 from quintant.version import KUBERNETES
@@ -37,6 +40,11 @@ from quintant.version import KUBERNETES
 @click.option(
     "--stages", type=click.Path(path_type=Path), help="What happens to simulated pods, as YAML."
 )
+@click.option(
+    "--images", type=click.Path(path_type=Path), help="More images that are run as processes."
+)
+@click.option("--allow-host-path", is_flag=True, help="Let pods mount any folder of this machine.")
+@click.option("--no-node", is_flag=True, help="Run no pods as processes: all are simulated.")
 @click.option("--api-only", is_flag=True, help="Run no controllers: nothing becomes of objects.")
 def command(
     listen: str,
@@ -47,6 +55,9 @@ def command(
     nodes: int,
     zones: int,
     stages: Path | None,
+    images: Path | None,
+    allow_host_path: bool,
+    no_node: bool,
     api_only: bool,
 ) -> None:
     """Run an embedded cluster until Ctrl-C.
@@ -65,9 +76,16 @@ def command(
         controllers=not api_only,
         fleet=None if api_only else Fleet(nodes, zones),
         stages=load(stages) if stages else (),
+        node=None if api_only or no_node else _node(images, allow_host_path),
     )
+    # What the parts of a cluster say in passing is not what its user asked for.
+    logs.configure(level="error")
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_up(plan, Wishes(data_dir, power_safe, kubeconfig, print_kubeconfig)))
+
+
+def _node(images: Path | None, host_paths: bool) -> Options:
+    return Options(programs(images) if images else (), host_paths)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,23 +13,28 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from quintant.cluster.controllers import controllers
 from quintant.cluster.http import LOOPBACK, serve
+from quintant.cluster.node.options import Options
 from quintant.cluster.pki import ADMIN, EVERYWHERE, NAME, Pki, Roots, issue
 from quintant.cluster.plane import Component, employed
 from quintant.cluster.private import write_private
 from quintant.cluster.server import ApiServer
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
+from quintant.cluster.storage.paths import ROOT as STORAGE
 from quintant.cluster.store import Store
 from quintant.runtime.clock import Chance, Clock, SystemClock
 from quintant.runtime.errors import ConfigError
 from quintant.runtime.hidden import Hidden
 from quintant.runtime.listen import Address
+
+if TYPE_CHECKING:
+    from quintant.cluster.node.local import LocalNode
 
 PORT = 7443
 """Beside the usual 6443, so that a cluster which runs there already is no obstacle."""
@@ -51,6 +56,8 @@ class Plan:
     """Its simulated nodes; with None, pods are neither scheduled nor simulated."""
     stages: tuple[Stage, ...] = ()
     """What happens to simulated pods beside the usual."""
+    node: Options | None = None
+    """This machine as a node that runs pods as processes; None leaves it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +69,8 @@ class Cluster:
     """Where it really listens: the port was chosen."""
     kubeconfig: Hidden[bytes] = field(repr=False)
     """The way in for its administrator."""
+    node: LocalNode | None = None
+    """The node that runs pods as processes, if there is one."""
 
     @property
     def url(self) -> str:
@@ -84,13 +93,17 @@ async def running(plan: Plan = Plan(), clock: Clock = SystemClock()) -> AsyncIte
     async with AsyncExitStack() as stack:
         host, port = plan.address.host, plan.address.port
         url = await stack.enter_async_context(serve(server, host, port, pki.context()))
+        address = replace(plan.address, port=int(url.rpartition(":")[2]))
+        node = await _node(stack, plan, address, clock)
+        if node is not None:
+            server.logs.providers.append(node.logs)
         if plan.fleet is not None:
             server.metrics.open()
-        for component in _components(plan, pki, clock):
+        for component in _components(plan, pki, clock, node):
             await stack.enter_async_context(employed(server, component, clock, Chance()))
-        address = replace(plan.address, port=int(url.rpartition(":")[2]))
         document = kubeconfig(_url(address), pki)
-        yield Cluster(server, address, Hidden(msgspec.json.format(document, indent=2) + b"\n"))
+        way = Hidden(msgspec.json.format(document, indent=2) + b"\n")
+        yield Cluster(server, address, way, node)
 
 
 @asynccontextmanager
@@ -108,11 +121,30 @@ async def kept(
 
     async with keeping(folder, Sync.FULL if power else Sync.NORMAL) as store:
         # Only now: the open store keeps a second server away from the keys as well.
-        yield replace(plan, roots=Roots.keep(folder / KEYS, clock.now()), store=store)
+        roots, node = Roots.keep(folder / KEYS, clock.now()), plan.node
+        if node is not None:
+            node = replace(node, storage=folder / STORAGE)
+        yield replace(plan, roots=roots, store=store, node=node)
 
 
-def _components(plan: Plan, pki: Pki, clock: Clock) -> Iterator[Component]:
+async def _node(
+    stack: AsyncExitStack, plan: Plan, address: Address, clock: Clock
+) -> LocalNode | None:
+    """This machine as a node, if the plan has it; its programs end with the stack."""
+    if plan.node is None:
+        return None
+    # Loaded by clusters that run something.
+    from quintant.cluster.node.local import local_node
+
+    return await stack.enter_async_context(
+        local_node(plan.node, _reachable(address), clock, Chance())
+    )
+
+
+def _components(plan: Plan, pki: Pki, clock: Clock, node: LocalNode | None) -> Iterator[Component]:
     """What runs beside the server."""
+    if node is not None:
+        yield node.component
     if plan.controllers:
         yield Component(controllers(pki.authority))
     if plan.fleet is not None:
@@ -121,7 +153,7 @@ def _components(plan: Plan, pki: Pki, clock: Clock) -> Iterator[Component]:
         from quintant.cluster.scheduler import scheduler
         from quintant.cluster.simulated.component import simulator
 
-        locate = Images().locate
+        locate = (node.images if node is not None else Images()).locate
         yield scheduler(locate)
         yield simulator(plan.fleet, stages=plan.stages, locate=locate, clock=clock)
 
@@ -177,9 +209,12 @@ def is_loopback(host: str) -> bool:
 
 
 def _url(address: Address) -> str:
-    if address.host in EVERYWHERE:
-        address = replace(address, host=LOOPBACK)
-    return f"https://{address}"
+    return f"https://{_reachable(address)}"
+
+
+def _reachable(address: Address) -> Address:
+    """An address as programs of this machine dial it."""
+    return replace(address, host=LOOPBACK) if address.host in EVERYWHERE else address
 
 
 def _ours(path: Path) -> bool:

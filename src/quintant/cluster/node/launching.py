@@ -18,8 +18,8 @@ from quintant.cluster.node.expansion import expand, expand_all
 from quintant.cluster.node.fields import Self
 from quintant.cluster.node.ground import Ground
 from quintant.cluster.node.orphans import AGENT, CONTAINER
-from quintant.cluster.node.paths import ACCOUNT, ADDRESS, ROOT, Rewriter, below
-from quintant.runtime.client.config import SERVICE_ACCOUNT
+from quintant.cluster.node.paths import ADDRESS, ROOT, Rewriter, below
+from quintant.runtime.client.config import MOUNT_VARIABLE, SERVICE_ACCOUNT
 
 TERMINATION = "/dev/termination-log"
 """Where a container may leave its last words, unless it says otherwise."""
@@ -96,7 +96,7 @@ def _environment(
         "HOSTNAME": hostname,
         **image,
         **own,
-        **({ACCOUNT: str(below(place.root, account[0]))} if account else {}),
+        **({MOUNT_VARIABLE: str(below(place.root, account[0]))} if account else {}),
         ROOT: str(place.root),
         ADDRESS: place.rewriter.address,
         AGENT: ground.mark,

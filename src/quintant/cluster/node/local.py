@@ -19,15 +19,17 @@ from signal import SIGKILL, SIGTERM
 from quintant.cluster.node.addresses import HOST, Addresses, reserved
 from quintant.cluster.node.agent import Agent
 from quintant.cluster.node.ground import NODE, Ground, Policy
-from quintant.cluster.node.images import Images, Program
+from quintant.cluster.node.images import Images
 from quintant.cluster.node.logs import Logs
 from quintant.cluster.node.machine import NEEDS, Heartbeat, this_machine
+from quintant.cluster.node.options import Options
 from quintant.cluster.node.orphans import AGENT, PREFIX, mark, marked, reap
 from quintant.cluster.node.prober import NetworkProber
 from quintant.cluster.node.processes import LocalProcesses
 from quintant.cluster.node.sampling import Sampler
 from quintant.cluster.node.usage import Meter
 from quintant.cluster.plane import Component
+from quintant.cluster.storage.paths import ROOT
 from quintant.runtime.client.client import Client
 from quintant.runtime.clock import Chance, Clock
 from quintant.runtime.listen import Address
@@ -39,21 +41,8 @@ GOODBYE_SECONDS = 3.0
 """What programs have to end in when the whole node does."""
 INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
 """What programs get of our environment; the rest may hold secrets of whoever started us."""
-STORAGE = "storage"
 
 log = get_logger()
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a user decides about the node."""
-
-    programs: tuple[Program, ...] = ()
-    """Entries of the image table that come before ours."""
-    host_paths: bool = False
-    """Whether volumes may be any folder of this machine."""
-    storage: Path | None = None
-    """The root of persistent volumes; None keeps them as long as the node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +76,7 @@ async def local_node(
         group = await stack.enter_async_context(asyncio.TaskGroup())
         ground = Ground(
             folder,
-            options.storage or folder / STORAGE,
+            options.storage or folder / ROOT,
             api,
             Images(options.programs),
             Addresses(network),

@@ -18,8 +18,6 @@ ROOT = "QUINTANT_ROOT"
 """The variable with the container's root folder."""
 ADDRESS = "QUINTANT_POD_IP"
 """The variable with the pod's address: what to listen on."""
-ACCOUNT = "QUINTANT_SERVICE_ACCOUNT"
-"""The variable with the folder of the service account's token, for clients of the API."""
 
 # A path stands for itself unless it goes on before or after: as /data does not in $HOME/data,
 # http://host/data, /data2 or ../data.

@@ -22,6 +22,8 @@ from quintant.runtime.hidden import Hidden
 
 # Where the kubelet puts the token, the authority and the namespace of a pod's service account.
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+# Where they are instead, on a node that can mount nothing: set by the embedded cluster's.
+MOUNT_VARIABLE = "QUINTANT_SERVICE_ACCOUNT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +81,13 @@ class Config:
 
     @classmethod
     def in_cluster(
-        cls, *, mount: Path = SERVICE_ACCOUNT, environ: Mapping[str, str] = os.environ
+        cls, *, mount: Path | None = None, environ: Mapping[str, str] = os.environ
     ) -> Config:
-        """The service account of the pod we run in; `mount` is where its files are."""
+        """The service account of the pod we run in; `mount` is where its files are.
+
+        Without one it is the folder in $QUINTANT_SERVICE_ACCOUNT, or the usual place.
+        """
+        mount = mount or Path(environ.get(MOUNT_VARIABLE) or SERVICE_ACCOUNT)
         host, port = (environ.get(f"KUBERNETES_SERVICE_{part}", "") for part in ("HOST", "PORT"))
         if not (host and port and (mount / "token").exists()):
             raise ConfigError(

@@ -1,0 +1,20 @@
+"""What a user decides about the node; a value that loads nothing of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from quintant.cluster.node.images import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a user decides about the node."""
+
+    programs: tuple[Program, ...] = ()
+    """Entries of the image table that come before ours."""
+    host_paths: bool = False
+    """Whether volumes may be any folder of this machine."""
+    storage: Path | None = None
+    """The root of persistent volumes; None keeps them as long as the node."""
