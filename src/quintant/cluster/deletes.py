@@ -8,11 +8,12 @@ finalizer that asks for it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 from quintant.cluster import wire
+from quintant.cluster.auth import SERVER, User
 from quintant.cluster.catalog import Kind, Plain, Propagation
 from quintant.cluster.causes import unsupported, wrong
 from quintant.cluster.drafts import Target
@@ -44,6 +45,9 @@ class Deletion:
     uid: str = ""
     rv: str = ""
     dry_run: bool = False
+    user: User = SERVER
+    said: Mapping[str, Any] = field(default_factory=dict)
+    """The options in the client's own words, for webhooks."""
     accepted: bool = False
     """The legacy orphanDependents=false was sent: what cannot go at once is answered with 202."""
 
@@ -54,9 +58,10 @@ class Deleted:
 
     entry: Entry
     gone: bool
+    warnings: tuple[str, ...] = ()
 
 
-def read_options(body: Any, query: Mapping[str, str]) -> Deletion:
+def read_options(body: Any, query: Mapping[str, str], user: User) -> Deletion:
     """DeleteOptions from a body or, without one, from the query."""
     if body is None:
         body = {name: _typed(query[name]) for name in _QUERY if name in query}
@@ -71,6 +76,8 @@ def read_options(body: Any, query: Mapping[str, str]) -> Deletion:
         uid=conditions.get("uid") or "",
         rv=conditions.get("resourceVersion") or "",
         dry_run=bool(dry_run),
+        user=user,
+        said={name: body[name] for name in _SAID if body.get(name) is not None},
         accepted=body.get("orphanDependents") is False,
     )
 
@@ -99,6 +106,12 @@ class Deletes:
             return Deleted(entry, gone=True)
         return Deleted(entry if marked == obj else self._writes.put(target, marked), gone=False)
 
+    def asks(self, target: Target, options: Deletion) -> bool:
+        """Whether a deletion is one to ask webhooks about: preconditions hold, and it is news."""
+        obj = wire.unpack(target.kind, self._writes.found(target))
+        _check_preconditions(target, obj, options)
+        return not (target.kind.graceful and self._marked(target.kind, obj, options) == obj)
+
     def _marked(self, kind: Kind, obj: Plain, options: Deletion) -> Plain:
         """The object as deletion leaves it while something holds it."""
         metadata = _with_finalizers(kind, dict(obj["metadata"]), options)
@@ -117,6 +130,10 @@ class Deletes:
 
 
 _CHOICES = ("Foreground", "Background", "Orphan", "nil")
+_SAID = (
+    *("gracePeriodSeconds", "preconditions", "orphanDependents", "propagationPolicy"),
+    "dryRun",
+)
 _QUERY = ("gracePeriodSeconds", "propagationPolicy", "orphanDependents")
 
 

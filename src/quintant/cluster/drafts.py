@@ -1,14 +1,15 @@
 """Drafts: what an object shall be after a write, decided without touching the store.
 
-From what a client sent and the live object, in the order of a real server: decode, hold what may
-not change, default, count the generation, track field ownership. What remains for the write path
-(quintant.cluster.writes) is to name, validate and store the draft; admission belongs in between.
+From what a client sent and the live object, in the order of a real server: decode, default, track
+field ownership; then, after admission has had its say, `finish`: hold what may not change, count
+the generation. What remains for the write path (quintant.cluster.writes) is to name, validate and
+store the draft.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -16,7 +17,7 @@ from quintant.cluster import wire
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.fitting import Mistyped, fit
 from quintant.cluster.golang import encoded, quoted
-from quintant.cluster.managed import Author, track_apply, track_update
+from quintant.cluster.managed import Author, check_managers, track_apply, track_update
 from quintant.cluster.merging import Untypable
 from quintant.cluster.objects import (
     check_immutable,
@@ -38,6 +39,10 @@ from quintant.cluster.problems import (
 )
 from quintant.cluster.ring import Entry
 
+_MISMANAGED = (
+    ".metadata.managedFields was in an invalid state after admission; this could be caused by an "
+    "outdated mutating admission controller; please fix your requests"
+)
 _BESIDE_STATUS = ("", "scale")
 """The endpoints that leave the status alone."""
 
@@ -84,6 +89,8 @@ class Draft:
     warnings: tuple[str, ...] = ()
     base: Entry | None = None
     live: Plain | None = None
+    looked: int | None = None
+    """The revision at which other objects of the kind were looked at for it, if they were."""
 
 
 def created(target: Target, sent: Any, author: Author, scrutiny: Scrutiny) -> Draft:
@@ -92,7 +99,8 @@ def created(target: Target, sent: Any, author: Author, scrutiny: Scrutiny) -> Dr
     warnings = _decoded(target, obj, scrutiny)
     if obj["metadata"].get("resourceVersion"):
         raise unexplained("resourceVersion should not be set on objects to be created")
-    _begin(target.kind, obj)
+    wipe(obj)
+    _default(target.kind, obj)
     track_update(target.kind, None, obj, author)
     return Draft(target, obj, warnings)
 
@@ -125,6 +133,44 @@ def applied(
         return _applied_over(target, base, sent, author, force=force)
     except (Untypable, Mistyped) as error:
         raise unexplained(_untyped(target.kind, config, error)) from None
+
+
+def revised(draft: Draft, sent: Any) -> Draft:
+    """The draft after a webhook made something else of its object; Mistyped if that is none."""
+    kind = draft.target.kind
+    obj = identified(kind, sent)
+    _unknown(kind, obj)
+    placed(kind, obj, draft.target.namespace)
+    _default(kind, obj)
+    return replace(draft, obj=obj)
+
+
+def remanage(obj: Plain, before: Plain) -> tuple[str, ...]:
+    """Undo, in place, what webhooks did to the managers of an object if it makes no sense.
+
+    Nobody owns what webhooks changed. What is told to who asked for the change.
+    """
+    metadata, sent = obj["metadata"], obj["metadata"].get("managedFields")
+    if sent in ([], [{}]):
+        del metadata["managedFields"]
+        return ()
+    try:
+        check_managers(sent)
+    except ValueError as error:
+        obj["metadata"] = _managed(metadata, before["metadata"])
+        return (f"{_MISMANAGED}: {error}",)
+    return ()
+
+
+def finish(draft: Draft) -> None:
+    """Make the draft's object what will be stored, but for its name, in place.
+
+    409 if it was made for another state of the live object.
+    """
+    if draft.live is None:
+        _begin(draft.target.kind, draft.obj)
+    else:
+        _restrain(draft.target, draft.obj, draft.live)
 
 
 def _decoded(
@@ -164,9 +210,13 @@ def _unfit(kind: Kind, why: str, sent: str, *, patch: bool) -> Exception:
     )
 
 
+def _default(kind: Kind, obj: Plain) -> None:
+    if kind.default is not None:
+        kind.default(obj)
+
+
 def _begin(kind: Kind, obj: Plain) -> None:
     """Make what was sent the beginning of an object, in place."""
-    wipe(obj)
     if kind.resource.status and not kind.keeps_status:
         obj.pop("status", None)
         obj |= {} if kind.message is None else {"status": kind.message.zero()["status"]}
@@ -174,8 +224,6 @@ def _begin(kind: Kind, obj: Plain) -> None:
         obj["metadata"]["generation"] = 1
     if kind.complete is not None:
         kind.complete(obj)
-    if kind.default is not None:
-        kind.default(obj)
 
 
 def _updated(
@@ -186,7 +234,7 @@ def _updated(
     author: Author,
     warnings: tuple[str, ...],
 ) -> Draft:
-    _restrain(target, obj, live)
+    _default(target.kind, obj)
     track_update(target.kind, live, obj, author)
     return Draft(target, obj, warnings, base, live)
 
@@ -203,8 +251,6 @@ def _restrain(target: Target, obj: Plain, live: Plain) -> None:
     elif kind.resource.status and target.sub in _BESIDE_STATUS:
         _without_status(obj, live)
     keep(obj, live)
-    if kind.default is not None:
-        kind.default(obj)
     if kind.revise is not None and not target.sub:
         kind.revise(obj, live)
     if kind.generation and content(kind, obj) != content(kind, live):
@@ -216,11 +262,18 @@ def _only_status(kind: Kind, obj: Plain, live: Plain) -> None:
     status, metadata = obj.get("status"), obj["metadata"]
     obj.clear()
     obj |= live
-    obj["metadata"] = metadata if kind.status_metadata else dict(live["metadata"])
+    obj["metadata"] = metadata if kind.status_metadata else _managed(live["metadata"], metadata)
     if status is None:
         obj.pop("status", None)
     else:
         obj["status"] = status
+
+
+def _managed(metadata: Plain, source: Plain) -> Plain:
+    """Metadata with the managers of other metadata."""
+    kept = {key: value for key, value in metadata.items() if key != "managedFields"}
+    found = source.get("managedFields")
+    return {**kept, "managedFields": found} if found else kept
 
 
 def _without_status(obj: Plain, live: Plain) -> None:
@@ -270,7 +323,8 @@ def _applied_new(target: Target, sent: Plain, author: Author) -> Draft:
         raise conflict(target.kind.resource, target.name, text)
     sent["metadata"].pop("resourceVersion", None)
     obj = _fitted(target.kind, track_apply(target.kind, None, sent, author, force=False))
-    _begin(target.kind, obj)
+    wipe(obj)
+    _default(target.kind, obj)
     return Draft(target, obj)
 
 
@@ -279,10 +333,7 @@ def _applied_over(
 ) -> Draft:
     live = wire.unpack(target.kind, base)
     obj = _fitted(target.kind, track_apply(target.kind, live, sent, author, force=force))
-    managed = obj["metadata"].pop("managedFields", None)
-    _restrain(target, obj, live)
-    obj["metadata"].pop("managedFields", None)
-    obj["metadata"] |= {"managedFields": managed} if managed else {}
+    _default(target.kind, obj)
     return Draft(target, obj, base=base, live=live)
 
 

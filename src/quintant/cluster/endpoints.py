@@ -7,18 +7,19 @@ what a client may say in headers and query parameters is understood here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import msgspec
 
-from quintant.cluster import tables
+from quintant.cluster import tables, wire
+from quintant.cluster.admission.writing import Admission
 from quintant.cluster.auth import User
 from quintant.cluster.catalog import Kind
-from quintant.cluster.deletes import Deleted, Deletes, read_options
-from quintant.cluster.drafts import Edit, Target
+from quintant.cluster.deletes import Deleted, Deletion, read_options
+from quintant.cluster.drafts import Draft, Edit, Target
 from quintant.cluster.forms import form_of, wish_of
 from quintant.cluster.headers import warned
 from quintant.cluster.jsonpatch import apply_patch
@@ -41,7 +42,7 @@ from quintant.cluster.strategic import strategic_merge
 from quintant.cluster.subresources import Action, action
 from quintant.cluster.watchers import Hub, Selection, Watcher
 from quintant.cluster.wire import Form
-from quintant.cluster.writes import Options, Result, Writes
+from quintant.cluster.writes import Options, Writes
 from quintant.runtime.client.transport import Call, Reply
 from quintant.runtime.clock import Clock, timestamp
 from quintant.runtime.resource import Resource
@@ -68,7 +69,7 @@ class Endpoints:
     hub: Hub
     reads: Reads
     writes: Writes
-    deletes: Deletes
+    admission: Admission
     clock: Clock
 
     async def answer(self, call: Call, route: Route, kind: Kind, user: User) -> Reply:
@@ -86,20 +87,17 @@ class Endpoints:
         if route.verb == "list":
             return await self._list(call, route, kind)
         if route.verb == "deletecollection":
-            return await self._delete_collection(call, route, kind)
-        verbs: dict[str, Callable[[Call, Target], Reply]] = {
-            "get": self._get,
-            "create": partial(self._create, user=user),
-            "update": partial(self._update, user=user),
-            "patch": partial(self._patch, user=user),
-            "delete": self._delete,
-        }
+            return await self._delete_collection(call, route, kind, user)
         target, doing = _target(route, kind), action(kind, route.sub)
         if doing is not None:
-            return self._act(call, target, doing)
-        if route.verb not in verbs or bool(route.name) is (route.verb == "create"):
+            return await self._act(call, target, doing, user)
+        if bool(route.name) is (route.verb == "create"):
             raise not_allowed()
-        return verbs[route.verb](call, target)
+        if route.verb == "get":
+            return self._get(call, target)
+        if route.verb == "delete":
+            return await self._delete(call, target, user)
+        return await self._write(call, target, route.verb, user)
 
     def watch(self, call: Call, route: Route, kind: Kind) -> Watcher:
         """An open watch; its owner must have the hub forget it."""
@@ -121,63 +119,76 @@ class Endpoints:
         self.reads.check_get(call.query.get("resourceVersion", ""))
         return self._shown(call, target, self.writes.found(target))
 
-    def _create(self, call: Call, target: Target, user: User) -> Reply:
+    async def _write(self, call: Call, target: Target, verb: str, user: User) -> Reply:
+        drafting = {"create": self._create, "update": self._update, "patch": self._patch}
+        if verb not in drafting:
+            raise not_allowed()
+        result = await self.admission.write(partial(drafting[verb], call, target, user))
+        code = CREATED if result.created else OK
+        return self._shown(call, target, result.entry, code, result.warnings)
+
+    def _create(self, call: Call, target: Target, user: User) -> tuple[Draft, Options]:
         sent = _sent(call, target)
         options = write_options(call, "CreateOptions", user, sent)
-        return self._written(call, target, self.writes.create(target, sent, options))
+        return self.writes.creation(target, sent, options), options
 
-    def _update(self, call: Call, target: Target, user: User) -> Reply:
+    def _update(self, call: Call, target: Target, user: User) -> tuple[Draft, Options]:
         sent = _sent(call, target)
         options = write_options(call, "UpdateOptions", user, sent)
         if target.sub == SCALE:
-            return self._edited(call, target, lambda scale: sent, options)
-        return self._written(call, target, self.writes.replace(target, sent, options))
+            return self._edited(target, lambda scale: sent, options)
+        return self.writes.replacement(target, sent, options), options
 
-    def _patch(self, call: Call, target: Target, user: User) -> Reply:
+    def _patch(self, call: Call, target: Target, user: User) -> tuple[Draft, Options]:
         media, sent = read_patch(call.headers, call.body, custom=target.kind.custom)
         options = write_options(call, "PatchOptions", user, sent)
         check_force(call.query, media)
         if media == APPLY_PATCH:
-            return self._written(call, target, self.writes.apply(target, sent, options))
-        return self._edited(call, target, _editor(media, sent, target), options)
+            return self.writes.application(target, sent, options), options
+        return self._edited(target, _editor(media, sent, target), options)
 
-    def _edited(self, call: Call, target: Target, edit: Edit, options: Options) -> Reply:
+    def _edited(self, target: Target, edit: Edit, options: Options) -> tuple[Draft, Options]:
         if target.sub == SCALE:
             edit = edit_scale(target.kind, edit)
-        return self._written(call, target, self.writes.edit(target, edit, options))
+        return self.writes.edition(target, edit, options), options
 
-    def _act(self, call: Call, target: Target, doing: Action) -> Reply:
+    async def _act(self, call: Call, target: Target, doing: Action, user: User) -> Reply:
         sent = read_object(call.headers, call.body, doing.document)
+        creates = doing.verb == "create"
+        options = write_options(call, "CreateOptions" if creates else "UpdateOptions", user, sent)
+        old = None if creates else wire.unpack(target.kind, self.writes.found(target))
+        sent, told = await self.admission.document(target, doing.document, sent, old, options)
         edit = doing.edit(target, sent, timestamp(self.clock.now()))
         entry = self.writes.amend(target, edit)
         if doing.answers_object:
-            return self._shown(call, target, entry)
-        return Reply(CREATED, msgspec.json.encode(_SUCCESS | {"code": CREATED}) + b"\n")
+            return self._shown(call, target, entry, warnings=told)
+        body = msgspec.json.encode(_SUCCESS | {"code": CREATED}) + b"\n"
+        return Reply(CREATED, body, warned(told))
 
-    def _delete(self, call: Call, target: Target) -> Reply:
-        options = _deletion(call)
-        deleted = self.deletes.delete(target, options)
+    async def _delete(self, call: Call, target: Target, user: User) -> Reply:
+        options = _deletion(call, user)
+        deleted = await self.admission.delete(target, options)
         if deleted.gone and not target.kind.answers_object:
-            return Reply(OK, _success(target, deleted))
+            return Reply(OK, _success(target, deleted), warned(deleted.warnings))
         waiting = options.accepted and not deleted.gone
-        return self._shown(call, target, deleted.entry, ACCEPTED if waiting else OK)
+        code = ACCEPTED if waiting else OK
+        return self._shown(call, target, deleted.entry, code, deleted.warnings)
 
-    async def _delete_collection(self, call: Call, route: Route, kind: Kind) -> Reply:
+    async def _delete_collection(self, call: Call, route: Route, kind: Kind, user: User) -> Reply:
         selection = self._selected(call, route, kind)
-        options = _deletion(call)
-        items = []
+        options = _deletion(call, user)
+        items: list[bytes] = []
+        told: list[str] = []
         scanned = self.store.table(kind.table).now.scan(selection.prefix)
         for at, (key, entry) in enumerate(scanned):
             target = Target(kind, *_place(key))
             if selection.matches(key, entry) and self.writes.read(target) is not None:
-                items.append(selection.form.item(self.deletes.delete(target, options).entry))
+                deleted = await self.admission.delete(target, options, named=False)
+                items.append(selection.form.item(deleted.entry))
+                told += deleted.warnings
             if at % SLICE == SLICE - 1:
                 await asyncio.sleep(0)
-        return Reply(OK, document(selection.form, items, self.store.revision))
-
-    def _written(self, call: Call, target: Target, result: Result) -> Reply:
-        code = CREATED if result.created else OK
-        return self._shown(call, target, result.entry, code, result.warnings)
+        return Reply(OK, document(selection.form, items, self.store.revision), warned(told))
 
     def _shown(
         self,
@@ -185,7 +196,7 @@ class Endpoints:
         target: Target,
         entry: Entry,
         code: int = OK,
-        warnings: tuple[str, ...] = (),
+        warnings: Sequence[str] = (),
     ) -> Reply:
         kind = target.kind
         if target.sub == SCALE:
@@ -224,9 +235,9 @@ def _editor(media: str, sent: Any, target: Target) -> Edit:
     return lambda live: strategic_merge(live, sent, message)
 
 
-def _deletion(call: Call) -> Any:
+def _deletion(call: Call, user: User) -> Deletion:
     sent = read_object(call.headers, call.body, _DELETE_OPTIONS) if call.body else None
-    return read_options(sent, call.query)
+    return read_options(sent, call.query, user)
 
 
 def _success(target: Target, deleted: Deleted) -> bytes:

@@ -133,16 +133,26 @@ def track_apply(
     return merged
 
 
+def check_managers(entries: Any) -> None:
+    """ValueError if a list of managers cannot be read."""
+    for entry in entries or ():
+        if entry.get("operation") not in (APPLY, UPDATE):
+            raise ValueError("operation must be `Apply` or `Update`")
+        if entry.get("fieldsType") != "FieldsV1":
+            raise ValueError("fieldsType must be `FieldsV1`")
+    _decode(entries)
+
+
 def _ignored(kind: Kind, author: Author) -> FieldSet:
     """What a write through this endpoint never owns."""
-    return _reset(author.subresource, kind.custom, kind.resource.status)
+    return _reset(author.subresource, kind.status_metadata, kind.resource.status)
 
 
 @cache
-def _reset(subresource: str, custom: bool, status: bool) -> FieldSet:
+def _reset(subresource: str, metadata: bool, status: bool) -> FieldSet:
     """The sets that are asked for at every write, made once."""
     if subresource == "status":
-        names: tuple[str, ...] = ("f:spec", "f:metadata") if custom else ("f:spec",)
+        names: tuple[str, ...] = ("f:spec",) if metadata else ("f:spec", "f:metadata")
     else:
         names = ("f:status",) if status else ()
     return _UNTRACKED | FieldSet.of(*((name,) for name in names))

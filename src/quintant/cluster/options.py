@@ -35,7 +35,14 @@ def write_options(call: Call, document: str, user: User, sent: Any) -> Options:
         force=query.get("force", "").lower() in TRUE,
         scrutiny=_scrutiny(call, document, sent),
         user=user,
+        said=_said(query),
     )
+
+
+def _said(query: Mapping[str, str]) -> dict[str, Any]:
+    said: dict[str, Any] = {"dryRun": ["All"]} if query.get("dryRun") else {}
+    names = ("fieldManager", "fieldValidation")
+    return said | {name: query[name] for name in names if query.get(name)}
 
 
 def check_force(query: Mapping[str, str], media: str) -> None:

@@ -28,26 +28,32 @@ def scale_of(kind: Kind, entry: Entry) -> Entry:
     parent, path = wire.unpack(kind, entry), _paths(kind).replicas
     if kind.custom and _read(parent, path) is None:
         raise internal(f'the spec replicas field "{path}" does not exist')
-    return wire.pack(SCALES, _scale(kind, parent), entry.rv)
+    return wire.pack(SCALES, view_scale(kind, parent), entry.rv)
 
 
 def edit_scale(kind: Kind, edit: Edit) -> Edit:
     """A change of the Scale, as a change of its parent."""
 
     def changed(live: Plain) -> Plain:
-        sent = edit(_scale(kind, live))
+        sent = edit(view_scale(kind, live))
         if not isinstance(sent, dict) or sent.get("kind", "Scale") != "Scale":
             raise bad_request("the body is not a Scale document")
         metadata, said = live["metadata"], dict(sent.get("metadata") or {})
         placed(kind, {"metadata": said}, metadata.get("namespace", ""), metadata["name"])
-        _write(live, _paths(kind).replicas, (sent.get("spec") or {}).get("replicas", 0))
+        put_scale(kind, live, sent)
         metadata["resourceVersion"] = said.get("resourceVersion") or metadata["resourceVersion"]
         return live
 
     return changed
 
 
-def _scale(kind: Kind, parent: Plain) -> Plain:
+def put_scale(kind: Kind, parent: Plain, scale: Plain) -> None:
+    """Make a parent as large as a Scale says, in place."""
+    _write(parent, _paths(kind).replicas, (scale.get("spec") or {}).get("replicas", 0))
+
+
+def view_scale(kind: Kind, parent: Plain) -> Plain:
+    """The Scale of an object."""
     paths, metadata = _paths(kind), parent["metadata"]
     status = {"replicas": _read(parent, paths.status_replicas) or 0}
     selector = selector_text(_read(parent, paths.selector)) if paths.selector else ""

@@ -16,6 +16,14 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
 from quintant.cluster.access import Access
+from quintant.cluster.admission.calling import Caller
+from quintant.cluster.admission.dialing import Dialer
+from quintant.cluster.admission.https import HttpsDialer
+from quintant.cluster.admission.matching import Matcher
+from quintant.cluster.admission.plugins import Guard
+from quintant.cluster.admission.registry import Registry
+from quintant.cluster.admission.webhooks import Webhooks
+from quintant.cluster.admission.writing import Admission
 from quintant.cluster.aggregation import Aggregation
 from quintant.cluster.auth import User
 from quintant.cluster.bootstrap import first_objects
@@ -25,7 +33,7 @@ from quintant.cluster.deadlines import check_timeout
 from quintant.cluster.definitions import SERVER, Definitions
 from quintant.cluster.deletes import Deletes
 from quintant.cluster.discovery import discover
-from quintant.cluster.drafts import Draft, Target
+from quintant.cluster.drafts import Target
 from quintant.cluster.endpoints import Endpoints
 from quintant.cluster.media import JSON
 from quintant.cluster.metrics import Metrics
@@ -69,7 +77,8 @@ class ApiServer:
     With `rbac`, what a request may do follows from the roles in the store; without it everything
     is allowed to everybody. `bookmarks` is the interval of watch bookmarks in seconds. A `store`
     that holds objects already goes on from there. `key` (PEM, P-256) signs the tokens of service
-    accounts; without one, tokens end with the server.
+    accounts; without one, tokens end with the server. `dialer` reaches webhooks, over HTTPS unless
+    told otherwise.
     """
 
     def __init__(
@@ -81,6 +90,7 @@ class ApiServer:
         bookmarks: float = BOOKMARK_SECONDS,
         store: Store | None = None,
         key: Hidden[bytes] | None = None,
+        dialer: Dialer | None = None,
     ) -> None:
         make_room()
         clock, self._chance = clock or SystemClock(), chance or Chance()
@@ -96,13 +106,17 @@ class ApiServer:
         self._questions = Questions(self._access, clock, self._chance)
         self._aggregation = Aggregation(self.store, self.catalog)
         self._namespaces = Namespaces(self.store, self.catalog)
-        self._writes = Writes(self.store, clock, self._chance, self._guard)
-        self._deletes = Deletes(self._writes, clock)
         self._definitions = Definitions(self.store, self.catalog, self._hub, clock)
+        guard = Guard(self._namespaces, self._definitions, self._access)
+        self._writes = Writes(self.store, clock, self._chance, guard)
+        self._deletes = Deletes(self._writes, clock)
+        self._registry = Registry(self.store, self.catalog)
+        caller = Caller(self.store, dialer or HttpsDialer())
+        matcher = Matcher(self.store, self._access.authorizer.decide)
+        webhooks = Webhooks(caller, matcher, self._chance)
+        admission = Admission(self._registry, webhooks, self._writes, self._deletes)
         reads = Reads(self.store, self._chance)
-        self._endpoints = Endpoints(
-            self.store, self._hub, reads, self._writes, self._deletes, clock
-        )
+        self._endpoints = Endpoints(self.store, self._hub, reads, self._writes, admission, clock)
         self._boot()
 
     async def request(self, call: Call) -> Reply:
@@ -174,6 +188,7 @@ class ApiServer:
         self._hub.close()
         self.store.restore(snapshot)
         self._access.authorizer.forget()
+        self._registry.forget()
         self._reload()
 
     async def _answer(self, call: Call, asked: Route, user: User) -> Reply | Flow:
@@ -260,14 +275,6 @@ class ApiServer:
             if field == "metadata.name":
                 return replace(asked, name=value.lstrip("="))
         return asked
-
-    def _guard(self, draft: Draft, user: User) -> None:
-        """Refuse what may not be created, and what its writer may not grant."""
-        if draft.base is None:
-            target = replace(draft.target, name=draft.obj["metadata"].get("name", ""))
-            self._namespaces.guard(target)
-            self._definitions.guard(target)
-        self._access.check(draft, user)
 
     def _settle(self) -> None:
         """Do what follows from the last write, until nothing does."""

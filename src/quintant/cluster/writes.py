@@ -1,15 +1,18 @@
 """Writes: create, update, patch, apply.
 
-A write reads the live object, has it drafted (quintant.cluster.drafts), then names, validates and
-stores the draft, all in one synchronous step. A write that changes nothing leaves the revision
-alone and nobody hears of it; one that takes the last finalizer of a deleted object removes it.
+    draft (quintant.cluster.drafts) ─► begin: guard, built-in admission ─► [mutating webhooks]
+      ─► ready: name, complete, validate ─► [validating webhooks] ─► commit
+
+Every step is synchronous, and so is a write as a whole unless a webhook has to be asked
+(quintant.cluster.admission). A write that changes nothing leaves the revision alone and nobody
+hears of it; one that takes the last finalizer of a deleted object removes it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from quintant.cluster import drafts, wire
 from quintant.cluster.auth import SERVER, User
@@ -35,6 +38,8 @@ class Options:
     force: bool = False
     scrutiny: Scrutiny = field(default_factory=Scrutiny)
     user: User = SERVER
+    said: Mapping[str, Any] = field(default_factory=dict)
+    """The options in the client's own words, for webhooks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +51,23 @@ class Result:
     warnings: tuple[str, ...] = ()
 
 
-class Writes:
-    """The write path of every kind. `guard` refuses what a user may not make of an object."""
+class Guard(Protocol):
+    """What a server holds writes to, beside the rules of their kind."""
 
-    def __init__(
-        self, store: Store, clock: Clock, chance: Chance, guard: Callable[[Draft, User], None]
-    ) -> None:
+    def place(self, target: Target) -> None:
+        """Refuse a new object where none may be."""
+
+    def admit(self, draft: Draft, options: Options) -> None:
+        """Have the server's own admission amend or refuse a draft, in place."""
+
+    def check(self, draft: Draft, user: User) -> None:
+        """Refuse what a user may not make of an object."""
+
+
+class Writes:
+    """The write path of every kind."""
+
+    def __init__(self, store: Store, clock: Clock, chance: Chance, guard: Guard) -> None:
         self._store = store
         self._clock = clock
         self._chance = chance
@@ -59,27 +75,74 @@ class Writes:
 
     def create(self, target: Target, sent: Any, options: Options = Options()) -> Result:
         """Store a new object; 409 if its name is taken."""
-        author = self._author(target, options)
-        return self._insert(drafts.created(target, sent, author, options.scrutiny), options)
-
-    def replace(self, target: Target, sent: Any, options: Options = Options()) -> Result:
-        """Put an object in the place of the live one; some kinds may be created so, too."""
-        entry = self.read(target)
-        if entry is None and target.kind.upsert and not target.sub:
-            return self.create(target, sent, options)
-        base, author = self.found(target), self._author(target, options)
-        return self._update(drafts.replaced(target, base, sent, author, options.scrutiny), options)
+        return self.write(self.creation(target, sent, options), options)
 
     def edit(self, target: Target, edit: Edit, options: Options = Options()) -> Result:
         """Store what `edit` makes of the live object; 404 if there is none."""
-        base, author = self.found(target), self._author(target, options)
-        return self._update(drafts.edited(target, base, edit, author, options.scrutiny), options)
+        return self.write(self.edition(target, edit, options), options)
 
     def apply(self, target: Target, config: Any, options: Options) -> Result:
         """Merge a configuration into the live object, or create it from the configuration."""
+        return self.write(self.application(target, config, options), options)
+
+    def creation(self, target: Target, sent: Any, options: Options) -> Draft:
+        """A new object."""
+        return drafts.created(target, sent, self._author(target, options), options.scrutiny)
+
+    def replacement(self, target: Target, sent: Any, options: Options) -> Draft:
+        """An object in the place of the live one; some kinds may be created so, too."""
+        entry = self.read(target)
+        if entry is None and target.kind.upsert and not target.sub:
+            return self.creation(target, sent, options)
+        base, author = self.found(target), self._author(target, options)
+        return drafts.replaced(target, base, sent, author, options.scrutiny)
+
+    def edition(self, target: Target, edit: Edit, options: Options) -> Draft:
+        """What `edit` makes of the live object; 404 if there is none."""
+        base, author = self.found(target), self._author(target, options)
+        return drafts.edited(target, base, edit, author, options.scrutiny)
+
+    def application(self, target: Target, config: Any, options: Options) -> Draft:
+        """A configuration merged into the live object, or a new object made from it."""
         base, author = self.read(target), self._author(target, options)
-        draft = drafts.applied(target, base, config, author, force=options.force)
-        return (self._insert if base is None else self._update)(draft, options)
+        return drafts.applied(target, base, config, author, force=options.force)
+
+    def write(self, draft: Draft, options: Options) -> Result:
+        """Store a draft, without asking any webhook."""
+        self.begin(draft, options)
+        return self.commit(self.ready(draft, options), options)
+
+    def begin(self, draft: Draft, options: Options) -> None:
+        """Refuse a draft that has no place here, and add what the server always adds, in place."""
+        if draft.base is None:
+            name = draft.obj["metadata"].get("name", "")
+            self._guard.place(replace(draft.target, name=name))
+        self._guard.admit(draft, options)
+
+    def ready(self, draft: Draft, options: Options) -> Draft:
+        """The draft as it will be stored, named and found valid."""
+        drafts.finish(draft)
+        self._guard.check(draft, options.user)
+        obj, target, warnings = draft.obj, draft.target, draft.warnings + _warnings(draft.obj)
+        if draft.base is None:
+            target = self._named(target, obj["metadata"])
+            obj["metadata"]["uid"] = self._chance.id()
+            obj["metadata"]["creationTimestamp"] = timestamp(self._clock.now())
+        looked = self._settle(target, obj, draft.live)
+        warnings += _judged(target, obj, draft.live, warnings)
+        return replace(draft, target=target, warnings=warnings, looked=looked)
+
+    def commit(self, ready: Draft, options: Options) -> Result:
+        """Store what is ready; whoever waited meanwhile has to make sure that it is `current`."""
+        return (self._insert if ready.base is None else self._update)(ready, options)
+
+    def current(self, draft: Draft, ready: Draft) -> bool:
+        """Whether nothing that a draft was made from has changed since."""
+        entry, base = self.read(draft.target), draft.base
+        if (entry and entry.rv) != (base and base.rv):
+            return False
+        entries = self._table(draft.target).entries.values()
+        return ready.looked is None or all(each.rv <= ready.looked for each in entries)
 
     def amend(self, target: Target, edit: Edit) -> Entry:
         """Store what `edit` makes of the live object, with no owner of fields and no generation."""
@@ -103,27 +166,23 @@ class Writes:
 
     def put(self, target: Target, obj: Plain) -> Entry:
         """Store an object as it is, past every rule."""
-        return self._store.put(self._table(target), target.key, wire.pack(target.kind, obj))
+        return self._put(target, wire.pack(target.kind, obj))
 
     def remove(self, target: Target) -> None:
         """Take an object out of the store, past every rule."""
         self._store.delete(self._table(target), target.key)
 
-    def _insert(self, draft: Draft, options: Options) -> Result:
-        obj = draft.obj
-        self._guard(draft, options.user)
-        warnings = draft.warnings + _warnings(obj)
-        target = self._named(draft.target, obj["metadata"])
-        obj["metadata"]["uid"] = self._chance.id()
-        obj["metadata"]["creationTimestamp"] = timestamp(self._clock.now())
-        self._settle(target, obj, None)
-        warnings += _judged(target, obj, None, warnings)
-        taken = self.read(target)
+    def _insert(self, ready: Draft, options: Options) -> Result:
+        target, taken = ready.target, self.read(ready.target)
         if taken is not None:
             dying = deleting(wire.unpack(target.kind, taken))
             raise already_exists(target.kind.resource, target.name, deleting=dying)
-        entry = wire.pack(target.kind, obj) if options.dry_run else self.put(target, obj)
-        return Result(entry, created=True, warnings=warnings)
+        packed = wire.pack(target.kind, ready.obj)
+        entry = packed if options.dry_run else self._put(target, packed)
+        return Result(entry, created=True, warnings=ready.warnings)
+
+    def _put(self, target: Target, entry: Entry) -> Entry:
+        return self._store.put(self._table(target), target.key, entry)
 
     def _named(self, target: Target, metadata: Plain) -> Target:
         """The target with the object's name, generated if need be."""
@@ -137,24 +196,28 @@ class Writes:
                 raise no_unique_name(target.kind.resource, metadata["name"])
         return replace(target, name=metadata.get("name", ""))
 
-    def _update(self, draft: Draft, options: Options) -> Result:
-        target, obj, base = draft.target, draft.obj, draft.base
+    def _update(self, ready: Draft, options: Options) -> Result:
+        target, obj, base = ready.target, ready.obj, ready.base
         assert base is not None, "an update has something to update"
-        self._guard(draft, options.user)
-        warnings = draft.warnings + _warnings(obj)
-        self._settle(target, obj, draft.live)
-        warnings += _judged(target, obj, draft.live, warnings)
-        if obj == draft.live:
-            return Result(base, warnings=warnings)
+        if obj == ready.live:
+            return Result(base, warnings=ready.warnings)
         if options.dry_run or (deleting(obj) and not held(target.kind, obj)):
             if not options.dry_run:
                 self.remove(target)
-            return Result(wire.pack(target.kind, obj, base.rv), warnings=warnings)
-        return Result(self.put(target, obj), warnings=warnings)
+            return Result(wire.pack(target.kind, obj, base.rv), warnings=ready.warnings)
+        return Result(self.put(target, obj), warnings=ready.warnings)
 
-    def _settle(self, target: Target, obj: Plain, live: Plain | None) -> None:
+    def _settle(self, target: Target, obj: Plain, live: Plain | None) -> int | None:
+        """Let the server decide what it decides; the revision at which others were looked at."""
+        looked: list[int] = []
+
+        def others() -> Iterator[Plain]:
+            looked.append(self._store.revision)
+            return self._others(target)
+
         if target.kind.settle is not None:
-            target.kind.settle(obj, live, lambda: self._others(target))
+            target.kind.settle(obj, live, others)
+        return looked[0] if looked else None
 
     def _others(self, target: Target) -> Iterator[Plain]:
         for key, entry in self._table(target).entries.items():

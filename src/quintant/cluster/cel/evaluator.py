@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from quintant.cluster.cel.ast import Call, Const, Expr, Fold, Ident, ListOf, MapOf, Select
+from quintant.cluster.cel.authorization import AUTHORIZATION
 from quintant.cluster.cel.checker import OPTIONAL_SELECT
 from quintant.cluster.cel.conversions import CONVERSIONS
 from quintant.cluster.cel.functions import FUNCTIONS, Function
@@ -32,6 +33,7 @@ _ALL: Mapping[str, Function] = {
     **LIBRARY,
     **NETWORK,
     **VERSIONS,
+    **AUTHORIZATION,
 }
 
 
@@ -77,7 +79,9 @@ class _Compiler:
 
     def _select(self, node: Select) -> Step:
         operand = self.step(node.operand)
-        name = f"__{node.field}__" if node.field in RESERVED else node.field
+        declared, name = self._checked.types[node.operand.id].fields, node.field
+        if name in RESERVED and f"__{name}__" in declared:
+            name = f"__{name}__"
         if node.test:
             return lambda run: has(operand(run), name)
         return lambda run: field(paid(run, operand), name)

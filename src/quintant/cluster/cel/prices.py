@@ -16,6 +16,8 @@ REGEX = 0.25
 """Of one character of a pattern."""
 LIST_PRICE = 10
 MAP_PRICE = 30
+DECISION_PRICE = 350_000
+"""Of asking whether somebody may do something."""
 
 
 def price_of(function: str) -> Callable[..., int]:
@@ -82,4 +84,5 @@ _PRICES: dict[str, Callable[..., int]] = {
     "find": _matched,
     "findAll": _matched,
     "@in": _listed,
+    "check": lambda check, verb: DECISION_PRICE,
 }

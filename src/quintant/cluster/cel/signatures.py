@@ -152,6 +152,20 @@ isSemver (string) bool; (string, bool) bool
 major kubernetes.Semver.() int
 minor kubernetes.Semver.() int
 patch kubernetes.Semver.() int
+group kubernetes.authorization.Authorizer.(string) kubernetes.authorization.GroupCheck
+path  kubernetes.authorization.Authorizer.(string) kubernetes.authorization.PathCheck
+serviceAccount kubernetes.authorization.Authorizer.(string, string) \
+      kubernetes.authorization.Authorizer
+resource kubernetes.authorization.GroupCheck.(string) kubernetes.authorization.ResourceCheck
+subresource kubernetes.authorization.ResourceCheck.(string) kubernetes.authorization.ResourceCheck
+namespace kubernetes.authorization.ResourceCheck.(string) kubernetes.authorization.ResourceCheck
+name  kubernetes.authorization.ResourceCheck.(string) kubernetes.authorization.ResourceCheck
+check kubernetes.authorization.PathCheck.(string) kubernetes.authorization.Decision; \
+      kubernetes.authorization.ResourceCheck.(string) kubernetes.authorization.Decision
+allowed kubernetes.authorization.Decision.() bool
+reason kubernetes.authorization.Decision.() string
+errored kubernetes.authorization.Decision.() bool
+error kubernetes.authorization.Decision.() string
 """
 _ORDERED = ("int", "uint", "double", "string", "bytes", "bool", "timestamp", "duration")
 _NUMERIC = ("int", "uint", "double")

@@ -1,0 +1,46 @@
+"""What admission is asked about: one change, by whom, of what to what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from quintant.cluster.auth import User
+from quintant.cluster.catalog import Kind, Plain
+from quintant.runtime.resource import Resource
+
+CREATE = "CREATE"
+UPDATE = "UPDATE"
+DELETE = "DELETE"
+NAMESPACES = "namespaces"
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """A change under review."""
+
+    operation: str
+    kind: Kind
+    document: Resource
+    """What the objects are: the kind itself, or what a subresource speaks."""
+    namespace: str
+    """Of a namespace, it is that one."""
+    name: str
+    sub: str
+    user: User
+    obj: Plain | None = None
+    old: Plain | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    dry_run: bool = False
+
+    @property
+    def about_namespace(self) -> bool:
+        """Whether the resource is that of namespaces themselves."""
+        where = self.kind.resource
+        return where.plural == NAMESPACES and not where.group
+
+    @property
+    def scoped(self) -> bool:
+        """Whether what is changed lies in a namespace."""
+        return bool(self.namespace) and not self.about_namespace

@@ -1,0 +1,64 @@
+"""One webhook, asked once: within its time, and believed only if it answers what was asked."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+from quintant.cluster.admission.dialing import Dialer, Letter, Unreachable
+from quintant.cluster.admission.hook import Client, Hook
+from quintant.cluster.admission.review import Answer, Bad, encode_review, read_answer
+from quintant.cluster.admission.services import locate
+from quintant.cluster.catalog import Plain
+from quintant.cluster.problems import Problem, internal
+from quintant.cluster.store import Store
+from quintant.runtime.client.transport import Reply
+
+_NO_REVIEW = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
+
+
+class Failed(Exception):
+    """A webhook could not be asked, or did not answer; its failure policy says what that means."""
+
+    def __init__(self, hook: Hook, why: str) -> None:
+        super().__init__(f'failed calling webhook "{hook.name}": {why}')
+
+    @property
+    def problem(self) -> Problem:
+        return internal(str(self))
+
+
+class Caller:
+    """Asks webhooks, wherever they are."""
+
+    def __init__(self, store: Store, dialer: Dialer) -> None:
+        self._store, self._dialer = store, dialer
+
+    async def ask(self, hook: Hook, request: Plain, obj: Plain | None, old: Plain | None) -> Answer:
+        """A webhook's word; Failed if it has none."""
+        if not hook.review:
+            raise Failed(hook, _NO_REVIEW)
+        body = encode_review(hook.review, request, obj, old)
+        try:
+            reply = await self.post(hook.client, body, hook.timeout)
+            return read_answer(reply, hook.review, request["uid"], mutating=hook.mutating)
+        except Unreachable as error:
+            raise Failed(hook, f"failed to call webhook: {error}") from None
+        except Bad as error:
+            raise Failed(hook, str(error)) from None
+
+    async def post(self, client: Client, body: bytes, seconds: int) -> Reply:
+        """Post a document and wait so long for what comes back; Unreachable says why none did."""
+        url = f"{client.url}?timeout={seconds}s"
+        service = client.service
+        letter = Letter(
+            url,
+            body,
+            client.bundle,
+            None if service is None else partial(locate, self._store, service),
+        )
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._dialer.post(letter)
+        except TimeoutError:
+            raise Unreachable(f'Post "{url}": context deadline exceeded') from None

@@ -1,0 +1,142 @@
+"""Match conditions: expressions that say whether a webhook wants to be asked.
+
+They see the new and the old object as they are, the request as a review tells of it, and can ask
+what the user may do. CEL is loaded with the first condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from quintant.cluster.admission.attributes import Attributes
+from quintant.cluster.auth import AUTHENTICATED, User, service_account
+from quintant.cluster.authz import Decision
+from quintant.cluster.routes import Route
+
+if TYPE_CHECKING:
+    from quintant.cluster.cel import Program
+    from quintant.cluster.cel.authorization import Question, Ruling
+    from quintant.cluster.cel.types import Type
+
+BUDGET = 2_500_000
+"""What all conditions of a webhook may cost together: a real server's limit."""
+
+Decide = Callable[[User, Route], Decision]
+
+
+class Unmet(Exception):
+    """A condition could not be evaluated; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One expression; it compiles, for its configuration was found valid."""
+
+    expression: str
+
+    @property
+    def program(self) -> Program:
+        return compiled(self.expression)
+
+
+def wanted(
+    conditions: tuple[Condition, ...], attributes: Attributes, request: Any, decide: Decide
+) -> bool:
+    """Whether every condition holds; Unmet if one fails while none of the others is false."""
+    from quintant.cluster.cel import CelError
+
+    variables = _variables(attributes, request, decide)
+    budget, errors = BUDGET, []
+    for condition in conditions:
+        try:
+            outcome = condition.program.run(variables, budget)
+        except CelError as error:
+            errors.append(f"expression '{condition.expression}' resulted in error: {error}")
+            continue
+        budget -= outcome.cost
+        if outcome.value is not True:
+            return False
+    if errors:
+        raise Unmet(errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")
+    return True
+
+
+@cache
+def compiled(expression: str) -> Program:
+    """The program of an expression; cel.Uncompilable if it makes no sense."""
+    from quintant.cluster.cel import compile_rule
+
+    return compile_rule(expression, _types())
+
+
+@cache
+def _types() -> Mapping[str, Type]:
+    from quintant.cluster.cel.authorization import AUTHORIZER
+    from quintant.cluster.cel.schemas import escape
+    from quintant.cluster.cel.types import ANY, BOOL, STRING, Type, list_of, map_of
+
+    def structure(name: str, /, **fields: Type) -> Type:
+        escaped = {escape(field): declared for field, declared in fields.items()}
+        return Type(f"kubernetes.{name}", fields=escaped)
+
+    kind = structure("GroupVersionKind", **dict.fromkeys(("group", "version", "kind"), STRING))
+    resource = structure(
+        "GroupVersionResource", **dict.fromkeys(("group", "version", "resource"), STRING)
+    )
+    texts = list_of(STRING)
+    user = structure(
+        "UserInfo", username=STRING, uid=STRING, groups=texts, extra=map_of(STRING, texts)
+    )
+    names = dict.fromkeys(
+        ("subResource", "requestSubResource", "name", "namespace", "operation"), STRING
+    )
+    request = structure(
+        "AdmissionRequest",
+        kind=kind,
+        resource=resource,
+        requestKind=kind,
+        requestResource=resource,
+        userInfo=user,
+        dryRun=BOOL,
+        options=ANY,
+        **names,
+    )
+    return {"object": ANY, "oldObject": ANY, "request": request, "authorizer": AUTHORIZER}
+
+
+def _variables(attributes: Attributes, request: Any, decide: Decide) -> dict[str, Any]:
+    from quintant.cluster.cel.authorization import Question, Ruling, authorizer
+    from quintant.cluster.cel.schemas import convert
+
+    def ruled(asked: Question) -> Ruling:
+        found = decide(_asker(attributes.user, asked.account), _route(asked))
+        return Ruling(found.allowed, found.reason)
+
+    where = attributes.kind.resource
+    own = Question(
+        ruled, group=where.group, resource=where.plural, sub=attributes.sub,
+        namespace=attributes.namespace, name=attributes.name,
+    )  # fmt: skip
+    return {
+        "object": attributes.obj,
+        "oldObject": attributes.old,
+        "request": convert(request, _types()["request"]),
+        "authorizer": authorizer(ruled, own),
+    }
+
+
+def _asker(user: User, account: str) -> User:
+    if not account:
+        return user
+    *_, namespace, name = account.split(":")
+    return service_account(namespace, name).among(AUTHENTICATED)
+
+
+def _route(asked: Question) -> Route:
+    if asked.path:
+        return Route(asked.verb, asked.path)
+    place = (asked.resource, asked.namespace, asked.name, asked.sub)
+    return Route(asked.verb, "", asked.group, "*", *place)

@@ -1,0 +1,138 @@
+"""A webhook as its configuration declares it, read once and ready to be asked."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from quintant.cluster.admission.conditions import Condition
+from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.selectors import EVERYTHING, Selector, from_object
+
+REVIEWS = ("v1", "v1beta1")
+"""The versions of an AdmissionReview that the server speaks."""
+ANY = "*"
+_PORT = 443
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Which requests a webhook is for; `*` stands for all."""
+
+    operations: frozenset[str]
+    groups: frozenset[str]
+    versions: frozenset[str]
+    resources: tuple[tuple[str, str], ...]
+    """Each with its subresource."""
+    scope: str
+
+    def covers(self, kind: Kind, sub: str, operation: str) -> bool:
+        """Whether it is for an operation on a resource or one of its subresources."""
+        where = kind.resource
+        return (
+            _listed(operation, self.operations)
+            and _listed(where.group, self.groups)
+            and _listed(where.version, self.versions)
+            and self.scope in (ANY, "Namespaced" if where.namespaced else "Cluster")
+            and any(
+                name in (ANY, where.plural) and below in (ANY, sub)
+                for name, below in self.resources
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A Service in front of a webhook."""
+
+    name: str
+    namespace: str
+    port: int = _PORT
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Where a webhook is, and the authorities that vouch for it; without any, the machine's."""
+
+    url: str
+    bundle: bytes = b""
+    service: Service | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hook:
+    """One webhook."""
+
+    name: str
+    mutating: bool
+    client: Client
+    rules: tuple[Rule, ...] = ()
+    exact: bool = False
+    """Only the very versions of the rules, not others of the same resource."""
+    namespaces: Selector = EVERYTHING
+    objects: Selector = EVERYTHING
+    conditions: tuple[Condition, ...] = field(default=(), repr=False)
+    ignorable: bool = False
+    """A webhook that cannot be asked does not stand in the way."""
+    timeout: int = 10
+    """Seconds."""
+    review: str = ""
+    """The version of the review it gets; empty if there is none it understands."""
+    effects_when_dry: bool = False
+    reinvoked: bool = False
+
+
+def read_hooks(configuration: Plain, *, mutating: bool) -> Iterator[Hook]:
+    """The webhooks of a configuration, in order."""
+    for entry in configuration.get("webhooks") or ():
+        versions = entry.get("admissionReviewVersions") or ()
+        yield Hook(
+            name=entry["name"],
+            mutating=mutating,
+            client=read_client(entry["clientConfig"]),
+            rules=tuple(map(_rule, entry.get("rules") or ())),
+            exact=entry.get("matchPolicy") == "Exact",
+            namespaces=from_object(entry.get("namespaceSelector") or {}),
+            objects=from_object(entry.get("objectSelector") or {}),
+            conditions=tuple(
+                Condition(each["expression"]) for each in entry.get("matchConditions") or ()
+            ),
+            ignorable=entry.get("failurePolicy") == "Ignore",
+            timeout=entry["timeoutSeconds"],
+            review=next((each for each in versions if each in REVIEWS), ""),
+            effects_when_dry=entry.get("sideEffects") not in ("None", "NoneOnDryRun"),
+            reinvoked=entry.get("reinvocationPolicy") == "IfNeeded",
+        )
+
+
+def read_client(config: Mapping[str, Any]) -> Client:
+    """How a webhook is reached, from a `clientConfig`."""
+    bundle = b64decode(config.get("caBundle") or "")
+    service = config.get("service")
+    if service is None:
+        return Client(config.get("url") or "", bundle)
+    port = service.get("port", _PORT)
+    where = f"https://{service['name']}.{service['namespace']}.svc:{port}"
+    url = f"{where}/{(service.get('path') or '').lstrip('/')}"
+    return Client(url, bundle, Service(service["name"], service["namespace"], port))
+
+
+def _rule(rule: Plain) -> Rule:
+    return Rule(
+        operations=frozenset(rule.get("operations") or ()),
+        groups=frozenset(rule.get("apiGroups") or ()),
+        versions=frozenset(rule.get("apiVersions") or ()),
+        resources=tuple(map(_split, rule.get("resources") or ())),
+        scope=rule.get("scope") or ANY,
+    )
+
+
+def _split(resource: str) -> tuple[str, str]:
+    name, _, sub = resource.partition("/")
+    return name, sub
+
+
+def _listed(item: str, items: frozenset[str]) -> bool:
+    return item in items or ANY in items

@@ -1,0 +1,68 @@
+"""Whether a webhook whose rules cover a change is to be asked about this one.
+
+Its selectors look at the labels of the namespace and of the object, old or new; its conditions at
+everything. A condition that cannot be evaluated counts as the failure policy says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quintant.cluster.admission.attributes import CREATE, NAMESPACES, UPDATE, Attributes
+from quintant.cluster.admission.conditions import Decide, Unmet, wanted
+from quintant.cluster.admission.hook import Hook
+from quintant.cluster.catalog import Plain
+from quintant.cluster.problems import Problem, forbidden, not_found
+from quintant.cluster.store import Store
+from quintant.runtime.resource import Resource
+
+_NAMESPACE = Resource("", "v1", "Namespace", NAMESPACES, namespaced=False)
+_NO_LABELS: Mapping[str, str] = {}
+
+
+class Matcher:
+    """Tells whether webhooks want to be asked."""
+
+    def __init__(self, store: Store, decide: Decide) -> None:
+        self._store, self._decide = store, decide
+
+    def wants(self, hook: Hook, attributes: Attributes, request: Plain) -> bool:
+        """Whether a webhook is to be asked; Problem if that cannot be told and matters."""
+        if hook.namespaces and not self._within(hook, attributes):
+            return False
+        if hook.objects and not any(
+            obj is not None and hook.objects.matches(_labels(obj))
+            for obj in (attributes.obj, attributes.old)
+        ):
+            return False
+        try:
+            return not hook.conditions or wanted(hook.conditions, attributes, request, self._decide)
+        except Unmet as error:
+            if hook.ignorable:
+                return False
+            raise _forbidden(attributes, str(error)) from None
+
+    def _within(self, hook: Hook, attributes: Attributes) -> bool:
+        if not attributes.namespace:
+            # What lies in no namespace is not selected by one.
+            return True
+        return hook.namespaces.matches(self._labels(attributes))
+
+    def _labels(self, attributes: Attributes) -> Mapping[str, str]:
+        """The labels that a namespace selector looks at."""
+        changes = attributes.operation in (CREATE, UPDATE) and not attributes.sub
+        if attributes.about_namespace and changes and attributes.obj is not None:
+            # Not stored yet.
+            return _labels(attributes.obj)
+        entry = self._store.table(NAMESPACES).entries.get(attributes.namespace)
+        if entry is None:
+            raise not_found(_NAMESPACE, attributes.namespace)
+        return entry.labels
+
+
+def _forbidden(attributes: Attributes, why: str) -> Problem:
+    return forbidden(attributes.kind.resource, attributes.name, why)
+
+
+def _labels(obj: Plain) -> Mapping[str, str]:
+    return (obj.get("metadata") or {}).get("labels") or _NO_LABELS

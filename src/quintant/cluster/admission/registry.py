@@ -1,0 +1,100 @@
+"""The webhooks that configurations declare, kept in step with the store.
+
+Configurations are asked in the order of their names, and their webhooks in the order in which they
+are listed. What concerns a resource is remembered until a configuration changes, so that the usual
+answer, nothing, costs a look into a dictionary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quintant.cluster import wire
+from quintant.cluster.admission.hook import Hook, read_hooks
+from quintant.cluster.catalog import Catalog, Kind
+from quintant.cluster.ring import Change
+from quintant.cluster.store import Store, Table
+
+GROUP = "admissionregistration.k8s.io"
+MUTATING = "mutatingwebhookconfigurations"
+VALIDATING = "validatingwebhookconfigurations"
+PLURALS = (MUTATING, VALIDATING)
+MOST_REMEMBERED = 10_000
+"""Answers remembered before all are forgotten: kinds come and go with their definitions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """A webhook to be asked, and the version of the resource it wants to see."""
+
+    hook: Hook
+    kind: Kind
+
+
+NOTHING: tuple[Concern, ...] = ()
+
+
+class Registry:
+    """Which webhooks there are for what."""
+
+    def __init__(self, store: Store, catalog: Catalog) -> None:
+        self._store, self._catalog = store, catalog
+        self._hooks: tuple[Hook, ...] | None = None
+        self._concerns: dict[tuple[Kind, str, str], tuple[Concern, ...]] = {}
+        store.subscribe(self._told)
+
+    def forget(self) -> None:
+        """Read everything anew: a configuration changed, or the store's contents were exchanged."""
+        self._hooks = None
+        self._concerns.clear()
+
+    def concerns(self, kind: Kind, sub: str, operation: str) -> tuple[Concern, ...]:
+        """The webhooks whose rules cover an operation, mutating ones first, in order."""
+        hooks = self._read() if self._hooks is None else self._hooks
+        if not hooks:
+            return NOTHING
+        key = (kind, sub, operation)
+        found = self._concerns.get(key)
+        if found is None:
+            if len(self._concerns) >= MOST_REMEMBERED:
+                self._concerns.clear()
+            found = self._concerns[key] = self._find(hooks, *key)
+        return found
+
+    def _find(
+        self, hooks: tuple[Hook, ...], kind: Kind, sub: str, operation: str
+    ) -> tuple[Concern, ...]:
+        if kind.resource.group == GROUP:
+            # Otherwise a webhook could not be taken away again.
+            return NOTHING
+        seen = ((hook, self._seen(hook, kind, sub, operation)) for hook in hooks)
+        return tuple(Concern(hook, shown) for hook, shown in seen if shown is not None)
+
+    def _seen(self, hook: Hook, kind: Kind, sub: str, operation: str) -> Kind | None:
+        """The version that a webhook sees; None if it is not concerned."""
+        if any(rule.covers(kind, sub, operation) for rule in hook.rules):
+            return kind
+        if hook.exact:
+            return None
+        others = [each for each in self._catalog if each.table == kind.table and each is not kind]
+        for rule in hook.rules:
+            for other in others:
+                if rule.covers(other, sub, operation):
+                    return other
+        return None
+
+    def _read(self) -> tuple[Hook, ...]:
+        found: list[Hook] = []
+        for plural in PLURALS:
+            kind = self._catalog.find(GROUP, "v1", plural)
+            assert kind is not None, "a built-in kind is always served"
+            table = self._store.table(kind.table)
+            for key in table.keys:
+                obj = wire.unpack(kind, table.entries[key])
+                found += read_hooks(obj, mutating=plural == MUTATING)
+        self._hooks = tuple(found)
+        return self._hooks
+
+    def _told(self, table: Table, change: Change) -> None:
+        if table.name.endswith(GROUP):
+            self.forget()

@@ -1,0 +1,78 @@
+"""Where a Service really is: the address of one of its endpoints.
+
+There is no network of the cluster's own, so a Service's address is not dialled: what stands behind
+it is. The texts of refusals are those of a real server that looks at endpoints, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from quintant.cluster import wire
+from quintant.cluster.admission.dialing import Unreachable
+from quintant.cluster.admission.hook import Service
+from quintant.cluster.catalog import Plain
+from quintant.cluster.store import Store
+from quintant.runtime.listen import Address
+
+SERVICES = "services"
+SLICES = "endpointslices.discovery.k8s.io"
+ENDPOINTS = "endpoints"
+_OWNER = "kubernetes.io/service-name"
+
+
+class _Specified(msgspec.Struct, frozen=True):
+    spec: dict[str, Any]
+
+
+class _Slice(msgspec.Struct, frozen=True):
+    endpoints: list[dict[str, Any]] | None = None
+    ports: list[dict[str, Any]] | None = None
+
+
+class _Endpoints(msgspec.Struct, frozen=True):
+    subsets: list[dict[str, Any]] | None = None
+
+
+def locate(store: Store, service: Service) -> Address:
+    """Where to connect for a service; Unreachable if it leads nowhere."""
+    entry = store.table(SERVICES).entries.get(f"{service.namespace}/{service.name}")
+    if entry is None:
+        raise Unreachable(f'service "{service.name}" not found')
+    spec: Plain = wire.read(entry, _Specified).spec
+    if spec.get("type") == "ExternalName":
+        return Address(spec["externalName"], service.port)
+    ports = [each for each in spec.get("ports") or () if each["port"] == service.port]
+    if not ports:
+        raise Unreachable(f'no service port {service.port} found for service "{service.name}"')
+    found = _endpoint(store, service, ports[0].get("name", ""))
+    if found is None:
+        raise Unreachable(f'no endpoints available for service "{service.name}"')
+    return found
+
+
+def _endpoint(store: Store, service: Service, port: str) -> Address | None:
+    """The first endpoint that is ready, in slices, or else in the older Endpoints."""
+    for _, entry in store.table(SLICES).now.scan(f"{service.namespace}/"):
+        if entry.labels.get(_OWNER) == service.name:
+            known = wire.read(entry, _Slice)
+            ready = [each for each in known.endpoints or () if _ready(each)]
+            if found := _paired(ready and ready[0]["addresses"], known.ports, port):
+                return found
+    older = store.table(ENDPOINTS).entries.get(f"{service.namespace}/{service.name}")
+    for subset in (wire.read(older, _Endpoints).subsets or ()) if older else ():
+        ready = [each["ip"] for each in subset.get("addresses") or ()]
+        if found := _paired(ready, subset.get("ports"), port):
+            return found
+    return None
+
+
+def _paired(addresses: Any, ports: Any, name: str) -> Address | None:
+    numbers = [each["port"] for each in ports or () if (each.get("name") or "") == name]
+    return Address(addresses[0], numbers[0]) if addresses and numbers else None
+
+
+def _ready(endpoint: Plain) -> bool:
+    return (endpoint.get("conditions") or {}).get("ready") is not False

@@ -1,0 +1,173 @@
+"""Webhooks in their order: mutating ones one after the other, validating ones all at once.
+
+A mutating webhook that asks for it is asked once more when another changed the object after it.
+What a webhook says beside its verdict is kept for the author of the change, allowed or not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from quintant.cluster import wire
+from quintant.cluster.admission.attributes import Attributes
+from quintant.cluster.admission.calling import Caller, Failed
+from quintant.cluster.admission.hook import Hook
+from quintant.cluster.admission.matching import Matcher
+from quintant.cluster.admission.registry import Concern
+from quintant.cluster.admission.review import Answer, denial, request_of
+from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.fitting import Mistyped
+from quintant.cluster.jsonpatch import apply_patch
+from quintant.cluster.problems import Problem, bad_request, internal, unexplained
+from quintant.runtime.clock import Chance
+
+OPERATIONS = frozenset({"add", "remove", "replace", "move", "copy", "test"})
+"""What a JSON patch can do."""
+
+Revise = Callable[[Any], Plain]
+"""From what a webhook made of an object to that object, decoded and completed anew."""
+
+
+class Webhooks:
+    """Asks the webhooks that a change concerns."""
+
+    def __init__(self, caller: Caller, matcher: Matcher, chance: Chance) -> None:
+        self._caller, self._matcher, self._chance = caller, matcher, chance
+
+    async def mutate(
+        self,
+        concerns: Sequence[Concern],
+        attributes: Attributes,
+        revise: Revise,
+        again: Callable[[Plain], None],
+    ) -> tuple[Attributes, list[str]]:
+        """The change after every mutating webhook has seen it, and what they told its author.
+
+        `again` is what the server's own admission does to an object that was changed, in place.
+        """
+        warnings: list[str] = []
+        seen: list[Concern] = []
+        due: list[Concern] = []
+        first = attributes.obj
+        for concern in concerns:
+            before = attributes.obj
+            attributes, asked = await self._mutated(concern, attributes, revise, warnings)
+            if attributes.obj is not before:
+                due = list(seen)
+            if asked and concern.hook.reinvoked:
+                seen.append(concern)
+        if attributes.obj is not first and attributes.obj is not None:
+            completed = _copy(attributes.obj)
+            again(completed)
+            if completed != attributes.obj:
+                attributes, due = replace(attributes, obj=completed), seen
+        for concern in due:
+            attributes, _ = await self._mutated(concern, attributes, revise, warnings)
+        return attributes, warnings
+
+    async def validate(self, concerns: Sequence[Concern], attributes: Attributes) -> list[str]:
+        """What validating webhooks tell a change's author; Problem if one does not allow it."""
+        warnings: list[str] = []
+        asked = (self._asked(each.hook, each.kind, attributes, warnings) for each in concerns)
+        outcomes = await asyncio.gather(*asked, return_exceptions=True)
+        for outcome in outcomes:
+            if isinstance(outcome, Problem):
+                raise outcome.warned(*warnings)
+            if isinstance(outcome, BaseException):
+                raise outcome
+        return warnings
+
+    async def _mutated(
+        self, concern: Concern, attributes: Attributes, revise: Revise, warnings: list[str]
+    ) -> tuple[Attributes, bool]:
+        """The change after a webhook has seen it, and whether it was asked."""
+        hook, kind = concern.hook, concern.kind
+        try:
+            answer = await self._asked(hook, kind, attributes, warnings)
+            if answer is None or not answer.patch or attributes.obj is None:
+                return attributes, answer is not None
+            obj = revise(_patched(kind, attributes, answer.patch))
+        except Mistyped as error:
+            raise internal(str(error)).warned(*warnings) from None
+        except Problem as problem:
+            raise problem.warned(*warnings) from None
+        return (replace(attributes, obj=obj) if obj != attributes.obj else attributes), True
+
+    async def _asked(
+        self, hook: Hook, kind: Kind, attributes: Attributes, warnings: list[str]
+    ) -> Answer | None:
+        """A webhook's word, if it allows the change; None if it was not asked or may fail."""
+        request = request_of(attributes, kind, self._chance.id())
+        if not self._matcher.wants(hook, attributes, request):
+            return None
+        if attributes.dry_run and hook.effects_when_dry:
+            raise bad_request(f'admission webhook "{hook.name}" does not support dry run')
+        shown = (_converted(attributes, kind, obj) for obj in (attributes.obj, attributes.old))
+        try:
+            answer = await self._caller.ask(hook, request, *shown)
+        except Failed as failed:
+            if hook.ignorable:
+                return None
+            raise failed.problem from None
+        warnings += [text for text in answer.warnings if text.isprintable()]
+        if not answer.allowed:
+            raise denial(hook.name, answer.status)
+        return answer
+
+
+def _patched(kind: Kind, attributes: Attributes, patch: Sequence[Plain]) -> Any:
+    """An object after a webhook's patch, as the kind of the request."""
+    shown = _converted(attributes, kind, attributes.obj) or {}
+    changed: Any = _copy(shown)
+    for operation in patch:
+        try:
+            changed = apply_patch(changed, [operation])
+        except Problem:
+            raise internal(_inapplicable(operation)) from None
+    _check_kind(changed, shown)
+    return changed if kind is attributes.kind else _recast(kind, attributes.kind, changed)
+
+
+def _inapplicable(operation: Plain) -> str:
+    """Why an operation cannot be applied, as a real server's engine says it."""
+    name, path = operation.get("op"), operation.get("path")
+    if name not in OPERATIONS:
+        return f"Unexpected kind: {name}"
+    if name == "test":
+        return f"testing value {path} failed: test failed"
+    where = f'"{path}"' if name in ("add", "remove") else path
+    return f"{name} operation does not apply: doc is missing path: {where}: missing value"
+
+
+def _copy(obj: Plain) -> Plain:
+    copied: Plain = msgspec.json.decode(msgspec.json.encode(obj))
+    return copied
+
+
+def _check_kind(changed: Any, before: Plain) -> None:
+    said = changed if isinstance(changed, dict) else {}
+    wrong = [name for name in ("apiVersion", "kind") if said.get(name) != before.get(name)]
+    if wrong:
+        here, there = (f"({each.get('apiVersion')}.{each.get('kind')})" for each in (said, before))
+        raise unexplained(f"converting {here} to {there}: unknown conversion")
+
+
+def _converted(attributes: Attributes, kind: Kind, obj: Plain | None) -> Plain | None:
+    """An object of the request as a version shows it; what subresources speak has only one."""
+    if (
+        obj is None
+        or kind is attributes.kind
+        or attributes.document is not attributes.kind.resource
+    ):
+        return obj
+    return _recast(attributes.kind, kind, obj)
+
+
+def _recast(source: Kind, target: Kind, obj: Plain) -> Plain:
+    """An object of one version as another shows it, with the metadata it has."""
+    return {**wire.unpack(target, wire.pack(source, obj)), "metadata": obj["metadata"]}

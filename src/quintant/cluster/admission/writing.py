@@ -1,0 +1,179 @@
+"""Changes that wait for webhooks: drafted, reviewed, and stored if nothing came in between.
+
+Where webhooks are concerned a write is no longer one step. When it comes to storing, the live
+object may be another one than the draft was made from; then everything begins anew, with a new
+draft, as in the loop of a real server: a PUT for another state ends with 409, a patch is redone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from quintant.cluster import wire
+from quintant.cluster.admission.attributes import CREATE, DELETE, UPDATE, Attributes
+from quintant.cluster.admission.registry import Concern, Registry
+from quintant.cluster.admission.webhooks import Webhooks
+from quintant.cluster.catalog import Plain
+from quintant.cluster.deletes import Deleted, Deletes, Deletion
+from quintant.cluster.drafts import Draft, Target, remanage, revised
+from quintant.cluster.scale import DOCUMENT, SCALE, put_scale, view_scale
+from quintant.cluster.writes import Options, Result, Writes
+from quintant.runtime.resource import Resource
+
+_OPTIONS = {CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions"}
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """The way of every change that somebody asks for."""
+
+    registry: Registry
+    webhooks: Webhooks
+    writes: Writes
+    deletes: Deletes
+
+    async def write(self, drafted: Callable[[], tuple[Draft, Options]]) -> Result:
+        """Store what is drafted; it is drafted again if somebody else was faster."""
+        while True:
+            draft, options = drafted()
+            target, operation = draft.target, CREATE if draft.base is None else UPDATE
+            concerns = self.registry.concerns(target.kind, target.sub, operation)
+            if not concerns:
+                return self.writes.write(draft, options)
+            self.writes.begin(draft, options)
+            draft = await self._mutated(concerns, draft, options)
+            ready = self.writes.ready(draft, options)
+            attributes = _attributes(ready, options)
+            told = await self.webhooks.validate(_validating(concerns), attributes)
+            if self.writes.current(draft, ready):
+                warnings = (*ready.warnings, *told)
+                return self.writes.commit(replace(ready, warnings=warnings), options)
+
+    async def delete(self, target: Target, options: Deletion, *, named: bool = True) -> Deleted:
+        """Delete an object unless a webhook refuses; `named` if the request was about it alone."""
+        concerns = self.registry.concerns(target.kind, target.sub, DELETE)
+        while concerns and self.deletes.asks(target, options):
+            entry = self.writes.found(target)
+            attributes = Attributes(
+                DELETE,
+                target.kind,
+                target.kind.resource,
+                _namespace(target),
+                target.name if named else "",
+                "",
+                options.user,
+                old=wire.unpack(target.kind, entry),
+                options=_said(DELETE, options.said),
+                dry_run=options.dry_run,
+            )
+            warnings = await self._reviewed(concerns, attributes)
+            if self.writes.found(target).rv == entry.rv:
+                deleted = self.deletes.delete(target, options)
+                return replace(deleted, warnings=tuple(warnings))
+        return self.deletes.delete(target, options)
+
+    async def document(
+        self, target: Target, sort: Resource, sent: Any, old: Plain | None, options: Options
+    ) -> tuple[Any, list[str]]:
+        """A document that does something, such as a Binding, after webhooks have seen it."""
+        operation = CREATE if old is None else UPDATE
+        concerns = self.registry.concerns(target.kind, target.sub, operation)
+        if not concerns or not isinstance(sent, dict):
+            return sent, []
+        shown = {**sent, "kind": sort.kind, "apiVersion": sort.api_version}
+        metadata = {"name": target.name, "namespace": target.namespace}
+        given = {key: value for key, value in metadata.items() if value}
+        shown["metadata"] = {**given, **(shown.get("metadata") or {})}
+        attributes = Attributes(
+            operation,
+            target.kind,
+            sort,
+            _namespace(target),
+            target.name,
+            target.sub,
+            options.user,
+            shown,
+            old,
+            _said(operation, options.said),
+            options.dry_run,
+        )
+        attributes, told = await self.webhooks.mutate(
+            _mutating(concerns), attributes, dict, lambda obj: None
+        )
+        told += await self.webhooks.validate(_validating(concerns), attributes)
+        return attributes.obj, told
+
+    async def _mutated(self, concerns: Sequence[Concern], draft: Draft, options: Options) -> Draft:
+        mutating = _mutating(concerns)
+        if not mutating:
+            return draft
+        target, before = draft.target, _attributes(draft, options)
+
+        def revise(sent: Any) -> Plain:
+            if target.sub == SCALE:
+                return dict(sent)
+            return revised(draft, sent).obj
+
+        def again(obj: Plain) -> None:
+            if target.sub != SCALE:
+                self.writes.begin(replace(draft, obj=obj), options)
+
+        after, told = await self.webhooks.mutate(mutating, before, revise, again)
+        warned = replace(draft, warnings=(*draft.warnings, *told))
+        if after.obj is before.obj or after.obj is None:
+            return warned
+        if target.sub == SCALE:
+            put_scale(target.kind, draft.obj, after.obj)
+            return warned
+        told += remanage(after.obj, draft.obj)
+        return replace(draft, obj=after.obj, warnings=(*draft.warnings, *told))
+
+    async def _reviewed(self, concerns: Sequence[Concern], attributes: Attributes) -> list[str]:
+        """Ask everybody about a deletion; nobody can change it."""
+        _, told = await self.webhooks.mutate(
+            _mutating(concerns), attributes, dict, lambda obj: None
+        )
+        return told + await self.webhooks.validate(_validating(concerns), attributes)
+
+
+def _attributes(draft: Draft, options: Options) -> Attributes:
+    target, operation = draft.target, CREATE if draft.base is None else UPDATE
+    obj, old, document = draft.obj, draft.live, target.kind.resource
+    if target.sub == SCALE:
+        document, obj = DOCUMENT, view_scale(target.kind, obj)
+        old = None if old is None else view_scale(target.kind, old)
+    target = replace(target, name=target.name or draft.obj["metadata"].get("name", ""))
+    return Attributes(
+        operation,
+        target.kind,
+        document,
+        _namespace(target),
+        target.name,
+        target.sub,
+        options.user,
+        obj,
+        old,
+        _said(operation, options.said),
+        options.dry_run,
+    )
+
+
+def _namespace(target: Target) -> str:
+    """The namespace of a change; a namespace itself lies in itself."""
+    where = target.kind.resource
+    own = where.plural == "namespaces" and not where.group
+    return target.name if own else target.namespace
+
+
+def _said(operation: str, said: Mapping[str, Any]) -> Plain:
+    return {"kind": _OPTIONS[operation], "apiVersion": "meta.k8s.io/v1", **said}
+
+
+def _mutating(concerns: Sequence[Concern]) -> list[Concern]:
+    return [each for each in concerns if each.hook.mutating]
+
+
+def _validating(concerns: Sequence[Concern]) -> list[Concern]:
+    return [each for each in concerns if not each.hook.mutating]
