@@ -1,0 +1,105 @@
+"""The board, kept up to date step by step, is the board that is made anew."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quintant.cluster.scheduler.board import Board
+from quintant.cluster.scheduler.demand import demand
+from quintant.cluster.scheduler.views import NodeView, PodView
+from quintant.runtime import codec
+from quintant.runtime.object import replace
+from unit.cluster.scheduler.nodes import board, node, pod
+
+WEB = {"app": "web"}
+
+placements = st.dictionaries(
+    st.sampled_from("pqrs"),
+    st.tuples(
+        st.sampled_from(["", "a", "b", "c"]),
+        st.sampled_from(["100m", "1"]),
+        st.sampled_from([{}, WEB]),
+        st.booleans(),
+    ),
+)
+worlds = st.tuples(placements, st.sets(st.sampled_from("abc")))
+WORLD = tuple[dict[str, tuple[str, str, dict[str, str], bool]], set[str]]
+
+
+def pods_of(world: WORLD) -> list[PodView]:
+    made = []
+    for name, (on, cpu, labels, ended) in world[0].items():
+        one = pod(name, on=on, cpu=cpu, labels=labels)
+        made.append(replace(one, status=replace(one.status, phase="Failed" if ended else "")))
+    return made
+
+
+def nodes_of(world: WORLD) -> list[NodeView]:
+    return [node(name) for name in sorted(world[1])]
+
+
+def figures(given: Board) -> dict[str, tuple[object, ...]]:
+    return {
+        room.name: (room.used_cpu, room.weight_cpu, room.weight_memory, sorted(room.guests))
+        for room in given.rooms.values()
+        if room.node is not None
+    }
+
+
+@given(st.lists(worlds, min_size=1, max_size=6))
+@settings(max_examples=50)
+def test_board_after_any_history_is_that_of_its_last_state(history: list[WORLD]) -> None:
+    grown = Board()
+    probe = pod("probe", labels=WEB)
+    spread = codec.from_plain(
+        PodView,
+        {
+            **codec.to_plain(probe),
+            "spec": {
+                "topologySpreadConstraints": [
+                    {
+                        "maxSkew": 1,
+                        "topologyKey": "kubernetes.io/hostname",
+                        "whenUnsatisfiable": "DoNotSchedule",
+                        "labelSelector": {"matchLabels": WEB},
+                    }
+                ]
+            },
+        },
+    )
+    selector = spread.spec.topology_spread_constraints[0].label_selector
+    grown.alike(spread, selector)  # counted from the first step on
+    for world in history:
+        grown.sync(nodes_of(world), pods_of(world))
+    fresh = Board()
+    fresh.sync(nodes_of(history[-1]), pods_of(history[-1]))
+    assert figures(grown) == figures(fresh)
+    assert grown.alike(spread, selector).nodes == fresh.alike(spread, selector).nodes
+
+
+def test_assumed_pod_counts_until_the_watch_shows_it() -> None:
+    one = pod("p", cpu="1")
+    held = board(node("a"), pods=(one,))
+    held.assume(one, demand(one), "a")
+    held.sync([node("a")], [one])
+    assert held.rooms["a"].used_cpu == 1000
+    held.sync([node("a")], [pod("p", on="a", cpu="1")])
+    assert held.rooms["a"].used_cpu == 1000
+
+
+def test_assumed_pod_that_vanishes_gives_its_place_back() -> None:
+    one = pod("p", cpu="1")
+    held = board(node("a"), pods=(one,))
+    held.assume(one, demand(one), "a")
+    before = held.eased
+    held.sync([node("a")], [])
+    assert held.rooms["a"].used_cpu == 0
+    assert held.eased > before
+
+
+def test_heartbeat_of_a_node_changes_nothing() -> None:
+    held = board(node("a"))
+    before = (held.layout, held.eased)
+    held.sync([node("a")], [])
+    assert (held.layout, held.eased) == before
