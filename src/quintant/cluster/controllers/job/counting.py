@@ -95,17 +95,26 @@ def tally(job: Job, pods: Iterable[PodState]) -> Tally:
     return Tally(status.succeeded + len(noted.succeeded) + len(new), lost)
 
 
-def note(job: Job, pods: Sequence[PodState], *, ending: bool, failing: bool) -> Entry:
+def note(
+    job: Job,
+    pods: Sequence[PodState],
+    *,
+    ending: bool = False,
+    failing: bool = False,
+    stopped: Iterable[PodState] = (),
+) -> Entry:
     """Note the pods that ended, and count those that were noted before and are free now.
 
     With `ending`, none of the job's pods need be held any longer; with `failing`, those that did
-    not succeed count as failed.
+    not succeed count as failed. The `stopped` ones are being deleted by ourselves, which alone is
+    no failure.
     """
+    ours = {pod.metadata.uid for pod in stopped}
     status = _settled(job, pods)
     ledger = _Ledger(job.spec, status)
     held = [pod for pod in pods if tracked(pod)]
     for pod in sorted(held, key=lambda pod: indexes.index_of(pod) or 0):
-        lost = has_failed(job.spec, pod)
+        lost = has_failed(job.spec, pod) and pod.metadata.uid not in ours
         if ending or lost or pod.status.phase == SUCCEEDED:
             ledger.add(pod, lost=lost or failing)
         if len(ledger.free) >= LIMIT:

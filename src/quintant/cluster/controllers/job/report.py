@@ -45,6 +45,7 @@ def report(job: Job, pods: Sequence[PodState], verdict: Verdict, now: datetime) 
         pods,
         ending=ending is not None,
         failing=ending is not None and ending.type == FAILURE_TARGET,
+        stopped=verdict.delete,
     )
     working = [pod for pod in pods if active(pod)]
     status = replace(

@@ -29,7 +29,7 @@ def test_crashes_between_two_writes_lose_and_repeat_nothing(
     pods = {str(n): pod(str(n), phase) for n, phase in enumerate(phases)}
     job = Job(spec=JobSpec(completions=8))
     for upto, written in [*steps, (8, True), (8, True)]:
-        entry = note(job, list(pods.values()), ending=False, failing=False)
+        entry = note(job, list(pods.values()))
         if not written:
             continue  # the status was not stored: neither may a finalizer go
         job = replace(job, status=entry.status)
@@ -49,7 +49,7 @@ def test_crashes_between_two_writes_lose_and_repeat_nothing(
 def test_pods_that_run_when_a_job_fails_count_as_failed() -> None:
     entry = note(Job(), [pod("a", "Running")], ending=True, failing=True)
     assert entry.status.uncounted_terminated_pods == Uncounted(failed=("a",))
-    entry = note(Job(), [pod("a", "Running")], ending=True, failing=False)
+    entry = note(Job(), [pod("a", "Running")], ending=True)
     assert entry.status.uncounted_terminated_pods == Uncounted()
     assert [each.metadata.uid for each in entry.release] == ["a"]
 
@@ -57,5 +57,5 @@ def test_pods_that_run_when_a_job_fails_count_as_failed() -> None:
 def test_pod_that_vanished_after_it_was_noted_is_counted() -> None:
     noted = Uncounted(succeeded=("a",), failed=("b",))
     job = Job(status=JobStatus(succeeded=1, uncounted_terminated_pods=noted))
-    entry = note(job, [], ending=False, failing=False)
+    entry = note(job, [])
     assert (entry.status.succeeded, entry.status.failed) == (2, 1)

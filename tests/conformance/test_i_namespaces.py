@@ -1,0 +1,183 @@
+"""Namespaces: how they go, what holds them, and what each of them has."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest_asyncio
+
+from conformance.kubelet import LINGERING, READY
+from conformance.realm import until
+from conformance.target import causes
+from conformance.workshop import Workshop
+from unit.cluster.api import Plain, config_map, pod
+
+SPACES = "/api/v1/namespaces"
+HELD = "check.example.com/held"
+FINE = {
+    "NamespaceDeletionDiscoveryFailure": "All resources successfully discovered",
+    "NamespaceDeletionGroupVersionParsingFailure": "All legacy kube types successfully parsed",
+    "NamespaceDeletionContentFailure": (
+        "All content successfully deleted, may be waiting on finalization"
+    ),
+    "NamespaceContentRemaining": "All content successfully removed",
+    "NamespaceFinalizersRemaining": "All content-preserving finalizers finished",
+}
+
+
+class Space:
+    """A namespace that a check may do anything to."""
+
+    def __init__(self, workshop: Workshop) -> None:
+        self.workshop = workshop
+        self.name = f"{workshop.namespace}-x"
+        self.path = f"{SPACES}/{self.name}"
+
+    def inside(self, plural: str, name: str = "", api: str = "v1") -> str:
+        return self.workshop.elsewhere(self.name, plural, name, api)
+
+    async def get(self) -> Plain:
+        return await self.workshop.get(self.path)
+
+    async def until_gone(self) -> None:
+        async def gone() -> bool:
+            return (await self.workshop.send("GET", self.path)).status == 404
+
+        assert await until(gone) or await until(gone), await self.get()
+
+    async def conditions(self) -> dict[str, tuple[str, str]]:
+        found = (await self.get())["status"].get("conditions") or []
+        return {each["type"]: (each["status"], each["message"]) for each in found}
+
+
+@pytest_asyncio.fixture
+async def space(workshop: Workshop) -> AsyncIterator[Space]:
+    made = Space(workshop)
+    await workshop.create(SPACES, {"metadata": {"name": made.name}})
+    yield made
+    await workshop.send("DELETE", made.path)
+
+
+async def test_99_everything_in_a_namespace_goes_with_it(space: Space) -> None:
+    service: dict[str, Any] = {"metadata": {"name": "a"}, "spec": {"ports": [{"port": 80}]}}
+    await space.workshop.create(space.inside("services"), service)
+    await space.workshop.create(space.inside("configmaps"), config_map("a"))
+    marked = await space.workshop.delete(space.path)
+    assert marked["status"]["phase"] == "Terminating"
+    assert "deletionGracePeriodSeconds" not in marked["metadata"]
+    await space.until_gone()
+    for plural in ("services", "configmaps", "serviceaccounts"):
+        assert (await space.workshop.get(space.inside(plural)))["items"] == []
+
+
+async def test_100_pods_go_first(workshop: Workshop) -> None:
+    workshop.kubelet.let(LINGERING)
+    await workshop.create(workshop.path("pods"), pod("p"))
+    await workshop.until("pods", "p", lambda it: it["status"].get("phase") == "Running")
+    await workshop.create(workshop.path("configmaps"), config_map("a"))
+    await workshop.delete(f"{SPACES}/{workshop.namespace}")
+    await workshop.until("pods", "p", lambda it: "deletionTimestamp" in it["metadata"])
+    await workshop.quiet("pods")
+    await workshop.get(workshop.path("configmaps", "a"))
+    workshop.kubelet.let(READY)
+    await workshop.until_gone("configmaps", "a")
+
+
+async def test_101_nothing_is_made_in_a_namespace_that_is_going(space: Space) -> None:
+    path = space.inside("configmaps")
+    await space.workshop.create(path, config_map("a", finalizers=[HELD]))
+    await space.workshop.delete(space.path)
+    refused = await space.workshop.create(path, config_map("b"), code=403)
+    assert causes(refused) == [("metadata.namespace", "NamespaceTerminating")]
+    await space.workshop.merge(f"{path}/a", {"metadata": {"finalizers": None}})
+    await space.until_gone()
+
+
+async def test_102_own_finalizers_hold_a_namespace_that_is_empty(space: Space) -> None:
+    await space.workshop.merge(space.path, {"metadata": {"finalizers": [HELD]}})
+    await space.workshop.delete(space.path)
+
+    async def emptied() -> bool:
+        return "finalizers" not in (await space.get())["spec"]
+
+    assert await until(emptied)
+    told = {type: ("False", message) for type, message in FINE.items()}
+    assert await space.conditions() == told
+    await space.workshop.merge(space.path, {"metadata": {"finalizers": None}})
+    await space.until_gone()
+
+
+async def test_102_finalize_adds_what_holds_a_namespace(space: Space) -> None:
+    found = await space.get()
+    assert found["metadata"]["labels"] == {"kubernetes.io/metadata.name": space.name}
+    spec = {"finalizers": ["kubernetes", HELD]}
+    found = await space.workshop.put(f"{space.path}/finalize", {**found, "spec": spec})
+    assert found["spec"] == spec
+    await space.workshop.delete(space.path)
+
+    async def held() -> bool:
+        return bool((await space.get())["spec"] == {"finalizers": [HELD]})
+
+    assert await until(held)
+    await space.workshop.put(f"{space.path}/finalize", {**await space.get(), "spec": {}})
+    await space.until_gone()
+
+
+async def test_103_a_namespace_says_what_is_left_of_it(space: Space) -> None:
+    path = space.inside("configmaps")
+    for name in ("a", "b"):
+        await space.workshop.create(path, config_map(name, finalizers=[HELD]))
+    await space.workshop.delete(space.path)
+
+    async def told() -> bool:
+        return (await space.conditions()).get("NamespaceContentRemaining", ("", ""))[0] == "True"
+
+    assert await until(told)
+    expected = {type: ("False", message) for type, message in FINE.items()}
+    expected["NamespaceContentRemaining"] = (
+        "True",
+        "Some resources are remaining: configmaps. has 2 resource instances",
+    )
+    expected["NamespaceFinalizersRemaining"] = (
+        "True",
+        f"Some content in the namespace has finalizers remaining: {HELD} in 2 resource instances",
+    )
+    assert await space.conditions() == expected
+    for name in ("a", "b"):
+        await space.workshop.merge(f"{path}/{name}", {"metadata": {"finalizers": None}})
+    await space.until_gone()
+
+
+async def test_104_every_namespace_has_a_default_account(space: Space) -> None:
+    path = space.inside("serviceaccounts", "default")
+
+    async def uid() -> str:
+        reply = await space.workshop.send("GET", path)
+        found = await space.workshop.get(path) if reply.status == 200 else {"metadata": {}}
+        told: str = found["metadata"].get("uid", "")
+        return told
+
+    first = await until(uid)
+    assert first
+    await space.workshop.delete(path)
+    assert await until(uid, lambda found: found not in ("", first)) not in ("", first)
+
+
+async def test_104_every_namespace_has_the_certificate_to_trust(space: Space) -> None:
+    path = space.inside("configmaps", "kube-root-ca.crt")
+
+    async def data() -> dict[str, str]:
+        reply = await space.workshop.send("GET", path)
+        found: dict[str, str] = (
+            (await space.workshop.get(path))["data"] if reply.status == 200 else {}
+        )
+        return found
+
+    first = await until(data)
+    assert list(first) == ["ca.crt"]
+    assert first["ca.crt"].startswith("-----BEGIN CERTIFICATE-----")
+    await space.workshop.merge(path, {"data": {"ca.crt": "forged", "other": "x"}})
+    assert await until(data, lambda found: found == first) == first
+    await space.workshop.delete(path)
+    assert await until(data) == first
