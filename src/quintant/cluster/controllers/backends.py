@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import NamedTuple
 
-from quintant.api.core import Container, Pod, Service, ServicePort
+from quintant.api.core import Service, ServicePort
 from quintant.api.meta import ObjectReference
+from quintant.cluster.controllers.pods import ALWAYS, ContainerView, PodState, over, ready
 
 HEADLESS = "None"
 HEADLESS_LABEL = "service.kubernetes.io/headless"
 EXTERNAL_NAME = "ExternalName"
 SELECTOR_INDEX = "selector"
 """The index of services by one of the labels they select by."""
-_ENDED = ("Succeeded", "Failed")
 _TCP = "TCP"
 
 
@@ -36,13 +36,13 @@ class Port(NamedTuple):
 class Backend:
     """A pod as a service sees it."""
 
-    pod: Pod
+    pod: PodState
     ports: tuple[Port, ...]
     hostname: str = ""
 
     @property
     def serving(self) -> bool:
-        return self.pod.ready
+        return ready(self.pod)
 
     @property
     def terminating(self) -> bool:
@@ -70,16 +70,16 @@ def headless(service: Service) -> bool:
     return service.spec.cluster_ip == HEADLESS
 
 
-def backends(service: Service, pods: Iterable[Pod]) -> list[Backend]:
+def backends(service: Service, pods: Iterable[PodState]) -> list[Backend]:
     """The pods behind a service, by name."""
     found = [Backend(pod, tuple(_ports(service, pod)), _hostname(service, pod))
              for pod in pods if selected(service, pod)]  # fmt: skip
     return sorted(found, key=lambda backend: backend.pod.metadata.name)
 
 
-def selected(service: Service, pod: Pod) -> bool:
+def selected(service: Service, pod: PodState) -> bool:
     """Whether a pod is behind a service, ready or not."""
-    alive = bool(pod.status.pod_ip) and pod.status.phase not in _ENDED
+    alive = bool(pod.status.pod_ip) and not over(pod)
     here = pod.metadata.namespace == service.metadata.namespace
     return alive and here and service.spec.selector.items() <= pod.metadata.labels.items()
 
@@ -91,7 +91,7 @@ def selector_values(service: Service) -> Iterator[str]:
         yield f"{service.metadata.namespace}/{name}={value}"
 
 
-def label_values(pod: Pod) -> Iterator[str]:
+def label_values(pod: PodState) -> Iterator[str]:
     """Where the index has the services that may select a pod: under any of its labels."""
     for name, value in pod.metadata.labels.items():
         yield f"{pod.metadata.namespace}/{name}={value}"
@@ -108,14 +108,14 @@ def family_of(address: str) -> str:
     return f"IPv{ip_address(address).version}"
 
 
-def _ports(service: Service, pod: Pod) -> Iterator[Port]:
+def _ports(service: Service, pod: PodState) -> Iterator[Port]:
     for port in service.spec.ports:
         number = _target(port, pod)
         if number:
             yield Port(port.name, number, port.protocol or _TCP, port.app_protocol)
 
 
-def _target(port: ServicePort, pod: Pod) -> int:
+def _target(port: ServicePort, pod: PodState) -> int:
     """The pod's port behind a service's; 0 if the pod has none of that name."""
     wanted = port.target_port if port.target_port is not None else port.port
     if isinstance(wanted, int):
@@ -128,12 +128,12 @@ def _target(port: ServicePort, pod: Pod) -> int:
     return 0
 
 
-def _running(pod: Pod) -> Iterator[Container]:
+def _running(pod: PodState) -> Iterator[ContainerView]:
     """The containers that run as long as the pod does: sidecars are listed among the first."""
     yield from pod.spec.containers
-    yield from (each for each in pod.spec.init_containers if each.restart_policy == "Always")
+    yield from (each for each in pod.spec.init_containers if each.restart_policy == ALWAYS)
 
 
-def _hostname(service: Service, pod: Pod) -> str:
+def _hostname(service: Service, pod: PodState) -> str:
     ours = pod.spec.subdomain == service.metadata.name
     return pod.spec.hostname if ours else ""

@@ -14,7 +14,6 @@ from quintant.api.core import (
     EndpointPort,
     Endpoints,
     EndpointSubset,
-    Pod,
     Service,
 )
 from quintant.api.meta import ObjectMeta
@@ -29,6 +28,7 @@ from quintant.cluster.controllers.backends import (
     managed,
     selector_values,
 )
+from quintant.cluster.controllers.pods import PodState
 from quintant.runtime import when
 from quintant.runtime.context import Context, KeyContext
 from quintant.runtime.declaration import by_index
@@ -48,7 +48,7 @@ def declare(manager: Manager) -> None:
     (
         manager.controls(Service, name=NAME)
         .index(SELECTOR_INDEX, selector_values)
-        .watches(Pod, to=by_index(SELECTOR_INDEX, label_values))
+        .watches(PodState, to=by_index(SELECTOR_INDEX, label_values))
         .watches(Endpoints, to=lambda obj: (obj.key,))
         .uses(Endpoints, "create", "patch")
         .reconcile(reconcile)
@@ -66,7 +66,7 @@ async def reconcile(service: Service, ctx: Context[Service]) -> None:
     """Make the Endpoints of a service list the pods behind it."""
     if service.deleting or not managed(service):
         return
-    found = backends(service, await ctx.client.list(Pod, service.metadata.namespace))
+    found = backends(service, await ctx.client.list(PodState, service.metadata.namespace))
     await ctx.apply(endpoints(service, found))
 
 

@@ -6,7 +6,7 @@ probably gone. Slices are the service's, and go with it.
 
 from __future__ import annotations
 
-from quintant.api.core import Node, Pod, Service
+from quintant.api.core import Service
 from quintant.api.discovery import SERVICE_LABEL, EndpointSlice
 from quintant.cluster.controllers.backends import (
     SELECTOR_INDEX,
@@ -16,6 +16,8 @@ from quintant.cluster.controllers.backends import (
     managed,
     selector_values,
 )
+from quintant.cluster.controllers.nodes.views import NodeState
+from quintant.cluster.controllers.pods import PodState
 from quintant.cluster.controllers.slices import MANAGER, MANAGER_LABEL, lost, plan
 from quintant.cluster.objects import generated
 from quintant.runtime.context import Context
@@ -35,8 +37,8 @@ def declare(manager: Manager) -> None:
         manager.controls(Service, name=NAME)
         .index(SELECTOR_INDEX, selector_values)
         .owns(EndpointSlice)
-        .watches(Pod, to=by_index(SELECTOR_INDEX, label_values))
-        .watches(Node, to=lambda node: ())
+        .watches(PodState, to=by_index(SELECTOR_INDEX, label_values))
+        .watches(NodeState, to=lambda node: ())
         .reconcile(reconcile)
     )
 
@@ -46,8 +48,8 @@ async def reconcile(service: Service, ctx: Context[Service]) -> Result | None:
     if service.deleting or not managed(service):
         return None
     client, namespace = ctx.client, service.metadata.namespace
-    found = backends(service, await client.list(Pod, namespace))
-    nodes = {node.metadata.name: node for node in await client.list(Node)}
+    found = backends(service, await client.list(PodState, namespace))
+    nodes = {node.metadata.name: node for node in await client.list(NodeState)}
     mine = {SERVICE_LABEL: service.metadata.name, MANAGER_LABEL: MANAGER}
     existing = await client.list(EndpointSlice, namespace, labels=mine)
     missing = lost(service, found, nodes)

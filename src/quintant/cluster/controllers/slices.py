@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from quintant.api.core import Node, Service
+from quintant.api.core import Service
 from quintant.api.discovery import (
     SERVICE_LABEL,
     Endpoint,
@@ -20,6 +20,7 @@ from quintant.api.discovery import (
 )
 from quintant.api.meta import ObjectMeta
 from quintant.cluster.controllers.backends import Backend, labels
+from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.runtime.object import replace
 from quintant.runtime.owner import owned
 
@@ -44,7 +45,7 @@ class Plan:
 def plan(
     service: Service,
     found: Iterable[Backend],
-    nodes: Mapping[str, Node],
+    nodes: Mapping[str, NodeState],
     existing: Sequence[EndpointSlice],
 ) -> Plan:
     """What brings the slices of a service in line with the pods behind it."""
@@ -61,7 +62,9 @@ def plan(
     return Plan(changed, tuple(each for name, each in known.items() if name not in kept))
 
 
-def lost(service: Service, found: Iterable[Backend], nodes: Mapping[str, Node]) -> list[Backend]:
+def lost(
+    service: Service, found: Iterable[Backend], nodes: Mapping[str, NodeState]
+) -> list[Backend]:
     """The backends that cannot be listed because nobody knows their node."""
     if service.spec.publish_not_ready_addresses:
         return []
@@ -69,7 +72,7 @@ def lost(service: Service, found: Iterable[Backend], nodes: Mapping[str, Node]) 
 
 
 def _wanted(
-    service: Service, found: Iterable[Backend], nodes: Mapping[str, Node], family: str
+    service: Service, found: Iterable[Backend], nodes: Mapping[str, NodeState], family: str
 ) -> dict[_Ports, _Wanted]:
     """The endpoints of one family by their ports, each by its address and pod."""
     groups: dict[_Ports, _Wanted] = {}
@@ -86,7 +89,7 @@ def _wanted(
 
 
 def _endpoint(
-    service: Service, backend: Backend, address: str, nodes: Mapping[str, Node]
+    service: Service, backend: Backend, address: str, nodes: Mapping[str, NodeState]
 ) -> Endpoint:
     node = nodes.get(backend.pod.spec.node_name)
     ready = backend.serving and not backend.terminating

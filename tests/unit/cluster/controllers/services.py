@@ -18,6 +18,8 @@ from quintant.api.core import (
     ServiceSpec,
 )
 from quintant.api.meta import Condition, ObjectMeta
+from quintant.cluster.controllers.pods import PodState
+from quintant.runtime import codec
 from quintant.testing import InProcessCluster, named
 
 NODE = "local"
@@ -64,3 +66,8 @@ def node(name: str = NODE, **labels: str) -> Node:
 async def started(cluster: InProcessCluster, made: Pod) -> Pod:
     """Create a pod, and say that it is as the test wants it."""
     return await cluster.client.set_status(await cluster.create(made), made.status)
+
+
+def seen(made: Pod) -> PodState:
+    """A pod as controllers see it."""
+    return codec.decode(PodState, codec.encode_object(made))

@@ -18,7 +18,7 @@ from quintant.cluster.controllers.endpoints import CAPACITY_ANNOTATION, MOST
 from quintant.runtime.manager import Manager
 from quintant.runtime.object import replace
 from quintant.testing import InProcessCluster, named
-from unit.cluster.controllers.services import pod, service, started
+from unit.cluster.controllers.services import pod, seen, service, started
 
 
 @pytest.fixture(autouse=True)
@@ -107,7 +107,8 @@ def test_endpoints_have_a_limit_and_say_so() -> None:
     svc = service()
     svc = replace(svc, spec=replace(svc.spec, ip_families=("IPv4",)))
     many = [pod(f"p{at:05}", f"10.0.{at // 200}.{at % 200}", ready=at > 0) for at in range(1001)]
-    made = endpoints.endpoints(svc, backends(svc, many))
+    found = backends(svc, map(seen, many))
+    made = endpoints.endpoints(svc, found)
     ((ready, others, _),) = shown(made)
     assert (len(ready), len(others)) == (MOST, 0)
     assert made.metadata.annotations == {CAPACITY_ANNOTATION: "truncated"}

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.api.core import ContainerPort, Pod, Service, ServicePort
+from quintant.api.core import ContainerPort, Service, ServicePort
 from quintant.api.discovery import EndpointSlice
 from quintant.cluster.controllers.backends import backends
+from quintant.cluster.controllers.nodes.views import NodeState
+from quintant.cluster.controllers.pods import PodState
 from quintant.cluster.controllers.slices import MOST, plan
 from quintant.runtime.object import replace
-from unit.cluster.controllers.services import NODE, node, pod, service
+from unit.cluster.controllers.services import NODE, node, pod, seen, service
 
-NODES = {NODE: node()}
+NODES = {NODE: NodeState(metadata=node().metadata)}
 
 
 def stored(svc: Service, families: tuple[str, ...] = ("IPv4",)) -> Service:
@@ -22,16 +24,16 @@ def stored(svc: Service, families: tuple[str, ...] = ("IPv4",)) -> Service:
     return replace(svc, metadata=meta, spec=replace(svc.spec, ip_families=families))
 
 
-def pods(*numbers: int) -> list[Pod]:
+def pods(*numbers: int) -> list[PodState]:
     return [
         replace(made, metadata=replace(made.metadata, uid=str(at)))
         for at in numbers
-        for made in [pod(f"p{at:05}", f"10.0.{at // 250}.{at % 250 + 1}")]
+        for made in [seen(pod(f"p{at:05}", f"10.0.{at // 250}.{at % 250 + 1}"))]
     ]
 
 
 def settled(
-    svc: Service, members: Sequence[Pod], existing: Sequence[EndpointSlice] = ()
+    svc: Service, members: Sequence[PodState], existing: Sequence[EndpointSlice] = ()
 ) -> list[EndpointSlice]:
     """The slices after a plan was carried out."""
     planned = plan(svc, backends(svc, members), NODES, existing)
@@ -77,7 +79,7 @@ def test_pods_whose_named_port_differs_are_in_slices_of_their_own() -> None:
     one = pod("one", ports=(ContainerPort(name="http", container_port=1000),))
     two = pod("two", "10.0.0.2", ports=(ContainerPort(name="http", container_port=2000),))
     none = pod("none", "10.0.0.3")
-    slices = settled(svc, [one, two, none])
+    slices = settled(svc, [seen(one), seen(two), seen(none)])
     found = {listed([each])[0]: [p.port for p in each.ports or ()] for each in slices}
     assert found == {"one": [1000], "two": [2000], "none": []}
 
