@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
-from conformance.workshop import Workshop
+from conformance.workshop import POLL_SECONDS, Workshop
 from unit.cluster.api import Plain
 
 APPS = "apps/v1"
+ATTEMPTS = 200
 
 
 def template(name: str, image: str = "one", **spec: Any) -> Plain:
@@ -49,6 +51,14 @@ def reasons(obj: Plain) -> dict[str, str]:
     return {name: reason for name, _, reason, _ in conditions(obj)}
 
 
-async def told(workshop: Workshop, name: str) -> list[tuple[str, str]]:
-    """Reason and message of every event about an object, in the order of telling."""
-    return [(event["reason"], event["message"]) for event in await workshop.events(name)]
+async def told(workshop: Workshop, name: str, reason: str, count: int) -> list[str]:
+    """What events with a reason say of an object, once so many are there, in their order.
+
+    They are written behind the back of what they tell of, and may take a moment.
+    """
+    for _ in range(ATTEMPTS):
+        events = await workshop.events(name, reason)
+        if len(events) >= count:
+            break
+        await asyncio.sleep(POLL_SECONDS)
+    return [event["message"] for event in events]

@@ -1,14 +1,13 @@
-"""Deployments, ReplicaSets and StatefulSets.
+"""Deployments, ReplicaSets, StatefulSets and DaemonSets, and the revisions of the latter two.
 
 Their pod templates are opaque: a rollout carries every field, known to us or not. Make one with
-`Opaque.of(PodTemplate(...))`.
+`Opaque.of(PodTemplate(...))`, and a claim template with `Opaque.of(ClaimTemplate(...))`.
 """
 
 from __future__ import annotations
 
 from quintant.api.meta import Condition, LabelSelector
 from quintant.api.quantity import IntOrString
-from quintant.api.volume import ClaimTemplate
 from quintant.runtime.object import Model, Object, Opaque
 from quintant.runtime.resource import resource
 
@@ -120,6 +119,12 @@ class ClaimRetention(Model):
     when_scaled: str = ""
 
 
+class Ordinals(Model):
+    """From where on pods are numbered."""
+
+    start: int = 0
+
+
 class StatefulSetSpec(Model):
     """How many numbered pods, each with claims of its own."""
 
@@ -127,12 +132,13 @@ class StatefulSetSpec(Model):
     template: Opaque = NO_TEMPLATE
     service_name: str = ""
     replicas: int | None = None
-    volume_claim_templates: tuple[ClaimTemplate, ...] = ()
+    volume_claim_templates: tuple[Opaque, ...] = ()
     pod_management_policy: str = ""
     update_strategy: StatefulSetStrategy = StatefulSetStrategy()
     persistent_volume_claim_retention_policy: ClaimRetention | None = None
     min_ready_seconds: int = 0
     revision_history_limit: int | None = None
+    ordinals: Ordinals | None = None
 
 
 class StatefulSetStatus(Model):
@@ -146,6 +152,7 @@ class StatefulSetStatus(Model):
     available_replicas: int = 0
     current_revision: str = ""
     update_revision: str = ""
+    collision_count: int | None = None
     conditions: tuple[Condition, ...] = ()
 
 
@@ -155,3 +162,58 @@ class StatefulSet(Object):
 
     spec: StatefulSetSpec = StatefulSetSpec()
     status: StatefulSetStatus = StatefulSetStatus()
+
+
+class DaemonRollout(Model):
+    """How fast a DaemonSet replaces its pods."""
+
+    max_unavailable: IntOrString | None = None
+    max_surge: IntOrString | None = None
+
+
+class DaemonSetStrategy(Model):
+    """RollingUpdate or OnDelete."""
+
+    type: str = ""
+    rolling_update: DaemonRollout | None = None
+
+
+class DaemonSetSpec(Model):
+    """A pod for every node that its template fits."""
+
+    selector: LabelSelector = LabelSelector()
+    template: Opaque = NO_TEMPLATE
+    update_strategy: DaemonSetStrategy = DaemonSetStrategy()
+    min_ready_seconds: int = 0
+    revision_history_limit: int | None = None
+
+
+class DaemonSetStatus(Model):
+    """On how many nodes its pods are, should be, and should not be."""
+
+    current_number_scheduled: int = 0
+    number_misscheduled: int = 0
+    desired_number_scheduled: int = 0
+    number_ready: int = 0
+    observed_generation: int = 0
+    updated_number_scheduled: int = 0
+    number_available: int = 0
+    number_unavailable: int = 0
+    collision_count: int | None = None
+    conditions: tuple[Condition, ...] = ()
+
+
+@resource(group="apps", version="v1", status=True)
+class DaemonSet(Object):
+    """One pod on every node, or on some."""
+
+    spec: DaemonSetSpec = DaemonSetSpec()
+    status: DaemonSetStatus = DaemonSetStatus()
+
+
+@resource(group="apps", version="v1")
+class ControllerRevision(Object):
+    """What a StatefulSet or DaemonSet once was: a patch that makes it so again."""
+
+    data: Opaque = NO_TEMPLATE
+    revision: int = 0

@@ -20,6 +20,7 @@ from quintant.cluster.controllers import (
     nodes,
     podgc,
     replicaset,
+    statefulset,
     ttl,
 )
 from quintant.runtime.manager import Manager
@@ -38,6 +39,7 @@ DECLARATIONS: tuple[Callable[[Manager], None], ...] = (
     nodes.declare,
     podgc.declare,
     replicaset.declare,
+    statefulset.declare,
     ttl.declare,
 )
 """The `declare` of every module, in alphabetical order."""

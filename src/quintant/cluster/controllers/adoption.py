@@ -63,10 +63,12 @@ def selecting(controller: Selector) -> Iterable[str]:
 
 def labelled(child: Object) -> Iterable[str]:
     """What those who may adopt a child are filed under; nothing if it has a controller."""
-    if controller_of(child) is None:
-        yield _label(child)
-        for label in child.metadata.labels.items():
-            yield _label(child, *label)
+    return () if controller_of(child) else selectable(child)
+
+
+def selectable(child: Object) -> Iterable[str]:
+    """What those whose selector may match an object are filed under."""
+    return (_label(child), *(_label(child, *label) for label in child.metadata.labels.items()))
 
 
 def claim(selector: LabelSelector, mine: Iterable[C], orphans: Iterable[C]) -> Claims[C]:

@@ -1,0 +1,142 @@
+"""The history of a workload, kept in ControllerRevisions: what its template was, and when.
+
+A revision holds the template as a patch that makes the workload what it was. A template that comes
+back gets its old revision with the next number. What no pod has and nobody needs for going back
+is forgotten, the oldest first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from quintant.api.apps import ControllerRevision
+from quintant.cluster.controllers.templates import opened, short_hash
+from quintant.runtime.context import Context
+from quintant.runtime.errors import AlreadyExists
+from quintant.runtime.object import Object, ObjectMeta, Opaque, replace
+from quintant.runtime.owner import controller_of, owned
+
+HASH = "controller-revision-hash"
+"""The label by which a pod tells its revision, and that of a DaemonSet its hash."""
+STATEFUL_HASH = "controller.kubernetes.io/hash"
+PREFIX_LENGTH = 223
+"""Characters of the owner's name in a revision's, so that a hash fits behind it."""
+_REMEMBERED = 1024
+_REPLACE = {"$patch": "replace"}
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The revision of a template, and how many names were taken by others before it got one."""
+
+    revision: ControllerRevision
+    collisions: int | None
+
+
+def in_order(revisions: Iterable[ControllerRevision]) -> list[ControllerRevision]:
+    """Revisions by number, the first one first."""
+    return sorted(revisions, key=_age)
+
+
+def template_of(revision: ControllerRevision) -> Opaque:
+    """The template that a revision holds."""
+    return _restored(revision.data)
+
+
+@lru_cache(_REMEMBERED)
+def patch_of(template: Opaque) -> Opaque:
+    """The patch that puts a template back."""
+    value = {"spec": {"template": {**template.value, **_REPLACE}}}
+    return Opaque(msgspec.json.encode(value, order="sorted"))
+
+
+def same(revisions: Iterable[ControllerRevision], template: Opaque) -> list[ControllerRevision]:
+    """The revisions that hold a template, by number."""
+    wanted = patch_of(template)
+    return in_order(each for each in revisions if _sorted(each.data) == wanted)
+
+
+async def record(
+    ctx: Context[Any],
+    template: Opaque,
+    revisions: Sequence[ControllerRevision],
+    collisions: int | None,
+    label: str,
+) -> Recorded:
+    """The revision of the owner's template, with the highest number; made if there is none.
+
+    `label` carries its hash. A hash whose name is taken by another revision counts as a collision.
+    """
+    known = same(revisions, template)
+    others = [each.revision for each in revisions if not known or each is not known[-1]]
+    number = 1 + max(others, default=0)
+    if known:
+        last = known[-1]
+        numbered = replace(last, revision=max(last.revision, number))
+        return Recorded(await ctx.client.patch(numbered, since=last), collisions)
+    while True:
+        wanted = _made(ctx.obj, template, number, collisions, label)
+        try:
+            return Recorded(await ctx.client.create(wanted), collisions)
+        except AlreadyExists:
+            there = await ctx.client.find(ControllerRevision, *wanted.key, live=True)
+            if there is not None and _ours(there, ctx.obj) and same([there], template):
+                return Recorded(there, collisions)
+            collisions = (collisions or 0) + 1
+
+
+def forgotten(
+    revisions: Iterable[ControllerRevision], alive: Collection[str], limit: int | None
+) -> list[ControllerRevision]:
+    """The revisions that go: beyond the limit, and without a name or hash that is `alive`."""
+    past = [each for each in in_order(revisions) if not _marks(each) & set(alive)]
+    return past[: len(past) - limit] if limit is not None and limit < len(past) else []
+
+
+def _marks(revision: ControllerRevision) -> set[str]:
+    labels = revision.metadata.labels
+    return {revision.metadata.name, *filter(None, (labels.get(HASH), labels.get(STATEFUL_HASH)))}
+
+
+def _made(
+    owner: Object, template: Opaque, number: int, collisions: int | None, label: str
+) -> ControllerRevision:
+    data = patch_of(template)
+    name, meta = short_hash(data.raw, collisions), owner.metadata
+    made = ControllerRevision(
+        metadata=ObjectMeta(
+            name=f"{meta.name[:PREFIX_LENGTH]}-{name}",
+            namespace=meta.namespace,
+            labels={**opened(template).metadata.labels, label: name},
+            annotations=meta.annotations,
+        ),
+        data=data,
+        revision=number,
+    )
+    return owned(made, by=owner)
+
+
+def _ours(revision: ControllerRevision, owner: Object) -> bool:
+    held = controller_of(revision)
+    return held is not None and held.uid == owner.metadata.uid
+
+
+def _age(revision: ControllerRevision) -> tuple[int, str, str]:
+    meta = revision.metadata
+    return revision.revision, meta.creation_timestamp or "", meta.name
+
+
+@lru_cache(_REMEMBERED)
+def _sorted(data: Opaque) -> Opaque:
+    return Opaque(msgspec.json.encode(data.value, order="sorted"))
+
+
+@lru_cache(_REMEMBERED)
+def _restored(data: Opaque) -> Opaque:
+    template = data.value["spec"]["template"]
+    return Opaque.of({key: value for key, value in template.items() if key not in _REPLACE})

@@ -1,0 +1,41 @@
+"""The StatefulSet controller: numbered pods, each with a name and claims of its own.
+
+members   which pod has which number, and what has to happen next
+identity  what a pod and its claims look like
+retention whether claims outlive their pods and their set
+status    counts and revisions
+reconcile reads, decides by these, writes
+"""
+
+from __future__ import annotations
+
+from quintant.api.apps import ControllerRevision, StatefulSet
+from quintant.api.core import PersistentVolumeClaim
+from quintant.cluster.controllers.adoption import (
+    ORPHANS,
+    SELECTORS,
+    labelled,
+    orphaned,
+    selectable,
+    selecting,
+)
+from quintant.cluster.controllers.pods import PodState
+from quintant.cluster.controllers.statefulset.reconcile import reconcile
+from quintant.runtime.declaration import by_index
+from quintant.runtime.manager import Manager
+
+NAME = "statefulset-controller"
+
+
+def declare(manager: Manager) -> None:
+    """Add the controller to a manager."""
+    (
+        manager.controls(StatefulSet, name=NAME)
+        .index(SELECTORS, selecting)
+        .owns(PodState, index={ORPHANS: orphaned})
+        .owns(ControllerRevision, index={ORPHANS: orphaned})
+        .watches(PodState, to=by_index(SELECTORS, labelled))
+        .watches(PersistentVolumeClaim, to=by_index(SELECTORS, selectable))
+        .uses(PersistentVolumeClaim, "create", "patch")
+        .reconcile(reconcile)
+    )
