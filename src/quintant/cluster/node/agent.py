@@ -13,6 +13,7 @@ import asyncio
 import math
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from datetime import timedelta
+from signal import SIGKILL, SIGTERM
 from typing import Any
 
 from quintant.api.core import (
@@ -53,6 +54,8 @@ RETRY_SECONDS = 2.0
 """How soon a volume that could not be set up is tried again; changes come sooner."""
 FORCED_SECONDS = 2.0
 """What the programs of a pod get that is gone from the API already."""
+GOODBYE_SECONDS = 3.0
+"""What programs have to end in when the whole node does."""
 FINISHED = ("Succeeded", "Failed")
 OVERDUE = "Pod was active on the node longer than the specified deadline"
 
@@ -132,6 +135,22 @@ class Agent:
             why = state.waiting.reason if state.waiting else ""
             raise Absent(f'container "{container}" in pod "{name}" is waiting to start: {why}')
         return read_journal(journal, wish)
+
+    async def close(self) -> None:
+        """End every program, first as it wishes, then by force; remove every folder."""
+        self.closed = True
+        running = [each for box in self.sandboxes() for each in box.running.values()]
+        for number in (SIGTERM, SIGKILL):
+            tasks = [each.attending for each in running if each.attending is not None]
+            for each in running:
+                if each.attending is not None and not each.attending.done():
+                    each.process.signal(number)
+            if tasks:
+                await asyncio.wait(tasks, timeout=GOODBYE_SECONDS)
+        for each in running:
+            each.abandon()
+        for box in self.sandboxes():
+            box.close()
 
     async def _tend(self, pod: Pod, ctx: KeyContext) -> float:
         place = self.places.get(pod.metadata.uid)

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from signal import SIGKILL, SIGTERM
+from signal import SIGKILL
 
 from quintant.cluster.node.addresses import HOST, Addresses, reserved
 from quintant.cluster.node.agent import Agent
@@ -37,8 +37,6 @@ from quintant.runtime.logs import get_logger
 from quintant.runtime.manager import Manager
 
 GROUPS = ("system:nodes",)
-GOODBYE_SECONDS = 3.0
-"""What programs have to end in when the whole node does."""
 INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
 """What programs get of our environment; the rest may hold secrets of whoever started us."""
 
@@ -106,22 +104,7 @@ async def local_node(
             )
         finally:
             sampling.cancel()
-            await farewell(agent)
-
-
-async def farewell(agent: Agent) -> None:
-    """End every program: first as they wish, then by force."""
-    agent.closed = True
-    running = [each for sandbox in agent.sandboxes() for each in sandbox.running.values()]
-    tasks = [each.attending for each in running if each.attending is not None]
-    for number in (SIGTERM, SIGKILL):
-        for each in running:
-            if each.attending is not None and not each.attending.done():
-                each.process.signal(number)
-        if tasks:
-            await asyncio.wait(tasks, timeout=GOODBYE_SECONDS)
-    for each in running:
-        each.abandon()
-    for pid in marked(AGENT, agent.ground.mark):
-        with suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, SIGKILL)
+            await agent.close()
+            for pid in marked(AGENT, sign):
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, SIGKILL)
