@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
+from quintant.cluster.admission.answer import Answer, Bad, read_answer
 from quintant.cluster.admission.dialing import Dialer, Letter, Unreachable
 from quintant.cluster.admission.hook import Client, Hook
-from quintant.cluster.admission.review import Answer, Bad, encode_review, read_answer
+from quintant.cluster.admission.review import encode_review
 from quintant.cluster.admission.services import locate
 from quintant.cluster.catalog import Plain
 from quintant.cluster.problems import Problem, internal

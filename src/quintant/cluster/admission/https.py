@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 import ssl
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -55,9 +56,13 @@ class HttpsDialer:
                 body = await response.content.read(ANSWER_BYTES)
                 while piece := await response.content.read(ANSWER_BYTES - len(body)):
                     body += piece
-                return Reply(response.status, body, dict(response.headers))
+                return Reply(response.status, body, _lowered(response.headers))
         except (aiohttp.ClientError, OSError) as error:
             raise Unreachable(f'Post "{letter.url}": {_why(error, letter)}') from None
+
+
+def _lowered(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
 
 
 def _target(letter: Letter) -> tuple[str, dict[str, Any]]:

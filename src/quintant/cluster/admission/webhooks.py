@@ -14,12 +14,13 @@ from typing import Any
 import msgspec
 
 from quintant.cluster import wire
+from quintant.cluster.admission.answer import Answer, denial
 from quintant.cluster.admission.attributes import Attributes
 from quintant.cluster.admission.calling import Caller, Failed
 from quintant.cluster.admission.hook import Hook
 from quintant.cluster.admission.matching import Matcher
 from quintant.cluster.admission.registry import Concern
-from quintant.cluster.admission.review import Answer, denial, request_of
+from quintant.cluster.admission.review import request_of
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.fitting import Mistyped
 from quintant.cluster.jsonpatch import apply_patch

@@ -1,0 +1,202 @@
+"""The answer: what is made of what a webhook sends back.
+
+Anything that is not an answer to the very question is `Bad`; the texts are a real server's.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from binascii import Error as NotBase64
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from quintant.cluster.admission.hook import REVIEWS
+from quintant.cluster.admission.review import GROUP, KIND
+from quintant.cluster.catalog import Plain
+from quintant.cluster.problems import Problem
+from quintant.runtime.client.transport import Reply
+
+JSON_PATCH = "JSONPatch"
+BAD_REQUEST = 400
+_SCHEME = 'in scheme "pkg/runtime/scheme.go:111"'
+_NO_OBJECT = (
+    "json: cannot unmarshal string into Go value of type struct { APIVersion string "
+    '"json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+)
+_STATUS_TEXTS = {
+    400: "the server rejected our request for an unknown reason",
+    401: "the server has asked for the client to provide credentials",
+    404: "the server could not find the requested resource",
+    405: "the server does not allow this method on the requested resource",
+    409: "the server reported a conflict",
+    422: "the server rejected our request due to an error in our request",
+    429: "the server has received too many requests and has asked us to try again later",
+    503: "the server is currently unable to handle the request",
+}
+
+
+class Bad(Exception):
+    """What came back is no answer."""
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """Why a webhook does not allow a change, as far as it says."""
+
+    message: str = ""
+    reason: str = ""
+    code: int = 0
+    details: dict[str, Any] | None = None
+
+
+NO_REASON = Refusal()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A webhook's word."""
+
+    allowed: bool
+    status: Refusal = NO_REASON
+    patch: tuple[Plain, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def read_answer(reply: Reply, version: str, uid: str, *, mutating: bool) -> Answer:
+    """The answer in a reply; Bad if there is none."""
+    review = _document(reply)
+    _check_kind(review, version)
+    response = review.get("response")
+    if response is None:
+        raise Bad("received invalid webhook response: webhook response was absent")
+    return _answer(response, version, review, uid, mutating=mutating)
+
+
+def denial(name: str, refusal: Refusal) -> Problem:
+    """What the author of a change is told when a webhook does not allow it."""
+    text, why = f'admission webhook "{name}" denied the request', refusal.message or refusal.reason
+    message = f"{text}: {why}" if why else f"{text} without explanation"
+    return Problem(max(refusal.code, BAD_REQUEST), refusal.reason, message, refusal.details)
+
+
+def _document(reply: Reply) -> Plain:
+    if not 200 <= reply.status < 300:
+        raise _failed(_refusal(reply))
+    if not reply.body:
+        media = reply.headers.get("content-type", "")
+        text = f"0-length response with status code: {reply.status} and content type: {media}"
+        raise _failed(text)
+    try:
+        document = msgspec.json.decode(reply.body)
+    except (msgspec.DecodeError, RecursionError):
+        # A real server takes what is no JSON for YAML, and most texts are a string there.
+        document = None
+    if not isinstance(document, dict):
+        raise _failed(f"couldn't get version/kind; json parse error: {_NO_OBJECT}")
+    return document
+
+
+def _check_kind(review: Plain, version: str) -> None:
+    """The review has to be one, of the version that was sent, or not say what it is."""
+    said, kind = review.get("apiVersion") or "", review.get("kind") or ""
+    if not said and not kind:
+        return
+    group, _, found = said.rpartition("/")
+    if kind != KIND or group != GROUP or found not in REVIEWS:
+        raise _failed(f'no kind "{kind}" is registered for version "{said}" {_SCHEME}')
+    if found != version:
+        here, there = f"({found}.{KIND})", f"({version}.{KIND})"
+        raise _failed(f"converting {here} to {there}: unknown conversion")
+
+
+def _answer(response: Any, version: str, review: Plain, uid: str, *, mutating: bool) -> Answer:
+    found = _typed(response)
+    if version == "v1":
+        _check_response(found, review, uid, mutating=mutating)
+    patch = _operations(found) if mutating and found.allowed else ()
+    return Answer(found.allowed, found.status, patch, found.warnings)
+
+
+def _operations(found: _Response) -> tuple[Plain, ...]:
+    """The operations of a patch."""
+    if not found.patch:
+        return ()
+    try:
+        patch = msgspec.json.decode(found.patch, type=tuple[dict[str, Any], ...])
+    except msgspec.ValidationError:
+        text = "json: cannot unmarshal object into Go value of type jsonpatch.Patch"
+        raise Bad(f"received undecodable patch in webhook response: {text}") from None
+    except msgspec.DecodeError as error:
+        raise Bad(f"received undecodable patch in webhook response: {error}") from None
+    if patch and found.patch_type not in (None, JSON_PATCH):
+        raise Bad(f'unsupported patch type "{found.patch_type}"')
+    return patch
+
+
+class _Response(msgspec.Struct, frozen=True, rename="camel"):
+    uid: str = ""
+    allowed: bool = False
+    status: Refusal = NO_REASON
+    patch: bytes = b""
+    patch_type: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def _typed(response: Any) -> _Response:
+    try:
+        told = _present(response)
+        patch = b64decode(told.pop("patch", ""), validate=True)
+        return msgspec.structs.replace(msgspec.convert(told, _Response), patch=patch)
+    except NotBase64:
+        raise _failed("illegal base64 data at input byte 0") from None
+    except (msgspec.ValidationError, AttributeError, TypeError) as error:
+        raise _failed(f"json: cannot unmarshal AdmissionResponse: {error}") from None
+
+
+def _present(value: Any) -> Any:
+    """A document without its nulls, which mean the same as nothing."""
+    if not isinstance(value, dict):
+        return value
+    return {key: _present(each) for key, each in value.items() if each is not None}
+
+
+def _check_response(found: _Response, review: Plain, uid: str, *, mutating: bool) -> None:
+    if not review.get("kind"):
+        expected = f"{GROUP}/v1, Kind={KIND}"
+        raise _invalid(f"expected webhook response of {expected}, got /, Kind=")
+    if found.uid != uid:
+        raise _invalid(f'expected response.uid="{uid}", got "{found.uid}"')
+    if not mutating:
+        if found.patch:
+            raise _invalid("validating webhook may not return response.patch")
+        if found.patch_type is not None:
+            raise _invalid("validating webhook may not return response.patchType")
+        return
+    if found.patch and found.patch_type is None:
+        raise _invalid("webhook returned response.patch but not response.patchType")
+    if not found.patch and found.patch_type is not None:
+        raise _invalid("webhook returned response.patchType but not response.patch")
+
+
+def _refusal(reply: Reply) -> str:
+    """Why a reply is no answer, as a client of Go would say it."""
+    try:
+        status = msgspec.json.decode(reply.body)
+    except (msgspec.DecodeError, RecursionError):
+        status = None
+    if isinstance(status, dict) and status.get("kind") == "Status" and status.get("message"):
+        return str(status["message"])
+    if reply.status in _STATUS_TEXTS:
+        return _STATUS_TEXTS[reply.status]
+    text = reply.body.decode(errors="replace").strip()
+    shown = msgspec.json.encode(text).decode() if text else '"unknown"'
+    return f"an error on the server ({shown}) has prevented the request from succeeding"
+
+
+def _failed(why: str) -> Bad:
+    return Bad(f"failed to call webhook: {why}")
+
+
+def _invalid(why: str) -> Bad:
+    return Bad(f"received invalid webhook response: {why}")
