@@ -15,7 +15,7 @@ from quintant.api.core import PodTerm
 from quintant.api.meta import LabelSelector
 from quintant.cluster.scheduler.demand import Demand, demand
 from quintant.cluster.scheduler.room import Guest, Room
-from quintant.cluster.scheduler.terms import selector
+from quintant.cluster.scheduler.terms import PREFER_NO_SCHEDULE, selector
 from quintant.cluster.scheduler.views import NodeView, PodView
 from quintant.cluster.selectors import Selector
 from quintant.runtime.object import Object
@@ -62,6 +62,8 @@ class Board:
         self.rooms: dict[str, Room] = {}
         self.open: list[Room] = []
         """The rooms of nodes that exist, in the order of their names."""
+        self.advised = False
+        """Whether some taint only advises against its node."""
         self.layout = 0
         """Grows when nodes, their labels or their taints change."""
         self.eased = 0
@@ -78,7 +80,10 @@ class Board:
         self, nodes: Iterable[NodeView], pods: Iterable[PodView], namespaces: Iterable[Object] = ()
     ) -> None:
         """Take in the present state of the caches."""
+        before = self.layout
         self._sync_nodes({node.metadata.name: node for node in nodes})
+        if self.layout != before:
+            self._arrange()
         self._sync_pods({pod.metadata.uid: pod for pod in pods})
         spaces = {space.metadata.name: space.metadata.labels for space in namespaces}
         if spaces != self._spaces:
@@ -155,7 +160,11 @@ class Board:
         self.eased += 1
         if new is None and not room.guests:
             del self.rooms[name]
+
+    def _arrange(self) -> None:
         self.open = [room for _, room in sorted(self.rooms.items()) if room.node is not None]
+        taints = (taint for room in self.open if room.node for taint in room.node.spec.taints)
+        self.advised = any(taint.effect == PREFER_NO_SCHEDULE for taint in taints)
 
     def _sync_pods(self, pods: dict[str, PodView]) -> None:
         known = self._pods

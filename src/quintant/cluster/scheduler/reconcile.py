@@ -35,6 +35,7 @@ from quintant.runtime.context import KeyContext
 from quintant.runtime.errors import Conflict, NotFound, QuintantError
 from quintant.runtime.object import Metadata, Request, replace
 from quintant.runtime.result import Result
+from quintant.runtime.watch.caches import Caches
 
 ROUND = 64
 """Pods decided on before anything else has its turn."""
@@ -72,7 +73,7 @@ class Scheduler:
         self._stored: dict[str, str] = {}
 
     async def __call__(self, request: Request, ctx: KeyContext) -> Result | None:
-        await self._read(ctx)
+        self._read(ctx)
         storage = _storage(ctx)
         turn = self.pending.ready(monotonic(), self.board.eased)
         decided = [self.decide(entry, storage, ctx.chance) for entry in islice(turn, ROUND)]
@@ -112,15 +113,16 @@ class Scheduler:
         node = room.node if room is not None else None
         return node is not None and all(meets(terms, node) for terms in reach.terms)
 
-    async def _read(self, ctx: KeyContext) -> None:
-        client = ctx.client
-        nodes, pods = await client.list(NodeView), await client.list(PodView)
-        self.board.sync(nodes, pods, await client.list(Metadata[Namespace]))
+    def _read(self, ctx: KeyContext) -> None:
+        """Take in the caches as they are: a list through the client would copy them."""
+        caches = _caches(ctx)
+        pods = list(caches.of(PodView).store)
+        self.board.sync(caches.of(NodeView).store, pods, caches.of(Metadata[Namespace]).store)
         self.pending.sync(pods)
         stored = {
             obj.metadata.uid: obj.metadata.resource_version
             for kind in (ClaimView, ReachView, StorageClass)
-            for obj in await client.list(kind)
+            for obj in caches.of(kind).store
         }
         if stored != self._stored:
             self._stored = stored
@@ -197,6 +199,10 @@ class Scheduler:
 
 
 def _storage(ctx: KeyContext) -> Storage:
-    caches = ctx.client.caches
-    assert caches is not None, "a reconciler's client has caches"
+    caches = _caches(ctx)
     return Storage(caches.of(ClaimView).get, caches.of(ReachView).get, caches.of(StorageClass).get)
+
+
+def _caches(ctx: KeyContext) -> Caches:
+    assert ctx.client.caches is not None, "a reconciler's client has caches"
+    return ctx.client.caches

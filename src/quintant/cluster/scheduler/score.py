@@ -25,14 +25,11 @@ TAINT_WEIGHT = 3
 
 def best(board: Board, wish: Wish, rooms: Sequence[Room], chance: Chance) -> Room:
     """The best of some nodes, at least one."""
-    liked = _liked(board, wish.pod, rooms)
-    top, found = -1.0, []
-    for room in rooms:
-        worth = vacancy(room, wish.demand) + liked.get(room.name, 0.0)
-        if worth > top:
-            top, found = worth, [room]
-        elif worth == top:
-            found.append(room)
+    worth = [vacancy(room, wish.demand) for room in rooms]
+    if liked := _liked(board, wish.pod, rooms):
+        worth = [each + liked.get(room.name, 0.0) for each, room in zip(worth, rooms, strict=True)]
+    top = max(worth)
+    found = [room for each, room in zip(worth, rooms, strict=True) if each == top]
     return found[0] if len(found) == 1 else chance.random.choice(found)
 
 
@@ -49,7 +46,8 @@ def _liked(board: Board, pod: PodView, rooms: Sequence[Room]) -> dict[str, float
     _add(found, _scaled(_preferred(pod, rooms)), PREFERENCE_WEIGHT)
     _add(found, _scaled(attraction(board, pod, rooms)), PREFERENCE_WEIGHT)
     _add(found, _scaled(crowding(board, pod, rooms), reverse=True), PREFERENCE_WEIGHT)
-    _add(found, _scaled(_advised(pod, rooms), reverse=True), TAINT_WEIGHT)
+    if board.advised:
+        _add(found, _scaled(_advised(pod, rooms), reverse=True), TAINT_WEIGHT)
     return found
 
 

@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quintant.api.core import Node
-from quintant.cluster.controllers.nodes.reconcile import NAME, ON_NODE, Watch
+from quintant.cluster.controllers.nodes.reconcile import EVERYBODY, NAME, ON_NODE, Watch
 from quintant.cluster.controllers.nodes.views import LeaseState, NodeState
 from quintant.cluster.controllers.pods import PodState
 from quintant.runtime.manager import Manager
 from quintant.runtime.object import Object, Request
-
-_ALL = (Request("nodes"),)
+from quintant.runtime.sources import Feed
 
 
 def declare(manager: Manager) -> None:
     """Add the node controller to a manager."""
     (
         manager.keyed(NAME)
-        .watches(NodeState, to=_all, when=_stirs)
+        .watches(NodeState, to=lambda node: (node.key,), when=_stirs)
+        .on(_round)
         .watches(LeaseState, to=_nobody)
         .watches(PodState, to=_nobody, index={ON_NODE: _node})
         .uses(Node, "patch")
@@ -34,8 +34,9 @@ def declare(manager: Manager) -> None:
     )
 
 
-def _all(obj: Object) -> Iterable[Request]:
-    return _ALL
+async def _round(feed: Feed) -> None:
+    """Begin the rounds; each asks for the next."""
+    feed.queue.add(EVERYBODY)
 
 
 def _nobody(obj: Object) -> Iterable[Request]:

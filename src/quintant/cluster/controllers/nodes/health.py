@@ -6,7 +6,7 @@ sign was seen here, on the loop's clock: the clocks of nodes may be wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -50,10 +50,9 @@ class Signs:
             known = self._signs[node.metadata.uid] = Sign(renewed, confirmed, now)
         return now - known.at
 
-    def keep(self, nodes: Iterable[NodeState]) -> None:
+    def keep(self, uids: Container[str]) -> None:
         """Forget all nodes but these."""
-        present = {node.metadata.uid for node in nodes}
-        self._signs = {uid: sign for uid, sign in self._signs.items() if uid in present}
+        self._signs = {uid: sign for uid, sign in self._signs.items() if uid in uids}
 
 
 def patience(node: NodeState) -> float:

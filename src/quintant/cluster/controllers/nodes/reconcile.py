@@ -29,6 +29,8 @@ NAME = "node-controller"
 EVICTION = "taint-eviction-controller"
 LEASES = "kube-node-lease"
 """The namespace of the leases of nodes."""
+EVERYBODY = Request("", "nodes")
+"""The key of the round; all others are names of nodes."""
 ON_NODE = "node"
 """The index of pods by their node."""
 PERIOD_SECONDS = 5.0
@@ -46,26 +48,39 @@ class Watch:
         self._signs = Signs()
         self._ready: dict[str, bool] = {}
         """Whether each node was ready when it was last looked at."""
+        self._drive = False
+        """Whether pods may be driven out: some node is ready."""
 
     async def __call__(self, request: Request, ctx: KeyContext) -> Result | None:
+        """Look at one node that has changed, or, every few seconds, at all of them."""
+        if request == EVERYBODY:
+            return Result(after=await self._round(ctx))
+        node = await ctx.client.find(NodeState, request.name)
+        if node is not None and not node.deleting:
+            self._drive |= node.ready == "True"
+            await self._look(node, ctx)
+        return None
+
+    async def _round(self, ctx: KeyContext) -> float:
+        """Look at all nodes; seconds until the next round."""
         nodes = [node for node in await ctx.client.list(NodeState) if not node.deleting]
-        self._signs.keep(nodes)
-        drive = any(node.ready == "True" for node in nodes)
+        known = {node.metadata.uid for node in nodes}
+        self._signs.keep(known)
+        self._ready = {uid: was for uid, was in self._ready.items() if uid in known}
+        self._drive = any(node.ready == "True" for node in nodes)
         waits = [PERIOD_SECONDS]
         for node in nodes:
             try:
-                waits.append(await self._look(node, ctx, drive=drive))
+                waits.append(await self._look(node, ctx))
             except (NotFound, Conflict):
                 # It changed or went meanwhile: the next look sees what it is now.
                 continue
-        known = {node.metadata.uid for node in nodes}
-        self._ready = {uid: was for uid, was in self._ready.items() if uid in known}
-        return Result(after=min(waits))
+        return min(waits)
 
-    async def _look(self, node: NodeState, ctx: KeyContext, *, drive: bool) -> float:
+    async def _look(self, node: NodeState, ctx: KeyContext) -> float:
         """Do what one node needs; seconds until it needs something again."""
         node = await self._judge(node, ctx)
-        wanted = tainted(node, ctx.clock.now(), drive=drive)
+        wanted = tainted(node, ctx.clock.now(), drive=self._drive)
         if wanted != node.spec.taints:
             await self._taint(node, wanted, ctx)
         await self._announce(node, ctx)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from quintant.api.core import Taint, Toleration
-from quintant.api.meta import condition_of
 from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.scheduler.terms import NO_EXECUTE, NO_SCHEDULE, tolerates
 from quintant.runtime.clock import parse_timestamp, timestamp
@@ -45,9 +44,8 @@ def tainted(node: NodeState, now: datetime, *, drive: bool) -> tuple[Taint, ...]
         if (taint.key, taint.effect) not in _OURS or (taint.key, taint.effect) in wanted
     ]
     known = {(taint.key, taint.effect) for taint in kept}
-    moment = timestamp(now)
     new = [
-        Taint(key=key, effect=effect, time_added=moment)
+        Taint(key=key, effect=effect, time_added=timestamp(now))
         for key, effect in wanted
         if (key, effect) not in known
     ]
@@ -64,9 +62,9 @@ def leaves_at(
 
 def _wanted(node: NodeState, *, drive: bool) -> list[tuple[str, str]]:
     found = []
-    for (type, status), key in _SAID.items():
-        condition = condition_of(node.status.conditions, type)
-        if condition is not None and condition.status == status:
+    for condition in node.status.conditions:
+        key = _SAID.get((condition.type, condition.status))
+        if key is not None:
             found.append((key, NO_SCHEDULE))
             if drive and key in _DRIVING:
                 found.append((key, NO_EXECUTE))
