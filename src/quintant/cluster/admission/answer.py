@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.admission.hook import REVIEWS
 from quintant.cluster.admission.review import GROUP, KIND
 from quintant.cluster.catalog import Plain
+from quintant.cluster.checks.clients import REVIEWS
 from quintant.cluster.problems import Problem
 from quintant.runtime.client.transport import Reply
 

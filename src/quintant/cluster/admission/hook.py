@@ -9,10 +9,9 @@ from typing import Any
 
 from quintant.cluster.admission.conditions import Condition
 from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.checks.clients import REVIEWS
 from quintant.cluster.selectors import EVERYTHING, Selector, from_object
 
-REVIEWS = ("v1", "v1beta1")
-"""The versions of an AdmissionReview that the server speaks."""
 ANY = "*"
 _PORT = 443
 
@@ -80,7 +79,6 @@ class Hook:
     """Seconds."""
     review: str = ""
     """The version of the review it gets; empty if there is none it understands."""
-    effects_when_dry: bool = False
     reinvoked: bool = False
 
 
@@ -102,7 +100,6 @@ def read_hooks(configuration: Plain, *, mutating: bool) -> Iterator[Hook]:
             ignorable=entry.get("failurePolicy") == "Ignore",
             timeout=entry["timeoutSeconds"],
             review=next((each for each in versions if each in REVIEWS), ""),
-            effects_when_dry=entry.get("sideEffects") not in ("None", "NoneOnDryRun"),
             reinvoked=entry.get("reinvocationPolicy") == "IfNeeded",
         )
 

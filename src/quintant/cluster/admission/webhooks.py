@@ -24,7 +24,7 @@ from quintant.cluster.admission.review import request_of
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.fitting import Mistyped
 from quintant.cluster.jsonpatch import apply_patch
-from quintant.cluster.problems import Problem, bad_request, internal, unexplained
+from quintant.cluster.problems import Problem, internal, unexplained
 from quintant.runtime.clock import Chance
 
 OPERATIONS = frozenset({"add", "remove", "replace", "move", "copy", "test"})
@@ -106,8 +106,6 @@ class Webhooks:
         request = request_of(attributes, kind, self._chance.id())
         if not self._matcher.wants(hook, attributes, request):
             return None
-        if attributes.dry_run and hook.effects_when_dry:
-            raise bad_request(f'admission webhook "{hook.name}" does not support dry run')
         shown = (_converted(attributes, kind, obj) for obj in (attributes.obj, attributes.old))
         try:
             answer = await self._caller.ask(hook, request, *shown)

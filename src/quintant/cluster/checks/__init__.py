@@ -14,11 +14,13 @@ from quintant.cluster.checks.services import (
     slice_complaints,
 )
 from quintant.cluster.checks.storage import claim_complaints, class_complaints, volume_complaints
+from quintant.cluster.checks.webhooks import WEBHOOKS
 from quintant.cluster.checks.workloads import WORKLOADS
 
 CHECKS = {
     **WORKLOADS,
     **OTHERS,
+    **WEBHOOKS,
     "endpoints": endpoints_complaints,
     "endpointslices": slice_complaints,
     "persistentvolumeclaims": claim_complaints,

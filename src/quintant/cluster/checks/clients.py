@@ -1,0 +1,86 @@
+"""How a server reaches a webhook, as configurations and definitions say it: what can be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from quintant.cluster.causes import required, wrong
+from quintant.cluster.checks.fields import PORTS
+from quintant.cluster.names import identifier_complaint, subdomain_complaint
+from quintant.cluster.urls import BadUrl, parse_request
+from quintant.runtime.errors import Cause
+
+REVIEWS = ("v1", "v1beta1")
+"""Versions of reviews that the server speaks."""
+_FORM = "desired format: https://host[/path]"
+
+
+def one_way(client: Mapping[str, Any]) -> bool:
+    """Whether a client is either a URL or a service."""
+    return (client.get("url") is None) != (client.get("service") is None)
+
+
+def url_causes(url: str, path: str) -> Iterator[Cause]:
+    """What is wrong with the URL of a webhook."""
+    try:
+        found = parse_request(url)
+    except BadUrl as error:
+        yield required(path, f"url must be a valid URL: {error}; {_FORM}")
+        return
+    if found.scheme != "https":
+        yield wrong(path, found.scheme, f"'https' is the only allowed URL scheme; {_FORM}")
+    if not found.host:
+        yield wrong(path, found.host, f"host must be specified; {_FORM}")
+    parts = urlsplit(url)
+    user, at, _ = parts.netloc.rpartition("@")
+    if at:
+        yield wrong(path, user, "user information is not permitted in the URL")
+    if parts.fragment:
+        yield wrong(path, parts.fragment, "fragments are not permitted in the URL")
+    if parts.query:
+        yield wrong(path, parts.query, "query parameters are not permitted in the URL")
+
+
+def service_causes(service: Mapping[str, Any], path: str) -> Iterator[Cause]:
+    """What is wrong with a reference to the service of a webhook."""
+    for name in ("name", "namespace"):
+        if not service.get(name):
+            yield required(f"{path}.{name}")
+    if service.get("port") not in PORTS:
+        text = "port is not valid: must be between 1 and 65535, inclusive"
+        yield wrong(f"{path}.port", service.get("port"), text)
+    if service.get("path") is not None:
+        yield from _path_causes(service["path"], f"{path}.path")
+
+
+def review_causes(versions: Sequence[str], path: str, needed: str = "") -> Iterator[Cause]:
+    """What is wrong with the versions of reviews that a webhook understands."""
+    if not versions:
+        yield required(path, needed)
+        return
+    for at, version in enumerate(versions):
+        if version in versions[:at]:
+            yield wrong(f"{path}[{at}]", version, "duplicate version")
+        elif complaint := identifier_complaint(version):
+            yield wrong(f"{path}[{at}]", version, complaint)
+    if not set(versions) & set(REVIEWS):
+        text = f"must include at least one of {', '.join(REVIEWS)}"
+        yield wrong(path, list(versions), text)
+
+
+def _path_causes(text: str, path: str) -> Iterator[Cause]:
+    if not text or text == "/":
+        return
+    if not text.startswith("/"):
+        yield wrong(path, text, "must start with a '/'")
+    # A real server takes the first letter for the slash, and says so.
+    segments = text[1:].split("/")
+    for at, segment in enumerate(segments):
+        if not segment and at == len(segments) - 1 and at:
+            continue
+        if not segment:
+            yield wrong(path, text, f"segment[{at}] may not be empty")
+        elif complaint := subdomain_complaint(segment):
+            yield wrong(path, text, f"segment[{at}]: {complaint}")

@@ -1,0 +1,201 @@
+"""What is wrong with webhook configurations: names, rules, clients, conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from quintant.cluster.catalog import Plain
+from quintant.cluster.causes import duplicate, required, too_many, wrong
+from quintant.cluster.checks.clients import (
+    REVIEWS,
+    one_way,
+    review_causes,
+    service_causes,
+    url_causes,
+)
+from quintant.cluster.checks.fields import chosen, labelled
+from quintant.cluster.names import key_complaint, subdomain_complaint
+from quintant.runtime.errors import Cause
+
+TIMEOUTS = range(1, 31)
+"""Seconds that a webhook may take."""
+MOST_CONDITIONS = 64
+SEGMENTS = 3
+"""Parts of a webhook's name, which is a domain of its author's."""
+_ANY = "*"
+_OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
+_EFFECTS = ("None", "NoneOnDryRun")
+_EITHER = "exactly one of url or service is required"
+_SETS = ("In", "NotIn")
+_SELECTING = ("In", "NotIn", "Exists", "DoesNotExist")
+
+
+def configuration_complaints(obj: Plain, live: Plain | None, *, mutating: bool) -> Iterator[Cause]:
+    """What is wrong with a configuration."""
+    names: set[str] = set()
+    for at, hook in enumerate(obj.get("webhooks") or ()):
+        path, name = f"webhooks[{at}]", hook.get("name") or ""
+        yield from _hook(hook, path, mutating=mutating)
+        if name in names:
+            yield duplicate(f"{path}.name", name)
+        names.add(name)
+
+
+def _hook(hook: Plain, path: str, *, mutating: bool) -> Iterator[Cause]:
+    yield from _name(hook.get("name") or "", f"{path}.name")
+    for at, rule in enumerate(hook.get("rules") or ()):
+        yield from _rule(rule, f"{path}.rules[{at}]")
+    yield from _choices(hook, path, mutating=mutating)
+    for name in ("namespaceSelector", "objectSelector"):
+        yield from selector_causes(hook.get(name) or {}, f"{path}.{name}")
+    yield from _client(hook.get("clientConfig") or {}, f"{path}.clientConfig")
+    needed = f"must specify one of {', '.join(REVIEWS)}"
+    versions = hook.get("admissionReviewVersions") or ()
+    yield from review_causes(versions, f"{path}.admissionReviewVersions", needed)
+    yield from _conditions(hook.get("matchConditions") or (), f"{path}.matchConditions")
+
+
+def _name(name: str, path: str) -> Iterator[Cause]:
+    if not name:
+        yield required(path)
+    elif complaint := subdomain_complaint(name):
+        yield wrong(path, name, complaint)
+    elif len(name.split(".")) < SEGMENTS:
+        yield wrong(path, name, "should be a domain with at least three segments separated by dots")
+
+
+def _choices(hook: Plain, path: str, *, mutating: bool) -> Iterator[Cause]:
+    yield from chosen(f"{path}.failurePolicy", hook.get("failurePolicy"), ("Fail", "Ignore"))
+    yield from chosen(f"{path}.matchPolicy", hook.get("matchPolicy"), ("Equivalent", "Exact"))
+    effects = hook.get("sideEffects")
+    if effects is None:
+        yield required(f"{path}.sideEffects", f"must specify one of {', '.join(_EFFECTS)}")
+    else:
+        yield from chosen(f"{path}.sideEffects", effects, _EFFECTS)
+    if mutating:
+        again = hook.get("reinvocationPolicy")
+        yield from chosen(f"{path}.reinvocationPolicy", again, ("IfNeeded", "Never"))
+    seconds = hook.get("timeoutSeconds")
+    if seconds not in TIMEOUTS:
+        text = "the timeout value must be between 1 and 30 seconds"
+        yield wrong(f"{path}.timeoutSeconds", seconds, text)
+
+
+def _client(client: Plain, path: str) -> Iterator[Cause]:
+    if not one_way(client):
+        yield required(path, _EITHER)
+    elif client.get("url") is not None:
+        yield from url_causes(client["url"], f"{path}.url")
+    else:
+        yield from service_causes(client["service"], f"{path}.service")
+
+
+def _rule(rule: Plain, path: str) -> Iterator[Cause]:
+    yield from _listed(rule.get("apiGroups") or [], f"{path}.apiGroups", "API groups")
+    versions = rule.get("apiVersions") or []
+    yield from _listed(versions, f"{path}.apiVersions", "API versions")
+    yield from _named(versions, f"{path}.apiVersions")
+    yield from _resources(rule.get("resources") or [], f"{path}.resources")
+    yield from chosen(f"{path}.scope", rule.get("scope"), ("*", "Cluster", "Namespaced"))
+    operations = rule.get("operations") or []
+    yield from _listed(operations, f"{path}.operations", "operations")
+    for at, operation in enumerate(operations):
+        yield from chosen(f"{path}.operations[{at}]", operation, _OPERATIONS)
+
+
+def _listed(items: Sequence[str], path: str, what: str) -> Iterator[Cause]:
+    """Something has to be listed, and nothing beside everything."""
+    if not items:
+        yield required(path)
+    elif len(items) > 1 and _ANY in items:
+        yield wrong(path, items, f"if '*' is present, must not specify other {what}")
+
+
+def _named(items: Sequence[str], path: str) -> Iterator[Cause]:
+    yield from (required(f"{path}[{at}]") for at, item in enumerate(items) if not item)
+
+
+def _resources(resources: Sequence[str], path: str) -> Iterator[Cause]:
+    if not resources:
+        yield required(path)
+    below_all, of_all = set(), set()
+    for at, resource in enumerate(resources):
+        name, _, sub = resource.partition("/")
+        if not resource:
+            yield required(f"{path}[{at}]")
+        elif sub and name in below_all:
+            yield wrong(f"{path}[{at}]", resource, _beside(f"{name}/*", resource))
+        elif sub and sub in of_all:
+            yield wrong(f"{path}[{at}]", resource, _beside(f"*/{sub}", resource))
+        below_all |= {name} if sub == _ANY else set()
+        of_all |= {sub} if sub and name == _ANY else set()
+    if len(resources) > 1 and "*/*" in resources:
+        yield wrong(path, resources, "if '*/*' is present, must not specify other resources")
+    bare = [each for each in resources if "/" not in each]
+    if len(bare) > 1 and _ANY in bare:
+        text = "if '*' is present, must not specify other resources without subresources"
+        yield wrong(path, resources, text)
+
+
+def _beside(all_of_them: str, resource: str) -> str:
+    return f"if '{all_of_them}' is present, must not specify {resource}"
+
+
+def selector_causes(selector: Plain, path: str) -> Iterator[Cause]:
+    """What is wrong with a label selector."""
+    yield from labelled(f"{path}.matchLabels", selector.get("matchLabels"))
+    for at, expression in enumerate(selector.get("matchExpressions") or ()):
+        where, values = f"{path}.matchExpressions[{at}]", expression.get("values") or []
+        operator, key = expression.get("operator"), expression.get("key") or ""
+        if operator not in _SELECTING:
+            yield wrong(f"{where}.operator", operator or "", "not a valid selector operator")
+        elif operator in _SETS and not values:
+            text = "must be specified when `operator` is 'In' or 'NotIn'"
+            yield required(f"{where}.values", text)
+        elif operator not in _SETS and values:
+            text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            yield Cause("FieldValueForbidden", f"Forbidden: {text}", f"{where}.values")
+        if complaint := key_complaint(key):
+            yield wrong(f"{where}.key", key, complaint)
+
+
+def _conditions(conditions: Sequence[Plain], path: str) -> Iterator[Cause]:
+    if len(conditions) > MOST_CONDITIONS:
+        yield too_many(path, len(conditions), MOST_CONDITIONS)
+        return
+    names: set[str] = set()
+    for at, condition in enumerate(conditions):
+        where, name = f"{path}[{at}]", condition.get("name") or ""
+        yield from _expression(condition.get("expression") or "", f"{where}.expression")
+        if not name:
+            yield required(f"{where}.name")
+            continue
+        if complaint := key_complaint(name):
+            yield wrong(f"{where}.name", name, complaint)
+        if name in names:
+            yield duplicate(f"{where}.name", name)
+        names.add(name)
+
+
+def _expression(expression: str, path: str) -> Iterator[Cause]:
+    # CEL is loaded with the first condition.
+    from quintant.cluster.admission.conditions import compiled
+    from quintant.cluster.cel import Uncompilable
+
+    if not expression.strip():
+        yield required(path)
+        return
+    try:
+        found = compiled(expression).type
+    except Uncompilable as error:
+        yield wrong(path, expression, str(error))
+        return
+    if found != "bool":
+        yield wrong(path, expression, f"must evaluate to bool but got {found}")
+
+
+WEBHOOKS = {
+    "mutatingwebhookconfigurations": partial(configuration_complaints, mutating=True),
+    "validatingwebhookconfigurations": partial(configuration_complaints, mutating=False),
+}
