@@ -70,6 +70,7 @@ class _Maker:
         lot = self._chance.random()
         sub = "status" if lot < STATUS_SHARE else ""
         sub = "scale" if lot > 1 - SCALE_SHARE and subject.scaled else sub
+        sub = "" if _apart(verb, subject, sub) else sub
         query = self._options(apply=verb == "apply")
         if verb == "json":
             return Step(verb, subject.kind, name, sub, self._operations(subject, sub), query)
@@ -184,6 +185,12 @@ class _Maker:
 
     def _often(self, share: float) -> bool:
         return self._chance.random() < share
+
+
+def _apart(verb: str, subject: Subject, sub: str) -> bool:
+    """What a real server does by mistake, so that the embedded one need not do it."""
+    creates = sub == "status" and verb in ("put", "apply") and subject.creates_status
+    return creates or (sub == "scale" and verb == "apply" and subject.custom)
 
 
 def _over(one: Plain, other: Plain) -> Plain:

@@ -9,8 +9,9 @@ This is the whole list; everything else is compared as it is, messages included:
 | resourceVersions of lists, and in texts | they count other objects, too | left out |
 | times that the server sets | the clock | `time` |
 | the order of managedFields | it follows from those times | sorted by manager |
-| cluster IPs and node ports that the server chose | chosen at random | `ip-1`, `port-1`, … |
+| cluster IPs and node ports that the server chose | chosen at random | `ip`, `port` |
 | a whole document quoted in a message | its fields come in the order of Go's structs | `…` |
+| an empty map quoted in a message | Go tells it from none | `null` |
 | how two specs differ, in the refusal to change a pod | the text of a Go library | left out |
 | the order of several causes, and of their message's words | Go visits maps anyhow | sorted |
 """
@@ -87,14 +88,15 @@ def _status(found: Plain, names: _Names) -> Plain:
     causes = (plain.get("details") or {}).get("causes") or []
     if len(causes) > 1:
         plain["details"]["causes"] = sorted(causes, key=str)
-        plain["message"] = " ".join(sorted(re.split(r"[\s\[\],]+", plain["message"])))
+        plain["message"] = " ".join(sorted(filter(None, re.split(r"[\s\[\],]+", plain["message"]))))
     return plain
 
 
 def _text(text: str, names: _Names) -> str:
     text = _UID.sub(lambda found: names.of("uid", found.group()), text)
-    text = _CHOSEN_IP.sub(lambda found: names.of("ip", found.group()), text)
+    text = _CHOSEN_IP.sub("ip", text)
     text = _DOCUMENT.sub("Invalid value: …", _SPEC_DIFF.sub(r"\1", text))
+    text = text.replace("Invalid value: {}:", "Invalid value: null:")
     return _LOCK.sub(r"\1\2\3 …", text)
 
 
@@ -108,7 +110,7 @@ def _time(value: Any, names: _Names) -> Any:
 
 def _port(value: Any, names: _Names) -> Any:
     chosen = isinstance(value, int) and value in _CHOSEN_PORTS
-    return names.of("port", value) if chosen else value
+    return "port" if chosen else value
 
 
 def _managers(value: Any, names: _Names) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -100,7 +101,7 @@ class Player:
         if step.live:
             found = await self._send(Call("GET", path))
             live = msgspec.json.decode(found.body) if found.status == 200 else None
-            body = merge_patch(live or SUBJECTS[step.kind].object(step.name), body)
+            body = merge_patch(live or _blank(step), body)
         return msgspec.json.encode(body)
 
     async def _post(self, subject: Subject, obj: Plain) -> None:
@@ -141,6 +142,14 @@ class _Seen:
     def known(self, kind: str, name: str) -> dict[str, str]:
         uid, revision = self._known.get((kind, name), (UNSEEN, "1"))
         return {UID: uid, REVISION: revision}
+
+
+def _blank(step: Step) -> Plain:
+    """What a client begins with that finds nothing."""
+    if step.sub == "scale":
+        named = {"metadata": {"name": step.name}}
+        return {"apiVersion": "autoscaling/v1", "kind": "Scale", **named}
+    return deepcopy(SUBJECTS[step.kind].object(step.name))
 
 
 def _answer(reply: Reply) -> Answer:

@@ -63,6 +63,9 @@ class Subject:
     """What only a strategic patch says."""
     status: Pool = field(default_factory=dict)
     bad_status: Pool = field(default_factory=dict)
+    creates_status: bool = False
+    """A write of a status makes an object that is not there; the embedded server refuses that, and
+    docs/embedded-server.md says why."""
     scaled: bool = False
     custom: bool = False
 
@@ -328,4 +331,5 @@ SERVICE = Subject(
         ),
     },
     bad_status={"status/loadBalancer": ({"ingress": [{"ip": "text"}]},)},
+    creates_status=True,
 )

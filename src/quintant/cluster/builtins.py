@@ -82,7 +82,10 @@ _ANSWERS_OBJECT = {
 _NO_GENERATION = {
     *("namespaces", "nodes", "persistentvolumes", "persistentvolumeclaims", "services"),
 }
-_STATUS_ALONE = {"cronjobs"}
+_STATUS_HOLDS = {
+    "deployments": frozenset({"labels"}),
+    "pods": frozenset({"ownerReferences"}),
+}
 # Without /status, and yet with a generation.
 _GENERATION = {
     *("validatingwebhookconfigurations", "mutatingwebhookconfigurations"),
@@ -197,7 +200,7 @@ def _kind(
         answers_object=plural in _ANSWERS_OBJECT,
         dying=_DYING.get(plural),
         keeps_status=plural == "nodes",
-        status_metadata=plural not in _STATUS_ALONE,
+        status_holds=_STATUS_HOLDS.get(plural, frozenset()),
         generates_names=plural != "customresourcedefinitions",
         naming=_NAMING.get(plural, subdomain_complaint),
         scale=_SCALED.get(plural),

@@ -21,6 +21,8 @@ from quintant.runtime.resource import Resource, Scale
 
 Plain = dict[str, Any]
 """An object as plain dicts and lists."""
+Edit = Callable[[Plain], Any]
+"""From the live object, which it may change, to what a client wants it to be."""
 Others = Callable[[], Iterator[Plain]]
 """The stored objects of the same kind, read when asked for."""
 
@@ -70,6 +72,8 @@ class Kind:
     """A status sent at creation is kept."""
     status_metadata: bool = True
     """A write of the status may change labels and annotations too."""
+    status_holds: frozenset[str] = frozenset()
+    """The metadata that it may not change all the same."""
     generates_names: bool = True
     naming: Callable[[str], str] = subdomain_complaint
     """What is wrong with a name, if anything."""

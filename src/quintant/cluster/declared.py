@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from quintant.cluster.shapes import DEDUCED, Listing, Shape
+from quintant.cluster.sorts import Sort as Holds
 from quintant.cluster.tables import Message, Sort, Traits, Type
 
 
@@ -20,6 +21,7 @@ class Place:
     """A place in a built-in object."""
 
     type: Type
+    sort: Holds
     atomic: bool
     closed: bool
     listing: Listing
@@ -38,6 +40,14 @@ class Place:
 
 
 _PLAIN = Traits()
+_SORTS = {
+    **dict.fromkeys((Sort.STRING, Sort.BYTES, Sort.TIME, Sort.MICROTIME), Holds.TEXT),
+    **dict.fromkeys((Sort.INT32, Sort.INT64, Sort.FLOAT), Holds.NUMBER),
+    **dict.fromkeys((Sort.QUANTITY, Sort.INT_OR_STRING), Holds.SCALAR),
+    **dict.fromkeys((Sort.LIST, Sort.BOX), Holds.LIST),
+    Sort.BOOL: Holds.TRUTH,
+    Sort.MAP: Holds.MAP,
+}
 
 
 def builtin_shape(message: Message) -> Shape:
@@ -55,6 +65,7 @@ def _place(kind: Type, traits: Traits) -> Place:
     structure = kind.message if kind.sort is Sort.MESSAGE else None
     return Place(
         kind,
+        sort=_SORTS.get(kind.sort, Holds.ANY) if structure is None else _structured(structure),
         atomic=_whole(kind, traits),
         closed=structure is not None and not structure.union,
         listing=Listing(traits.list),
@@ -67,6 +78,10 @@ def _whole(kind: Type, traits: Traits) -> bool:
     if kind.sort is Sort.MESSAGE:
         return traits.atomic or kind.message.atomic
     return traits.atomic or kind.sort is Sort.JSON
+
+
+def _structured(message: Message) -> Holds:
+    return Holds.ANY if message.union else Holds.MAP
 
 
 def _default(message: Message, name: str) -> Any:

@@ -45,6 +45,15 @@ def _pod(pod: Plain) -> None:
             resources["requests"] = requests
 
 
+def _pod_status(status: Plain) -> None:
+    """The first of a pod's addresses is told by itself, too; that one wins."""
+    first, listed = status.get("podIP"), status.get("podIPs") or []
+    if listed and not first:
+        status["podIP"] = listed[0].get("ip", "")
+    elif first and (not listed or listed[0].get("ip") != first):
+        status["podIPs"] = [{"ip": first}]
+
+
 def _pod_spec(spec: Plain) -> None:
     _same(spec, "serviceAccountName", "serviceAccount")
     if not spec.get("hostNetwork"):
@@ -137,6 +146,7 @@ def _secret(secret: Plain) -> None:
 RULES: Mapping[str, Callable[[Plain], None]] = {
     "core.v1.Pod": _pod,
     "core.v1.PodSpec": _pod_spec,
+    "core.v1.PodStatus": _pod_status,
     "core.v1.Container": _container,
     "core.v1.EphemeralContainer": _container,
     "core.v1.Volume": _volume,

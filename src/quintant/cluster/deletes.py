@@ -59,6 +59,8 @@ class Deleted:
     entry: Entry
     gone: bool
     warnings: tuple[str, ...] = ()
+    rv: int = 0
+    """The revision of the end, if there was one."""
 
 
 def read_options(body: Any, query: Mapping[str, str], user: User) -> Deletion:
@@ -102,8 +104,7 @@ class Deletes:
         if not held(target.kind, marked):
             if target.kind.graceful and marked != obj:
                 entry = self._writes.put(target, marked)
-            self._writes.remove(target)
-            return Deleted(entry, gone=True)
+            return Deleted(entry, gone=True, rv=self._writes.remove(target))
         return Deleted(entry if marked == obj else self._writes.put(target, marked), gone=False)
 
     def asks(self, target: Target, options: Deletion) -> bool:

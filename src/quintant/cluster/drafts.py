@@ -8,16 +8,16 @@ store the draft.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
 from quintant.cluster import wire
-from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.catalog import Edit, Kind, Plain
+from quintant.cluster.claims import Author
 from quintant.cluster.fitting import Mistyped, fit
 from quintant.cluster.golang import encoded, quoted
-from quintant.cluster.managed import Author, check_managers, track_apply, track_update
+from quintant.cluster.managed import check_managers, track_apply, track_update
 from quintant.cluster.merging import Untypable
 from quintant.cluster.objects import (
     check_immutable,
@@ -38,16 +38,14 @@ from quintant.cluster.problems import (
     unpatchable,
 )
 from quintant.cluster.ring import Entry
+from quintant.cluster.scale import DOCUMENT, SCALE, applied_scale, track_scale
 
 _MISMANAGED = (
     ".metadata.managedFields was in an invalid state after admission; this could be caused by an "
     "outdated mutating admission controller; please fix your requests"
 )
-_BESIDE_STATUS = ("", "scale")
+_BESIDE_STATUS = ("", SCALE)
 """The endpoints that leave the status alone."""
-
-Edit = Callable[[Plain], Any]
-"""From the live object, which it may change, to what a client wants it to be."""
 
 
 class Strictness(Enum):
@@ -95,23 +93,28 @@ class Draft:
 
 def created(target: Target, sent: Any, author: Author, scrutiny: Scrutiny) -> Draft:
     """A new object."""
-    obj = identified(target.kind, sent)
-    warnings = _decoded(target, obj, scrutiny)
+    draft = read(target, sent, scrutiny)
+    obj = draft.obj
     if obj["metadata"].get("resourceVersion"):
         raise unexplained("resourceVersion should not be set on objects to be created")
     wipe(obj)
     _default(target.kind, obj)
     track_update(target.kind, None, obj, author)
-    return Draft(target, obj, warnings)
+    return draft
 
 
-def replaced(target: Target, base: Entry, sent: Any, author: Author, scrutiny: Scrutiny) -> Draft:
-    """An object in the place of the live one."""
+def read(target: Target, sent: Any, scrutiny: Scrutiny) -> Draft:
+    """What was sent, as an object of its kind in its place."""
     obj = identified(target.kind, sent)
-    warnings = _decoded(target, obj, scrutiny)
+    return Draft(target, obj, _decoded(target, obj, scrutiny))
+
+
+def replaced(draft: Draft, base: Entry, author: Author) -> Draft:
+    """An object that was read, in the place of the live one."""
+    target, obj = draft.target, draft.obj
     live = wire.unpack(target.kind, base)
     _check_replacement(target, obj, live)
-    return _updated(target, base, obj, live, author, warnings)
+    return _updated(target, base, obj, live, author, draft.warnings)
 
 
 def edited(target: Target, base: Entry, edit: Edit, author: Author, scrutiny: Scrutiny) -> Draft:
@@ -126,6 +129,8 @@ def applied(
     target: Target, base: Entry | None, config: Any, author: Author, *, force: bool
 ) -> Draft:
     """The live object with a configuration applied, or a new object made from it."""
+    if base is None and target.sub:
+        raise not_found(target.kind.resource, target.name)
     sent = _configured(target, config)
     try:
         if base is None:
@@ -171,6 +176,12 @@ def finish(draft: Draft) -> None:
         _begin(draft.target.kind, draft.obj)
     else:
         _restrain(draft.target, draft.obj, draft.live)
+
+
+def count(kind: Kind, obj: Plain, live: Plain) -> None:
+    """Raise the generation of an object that says something else than the live one, in place."""
+    if kind.generation and content(kind, obj) != content(kind, live):
+        obj["metadata"]["generation"] = live["metadata"].get("generation", 0) + 1
 
 
 def _decoded(
@@ -235,7 +246,8 @@ def _updated(
     warnings: tuple[str, ...],
 ) -> Draft:
     _default(target.kind, obj)
-    track_update(target.kind, live, obj, author)
+    track = track_scale if target.sub == SCALE else track_update
+    track(target.kind, live, obj, author)
     return Draft(target, obj, warnings, base, live)
 
 
@@ -253,8 +265,6 @@ def _restrain(target: Target, obj: Plain, live: Plain) -> None:
     keep(obj, live)
     if kind.revise is not None and not target.sub:
         kind.revise(obj, live)
-    if kind.generation and content(kind, obj) != content(kind, live):
-        obj["metadata"]["generation"] = live["metadata"].get("generation", 0) + 1
 
 
 def _only_status(kind: Kind, obj: Plain, live: Plain) -> None:
@@ -263,6 +273,9 @@ def _only_status(kind: Kind, obj: Plain, live: Plain) -> None:
     obj.clear()
     obj |= live
     obj["metadata"] = metadata if kind.status_metadata else _managed(live["metadata"], metadata)
+    for name in kind.status_holds:
+        metadata.pop(name, None)
+        metadata |= {name: live["metadata"][name]} if name in live["metadata"] else {}
     if status is None:
         obj.pop("status", None)
     else:
@@ -298,31 +311,29 @@ def _check_replacement(target: Target, obj: Plain, live: Plain) -> None:
 
 
 def _configured(target: Target, config: Any) -> Plain:
-    where = target.kind.resource
+    where = DOCUMENT if target.sub == SCALE else target.kind.resource
     said = config if isinstance(config, dict) else {}
     version, kind = said.get("apiVersion", ""), said.get("kind", "")
     if (version, kind) != (where.api_version, where.kind):
         group = version if "/" in version else f"/{version}"
         raise bad_request(f"invalid object type: {group}, Kind={kind}")
-    sent = identified(target.kind, config)
-    if sent["metadata"].get("managedFields"):
+    metadata = said.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("managedFields"):
         raise bad_request("metadata.managedFields must be nil")
-    placed(target.kind, sent, target.namespace, target.name)
-    return sent
+    return said
 
 
 def _applied_new(target: Target, sent: Plain, author: Author) -> Draft:
-    if target.sub:
-        raise not_found(target.kind.resource, target.name)
-    uid = sent["metadata"].get("uid")
+    merged = track_apply(target.kind, None, sent, author, force=False)
+    obj = _fitted(target, merged)
+    uid = obj["metadata"].pop("uid", None)
     if uid:
         text = (
             f"uid mismatch: the provided object specified uid {uid}, "
             "and no existing object was found"
         )
         raise conflict(target.kind.resource, target.name, text)
-    sent["metadata"].pop("resourceVersion", None)
-    obj = _fitted(target.kind, track_apply(target.kind, None, sent, author, force=False))
+    obj["metadata"].pop("resourceVersion", None)
     wipe(obj)
     _default(target.kind, obj)
     return Draft(target, obj)
@@ -332,14 +343,20 @@ def _applied_over(
     target: Target, base: Entry, sent: Plain, author: Author, *, force: bool
 ) -> Draft:
     live = wire.unpack(target.kind, base)
-    obj = _fitted(target.kind, track_apply(target.kind, live, sent, author, force=force))
+    merge = applied_scale if target.sub == SCALE else track_apply
+    obj = _fitted(target, merge(target.kind, live, sent, author, force=force))
     _default(target.kind, obj)
     return Draft(target, obj, base=base, live=live)
 
 
-def _fitted(kind: Kind, obj: Plain) -> Plain:
-    if kind.message is not None:
-        fit(kind.message, obj)
+def _fitted(target: Target, merged: Plain) -> Plain:
+    """What applying came to, as an object of its kind in its place."""
+    obj = identified(target.kind, merged)
+    if target.kind.message is not None:
+        fit(target.kind.message, obj)
+    else:
+        unknown_metadata(obj)
+    placed(target.kind, obj, target.namespace, target.name)
     return obj
 
 

@@ -13,13 +13,14 @@ from functools import partial
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from quintant.cluster import tables, wire
 from quintant.cluster.admission.writing import Admission
 from quintant.cluster.auth import User
-from quintant.cluster.catalog import Kind
+from quintant.cluster.catalog import Edit, Kind
 from quintant.cluster.deletes import Deleted, Deletion, read_options
-from quintant.cluster.drafts import Draft, Edit, Target
+from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.forms import form_of, wish_of
 from quintant.cluster.headers import warned
 from quintant.cluster.jsonpatch import apply_patch
@@ -172,7 +173,8 @@ class Endpoints:
             return Reply(OK, _success(target, deleted), warned(deleted.warnings))
         waiting = options.accepted and not deleted.gone
         code = ACCEPTED if waiting else OK
-        return self._shown(call, target, deleted.entry, code, deleted.warnings)
+        last = structs.replace(deleted.entry, rv=deleted.rv or deleted.entry.rv)
+        return self._shown(call, target, last, code, deleted.warnings)
 
     async def _delete_collection(self, call: Call, route: Route, kind: Kind, user: User) -> Reply:
         selection = self._selected(call, route, kind)

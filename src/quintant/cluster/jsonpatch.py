@@ -92,7 +92,10 @@ def _move(root: Any, path: list[str], operation: dict[str, Any]) -> None:
 
 
 def _copy(root: Any, path: list[str], operation: dict[str, Any]) -> None:
-    _insert(root, path, _clone(_read(root, _split(operation["from"]))))
+    """A member that is not there is copied as null."""
+    parent, key = _parent(root, _split(operation["from"]))
+    found = parent.get(key) if isinstance(parent, dict) else parent[_index(parent, key)]
+    _insert(root, path, _clone(found))
 
 
 def _test(root: Any, path: list[str], operation: dict[str, Any]) -> None:

@@ -20,6 +20,7 @@ from quintant.cluster.fields import (
     value_element,
 )
 from quintant.cluster.shapes import Listing, Shape
+from quintant.cluster.sorts import unfit
 
 
 class Untypable(Exception):
@@ -116,21 +117,20 @@ def merge(live: Any, config: Any, shape: Shape) -> Any:
 
 
 def remove(value: Any, gone: FieldSet, shape: Shape) -> Any:
-    """The value without some of its fields and items; what loses its last one goes, too."""
+    """The value without some of its fields and items; null where the last one went."""
     if isinstance(value, dict) and not shape.atomic:
         left = {
             name: _remove_below(child, gone, field_element(name), shape.child(name))
             for name, child in value.items()
             if field_element(name) not in gone.members
         }
-        return {name: child for name, child in left.items() if child is not MISSING} or MISSING
+        return left or None
     if isinstance(value, list) and _associative(shape):
-        kept = [
+        return [
             _remove_below(child, gone, element, shape.item())
             for element, child in _items(value, shape)
             if element not in gone.members
-        ]
-        return [child for child in kept if child is not MISSING] or MISSING
+        ] or None
     return value
 
 
@@ -147,6 +147,8 @@ def named(fields: FieldSet, shape: Shape) -> FieldSet:
 
 
 def _claim(found: FieldSet, element: str, value: Any, shape: Shape) -> None:
+    if complaint := unfit(value, shape.sort):
+        raise Untypable(complaint, (element,))
     if _leaf(value, shape):
         found.members.add(element)
     elif value:

@@ -8,10 +8,10 @@ from quintant.cluster import drafts
 from quintant.cluster.access import Access
 from quintant.cluster.auth import User
 from quintant.cluster.catalog import Kind
+from quintant.cluster.claims import Author
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.endpoints import CREATED
 from quintant.cluster.headers import warned
-from quintant.cluster.managed import Author
 from quintant.cluster.media import read_object
 from quintant.cluster.options import write_options
 from quintant.cluster.reviews import Reviews

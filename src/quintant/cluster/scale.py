@@ -6,11 +6,15 @@ storage nor revision of its own.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from quintant.cluster import wire
-from quintant.cluster.catalog import Kind, Plain
-from quintant.cluster.drafts import Edit
+from quintant.cluster import tables, wire
+from quintant.cluster.catalog import Edit, Kind, Plain
+from quintant.cluster.claims import UPDATE, Author, Claim, Claims, decode, less, store
+from quintant.cluster.declared import builtin_shape
+from quintant.cluster.fields import FieldSet, field_element
+from quintant.cluster.managed import track_apply
 from quintant.cluster.objects import placed
 from quintant.cluster.problems import bad_request, internal, no_resource
 from quintant.cluster.ring import Entry
@@ -18,8 +22,9 @@ from quintant.runtime.resource import Resource, Scale
 
 SCALE = "scale"
 DOCUMENT = Resource("autoscaling", "v1", "Scale", SCALE)
-SCALES = Kind(DOCUMENT, table="")
+SCALES = Kind(DOCUMENT, table="", shape=builtin_shape(tables.message("autoscaling.v1.Scale")))
 """How a Scale is written; there is no table of them."""
+_REPLICAS = FieldSet.of(("f:spec", "f:replicas"))
 _SHARED = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
@@ -52,10 +57,71 @@ def put_scale(kind: Kind, parent: Plain, scale: Plain) -> None:
     _write(parent, _paths(kind).replicas, (scale.get("spec") or {}).get("replicas", 0))
 
 
+def track_scale(kind: Kind, live: Plain, new: Plain, author: Author) -> None:
+    """Write the managedFields of an object whose scale was changed into its metadata.
+
+    No replicas are none at all in a Scale, so nobody owns them; and what is written here has no
+    time, as on a real server.
+    """
+    path, place = _paths(kind).replicas, _place(kind)
+    claims = decode(live["metadata"].get("managedFields"))
+    before, after = _read(live, path) or 0, _read(new, path) or 0
+    new["metadata"].pop("managedFields", None)
+    if before != after and any(claim.fields & place for claim in claims.values()):
+        claims = less(claims, place)
+        if after:
+            writer = author.writer(UPDATE, kind)
+            claims[writer] = Claim(place, "", kind.resource.api_version)
+    store(new, claims)
+
+
+def applied_scale(kind: Kind, live: Plain, config: Plain, author: Author, *, force: bool) -> Plain:
+    """The live object with a Scale applied; 409 if the replicas are somebody else's."""
+    scale, claims = view_scale(kind, live), decode(live["metadata"].get("managedFields"))
+    owners = {
+        writer: Claim(_REPLICAS, claim.time, DOCUMENT.api_version)
+        for writer, claim in claims.items()
+        if claim.fields & _place(kind)
+    }
+    store(scale, owners)
+    scaled = track_apply(SCALES, scale, config, author, force=force)
+    new = dict(live)
+    replicas = (scaled.get("spec") or {}).get("replicas") or 0
+    new["spec"] = dict(live.get("spec") or {})
+    _write(new, _paths(kind).replicas, replicas)
+    store(new, _returned(kind, claims, decode(scaled["metadata"].get("managedFields"))))
+    return new
+
+
+def _returned(kind: Kind, claims: Claims, scaled: Claims) -> Claims:
+    """The claims on an object after those on its scale have changed."""
+    place, version = _place(kind), kind.resource.api_version
+    own = {writer for writer, claim in scaled.items() if claim.fields & _REPLICAS}
+    kept = {
+        writer: one
+        for writer, claim in claims.items()
+        for one in ([claim] if writer in own else less({writer: claim}, place).values())
+    }
+    gained = {
+        replace(writer, api_version=version if writer.operation == UPDATE else ""): Claim(
+            place, "", version
+        )
+        for writer in own - claims.keys()
+    }
+    return kept | gained
+
+
+def _place(kind: Kind) -> FieldSet:
+    """The replicas, as a field of the object itself."""
+    parts = _paths(kind).replicas.strip(".").split(".")
+    return FieldSet.of(tuple(field_element(part) for part in parts))
+
+
 def view_scale(kind: Kind, parent: Plain) -> Plain:
     """The Scale of an object."""
     paths, metadata = _paths(kind), parent["metadata"]
     status = {"replicas": _read(parent, paths.status_replicas) or 0}
+    replicas = _read(parent, paths.replicas)
     selector = selector_text(_read(parent, paths.selector)) if paths.selector else ""
     if selector:
         status["selector"] = selector
@@ -63,7 +129,7 @@ def view_scale(kind: Kind, parent: Plain) -> Plain:
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
         "metadata": {name: metadata[name] for name in _SHARED if name in metadata},
-        "spec": {"replicas": _read(parent, paths.replicas) or 0},
+        "spec": {"replicas": replicas} if replicas else {},
         "status": status,
     }
 

@@ -17,6 +17,8 @@ EVICTION_SECONDS = 300
 """How long a pod stays on a node that is lost, unless it says otherwise."""
 _LOST = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _NO_EXECUTE = "NoExecute"
+_GIVEN = ("priority", "preemptionPolicy")
+"""What a pod got when it was made, and an update need not repeat."""
 _GATED = {
     "type": "PodScheduled",
     "status": "False",
@@ -33,10 +35,13 @@ _PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical":
 def _pod(pod: Plain, live: Plain | None, others: Others) -> None:
     spec = pod["spec"]
     tolerations = list(spec.get("tolerations") or ())
-    given = {"operator": "Exists", "effect": _NO_EXECUTE, "tolerationSeconds": EVICTION_SECONDS}
-    tolerations += [{"key": key, **given} for key in _LOST if not _tolerated(key, tolerations)]
+    lost = {"operator": "Exists", "effect": _NO_EXECUTE, "tolerationSeconds": EVICTION_SECONDS}
+    tolerations += [{"key": key, **lost} for key in _LOST if not _tolerated(key, tolerations)]
     spec["tolerations"] = tolerations
-    if live is None:
+    if live is not None:
+        given = {name: live["spec"][name] for name in _GIVEN if name in live["spec"]}
+        pod["spec"] = given | spec
+    else:
         spec.setdefault("priority", _PRIORITIES.get(spec.get("priorityClassName", ""), 0))
         spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
         pod["status"] = {"phase": "Pending", "qosClass": quality(spec)}

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
 
+from quintant.cluster.sorts import Sort
+
 _PRESERVE = "x-kubernetes-preserve-unknown-fields"
 
 
@@ -25,6 +27,10 @@ class Listing(Enum):
 
 class Shape(Protocol):
     """One place in an object."""
+
+    @property
+    def sort(self) -> Sort:
+        """What may stand here."""
 
     @property
     def atomic(self) -> bool:
@@ -57,6 +63,7 @@ class Node:
     """A shape written down: declared fields, and what is below everything else."""
 
     fields: Mapping[str, Shape] = field(default_factory=dict)
+    sort: Sort = Sort.ANY
     atomic: bool = False
     closed: bool = False
     listing: Listing = Listing.ATOMIC
@@ -77,29 +84,32 @@ class Node:
 DEDUCED: Shape = Node()
 """Nothing is known: maps merge, lists are values."""
 
+_TEXT, _NUMBER, _TRUTH = Node(sort=Sort.TEXT), Node(sort=Sort.NUMBER), Node(sort=Sort.TRUTH)
+_TEXTS = Node(sort=Sort.MAP, rest=_TEXT)
+_OWNER = Node(
+    fields={
+        **dict.fromkeys(("apiVersion", "kind", "name", "uid"), _TEXT),
+        **dict.fromkeys(("controller", "blockOwnerDeletion"), _TRUTH),
+    },
+    sort=Sort.MAP,
+    atomic=True,
+    closed=True,
+)
 METADATA = Node(
     fields={
-        **dict.fromkeys(
-            [
-                "name",
-                "generateName",
-                "namespace",
-                "uid",
-                "resourceVersion",
-                "generation",
-                "creationTimestamp",
-                "deletionTimestamp",
-                "deletionGracePeriodSeconds",
-                "selfLink",
-                "managedFields",
-            ],
-            DEDUCED,
+        **dict.fromkeys(("name", "generateName", "namespace", "uid", "selfLink"), _TEXT),
+        **dict.fromkeys(("resourceVersion", "creationTimestamp", "deletionTimestamp"), _TEXT),
+        **dict.fromkeys(("generation", "deletionGracePeriodSeconds"), _NUMBER),
+        "managedFields": Node(sort=Sort.LIST),
+        "labels": _TEXTS,
+        "annotations": _TEXTS,
+        "finalizers": Node(sort=Sort.LIST, listing=Listing.SET, items=_TEXT),
+        "ownerReferences": Node(
+            sort=Sort.LIST, listing=Listing.MAP, keys={"uid": ""}, items=_OWNER
         ),
-        "labels": DEDUCED,
-        "annotations": DEDUCED,
-        "finalizers": Node(listing=Listing.SET),
-        "ownerReferences": Node(listing=Listing.MAP, keys={"uid": ""}, items=Node(atomic=True)),
-    }
+    },
+    sort=Sort.MAP,
+    closed=True,
 )
 """The metadata every object has."""
 
@@ -108,11 +118,8 @@ def custom_shape(schema: Mapping[str, Any]) -> Shape:
     """The shape of a custom resource: its schema's, with everybody's metadata at the root."""
     root = _from_schema(schema)
     return Node(
-        fields={
-            **root.fields,
-            **dict.fromkeys(("apiVersion", "kind"), DEDUCED),
-            "metadata": METADATA,
-        },
+        fields={**root.fields, "apiVersion": _TEXT, "kind": _TEXT, "metadata": METADATA},
+        sort=Sort.MAP,
         closed=root.closed,
         rest=root.rest,
     )
@@ -120,7 +127,7 @@ def custom_shape(schema: Mapping[str, Any]) -> Shape:
 
 def _from_schema(schema: Mapping[str, Any]) -> Node:
     if schema.get("x-kubernetes-embedded-resource"):
-        embedded = {"apiVersion": DEDUCED, "kind": DEDUCED, "metadata": METADATA}
+        embedded = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": METADATA}
     else:
         embedded = {}
     properties = schema.get("properties") or {}
@@ -129,6 +136,7 @@ def _from_schema(schema: Mapping[str, Any]) -> Node:
     items = schema.get("items")
     return Node(
         fields=below | embedded,
+        sort=_sort(schema),
         atomic=schema.get("x-kubernetes-map-type") == "atomic",
         closed=bool(properties) and not additional and not schema.get(_PRESERVE),
         listing=Listing(schema.get("x-kubernetes-list-type", "atomic")),
@@ -136,6 +144,22 @@ def _from_schema(schema: Mapping[str, Any]) -> Node:
         rest=_from_schema(additional) if isinstance(additional, dict) else None,
         items=_from_schema(items) if isinstance(items, dict) else None,
     )
+
+
+_SORTS = {
+    "object": Sort.MAP,
+    "array": Sort.LIST,
+    "string": Sort.TEXT,
+    "integer": Sort.NUMBER,
+    "number": Sort.NUMBER,
+    "boolean": Sort.TRUTH,
+}
+
+
+def _sort(schema: Mapping[str, Any]) -> Sort:
+    if schema.get("x-kubernetes-int-or-string"):
+        return Sort.SCALAR
+    return _SORTS.get(schema.get("type", ""), Sort.ANY)
 
 
 def _keys(schema: Mapping[str, Any]) -> dict[str, Any]:

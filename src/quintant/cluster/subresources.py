@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.catalog import Edit, Kind, Plain
 from quintant.cluster.causes import required
 from quintant.cluster.conditions import Condition
-from quintant.cluster.drafts import Edit, Target
+from quintant.cluster.drafts import Target
 from quintant.cluster.objects import identified, placed
 from quintant.cluster.podlogs import LOG
 from quintant.cluster.problems import (

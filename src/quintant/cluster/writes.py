@@ -16,9 +16,9 @@ from typing import Any, Protocol
 
 from quintant.cluster import drafts, wire
 from quintant.cluster.auth import SERVER, User
-from quintant.cluster.catalog import Plain
-from quintant.cluster.drafts import Draft, Edit, Scrutiny, Target
-from quintant.cluster.managed import Author
+from quintant.cluster.catalog import Edit, Plain
+from quintant.cluster.claims import Author
+from quintant.cluster.drafts import Draft, Scrutiny, Target
 from quintant.cluster.objects import deleting, generated, held, judge, unique_owners
 from quintant.cluster.problems import already_exists, invalid, no_unique_name, not_found
 from quintant.cluster.ring import Entry
@@ -91,11 +91,11 @@ class Writes:
 
     def replacement(self, target: Target, sent: Any, options: Options) -> Draft:
         """An object in the place of the live one; some kinds may be created so, too."""
-        entry = self.read(target)
-        if entry is None and target.kind.upsert and not target.sub:
+        if self.read(target) is None and target.kind.upsert and not target.sub:
             return self.creation(target, sent, options)
+        draft = drafts.read(target, sent, options.scrutiny)
         base, author = self.found(target), self._author(target, options)
-        return drafts.replaced(target, base, sent, author, options.scrutiny)
+        return drafts.replaced(draft, base, author)
 
     def edition(self, target: Target, edit: Edit, options: Options) -> Draft:
         """What `edit` makes of the live object; 404 if there is none."""
@@ -129,6 +129,8 @@ class Writes:
             obj["metadata"]["uid"] = self._chance.id()
             obj["metadata"]["creationTimestamp"] = timestamp(self._clock.now())
         looked = self._settle(target, obj, draft.live)
+        if draft.live is not None:
+            drafts.count(target.kind, obj, draft.live)
         warnings += _judged(target, obj, draft.live, warnings)
         return replace(draft, target=target, warnings=warnings, looked=looked)
 
@@ -168,9 +170,9 @@ class Writes:
         """Store an object as it is, past every rule."""
         return self._put(target, wire.pack(target.kind, obj))
 
-    def remove(self, target: Target) -> None:
-        """Take an object out of the store, past every rule."""
-        self._store.delete(self._table(target), target.key)
+    def remove(self, target: Target) -> int:
+        """Take an object out of the store, past every rule; the revision of its end."""
+        return self._store.delete(self._table(target), target.key).rv
 
     def _insert(self, ready: Draft, options: Options) -> Result:
         target, taken = ready.target, self.read(ready.target)

@@ -102,13 +102,20 @@ def _toleration_causes(where: str, toleration: Mapping[str, Any]) -> Iterator[Ca
         yield wrong(f"{where}.operator", value, text)
 
 
+_DEADLINE = "activeDeadlineSeconds"
+
+
 def _change_causes(spec: Plain, before: Plain) -> Iterator[Cause]:
     for which in ("containers", "initContainers"):
         if len(spec.get(which) or ()) != len(before.get(which) or ()):
             text = "pod updates may not add or remove containers"
             yield forbidden_field(f"spec.{which}", text)
             return
-    if _fixed(spec) != _fixed(before) or not _extends(spec, before):
+    yield from _deadline_causes(spec.get(_DEADLINE), before.get(_DEADLINE))
+    if not _extends(spec, before):
+        text = "existing toleration can not be modified except its tolerationSeconds"
+        yield forbidden_field("spec.tolerations", text)
+    if _fixed(spec) != _fixed(before):
         yield forbidden_field("spec", _FROZEN)
     for gate in spec.get("schedulingGates") or ():
         if gate not in (before.get("schedulingGates") or ()):
@@ -116,10 +123,25 @@ def _change_causes(spec: Plain, before: Plain) -> Iterator[Cause]:
             yield forbidden_field("spec.schedulingGates", text)
 
 
+def _deadline_causes(deadline: int | None, before: int | None) -> Iterator[Cause]:
+    if deadline is not None:
+        yield from within(f"spec.{_DEADLINE}", deadline, range(2**31))
+    if before is not None and deadline is None:
+        text = "must not update from a positive integer to nil value"
+        yield wrong(f"spec.{_DEADLINE}", None, text)
+    elif before is not None and deadline is not None and before < deadline:
+        text = "must be less than or equal to previous value"
+        yield wrong(f"spec.{_DEADLINE}", deadline, text)
+
+
 def _extends(spec: Plain, before: Plain) -> bool:
-    """Tolerations are only ever added."""
-    now = spec.get("tolerations") or []
-    return all(toleration in now for toleration in before.get("tolerations") or ())
+    """Tolerations are only ever added, whatever becomes of their seconds."""
+    now = [_timeless(each) for each in spec.get("tolerations") or ()]
+    return all(_timeless(each) in now for each in before.get("tolerations") or ())
+
+
+def _timeless(toleration: Plain) -> Plain:
+    return {**toleration, "tolerationSeconds": None}
 
 
 def _fixed(spec: Plain) -> Plain:

@@ -23,6 +23,7 @@ from quintant.runtime.errors import Cause
 Plain = dict[str, Any]
 
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
+_POLICIES = ("Cluster", "Local")
 _AFFINITIES = ("ClientIP", "None")
 _FAMILIES = ("FQDN", "IPv4", "IPv6")
 _RANGE_TEXT = (
@@ -44,6 +45,7 @@ def service_complaints(service: Plain, live: Plain | None) -> Iterator[Cause]:
     if spec["type"] == "ExternalName" and not spec.get("externalName"):
         yield required("spec.externalName")
     yield from _address_causes(spec)
+    yield from _traffic_causes(spec)
     if live is not None:
         yield from _moved_causes(spec, live["spec"])
 
@@ -125,6 +127,16 @@ def _address_causes(spec: Plain) -> Iterator[Cause]:
             yield from address(where, value)
         elif spec["type"] in ("NodePort", "LoadBalancer"):
             yield wrong(where, value, f"may not be set to 'None' for {spec['type']} services")
+
+
+def _traffic_causes(spec: Plain) -> Iterator[Cause]:
+    policy, path = spec.get("externalTrafficPolicy"), "spec.externalTrafficPolicy"
+    if spec["type"] in ("NodePort", "LoadBalancer") or spec.get("externalIPs"):
+        yield from chosen(path, policy, _POLICIES)
+    elif policy:
+        yield wrong(path, policy, "may only be set for externally-accessible services")
+    if spec["type"] != "ExternalName":
+        yield from chosen("spec.internalTrafficPolicy", spec["internalTrafficPolicy"], _POLICIES)
 
 
 def _moved_causes(spec: Plain, before: Plain) -> Iterator[Cause]:

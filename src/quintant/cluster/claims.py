@@ -1,0 +1,135 @@
+"""Claims: who owns which fields of an object, as its managedFields say and shall say.
+
+Every writer has an entry per operation, subresource and (for updates) version. Claims are values:
+functions that change them return others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.fields import FieldSet
+
+MAX_UPDATERS = 10
+"""Managers with Update entries before the oldest are folded into one: a bound on an object."""
+ANCIENT = "ancient-changes"
+UNKNOWN = "unknown"
+APPLY = "Apply"
+UPDATE = "Update"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Writer:
+    """Whose entry it is."""
+
+    operation: str
+    manager: str
+    api_version: str = ""
+    subresource: str = ""
+
+    def __str__(self) -> str:
+        where = f' with subresource "{self.subresource}"' if self.subresource else ""
+        using = f" using {self.api_version}" if self.operation == UPDATE else ""
+        return f'"{self.manager}"{where}{using}'
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a writer owns, since when, and at which version it was written."""
+
+    fields: FieldSet
+    time: str
+    api_version: str
+
+
+Claims = dict[Writer, Claim]
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who writes, where and when."""
+
+    manager: str
+    time: str
+    subresource: str = ""
+
+    def writer(self, operation: str, kind: Kind) -> Writer:
+        version = kind.resource.api_version if operation == UPDATE else ""
+        return Writer(operation, self.manager or UNKNOWN, version, self.subresource)
+
+
+def less(claims: Claims, gone: FieldSet) -> Claims:
+    """The claims without some fields; empty ones vanish."""
+    if not gone:
+        return claims
+    kept = {writer: minus(claim, gone) for writer, claim in claims.items()}
+    return {writer: claim for writer, claim in kept.items() if claim.fields}
+
+
+def minus(claim: Claim, gone: FieldSet | None) -> Claim:
+    return claim if gone is None else replace(claim, fields=claim.fields - gone)
+
+
+def capped(claims: Claims) -> Claims:
+    """Fold the oldest updaters together while there are too many."""
+    updaters = sorted(
+        (writer for writer in claims if writer.operation == UPDATE),
+        key=lambda writer: (claims[writer].time, writer),
+    )
+    excess = updaters[: max(0, len(updaters) - MAX_UPDATERS)]
+    for writer in excess and updaters[: len(excess) + 1]:
+        claim = claims.pop(writer)
+        bucket = Writer(UPDATE, ANCIENT, writer.api_version)
+        before = claims.get(bucket)
+        fields = claim.fields if before is None else before.fields | claim.fields
+        claims[bucket] = replace(claim, fields=fields)
+    return claims
+
+
+def decode(entries: Any) -> Claims:
+    """The claims that managedFields record."""
+    claims: Claims = {}
+    for entry in entries or ():
+        if entry.get("fieldsType") != "FieldsV1":
+            continue
+        operation, version = entry.get("operation", UPDATE), entry.get("apiVersion", "")
+        writer = Writer(
+            operation,
+            entry.get("manager", ""),
+            version if operation == UPDATE else "",
+            entry.get("subresource", ""),
+        )
+        fields = FieldSet.decode(entry.get("fieldsV1") or {})
+        claims[writer] = Claim(fields, entry.get("time", ""), version)
+    return claims
+
+
+def store(obj: Plain, claims: Claims) -> None:
+    """Write claims into an object's metadata, which is a new one afterwards."""
+    metadata = obj["metadata"] = dict(obj.get("metadata") or {})
+    metadata.pop("managedFields", None)
+    if claims:
+        ordered = sorted(claims.items(), key=_order)
+        metadata["managedFields"] = [_encode(writer, claim) for writer, claim in ordered]
+
+
+def _order(item: tuple[Writer, Claim]) -> tuple[str, ...]:
+    writer, claim = item
+    return writer.operation, claim.time, writer.manager, claim.api_version, writer.subresource
+
+
+def _encode(writer: Writer, claim: Claim) -> Plain:
+    entry: Plain = {
+        "manager": writer.manager,
+        "operation": writer.operation,
+        "apiVersion": claim.api_version,
+    }
+    if claim.time:
+        entry["time"] = claim.time
+    entry["fieldsType"] = "FieldsV1"
+    entry["fieldsV1"] = claim.fields.encode()
+    if writer.subresource:
+        entry["subresource"] = writer.subresource
+    return entry

@@ -1,0 +1,68 @@
+"""What a place in an object may hold, as server-side apply checks it before anything else.
+
+Every configuration that is applied must fit the sorts of its kind's shape; the complaints about
+one that does not are Go's. Null fits everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+from quintant.cluster.golang import number, plain, quoted
+
+
+class Sort(Enum):
+    """What may stand at a place."""
+
+    ANY = ""
+    MAP = "map"
+    LIST = "list"
+    TEXT = "string"
+    NUMBER = "numeric"
+    TRUTH = "boolean"
+    SCALAR = "scalar"
+    """A number, a text or a truth value."""
+
+
+_FITTING: Mapping[Sort, tuple[type, ...]] = {
+    Sort.MAP: (dict,),
+    Sort.LIST: (list,),
+    Sort.TEXT: (str,),
+    Sort.NUMBER: (int, float),
+    Sort.TRUTH: (bool,),
+    Sort.SCALAR: (int, float, str, bool),
+}
+_GO = {str: "string", bool: "bool", list: "[]interface {}", dict: "map[string]interface {}"}
+
+
+def unfit(value: Any, sort: Sort) -> str:
+    """What is wrong with a value at a place, if anything."""
+    if value is None or sort is Sort.ANY or type(value) in _FITTING[sort]:
+        return ""
+    match sort:
+        case Sort.TEXT:
+            return f"expected string, got &value.valueUnstructured{{Value:{_literal(value)}}}"
+        case Sort.NUMBER:
+            return f"expected numeric (int or float), got {_GO[type(value)]}"
+        case Sort.SCALAR:
+            return f"expected any scalar, got &{{{plain(value)}}}"
+    return f"expected {sort.value}, got &{{{plain(value)}}}"
+
+
+def _literal(value: Any) -> str:
+    """A value as Go writes it in a program (`%#v`)."""
+    match value:
+        case None:
+            return "interface {}(nil)"
+        case str():
+            return quoted(value)
+        case bool():
+            return "true" if value else "false"
+        case Mapping():
+            members = (f"{quoted(key)}:{_literal(value[key])}" for key in sorted(value))
+            return f"map[string]interface {{}}{{{', '.join(members)}}}"
+        case Sequence():
+            return f"[]interface {{}}{{{', '.join(_literal(item) for item in value)}}}"
+    return number(value)
