@@ -53,8 +53,11 @@ class Aggregation:
         roles = [(name, entry) for name, entry in self._store.table(TABLE).now.scan()]
         for name, entry in roles:
             role = wire.read(entry, _Role)
-            if role.aggregation_rule is not None:
-                self._write(writes, name, _union(name, role.aggregation_rule, roles))
+            if role.aggregation_rule is None:
+                continue
+            rules = _union(name, role.aggregation_rule, roles)
+            if rules != role.rules:
+                self._write(writes, name, rules)
         return True
 
     def _write(self, writes: Writes, name: str, rules: list[Plain]) -> None:

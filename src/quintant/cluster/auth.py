@@ -86,6 +86,16 @@ class Tokens:
         """The user whose token this is."""
         return self._users.get(_digest(token))
 
+    def copy(self) -> Tokens:
+        """An independent table of the same tokens."""
+        twin = Tokens()
+        twin.accept(self)
+        return twin
+
+    def accept(self, others: Tokens) -> None:
+        """Accept the tokens of another table, too."""
+        self._users |= others._users
+
 
 def bearer(headers: Mapping[str, str]) -> str:
     """The bearer token of a request; empty if it shows none, whatever else it shows."""

@@ -7,6 +7,7 @@ kind belongs here and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 from quintant.cluster import crd, crd_rules, generations, roles, tables
@@ -172,9 +173,10 @@ _UNOWNED: dict[str, dict[str, Any]] = {
 }
 
 
-def builtin_kinds() -> list[Kind]:
+@cache
+def builtin_kinds() -> tuple[Kind, ...]:
     """Every built-in kind."""
-    return [_kind(*row.split()) for row in _ROWS.strip().splitlines()]
+    return tuple(_kind(*row.split()) for row in _ROWS.strip().splitlines())
 
 
 def _kind(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from quintant.testing.loop import VirtualLoop, advance, run, settle
     from quintant.testing.once import Note, Outcome, Write, reconcile_once
     from quintant.testing.privileges import Account, grant
+    from quintant.testing.world import World
 
 _HOMES = {
     "Account": "quintant.testing.privileges",
@@ -21,6 +22,7 @@ _HOMES = {
     "Note": "quintant.testing.once",
     "Outcome": "quintant.testing.once",
     "VirtualLoop": "quintant.testing.loop",
+    "World": "quintant.testing.world",
     "Write": "quintant.testing.once",
     "advance": "quintant.testing.loop",
     "anything": "quintant.runtime.client.match",
@@ -43,6 +45,7 @@ __all__ = [
     "Note",
     "Outcome",
     "VirtualLoop",
+    "World",
     "Write",
     "advance",
     "anything",

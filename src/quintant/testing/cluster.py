@@ -33,6 +33,7 @@ from quintant.runtime.install import install
 from quintant.runtime.manager import Manager
 from quintant.runtime.object import Custom, K, Object, ObjectMeta, replace
 from quintant.runtime.resource import resource_of
+from quintant.testing.world import World, first_world
 
 # The token of the test's own client.
 ADMIN = "admin"
@@ -45,10 +46,17 @@ T = TypeVar("T")
 class InProcessCluster:
     """An embedded API server and everything a test needs around it."""
 
-    def __init__(self, *, seed: int = 0, rbac: bool = False) -> None:
-        """With `rbac` a manager may do what roles allow it (`testing.privileges` gives it some)."""
+    def __init__(self, *, seed: int = 0, rbac: bool = False, world: World | None = None) -> None:
+        """With `rbac` a manager may do what roles allow it (`testing.privileges` gives it some).
+
+        It begins with what is in `world` (the `snapshot` of another cluster), or else empty.
+        """
+        begin = world or first_world()
         self.clock = LoopClock()
-        self.server = ApiServer(clock=self.clock, chance=Chance(Random(seed)), rbac=rbac)
+        self.server = ApiServer(
+            clock=self.clock, chance=begin.chance(seed), rbac=rbac, store=begin.store()
+        )
+        self.server.tokens.accept(begin.tokens)
         self.server.tokens.add(ADMIN, admin())
         self.admin = InProcessTransport(self.server, ADMIN)
         self.faults = FaultTransport(InProcessTransport(self.server))
@@ -56,7 +64,7 @@ class InProcessCluster:
         self.client = Client(Rest(self.admin), manager="test")
         """The test's own client: reads from the server, not from a cache, and without faults."""
         self._seeds = Random(seed)
-        self._installed: set[type[Object]] = set()
+        self._installed = set(begin.kinds)
         self._engines: list[tuple[Engine, asyncio.Task[None]]] = []
 
     async def run(
@@ -146,6 +154,11 @@ class InProcessCluster:
         """Let time pass, and everything happen that is due in it."""
         seconds = duration.total_seconds() if isinstance(duration, timedelta) else duration
         await self._unless_crashed(asyncio.sleep(seconds))
+
+    def snapshot(self) -> World:
+        """The cluster's contents now, for other clusters to begin with; managers are no part."""
+        server = self.server
+        return World(server.snapshot(), frozenset(self._installed), server.tokens.copy())
 
     async def close(self) -> None:
         """Stop every manager; an error that one of them ended with is raised here."""
