@@ -6,7 +6,8 @@ both see the same bytes. It needs a running event loop from its first moment: ti
     call → auth → authz → routes, catalog → endpoints → audit
 
 A write is synchronous from reading the live object to telling who depends on it, so nothing is
-locked. No answer, refusal or watch leaves before what it may tell of is safe from a crash.
+locked; where webhooks are asked, it begins again if it was overtaken. No answer, refusal or watch
+leaves before what it may tell of is safe from a crash.
 """
 
 from __future__ import annotations
@@ -103,7 +104,6 @@ class ApiServer:
         """Whoever runs pods adds itself to its providers."""
         self.metrics = Metrics(self.store, self.catalog, clock)
         """Whoever runs pods adds itself to its meters; `open` serves the group."""
-        self._questions = Questions(self._access, clock, self._chance)
         self._aggregation = Aggregation(self.store, self.catalog)
         self._namespaces = Namespaces(self.store, self.catalog)
         self._definitions = Definitions(self.store, self.catalog, self._hub, clock)
@@ -115,6 +115,7 @@ class ApiServer:
         matcher = Matcher(self.store, self._access.authorizer.decide)
         webhooks = Webhooks(caller, matcher, self._chance)
         admission = Admission(self._registry, webhooks, self._writes, self._deletes)
+        self._questions = Questions(self._access, admission, clock, self._chance)
         reads = Reads(self.store, self._chance)
         self._endpoints = Endpoints(self.store, self._hub, reads, self._writes, admission, clock)
         self._boot()
@@ -201,7 +202,7 @@ class ApiServer:
             return self._dressed(call, discover(self.catalog, call))
         kind = self._kind(asked)
         if kind.question or asks(kind, asked.sub):
-            return self._dressed(call, self._question(call, asked, kind, user))
+            return self._dressed(call, await self._question(call, asked, kind, user))
         if kind.computed:
             return self._dressed(call, self.metrics.answer(call, asked, kind))
         if streams(kind, asked.sub):
@@ -233,14 +234,14 @@ class ApiServer:
         headers = self.headers() | problem.headers
         return dressed(call, Reply(problem.code, problem.encode(), headers))
 
-    def _question(self, call: Call, asked: Route, kind: Kind, user: User) -> Reply:
+    async def _question(self, call: Call, asked: Route, kind: Kind, user: User) -> Reply:
         if not kind.question:
             self._namespaces.guard(Target(kind, asked.namespace, asked.name))
         elif asked.name:
             raise no_resource()
         elif asked.verb != "create":
             raise not_allowed()
-        return self._questions.answer(call, asked, kind, user)
+        return await self._questions.answer(call, asked, kind, user)
 
     def _kind(self, asked: Route) -> Kind:
         """The kind a request is about; the right kind of 404 if there is none."""

@@ -86,6 +86,7 @@ class Admission:
         metadata = {"name": target.name, "namespace": target.namespace}
         given = {key: value for key, value in metadata.items() if value}
         shown["metadata"] = {**given, **(shown.get("metadata") or {})}
+        shown["metadata"].pop("managedFields", None)
         attributes = Attributes(
             operation,
             target.kind,
