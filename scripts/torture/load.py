@@ -13,6 +13,8 @@ from quintant.runtime.errors import TransportError
 from torture.ledger import GONE, Data, Ledger, filled
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+OURS = {"labelSelector": "torture"}
+"""Leaves out what the cluster's own controllers keep there."""
 OBJECTS = 5
 """Of each writer: few enough that every one of them is written often."""
 DELETED = 0.2
@@ -39,7 +41,7 @@ async def write(transport: Transport, ledger: Ledger, writer: int, chance: Rando
 
 async def watch(transport: Transport, ledger: Ledger) -> None:
     """Note what a watch tells until the server is gone."""
-    call = Call("GET", CONFIG_MAPS, {"watch": "true"})
+    call = Call("GET", CONFIG_MAPS, {**OURS, "watch": "true"})
     rest = b""
     try:
         async with transport.stream(call) as stream:
@@ -53,14 +55,14 @@ async def watch(transport: Transport, ledger: Ledger) -> None:
 
 async def read(transport: Transport) -> tuple[dict[str, Data], int]:
     """Every object of the writers, and the revision of the whole."""
-    listed = await _ask(transport, Call("GET", CONFIG_MAPS), 200)
+    listed = await _ask(transport, Call("GET", CONFIG_MAPS, OURS), 200)
     found = {item["metadata"]["name"]: item["data"] for item in listed["items"]}
     return found, int(listed["metadata"]["resourceVersion"])
 
 
 async def resumes(transport: Transport, revision: int) -> bool:
     """Whether a watch may go on from a revision; if not, the server must have said 410."""
-    query = {"watch": "true", "resourceVersion": str(revision), "timeoutSeconds": "1"}
+    query = {**OURS, "watch": "true", "resourceVersion": str(revision), "timeoutSeconds": "1"}
     reply = await transport.request(Call("GET", CONFIG_MAPS, query, timeout=_TIMEOUT))
     events = [msgspec.json.decode(line) for line in reply.body.splitlines()]
     return not any(event["object"].get("code") == 410 for event in events)
@@ -77,7 +79,8 @@ async def _write(transport: Transport, ledger: Ledger, name: str, chance: Random
         patch = Call("PATCH", path, headers=_MERGE, body=msgspec.json.encode(data))
         answer = await _ask(transport, patch, 200)
     else:
-        body = msgspec.json.encode({"metadata": {"name": name}, **data})
+        metadata = {"name": name, "labels": {"torture": ""}}
+        body = msgspec.json.encode({"metadata": metadata, **data})
         answer = await _ask(transport, Call("POST", CONFIG_MAPS, headers=_JSON, body=body), 201)
     ledger.acknowledge(name, int(answer["metadata"].get("resourceVersion", 0)))
 

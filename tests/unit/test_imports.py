@@ -17,7 +17,7 @@ import pytest
         ("import quintant.cli", ("aiohttp", "yaml", "rich", "prometheus_client")),
         ("import quintant.cli.run", ("cryptography", "rich", "quintant.cluster")),
         ("import quintant.cluster.server", ("cryptography", "aiohttp", "sqlite3", "re2")),
-        ("import quintant.cli.up", ("prometheus_client", "structlog", "sqlite3", "rich")),
+        ("import quintant.cli.up", ("sqlite3", "rich", "grpc")),
     ],
 )
 def test_program_does_not_load_what_it_does_not_use(program: str, spared: tuple[str, ...]) -> None:

@@ -19,7 +19,8 @@ class OnPodCondition(Model):
     """A condition that a pod has."""
 
     type: str
-    status: str = "True"
+    status: str = ""
+    """Nothing means True."""
 
 
 class PodFailureRule(Model):

@@ -59,7 +59,7 @@ def _fits(rule: PodFailureRule, pod: PodState) -> str:
         return f"Container {ended.name} for pod {where} failed with exit code {code}"
     for condition in pod.status.conditions:
         for pattern in rule.on_pod_conditions:
-            if (condition.type, condition.status) == (pattern.type, pattern.status):
+            if (condition.type, condition.status) == (pattern.type, pattern.status or "True"):
                 return f"Pod {where} has condition {condition.type}"
     return ""
 
