@@ -97,6 +97,7 @@ async def running(plan: Plan = Plan(), clock: Clock = SystemClock()) -> AsyncIte
         node = await _node(stack, plan, address, clock)
         if node is not None:
             server.logs.providers.append(node.logs)
+            server.metrics.meters[node.name] = node.meter
         if plan.fleet is not None:
             server.metrics.open()
         for component in _components(plan, pki, clock, node):

@@ -53,6 +53,7 @@ class LocalNode:
     images: Images
     addresses: Addresses
     storage: Path
+    name: str = NODE
 
 
 @asynccontextmanager

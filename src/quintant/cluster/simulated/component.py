@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from quintant.api.coordination import Lease
 from quintant.api.core import Node, Pod
 from quintant.cluster.metrics import READER
+from quintant.cluster.node.ground import NODE
 from quintant.cluster.plane import Component
 from quintant.cluster.simulated import nodes
 from quintant.cluster.simulated.defaults import DEFAULTS
@@ -21,8 +22,6 @@ from quintant.runtime.manager import Manager
 from quintant.runtime.rbac import uses
 
 NAME = "simulator"
-REAL = "local"
-"""The node that a machine stands behind: this one."""
 
 
 def nothing(image: str, command: Sequence[str]) -> None:
@@ -37,7 +36,7 @@ def simulator(
     clock: Clock = SystemClock(),
 ) -> Component:
     """What leads simulated nodes and pods; `locate` finds the programs of the real node."""
-    manager, pods = Manager(NAME), Pods(Stages((*stages, *DEFAULTS)), locate, REAL)
+    manager, pods = Manager(NAME), Pods(Stages((*stages, *DEFAULTS)), locate, NODE)
     (
         manager.keyed("simulated-pods")
         .watches(SimPod, to=lambda pod: (pod.key,), when=_stirs)

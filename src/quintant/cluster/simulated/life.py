@@ -18,7 +18,8 @@ from quintant.runtime.clock import timestamp
 
 SCHEME = "simulated://"
 """What ids of containers and images begin with, as containerd:// does elsewhere."""
-MESSAGE = "nothing runs: no program of this machine stands for the image"
+NO_MACHINE = "nothing runs: the node is simulated"
+NO_PROGRAM = "nothing runs: no program of this machine stands for the image"
 REBOOT = Next(state="running", ready=True, restart=True, exit_code=255, reason="Unknown")
 """What becomes of a pod whose node was off."""
 _OVER = ("Succeeded", "Failed")
@@ -28,10 +29,11 @@ _NOTHING = ContainerState()
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a simulated pod is."""
+    """Where a simulated pod is, and why it is simulated."""
 
     address: str
     host: str
+    why: str = NO_MACHINE
 
 
 def after(pod: SimPod, step: Next, place: Place, now: datetime) -> SimPodStatus:
@@ -43,7 +45,7 @@ def after(pod: SimPod, step: Next, place: Place, now: datetime) -> SimPodStatus:
         phase=phase,
         conditions=_conditions(pod, phase, ready, now),
         reason=REASON,
-        message=MESSAGE,
+        message=place.why,
         host_ip=place.host,
         host_ips=(Address(ip=place.host),),
         pod_ip=place.address,

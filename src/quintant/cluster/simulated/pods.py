@@ -15,7 +15,7 @@ from quintant.cluster.node.addresses import HOST, Addresses
 from quintant.cluster.simulated.faults import Fault, fault_of
 from quintant.cluster.simulated.fleet import host_of
 from quintant.cluster.simulated.labels import POD
-from quintant.cluster.simulated.life import REBOOT, Place, after
+from quintant.cluster.simulated.life import NO_MACHINE, NO_PROGRAM, REBOOT, Place, after
 from quintant.cluster.simulated.nodes import is_simulated
 from quintant.cluster.simulated.stages import Next, Stage, Stages
 from quintant.cluster.simulated.views import SimNode, SimPod, SimPodStatus
@@ -150,12 +150,14 @@ class Pods:
             ctx.log.debug("pod went away")
 
     def _place(self, pod: SimPod) -> Place:
-        host = HOST if pod.spec.node_name == self._real else host_of(pod.spec.node_name)
+        here = pod.spec.node_name == self._real
+        host = HOST if here else host_of(pod.spec.node_name)
+        why = NO_PROGRAM if here else NO_MACHINE
         if pod.spec.host_network:
-            return Place(host, host)
+            return Place(host, host, why)
         if pod.key not in self._given:
             self._given[pod.key] = self._addresses.take(pod.status.pod_ip)
-        return Place(self._given[pod.key], host)
+        return Place(self._given[pod.key], host, why)
 
 
 def _body(pod: SimPod, status: SimPodStatus) -> bytes:

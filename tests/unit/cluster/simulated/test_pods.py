@@ -19,6 +19,7 @@ async def test_pod_becomes_ready_and_says_that_nothing_runs() -> None:
         assert found["status"]["podIP"]
         assert found["metadata"]["annotations"]["simulated.quintant.dev/pod"] == "true"
         assert found["status"]["reason"] == "Simulated"
+        assert found["status"]["message"] == "nothing runs: the node is simulated"
         (container,) = found["status"]["containerStatuses"]
         assert container["imageID"] == "simulated://nginx"
 
@@ -144,3 +145,13 @@ async def test_pods_of_nodes_that_are_not_simulated_are_left_alone() -> None:
         await api.create(PODS, pod("p", nodeName="theirs"))
         await asyncio.sleep(60)
         assert await phase(api, "p") == "Pending"
+
+
+async def test_pod_of_an_unknown_image_is_simulated_on_the_real_node() -> None:
+    async with simulated(nodes=0) as api:
+        await api.create(NODES, {"metadata": {"name": "local"}})
+        await api.create(PODS, pod("p", nodeName="local"))
+        await asyncio.sleep(3)
+        found = (await read(api, "p"))["status"]
+        assert found["phase"] == "Running"
+        assert found["message"].startswith("nothing runs: no program of this machine")
