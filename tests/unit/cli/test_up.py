@@ -17,8 +17,11 @@ import pytest
 from click.testing import CliRunner
 
 from quintant import Config
+from quintant.api.core import Node
 from quintant.cli import main
+from quintant.runtime.client.client import Client
 from quintant.runtime.client.http import HttpTransport
+from quintant.runtime.client.rest import Rest
 from realpair.process import leashed
 from unit.cluster.api import Requests
 
@@ -72,6 +75,20 @@ async def test_it_says_how_to_use_it_and_can_be_used(tmp_path: Path) -> None:
         await transport.close()
 
 
+@pytest.mark.realtime
+async def test_simulated_nodes_are_there_and_ready(tmp_path: Path) -> None:
+    with up(tmp_path, *ANY, "--nodes", "3", "--zones", "2") as process:
+        said = line(process.stdout)
+        transport = HttpTransport(Config.load(said.partition("=")[2]))
+        node = await Client(Rest(transport)).wait_for(
+            Node, "sim-0003", until=lambda node: node is not None, timeout=20
+        )
+        assert node is not None
+        assert node.metadata.labels["topology.kubernetes.io/zone"] == "zone-a"
+        assert node.status.conditions[-1].status == "True"
+        await transport.close()
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_ends_well_when_asked_to(tmp_path: Path, number: signal.Signals) -> None:
     with up(tmp_path, *ANY) as process:
@@ -122,7 +139,14 @@ def test_a_second_cluster_in_a_folder_is_refused_in_three_lines(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--kubeconfig", "x", "--print-kubeconfig"], ["--power-safe"], ["--listen", "nowhere"]],
+    [
+        ["--kubeconfig", "x", "--print-kubeconfig"],
+        ["--power-safe"],
+        ["--listen", "nowhere"],
+        ["--nodes", "-1"],
+        ["--zones", "0"],
+        ["--stages", "/nowhere/stages.yaml"],
+    ],
 )
 def test_options_that_make_no_sense_are_refused(arguments: list[str]) -> None:
     result = CliRunner().invoke(main, ["up", *arguments])
