@@ -61,14 +61,15 @@ def report(job: Job, pods: Sequence[PodState], verdict: Verdict, now: datetime) 
     if known is None:
         status = replace(status, conditions=(*status.conditions, ending))
         return Report(status, entry.release)
-    return _ended(Report(status, entry.release), ending, now)
+    return _ended(job, Report(status, entry.release), ending, now)
 
 
-def _ended(told: Report, ending: JobCondition, now: datetime) -> Report:
+def _ended(job: Job, told: Report, ending: JobCondition, now: datetime) -> Report:
     """The report of a job that has come to its end, if nothing keeps it any more."""
     status = told.status
-    noted = status.uncounted_terminated_pods or Uncounted()
-    if told.release or status.active or status.terminating or noted.succeeded or noted.failed:
+    # What was noted is counted in a write of its own: a field that is emptied by an apply vanishes,
+    # and everybody expects an ended job to say that nothing is left to be counted.
+    if told.release or status.active or status.terminating or _noting(job.status):
         return told
     end = condition(_ENDS[ending.type], ending.reason, ending.message, now)
     status = replace(
@@ -77,6 +78,11 @@ def _ended(told: Report, ending: JobCondition, now: datetime) -> Report:
         completion_time=end.last_transition_time if end.type == COMPLETE else None,
     )
     return dataclasses.replace(told, status=status, ended=end)
+
+
+def _noting(status: JobStatus) -> bool:
+    """Whether pods are noted that are not counted yet."""
+    return (status.uncounted_terminated_pods or Uncounted()) != Uncounted()
 
 
 def _turned(job: Job, told: Report, now: datetime) -> Report:
