@@ -234,11 +234,10 @@ async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 def _fits(pod: Plain, node: Plain) -> bool:
-    labels, name = node["metadata"]["labels"], node["metadata"]["name"]
-    if not (pod["spec"].get("nodeSelector") or {}).items() <= labels.items():
-        return False
-    wanted = _named(pod["spec"])
-    return name in wanted if wanted else not node["spec"].get("taints")
+    if wanted := _named(pod["spec"]):
+        return node["metadata"]["name"] in wanted
+    selector = (pod["spec"].get("nodeSelector") or {}).items()
+    return selector <= node["metadata"]["labels"].items() and not node["spec"].get("taints")
 
 
 def _named(spec: Plain) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from quintant.cluster.controllers import (
     cronjob,
+    daemonset,
     deployment,
     endpoints,
     endpointslices,
@@ -29,6 +30,7 @@ NAME = "kube-controller-manager"
 
 DECLARATIONS: tuple[Callable[[Manager], None], ...] = (
     cronjob.declare,
+    daemonset.declare,
     deployment.declare,
     endpoints.declare,
     endpointslices.declare,

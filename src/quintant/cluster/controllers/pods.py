@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from quintant.api.container import ContainerPort
-from quintant.api.core import Pod, Toleration
+from quintant.api.core import NodeTerms, Pod, Toleration
 from quintant.api.meta import Condition
 from quintant.api.pod import Address, ContainerState
 from quintant.runtime.clock import parse_timestamp
@@ -47,10 +47,25 @@ class VolumeView(Model):
     ephemeral: Opaque | None = None
 
 
+class NodeAffinityView(Model):
+    """Which nodes a pod must run on."""
+
+    required: NodeTerms | None = msgspec.field(
+        default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+class AffinityView(Model):
+    """Where a pod wants to be, as far as it names nodes."""
+
+    node_affinity: NodeAffinityView | None = None
+
+
 class PodSpecView(Model):
     """Where a pod runs, and how it can be reached."""
 
     node_name: str = ""
+    affinity: AffinityView | None = None
     hostname: str = ""
     subdomain: str = ""
     host_network: bool = False

@@ -8,8 +8,9 @@ from functools import lru_cache
 from quintant.api.core import NodeTerm, NodeTerms, Taint, Toleration
 from quintant.api.meta import LabelSelector
 from quintant.api.meta import Requirement as Term
-from quintant.cluster.scheduler.views import NodeView, PodView
+from quintant.cluster.scheduler.views import PodView
 from quintant.cluster.selectors import Operator, Requirement, Selector
+from quintant.runtime.object import Object
 
 NO_SCHEDULE, NO_EXECUTE, PREFER_NO_SCHEDULE = "NoSchedule", "NoExecute", "PreferNoSchedule"
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
@@ -25,7 +26,7 @@ _OPERATORS = {
 }
 
 
-def wanted(pod: PodView, node: NodeView) -> bool:
+def wanted(pod: PodView, node: Object) -> bool:
     """Whether a pod's node selector and its required node affinity accept a node."""
     labels = node.metadata.labels
     if any(labels.get(key) != value for key, value in pod.spec.node_selector.items()):
@@ -37,12 +38,12 @@ def wanted(pod: PodView, node: NodeView) -> bool:
     return required is None or meets(required, node)
 
 
-def meets(terms: NodeTerms, node: NodeView) -> bool:
+def meets(terms: NodeTerms, node: Object) -> bool:
     """Whether a node meets one of the alternatives."""
     return any(matches(term, node) for term in terms.node_selector_terms)
 
 
-def matches(term: NodeTerm, node: NodeView) -> bool:
+def matches(term: NodeTerm, node: Object) -> bool:
     """Whether a node meets a term; one that says nothing is met by none."""
     if not (term.match_expressions or term.match_fields):
         return False

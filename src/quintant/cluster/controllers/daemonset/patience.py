@@ -1,0 +1,47 @@
+"""How long a node waits for another pod after one that failed: longer with each failure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from quintant.runtime.clock import monotonic
+from quintant.runtime.object import Request
+
+FIRST_SECONDS = 1.0
+LONGEST_SECONDS = 15 * 60.0
+
+
+class Wait(NamedTuple):
+    """Until when nothing is done, and how long that is."""
+
+    until: float
+    seconds: float
+
+
+NEVER = Wait(float("-inf"), 0.0)
+
+
+@dataclass(slots=True)
+class Patience:
+    """Failures of DaemonSets, by node."""
+
+    _held: dict[Request, dict[str, Wait]] = field(default_factory=dict)
+
+    def left(self, daemons: Request, node: str) -> float:
+        """How many seconds are to be waited yet."""
+        return max(0.0, self._wait(daemons, node).until - monotonic())
+
+    def lose(self, daemons: Request, node: str) -> None:
+        """Wait twice as long as before; as long as in the beginning if that was long ago."""
+        before = self._wait(daemons, node)
+        forgiven = monotonic() - before.until > 2 * LONGEST_SECONDS
+        seconds = FIRST_SECONDS if forgiven else min(2 * before.seconds, LONGEST_SECONDS)
+        self._held.setdefault(daemons, {})[node] = Wait(monotonic() + seconds, seconds)
+
+    def forget(self, daemons: Request) -> None:
+        """A DaemonSet is gone."""
+        self._held.pop(daemons, None)
+
+    def _wait(self, daemons: Request, node: str) -> Wait:
+        return self._held.get(daemons, {}).get(node, NEVER)

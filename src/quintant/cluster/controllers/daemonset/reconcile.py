@@ -1,0 +1,111 @@
+"""One turn of a DaemonSet: claim pods, record the revision, act on the plan, report.
+
+A pod that failed is deleted and made anew, on each node with growing patience.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from quintant.api.apps import ControllerRevision, DaemonSet
+from quintant.cluster.controllers.adoption import claimed
+from quintant.cluster.controllers.batches import BURST, slow_start, together
+from quintant.cluster.controllers.daemonset.patience import Patience
+from quintant.cluster.controllers.daemonset.placement import pod_for, target
+from quintant.cluster.controllers.daemonset.plan import Daemons, Plan, manage, roll
+from quintant.cluster.controllers.daemonset.status import report
+from quintant.cluster.controllers.nodes.views import NodeState
+from quintant.cluster.controllers.podcontrol import create_pod, delete_pod
+from quintant.cluster.controllers.pods import PodState, next_available, over
+from quintant.cluster.controllers.revisions import HASH, Recorded, forgotten, record
+from quintant.runtime.context import Context
+from quintant.runtime.errors import ApiError
+from quintant.runtime.result import Result
+
+RETRY_SECONDS = 5.0
+"""Before pods that were refused are tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciler:
+    """Brings the pods of DaemonSets to their nodes."""
+
+    patience: Patience = field(default_factory=Patience)
+
+    async def __call__(self, daemons: DaemonSet, ctx: Context[DaemonSet]) -> Result | None:
+        """Bring a DaemonSet one step further, and tell how it is."""
+        history = await claimed(ctx.client, daemons, daemons.spec.selector, ControllerRevision)
+        collisions = daemons.status.collision_count
+        recorded = await record(ctx, daemons.spec.template, history, collisions, HASH)
+        world = await _world(ctx, recorded)
+        spared = self._spared(world)
+        refusal = await self._act(world, manage(world, spared) or roll(world), ctx)
+        world = await _world(ctx, recorded)
+        await ctx.client.set_status(daemons, report(world, recorded.collisions))
+        await _forget(world, [*history, recorded.revision], ctx)
+        return self._next(world, spared, refusal)
+
+    def _spared(self, world: Daemons) -> list[PodState]:
+        """The failed pods of nodes that have to wait."""
+        key = world.daemons.key
+        sites = [site for site in world.sites if self.patience.left(key, site.name)]
+        return [pod for site in sites for pod in site.ended if pod.status.phase == "Failed"]
+
+    async def _act(self, world: Daemons, plan: Plan, ctx: Context[DaemonSet]) -> ApiError | None:
+        for pod in plan.delete:
+            self._mourn(pod, ctx)
+        nodes = iter(plan.create)
+
+        async def create() -> ApiError | None:
+            return await create_pod(ctx, pod_for(world.daemons, next(nodes), world.hash))
+
+        refusal = await slow_start(min(len(plan.create), BURST), create)
+        deletes = [partial(delete_pod, ctx, pod) for pod in plan.delete[:BURST]]
+        return await together(deletes) or refusal
+
+    def _mourn(self, pod: PodState, ctx: Context[DaemonSet]) -> None:
+        """Tell of a pod that ended, and remember it if it failed."""
+        if not over(pod):
+            return
+        failed, node = pod.status.phase == "Failed", target(pod)
+        what, will = ("failed", "kill") if failed else ("succeeded", "delete")
+        ctx.event(
+            f"{what.capitalize()}DaemonPod",
+            f"Found {what} daemon pod {pod.key} on node {node}, will try to {will} it",
+            type="Warning" if failed else "Normal",
+            action=f"Delete {pod.metadata.name}",
+        )
+        if failed:
+            self.patience.lose(ctx.request, node)
+
+    def _next(
+        self, world: Daemons, spared: Sequence[PodState], refusal: ApiError | None
+    ) -> Result | None:
+        if refusal is not None:
+            return Result(after=RETRY_SECONDS)
+        key, seconds = world.daemons.key, world.daemons.spec.min_ready_seconds
+        pods = [pod for site in world.sites for pod in site.pods]
+        waits = [self.patience.left(key, target(pod)) for pod in spared]
+        ready = next_available(pods, seconds, world.now)
+        return Result(after=min([*waits, *([] if ready is None else [ready])], default=None))
+
+
+async def _world(ctx: Context[DaemonSet], recorded: Recorded) -> Daemons:
+    """The DaemonSet and its pods as they are now."""
+    daemons, name = ctx.obj, recorded.revision.metadata.labels.get(HASH, "")
+    pods = await claimed(ctx.client, daemons, daemons.spec.selector, PodState)
+    nodes = await ctx.client.list(NodeState)
+    return Daemons.of(daemons, nodes, pods, name, ctx.clock.now())
+
+
+async def _forget(
+    world: Daemons, history: Sequence[ControllerRevision], ctx: Context[DaemonSet]
+) -> None:
+    """Delete the revisions that no pod has and nobody needs."""
+    pods = await ctx.owned(PodState)
+    alive = {world.hash, *(pod.metadata.labels.get(HASH, "") for pod in pods)}
+    limit = world.daemons.spec.revision_history_limit
+    for revision in forgotten(history, alive, limit):
+        await ctx.client.delete(revision)
