@@ -1,4 +1,4 @@
-"""What every cluster has from its first moment: namespaces, and the roles everybody relies on.
+"""What every cluster has from its first moment: namespaces, priorities, and the usual roles.
 
 The roles are those of a real cluster: a program that is bound to `view` here may do there what it
 did here. Left out are the roles of controllers that there are none of here.
@@ -15,6 +15,10 @@ from quintant.cluster.bindings import GROUP as RBAC
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 
+_PRIORITIES = {
+    "system-node-critical": (2_000_001_000, "For pods that their node cannot do without."),
+    "system-cluster-critical": (2_000_000_000, "For pods that the cluster cannot do without."),
+}
 _LABELS = {"kubernetes.io/bootstrapping": "rbac-defaults"}
 _ANNOTATIONS = {"rbac.authorization.kubernetes.io/autoupdate": "true"}
 _READ = "get,list,watch"
@@ -111,6 +115,9 @@ def first_objects() -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Group, plural and content of each object, in the order they are created."""
     for name in NAMESPACES:
         yield "", "namespaces", {"metadata": {"name": name}}
+    for name, (value, description) in _PRIORITIES.items():
+        said = {"value": value, "description": description}
+        yield "scheduling.k8s.io", "priorityclasses", {"metadata": {"name": name}, **said}
     for name, role in _ROLES.items():
         yield RBAC, "clusterroles", _cluster_role(name, role)
         if role.groups:

@@ -21,8 +21,9 @@ from quintant.cluster.admission.calling import Caller
 from quintant.cluster.admission.dialing import Dialer
 from quintant.cluster.admission.https import HttpsDialer
 from quintant.cluster.admission.matching import Matcher
-from quintant.cluster.admission.plugins import Guard
+from quintant.cluster.admission.plugins import ALWAYS, MANAGED, Guard
 from quintant.cluster.admission.registry import Registry
+from quintant.cluster.admission.surroundings import Surroundings
 from quintant.cluster.admission.webhooks import Webhooks
 from quintant.cluster.admission.writing import Admission
 from quintant.cluster.aggregation import Aggregation
@@ -79,7 +80,8 @@ class ApiServer:
     is allowed to everybody. `bookmarks` is the interval of watch bookmarks in seconds. A `store`
     that holds objects already goes on from there. `key` (PEM, P-256) signs the tokens of service
     accounts; without one, tokens end with the server. `dialer` reaches webhooks, over HTTPS unless
-    told otherwise.
+    told otherwise. `managed` says that controllers run beside the server: then pods need service
+    accounts, and volumes are held while they are in use.
     """
 
     def __init__(
@@ -92,6 +94,7 @@ class ApiServer:
         store: Store | None = None,
         key: Hidden[bytes] | None = None,
         dialer: Dialer | None = None,
+        managed: bool = False,
     ) -> None:
         make_room()
         clock, self._chance = clock or SystemClock(), chance or Chance()
@@ -107,7 +110,9 @@ class ApiServer:
         self._aggregation = Aggregation(self.store, self.catalog)
         self._namespaces = Namespaces(self.store, self.catalog)
         self._definitions = Definitions(self.store, self.catalog, self._hub, clock)
-        guard = Guard(self._namespaces, self._definitions, self._access)
+        around = Surroundings(self.store, self._chance)
+        plugins = MANAGED if managed else ALWAYS
+        guard = Guard(self._namespaces, self._definitions, self._access, around, plugins)
         self._writes = Writes(self.store, clock, self._chance, guard)
         self._deletes = Deletes(self._writes, clock)
         self._registry = Registry(self.store, self.catalog)

@@ -1,24 +1,18 @@
 """What the server decides about an object once its author's fields are known to be the author's.
 
-Nobody owns what is written here: the tolerations and the class of a pod, the labels by which a job
-finds its pods. One function per kind, in place; `live` is what an update replaces. Addresses are
-given out in quintant.cluster.addresses.
+Nobody owns what is written here: the status of a new pod, the labels by which a job finds its pods.
+One function per kind, in place; `live` is what an update replaces. Addresses are given out in
+quintant.cluster.addresses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 
 from quintant.cluster.addresses import settle_service
 from quintant.cluster.catalog import Others, Plain
 from quintant.cluster.qos import quality
 
-EVICTION_SECONDS = 300
-"""How long a pod stays on a node that is lost, unless it says otherwise."""
-_LOST = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
-_NO_EXECUTE = "NoExecute"
-_GIVEN = ("priority", "preemptionPolicy")
-"""What a pod got when it was made, and an update need not repeat."""
 _GATED = {
     "type": "PodScheduled",
     "status": "False",
@@ -28,33 +22,14 @@ _GATED = {
     "message": "Scheduling is blocked due to non-empty scheduling gates",
 }
 _OWN_UID = "batch.kubernetes.io/controller-uid"
-# The priority classes that every cluster has.
-_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
 
 def _pod(pod: Plain, live: Plain | None, others: Others) -> None:
     spec = pod["spec"]
-    tolerations = list(spec.get("tolerations") or ())
-    lost = {"operator": "Exists", "effect": _NO_EXECUTE, "tolerationSeconds": EVICTION_SECONDS}
-    tolerations += [{"key": key, **lost} for key in _LOST if not _tolerated(key, tolerations)]
-    spec["tolerations"] = tolerations
-    if live is not None:
-        given = {name: live["spec"][name] for name in _GIVEN if name in live["spec"]}
-        pod["spec"] = given | spec
-    else:
-        spec.setdefault("priority", _PRIORITIES.get(spec.get("priorityClassName", ""), 0))
-        spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
+    if live is None:
         pod["status"] = {"phase": "Pending", "qosClass": quality(spec)}
         if spec.get("schedulingGates"):
             pod["status"]["conditions"] = [dict(_GATED)]
-
-
-def _tolerated(key: str, tolerations: Iterable[Mapping[str, object]]) -> bool:
-    return any(
-        toleration.get("key") in (None, "", key)
-        and toleration.get("effect") in (None, "", _NO_EXECUTE)
-        for toleration in tolerations
-    )
 
 
 def _job(job: Plain, live: Plain | None, others: Others) -> None:

@@ -1,15 +1,48 @@
-"""The server's own admission: what it holds every write to, and adds to some."""
+"""The server's own admission: what it holds every write to, and adds to some.
+
+    pods            service account, priority, tolerations
+    claims          default storage class, protection while in use
+    volumes         protection while in use
+    priority        a single default class
+
+Service accounts and protection need controllers that make and release what is asked for; without
+them (`managed`) they are left out, as a real server's are switched off then.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from quintant.cluster.access import Access
+from quintant.cluster.admission.accounts import admit_account
+from quintant.cluster.admission.pods import admit_class, admit_priority, admit_tolerations
+from quintant.cluster.admission.surroundings import Surroundings
+from quintant.cluster.admission.volumes import (
+    admit_storage_class,
+    protect_claim,
+    protect_volume,
+)
 from quintant.cluster.auth import User
 from quintant.cluster.definitions import Definitions
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.namespaces import Namespaces
 from quintant.cluster.writes import Options
+
+Plugin = Callable[[Draft, Surroundings], None]
+"""Amends a draft, in place, or refuses it."""
+
+ALWAYS: Mapping[str, tuple[Plugin, ...]] = {
+    "persistentvolumeclaims": (admit_storage_class,),
+    "pods": (admit_priority, admit_tolerations),
+    "priorityclasses.scheduling.k8s.io": (admit_class,),
+}
+MANAGED: Mapping[str, tuple[Plugin, ...]] = {
+    **ALWAYS,
+    "persistentvolumeclaims": (admit_storage_class, protect_claim),
+    "persistentvolumes": (protect_volume,),
+    "pods": (admit_account, admit_priority, admit_tolerations),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +52,8 @@ class Guard:
     namespaces: Namespaces
     definitions: Definitions
     access: Access
+    around: Surroundings
+    plugins: Mapping[str, tuple[Plugin, ...]]
 
     def place(self, target: Target) -> None:
         """Refuse a new object where none may be."""
@@ -27,6 +62,9 @@ class Guard:
 
     def admit(self, draft: Draft, options: Options) -> None:
         """Amend a draft or refuse it, in place."""
+        if not draft.target.sub:
+            for plugin in self.plugins.get(draft.target.kind.table, ()):
+                plugin(draft, self.around)
 
     def check(self, draft: Draft, user: User) -> None:
         """Refuse what a user may not make of an object."""

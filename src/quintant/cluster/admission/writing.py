@@ -7,11 +7,13 @@ draft, as in the loop of a real server: a PUT for another state ends with 409, a
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from quintant.cluster import wire
+from quintant.cluster.admission.accounts import Awaited
 from quintant.cluster.admission.attributes import CREATE, DELETE, UPDATE, Attributes
 from quintant.cluster.admission.registry import Concern, Registry
 from quintant.cluster.admission.webhooks import Webhooks
@@ -22,6 +24,9 @@ from quintant.cluster.scale import DOCUMENT, SCALE, put_scale, view_scale
 from quintant.cluster.writes import Options, Result, Writes
 from quintant.runtime.resource import Resource
 
+PATIENCE = 10
+"""How often a write is tried again that lacks what a controller is about to make."""
+PAUSE_SECONDS = 0.1
 _OPTIONS = {CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions"}
 
 
@@ -36,6 +41,14 @@ class Admission:
 
     async def write(self, drafted: Callable[[], tuple[Draft, Options]]) -> Result:
         """Store what is drafted; it is drafted again if somebody else was faster."""
+        for _ in range(PATIENCE):
+            try:
+                return await self._write(drafted)
+            except Awaited:
+                await asyncio.sleep(PAUSE_SECONDS)
+        return await self._write(drafted)
+
+    async def _write(self, drafted: Callable[[], tuple[Draft, Options]]) -> Result:
         while True:
             draft, options = drafted()
             target, operation = draft.target, CREATE if draft.base is None else UPDATE

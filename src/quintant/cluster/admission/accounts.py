@@ -1,0 +1,97 @@
+"""Pods run as service accounts: which one, its pull secrets, and its token in every container.
+
+The account has to exist. That of a new namespace is made by a controller, and so a moment later:
+who needs it is let wait (`Awaited`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from quintant.cluster.admission.surroundings import Surroundings
+from quintant.cluster.catalog import Plain
+from quintant.cluster.drafts import Draft
+from quintant.cluster.objects import generated
+from quintant.cluster.problems import Problem, forbidden
+
+DEFAULT = "default"
+VOLUME = "kube-api-access-"
+MOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+TOKEN_SECONDS = 3607
+"""An hour, and a few seconds by which this token is told from others."""
+_TABLE = "serviceaccounts"
+_MODE = 0o644
+
+
+class Awaited(Problem):
+    """A refusal that a moment may cure."""
+
+
+class _Account(msgspec.Struct, frozen=True, rename="camel"):
+    automount_service_account_token: bool | None = None
+    image_pull_secrets: list[dict[str, Any]] | None = None
+
+
+def admit_account(draft: Draft, around: Surroundings) -> None:
+    """Give a new pod its service account, and what comes with it, in place."""
+    if draft.live is not None:
+        return
+    spec = draft.obj["spec"]
+    name = spec.get("serviceAccountName") or spec.get("serviceAccount") or DEFAULT
+    spec |= {"serviceAccountName": name, "serviceAccount": name}
+    account = around.read(_TABLE, f"{draft.target.namespace}/{name}", _Account)
+    if account is None:
+        raise _missing(draft, name)
+    if account.image_pull_secrets and not spec.get("imagePullSecrets"):
+        spec["imagePullSecrets"] = account.image_pull_secrets
+    if _mounts(spec, account):
+        _mount(spec, around)
+
+
+def _missing(draft: Draft, name: str) -> Problem:
+    where = f"{draft.target.namespace}/{name}"
+    text = f'error looking up service account {where}: serviceaccount "{name}" not found'
+    resource, own = draft.target.kind.resource, draft.obj["metadata"].get("name", "")
+    refusal = forbidden(resource, own, text)
+    if name != DEFAULT:
+        return refusal
+    return Awaited(refusal.code, refusal.reason, refusal.message, refusal.details)
+
+
+def _mounts(spec: Plain, account: _Account) -> bool:
+    said = spec.get("automountServiceAccountToken")
+    return (account.automount_service_account_token if said is None else said) is not False
+
+
+def _mount(spec: Plain, around: Surroundings) -> None:
+    """Mount a token into every container that has nothing in its place."""
+    volumes = spec.get("volumes") or []
+    known = [each["name"] for each in volumes if each.get("name", "").startswith(VOLUME)]
+    name = known[0] if known else generated(VOLUME, around.chance)
+    mount = {"name": name, "readOnly": True, "mountPath": MOUNT}
+    containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
+    lacking = [each for each in containers if not _mounted(each)]
+    for container in lacking:
+        container["volumeMounts"] = [*(container.get("volumeMounts") or ()), mount]
+    if lacking and not known:
+        spec["volumes"] = [*volumes, {"name": name, "projected": _projection()}]
+
+
+def _mounted(container: Plain) -> bool:
+    return any(each.get("mountPath") == MOUNT for each in container.get("volumeMounts") or ())
+
+
+def _projection() -> Plain:
+    """A token, the authority to trust with it, and the name of the namespace."""
+    namespace = {"apiVersion": "v1", "fieldPath": "metadata.namespace"}
+    certificate = {"key": "ca.crt", "path": "ca.crt"}
+    return {
+        "sources": [
+            {"serviceAccountToken": {"expirationSeconds": TOKEN_SECONDS, "path": "token"}},
+            {"configMap": {"name": "kube-root-ca.crt", "items": [certificate]}},
+            {"downwardAPI": {"items": [{"path": "namespace", "fieldRef": namespace}]}},
+        ],
+        "defaultMode": _MODE,
+    }

@@ -1,0 +1,29 @@
+"""What the server's own admission looks at beside the object itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+from quintant.cluster import wire
+from quintant.cluster.store import Store
+from quintant.runtime.clock import Chance
+
+M = TypeVar("M")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The other objects, and chance."""
+
+    store: Store
+    chance: Chance
+
+    def read(self, table: str, key: str, model: type[M]) -> M | None:
+        """What a model declares of an object; None if there is none."""
+        entry = self.store.table(table).entries.get(key)
+        return None if entry is None else wire.read(entry, model)
+
+    def all(self, table: str, model: type[M]) -> list[M]:
+        """What a model declares of every object of a table."""
+        return [wire.read(entry, model) for _, entry in self.store.table(table).now.scan()]
