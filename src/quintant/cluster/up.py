@@ -89,7 +89,13 @@ async def running(plan: Plan = Plan(), clock: Clock = SystemClock()) -> AsyncIte
     now = clock.now()
     roots = plan.roots or Roots.make(now)
     pki = issue(roots, plan.address.host, now)
-    server = ApiServer(clock=clock, rbac=True, store=plan.store, key=roots.signing)
+    server = ApiServer(
+        clock=clock,
+        rbac=True,
+        store=plan.store,
+        key=roots.signing,
+        managed=plan.controllers,
+    )
     async with AsyncExitStack() as stack:
         host, port = plan.address.host, plan.address.port
         url = await stack.enter_async_context(serve(server, host, port, pki.context()))
