@@ -127,6 +127,8 @@ async def _serve(options: argparse.Namespace) -> int:
         print(line, flush=True)
     for line in options.complain:
         print(line, file=sys.stderr, flush=True)
+    for pair in options.write:
+        _write(*pair.split("=", 1))
     if options.once:
         return int(options.code)
     server = await asyncio.start_server(
@@ -137,6 +139,11 @@ async def _serve(options: argparse.Namespace) -> int:
         code = await echo.ending
     print(f"ending with {code}", flush=True)
     return code
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w") as file:
+        file.write(text)
 
 
 def _signalled(echo: Echo, number: signal.Signals) -> None:
@@ -179,5 +186,6 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--once", action="store_true", help="print, and end at once")
     parser.add_argument("--stubborn", action="store_true", help="do not end on SIGTERM")
     parser.add_argument("--say", action="append", default=[], help="print a line at the start")
+    parser.add_argument("--write", action="append", default=[], help="PATH=TEXT to write a file")
     parser.add_argument("--complain", action="append", default=[], help="the same, to stderr")
     return parser.parse_args(arguments)

@@ -79,7 +79,7 @@ async def local_node(
             api,
             Images(options.programs),
             Addresses(network),
-            LocalProcesses(group),
+            LocalProcesses(),
             NetworkProber(),
             clock,
             chance,

@@ -9,26 +9,38 @@ whatever they had started (quintant.cluster.node.orphans).
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import os
 import signal
 import sys
-from asyncio.subprocess import DEVNULL, PIPE
+from asyncio.subprocess import DEVNULL
 from asyncio.subprocess import Process as Child
-from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from functools import partial
+from typing import BinaryIO
 
+from quintant.cluster.node import leash
 from quintant.cluster.node.effects import Launch, Missing, Unstartable
 from quintant.cluster.node.journal import Sink
 from quintant.cluster.node.orphans import CONTAINER, marked
 
 OUTPUT_SECONDS = 2.0
 """How long the output of a program that ended may still be held open by something it started."""
-READ_BYTES = 64 * 1024
-_PR_SET_PDEATHSIG = 1
-# Loaded before any fork: between fork and exec little is safe.
-_LIBC = ctypes.CDLL(None)
+
+
+class _Pump(asyncio.Protocol):
+    """Carries one stream of a program to its sink."""
+
+    def __init__(self, name: str, sink: Sink) -> None:
+        self._name, self._sink = name, sink
+        self.drained = asyncio.get_running_loop().create_future()
+
+    def data_received(self, data: bytes) -> None:
+        self._sink.write(self._name, data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self.drained.done():
+            self.drained.set_result(None)
 
 
 @dataclass(slots=True)
@@ -38,59 +50,72 @@ class LocalProcess:
     child: Child
     mark: str
     """The id that everything it starts carries."""
-    pumps: list[asyncio.Task[None]] = field(default_factory=list)
+    pipes: list[tuple[asyncio.BaseTransport, _Pump]] = field(default_factory=list)
+    over: bool = False
+    """Whether it is gone: its process id may be another's by now."""
 
     @property
     def pid(self) -> int:
         return self.child.pid
 
     def signal(self, number: int) -> None:
+        if self.over:
+            return
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.child.pid, number)
 
     async def ended(self) -> int:
         code = await self.child.wait()
         self._sweep()
-        if self.pumps:
-            _, late = await asyncio.wait(self.pumps, timeout=OUTPUT_SECONDS)
-            for pump in late:
-                pump.cancel()
+        # Who left the program may hold its pipes for a moment; the last lines come first.
+        await asyncio.wait([pump.drained for _, pump in self.pipes], timeout=OUTPUT_SECONDS)
+        for transport, _ in self.pipes:
+            transport.close()
         return code
 
     def _sweep(self) -> None:
         """End whatever the program started and left."""
         self.signal(signal.SIGKILL)
+        self.over = True
         for pid in marked(CONTAINER, self.mark):
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
 
 
 class LocalProcesses:
-    """The processes of this machine; `group` owns the tasks that read their output."""
-
-    def __init__(self, group: asyncio.TaskGroup) -> None:
-        self._group = group
+    """The processes of this machine."""
 
     async def start(self, launch: Launch, sink: Sink) -> LocalProcess:
-        child = await _started(launch)
-        process = LocalProcess(child, launch.env.get(CONTAINER, ""))
-        for name, stream in (("stdout", child.stdout), ("stderr", child.stderr)):
-            assert stream is not None, "both are pipes"
-            process.pumps.append(self._group.create_task(_pump(stream, name, sink)))
+        # Pipes of our own: with asyncio's, waiting for a program is waiting for its children, too.
+        with ExitStack() as ours, ExitStack() as theirs:
+            ends = {name: _pipe(ours, theirs) for name in ("stdout", "stderr")}
+            child = await _started(launch, *(write for _, write in ends.values()))
+            theirs.close()
+            process = LocalProcess(child, launch.env.get(CONTAINER, ""))
+            loop = asyncio.get_running_loop()
+            for name, (read, _) in ends.items():
+                process.pipes.append(await loop.connect_read_pipe(partial(_Pump, name, sink), read))
+            ours.pop_all()
         return process
 
 
-async def _started(launch: Launch) -> Child:
+def _pipe(ours: ExitStack, theirs: ExitStack) -> tuple[BinaryIO, int]:
+    """The end that we read from, and the one that a program writes to."""
+    read, write = os.pipe()
+    theirs.callback(os.close, write)
+    return ours.enter_context(os.fdopen(read, "rb", 0)), write
+
+
+async def _started(launch: Launch, stdout: int, stderr: int) -> Child:
     try:
         return await asyncio.create_subprocess_exec(
-            *launch.argv,
+            *_leashed(launch.argv),
             stdin=DEVNULL,
-            stdout=PIPE,
-            stderr=PIPE,
+            stdout=stdout,
+            stderr=stderr,
             cwd=launch.cwd,
             env=launch.env,
             start_new_session=True,
-            preexec_fn=_leash(),
         )
     except FileNotFoundError as error:
         raise Missing(f'exec: "{launch.argv[0]}": executable file not found') from error
@@ -99,21 +124,8 @@ async def _started(launch: Launch) -> Child:
         raise Unstartable(f'exec: "{launch.argv[0]}": {why}') from error
 
 
-async def _pump(stream: asyncio.StreamReader, name: str, sink: Sink) -> None:
-    while data := await stream.read(READ_BYTES):
-        sink.write(name, data)
-
-
-def _leash() -> Callable[[], None] | None:
-    """What makes the kernel end a child when we end, however we do; nothing where it cannot."""
+def _leashed(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """A command line whose program ends with us, where the kernel can see to that."""
     if sys.platform != "linux":
-        return None
-    parent = os.getpid()
-
-    def hold() -> None:
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:
-            # We ended between the fork and the request.
-            os._exit(1)
-
-    return hold
+        return argv
+    return (sys.executable, "-I", "-S", leash.__file__, str(os.getpid()), *argv)

@@ -21,7 +21,7 @@ from quintant.cluster.node.sandbox import Sandbox
 from quintant.cluster.node.usage import PodUsage, Usage
 from quintant.runtime.object import Request
 
-SAMPLE_SECONDS = 5.0
+SAMPLE_SECONDS = 2.0
 """Often enough for a memory limit to mean something; a sample of 300 processes takes 10 ms."""
 _PROC = Path("/proc")
 _TICKS = os.sysconf("SC_CLK_TCK")

@@ -1,0 +1,38 @@
+"""A whole cluster in this process with real pods, in real time."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping
+
+import pytest
+import pytest_asyncio
+import uvloop
+
+from node.house import House
+from quintant.cluster.node.images import Program
+from quintant.cluster.node.options import Options
+from quintant.cluster.up import Plan, running
+from quintant.runtime.listen import Address
+
+
+def pytest_asyncio_loop_factories(
+    item: pytest.Item,
+) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """The loop of `quintant up`; where they start processes themselves, tests try both."""
+    if item.get_closest_marker("loops") is not None:
+        return {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
+    return {"uvloop": uvloop.new_event_loop}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "loops: run on both event loops")
+
+
+@pytest_asyncio.fixture
+async def house() -> AsyncIterator[House]:
+    """A cluster whose only component is the node."""
+    python = Program(image="example/python", argv=(sys.executable,))
+    async with running(Plan(Address("127.0.0.1", 0), node=Options((python,)))) as cluster:
+        yield House(cluster)
