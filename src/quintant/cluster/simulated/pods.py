@@ -55,10 +55,14 @@ class Pods:
         """The pods whose node is off."""
         self._addresses = Addresses(NETWORK)
         self._given: dict[Request, str] = {}
+        self._learned = False
+        """Whether it is known which addresses pods of an earlier run have."""
         self._on: dict[str, dict[Request, None]] = {}
 
     async def __call__(self, request: Request, ctx: KeyContext) -> Result | None:
         """Lead a pod on. Keys, for a pod that is being deleted has a stage, too."""
+        if not self._learned:
+            self._learn(await ctx.client.list(SimPod))
         pod = await ctx.client.find(SimPod, request.name, request.namespace)
         if pod is None:
             self._forget(request)
@@ -87,6 +91,12 @@ class Pods:
     def on(self, node: SimNode) -> Iterable[Request]:
         """The pods that are led on a node."""
         return tuple(self._on.get(node.metadata.name, ()))
+
+    def _learn(self, pods: Iterable[SimPod]) -> None:
+        self._learned = True
+        for pod in pods:
+            if pod.status.pod_ip and POD in pod.metadata.annotations and not pod.spec.host_network:
+                self._given[pod.key] = self._addresses.take(pod.status.pod_ip)
 
     def _forget(self, key: Request) -> None:
         self._due.pop(key, None)

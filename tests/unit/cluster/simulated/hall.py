@@ -10,6 +10,7 @@ from typing import Any
 from quintant.cluster.auth import admin
 from quintant.cluster.plane import Component, employed
 from quintant.cluster.scheduler import scheduler
+from quintant.cluster.server import ApiServer
 from quintant.cluster.simulated.component import simulator
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
@@ -22,10 +23,14 @@ LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 
 @asynccontextmanager
 async def simulated(
-    nodes: int = 1, *, stages: Sequence[Stage] = (), others: Sequence[Component] = ()
+    nodes: int = 1,
+    *,
+    stages: Sequence[Stage] = (),
+    others: Sequence[Component] = (),
+    on: ApiServer | None = None,
 ) -> AsyncIterator[Api]:
     """A server with roles, a scheduler, and simulated nodes."""
-    served, clock = server(rbac=True), LoopClock()
+    served, clock = on or server(rbac=True), LoopClock()
     served.tokens.add("admin", admin())
     parts = (scheduler(), simulator(Fleet(nodes), stages=stages, clock=clock), *others)
     async with AsyncExitStack() as stack:

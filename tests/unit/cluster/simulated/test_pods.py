@@ -42,6 +42,17 @@ async def test_pods_have_addresses_of_their_own() -> None:
         assert len(given) == 5
 
 
+async def test_addresses_of_an_earlier_run_are_not_given_out_again() -> None:
+    async with simulated() as before:
+        await before.create(PODS, pod("old"))
+        await asyncio.sleep(3)
+    async with simulated(on=before.server) as api:
+        await api.create(PODS, pod("new"))
+        await asyncio.sleep(3)
+        old, new = [(await read(api, name))["status"]["podIP"] for name in ("old", "new")]
+        assert old != new
+
+
 async def test_pod_of_a_job_completes() -> None:
     async with simulated() as api:
         owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "u"}
