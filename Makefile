@@ -27,7 +27,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 test: $(READY) ## Run the tests (K=word selects)
-	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") tests/unit tests/scenarios tests/examples tests/typing
+	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") tests/unit tests/scenarios tests/examples tests/typing tests/node
 
 coverage: $(READY) ## Measure which lines of the runtime the tests reach (at least 95 %)
 	@$(BIN)/python -m pytest -q --cov=quintant.runtime --cov-report=term:skip-covered \
