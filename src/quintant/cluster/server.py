@@ -19,7 +19,6 @@ from dataclasses import replace
 from quintant.cluster.access import Access
 from quintant.cluster.admission.calling import Caller
 from quintant.cluster.admission.dialing import Dialer
-from quintant.cluster.admission.https import HttpsDialer
 from quintant.cluster.admission.matching import Matcher
 from quintant.cluster.admission.plugins import ALWAYS, MANAGED, Guard
 from quintant.cluster.admission.registry import Registry
@@ -116,7 +115,7 @@ class ApiServer:
         self._writes = Writes(self.store, clock, self._chance, guard)
         self._deletes = Deletes(self._writes, clock)
         self._registry = Registry(self.store, self.catalog)
-        caller = Caller(self.store, dialer or HttpsDialer())
+        caller = Caller(self.store, dialer)
         matcher = Matcher(self.store, self._access.authorizer.decide)
         webhooks = Webhooks(caller, matcher, self._chance)
         admission = Admission(self._registry, webhooks, self._writes, self._deletes)

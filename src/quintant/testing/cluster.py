@@ -33,6 +33,8 @@ from quintant.runtime.install import install
 from quintant.runtime.manager import Manager
 from quintant.runtime.object import Custom, K, Object, ObjectMeta, replace
 from quintant.runtime.resource import resource_of
+from quintant.runtime.webhook.publish import publishing
+from quintant.testing.webhooks import InProcessDialer, place_of
 from quintant.testing.world import World, first_world
 
 # The token of the test's own client.
@@ -53,8 +55,14 @@ class InProcessCluster:
         """
         begin = world or first_world()
         self.clock = LoopClock()
+        self.dialer = InProcessDialer()
+        """How the server reaches webhooks: those of the managers that run here, and no others."""
         self.server = ApiServer(
-            clock=self.clock, chance=begin.chance(seed), rbac=rbac, store=begin.store()
+            clock=self.clock,
+            chance=begin.chance(seed),
+            rbac=rbac,
+            store=begin.store(),
+            dialer=self.dialer,
         )
         self.server.tokens.accept(begin.tokens)
         self.server.tokens.add(ADMIN, admin())
@@ -70,12 +78,14 @@ class InProcessCluster:
     async def run(
         self, manager: Manager, *, environment: Environment | None = None, started: bool = True
     ) -> Engine:
-        """Run a manager beside the test, its kinds installed; it ends with the cluster.
+        """Run a manager beside the test, its kinds installed and its webhooks asked.
 
-        Returns once its controllers are at work, or at once with `started=False`.
+        It ends with the cluster. Returns once its controllers are at work, or at once with
+        `started=False`.
         """
         await self.install(*manager.kinds())
         engine = manager.bind(environment or self.environment())
+        await self._register(manager, engine)
         task = asyncio.ensure_future(engine.run())
         self._engines.append((engine, task))
         if started:
@@ -165,6 +175,13 @@ class InProcessCluster:
         for engine, _ in self._engines[:]:
             await self.stop(engine)
 
+    async def _register(self, manager: Manager, engine: Engine) -> None:
+        """Have the server ask a manager's webhooks, if it has any."""
+        if engine.webhooks is not None:
+            place = place_of(manager.name)
+            self.dialer.serve(place, engine.webhooks.reviews)
+            await publishing(manager.webhooks, place, self.client)(b"")
+
     async def _follow(
         self,
         kind: type[K],
@@ -179,6 +196,8 @@ class InProcessCluster:
     async def _end(self, engine: Engine, *, graceful: bool) -> None:
         task = next(task for known, task in self._engines if known is engine)
         self._engines = [pair for pair in self._engines if pair[0] is not engine]
+        if engine.webhooks is not None:
+            self.dialer.leave(engine.webhooks.reviews)
         if not graceful:
             engine.abandon()
         task.cancel()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
+from functools import cache, partial
 
 from quintant.cluster.admission.answer import Answer, Bad, read_answer
 from quintant.cluster.admission.dialing import Dialer, Letter, Unreachable
@@ -30,9 +30,9 @@ class Failed(Exception):
 
 
 class Caller:
-    """Asks webhooks, wherever they are."""
+    """Asks webhooks, wherever they are; over HTTPS without a dialer of another sort."""
 
-    def __init__(self, store: Store, dialer: Dialer) -> None:
+    def __init__(self, store: Store, dialer: Dialer | None = None) -> None:
         self._store, self._dialer = store, dialer
 
     async def ask(self, hook: Hook, request: Plain, obj: Plain | None, old: Plain | None) -> Answer:
@@ -60,6 +60,14 @@ class Caller:
         )
         try:
             async with asyncio.timeout(seconds):
-                return await self._dialer.post(letter)
+                return await (self._dialer or _over_https()).post(letter)
         except TimeoutError:
             raise Unreachable(f'Post "{url}": context deadline exceeded') from None
+
+
+@cache
+def _over_https() -> Dialer:
+    # It loads `aiohttp`, 14 MB for those who have webhooks.
+    from quintant.cluster.admission.https import HttpsDialer
+
+    return HttpsDialer()

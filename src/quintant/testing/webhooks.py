@@ -1,0 +1,43 @@
+"""Webhooks of a test's managers, asked by its cluster without a socket, under virtual time.
+
+Every manager's webhooks have a place of their own, an https:// URL that exists nowhere else. While
+the manager runs, reviews that are posted there are answered by it; before and after, nobody does.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from quintant.cluster.admission.dialing import Letter, Unreachable
+from quintant.runtime.client.transport import Reply
+from quintant.runtime.webhook.review import Reviews
+
+
+def place_of(manager: str) -> str:
+    """Where the webhooks of a manager are in a test."""
+    return f"https://{manager}.webhooks.test"
+
+
+class InProcessDialer:
+    """Delivers reviews within the process."""
+
+    def __init__(self) -> None:
+        self._served: list[tuple[str, Reviews]] = []
+
+    def serve(self, place: str, reviews: Reviews) -> None:
+        """Have reviews answered at a place; of several that do, the last one answers."""
+        self._served.append((place, reviews))
+
+    def leave(self, reviews: Reviews) -> None:
+        """Have them answer no longer."""
+        self._served = [pair for pair in self._served if pair[1] is not reviews]
+
+    async def post(self, letter: Letter) -> Reply:
+        """Post a review to whoever answers at its URL; Unreachable if nobody does."""
+        parts = urlsplit(letter.url)
+        place = f"{parts.scheme}://{parts.netloc}"
+        found = [reviews for known, reviews in self._served if known == place]
+        if not found:
+            why = f"dial tcp {parts.netloc}: connect: connection refused"
+            raise Unreachable(f'Post "{letter.url}": {why}')
+        return await found[-1].answer(f"{parts.path}?{parts.query}", letter.body)
