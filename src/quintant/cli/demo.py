@@ -12,6 +12,8 @@ import click
 
 from quintant.cli.screen import Screen, invitation, screen, summary
 from quintant.cli.signals import signalled, unless
+from quintant.cluster.node.options import Options
+from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.up import Plan, running, save, usual_path
 from quintant.demo.course import FIELD_MANAGER, Progress, Stage, bring_up
 from quintant.demo.systems import System, systems
@@ -99,4 +101,4 @@ async def _bring_up(
 
 
 def _everything(address: Address) -> Plan:
-    return Plan(address, controllers=True)
+    return Plan(address, controllers=True, fleet=Fleet(), node=Options())

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod
+from quintant.cluster.simulated.labels import POD
 from quintant.runtime.client.client import Client
 
 # More would bury what matters.
 MOST = 6
-SIMULATED = "quintant.dev/simulated"
-"""The annotation of pods that no process runs for."""
 
 
 async def simulated(client: Client, namespaces: Iterable[str]) -> list[str]:
@@ -20,7 +19,7 @@ async def simulated(client: Client, namespaces: Iterable[str]) -> list[str]:
     return [
         f"pod {pod.metadata.namespace}/{pod.metadata.name}"
         for pod in pods
-        if SIMULATED in pod.metadata.annotations
+        if POD in pod.metadata.annotations
     ]
 
 

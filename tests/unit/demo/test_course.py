@@ -10,8 +10,8 @@ import msgspec
 from quintant import Context, Manager, ObjectMeta
 from quintant.api.apps import Deployment
 from quintant.api.core import ConfigMap, Namespace, Pod
+from quintant.cluster.simulated.labels import POD
 from quintant.demo.course import Course, Progress, Stage
-from quintant.demo.reasons import SIMULATED
 from quintant.demo.systems import System
 from quintant.operators.sample import Sample, Sight
 from quintant.runtime.client.client import Client
@@ -86,7 +86,7 @@ async def test_simulated_pod_does_not_count_for_a_sample(cluster: InProcessClust
         await cluster.eventually(ConfigMap, "given", "keeper-demo")
 
     await cluster.create(Namespace(metadata=ObjectMeta(name="keeper-demo")))
-    await _pod(cluster, "keeper-demo", {SIMULATED: "true"})
+    await _pod(cluster, "keeper-demo", {POD: "true"})
     end, _ = await asyncio.gather(course.run(WITHIN), pretend())
     assert end.stage is Stage.FAILED
     assert "pod keeper-demo/p is only simulated" in end.reasons
