@@ -182,6 +182,7 @@ class VolumeStatus(Model):
     phase: str = ""
     message: str = ""
     reason: str = ""
+    last_phase_transition_time: str | None = None
 
 
 @resource(group="", version="v1", namespaced=False, status=True)

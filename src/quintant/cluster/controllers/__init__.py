@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from quintant.cluster.controllers import (
+    claims,
     cronjob,
     daemonset,
     deployment,
@@ -20,15 +21,18 @@ from quintant.cluster.controllers import (
     namespaces,
     nodes,
     podgc,
+    protection,
     replicaset,
     statefulset,
     ttl,
+    volumes,
 )
 from quintant.runtime.manager import Manager
 
 NAME = "kube-controller-manager"
 
 DECLARATIONS: tuple[Callable[[Manager], None], ...] = (
+    claims.declare,
     cronjob.declare,
     daemonset.declare,
     deployment.declare,
@@ -40,9 +44,11 @@ DECLARATIONS: tuple[Callable[[Manager], None], ...] = (
     namespaces.declare,
     nodes.declare,
     podgc.declare,
+    protection.declare,
     replicaset.declare,
     statefulset.declare,
     ttl.declare,
+    volumes.declare,
 )
 """The `declare` of every module, in alphabetical order."""
 

@@ -64,7 +64,7 @@ def declare(manager: Manager) -> None:
 
 async def reconcile(service: Service, ctx: Context[Service]) -> None:
     """Make the Endpoints of a service list the pods behind it."""
-    if service.deleting or not managed(service):
+    if not managed(service):
         return
     found = backends(service, await ctx.client.list(PodState, service.metadata.namespace))
     await ctx.apply(endpoints(service, found))

@@ -45,7 +45,7 @@ def declare(manager: Manager) -> None:
 
 async def reconcile(service: Service, ctx: Context[Service]) -> Result | None:
     """Make the slices of a service list the pods behind it."""
-    if service.deleting or not managed(service):
+    if not managed(service):
         return None
     client, namespace = ctx.client, service.metadata.namespace
     found = backends(service, await client.list(PodState, namespace))

@@ -1,0 +1,151 @@
+"""Claims and volumes: which belong together, and what each says once they do. Pure.
+
+A volume is bound when its `claimRef` has the claim's uid and the claim names the volume. Who takes
+the first step depends on who was there first: users may name either in the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import TypeVar
+
+from quintant.api.core import (
+    ClaimStatus,
+    ObjectReference,
+    PersistentVolume,
+    PersistentVolumeClaim,
+)
+from quintant.api.quantity import parse_quantity
+from quintant.api.storage import StorageClass
+from quintant.runtime.object import replace
+
+BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
+PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
+WAITS = "WaitForFirstConsumer"
+FILESYSTEM = "Filesystem"
+STORAGE = "storage"
+BOUND = "Bound"
+_YES = "yes"
+
+Bound = TypeVar("Bound", PersistentVolume, PersistentVolumeClaim)
+
+
+def completed(claim: PersistentVolumeClaim) -> bool:
+    """Whether a claim was bound once."""
+    return BIND_COMPLETED in claim.metadata.annotations
+
+
+def class_name(claim: PersistentVolumeClaim) -> str:
+    """The storage class a claim asks for; empty if it asks for none."""
+    return claim.spec.storage_class_name or ""
+
+
+def delayed(claim: PersistentVolumeClaim, kind: StorageClass | None) -> bool:
+    """Whether a claim has to wait until a node was chosen for a pod that uses it."""
+    waits = kind is not None and kind.volume_binding_mode == WAITS
+    return waits and SELECTED_NODE not in claim.metadata.annotations
+
+
+def refers(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    """Whether a volume is meant for this very claim, by its author or by us."""
+    ref = volume.spec.claim_ref
+    if ref is None or (ref.name, ref.namespace) != claim.key:
+        return False
+    return ref.uid in ("", claim.metadata.uid)
+
+
+def match(
+    claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume], *, reserved: bool = False
+) -> PersistentVolume | None:
+    """The volume to bind a claim to: one that is meant for it, else the smallest that fits.
+
+    With `reserved`, only one that is meant for it will do.
+    """
+    fitting = [each for each in volumes if not each.deleting and not misfit(claim, each)]
+    meant = [each for each in fitting if refers(each, claim)]
+    free = [each for each in fitting if each.spec.claim_ref is None and _chosen(claim, each)]
+    return min(meant or ([] if reserved else free), key=_order, default=None)
+
+
+def misfit(claim: PersistentVolumeClaim, volume: PersistentVolume) -> str:
+    """Why a volume is not what a claim asks for; empty if it is."""
+    spec, asked = volume.spec, claim.spec
+    if (spec.volume_mode or FILESYSTEM) != (asked.volume_mode or FILESYSTEM):
+        return "incompatible volumeMode"
+    if parse_quantity(spec.capacity.get(STORAGE, "0")) < requested(claim):
+        return "requested PV is too small"
+    if spec.storage_class_name != class_name(claim):
+        return "storageClassName does not match"
+    return "" if set(asked.access_modes) <= set(spec.access_modes) else "incompatible accessMode"
+
+
+def requested(claim: PersistentVolumeClaim) -> Decimal:
+    """How much storage a claim asks for."""
+    return parse_quantity(claim.spec.resources.requests.get(STORAGE, "0"))
+
+
+def reference(claim: PersistentVolumeClaim) -> ObjectReference:
+    """How a volume names the claim it belongs to."""
+    meta = claim.metadata
+    return ObjectReference(
+        api_version="v1", kind="PersistentVolumeClaim", namespace=meta.namespace,
+        name=meta.name, uid=meta.uid, resource_version=meta.resource_version,
+    )  # fmt: skip
+
+
+def bound_volume(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
+    """The volume as it is once it belongs to a claim."""
+    held = volume.spec.claim_ref
+    if held is not None and held.uid == claim.metadata.uid:
+        return volume
+    made = replace(volume, spec=replace(volume.spec, claim_ref=reference(claim)))
+    return made if held is not None else _annotated(made, BOUND_BY_CONTROLLER)
+
+
+def unbound_volume(volume: PersistentVolume) -> PersistentVolume:
+    """The volume as it was before somebody bound it to a claim that is bound elsewhere."""
+    held = volume.spec.claim_ref
+    if held is None or BOUND_BY_CONTROLLER not in volume.metadata.annotations:
+        kept = replace(held, uid="", resource_version="") if held is not None else None
+        return replace(volume, spec=replace(volume.spec, claim_ref=kept))
+    left = {
+        key: value
+        for key, value in volume.metadata.annotations.items()
+        if key != BOUND_BY_CONTROLLER
+    }
+    freed = replace(volume, spec=replace(volume.spec, claim_ref=None))
+    return replace(freed, metadata=replace(volume.metadata, annotations=left))
+
+
+def bound_claim(claim: PersistentVolumeClaim, volume: PersistentVolume) -> PersistentVolumeClaim:
+    """The claim as it is once it has a volume."""
+    made = claim
+    if not claim.spec.volume_name:
+        spec = replace(claim.spec, volume_name=volume.metadata.name)
+        made = _annotated(replace(claim, spec=spec), BOUND_BY_CONTROLLER)
+    return _annotated(made, BIND_COMPLETED)
+
+
+def bound_status(claim: PersistentVolumeClaim, volume: PersistentVolume) -> ClaimStatus:
+    """What a claim with a volume tells; its capacity stays as it was told first."""
+    status = replace(claim.status, phase=BOUND, access_modes=volume.spec.access_modes)
+    if claim.status.phase == BOUND and claim.status.capacity:
+        return status
+    return replace(status, capacity=volume.spec.capacity)
+
+
+def _annotated(obj: Bound, key: str) -> Bound:
+    annotations = {**obj.metadata.annotations, key: _YES}
+    return replace(obj, metadata=replace(obj.metadata, annotations=annotations))
+
+
+def _chosen(claim: PersistentVolumeClaim, volume: PersistentVolume) -> bool:
+    selector = claim.spec.selector
+    return selector is None or selector.matches(volume.metadata.labels)
+
+
+def _order(volume: PersistentVolume) -> tuple[Decimal, str]:
+    return parse_quantity(volume.spec.capacity.get(STORAGE, "0")), volume.metadata.name

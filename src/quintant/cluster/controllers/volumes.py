@@ -1,0 +1,92 @@
+"""Volumes say whether they are free, bound or left behind, and let go of claims that are no more.
+
+What becomes of the data is the provisioner's business: it waits for Released. Volumes that nobody
+provisioned and that are to be deleted say that nobody can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from quintant.api.core import PersistentVolume, PersistentVolumeClaim, VolumeStatus
+from quintant.cluster.controllers.binding import (
+    BOUND,
+    PROVISIONED_BY,
+    unbound_volume,
+)
+from quintant.runtime.clock import timestamp
+from quintant.runtime.context import KeyContext
+from quintant.runtime.manager import Manager
+from quintant.runtime.object import Request, replace
+from quintant.runtime.result import Result
+
+NAME = "persistentvolume-controller"
+AVAILABLE, RELEASED, FAILED = "Available", "Released", "Failed"
+DELETE = "Delete"
+UNNAMED_SECONDS = 5.0
+"""How soon to look again at a claim that is only half bound."""
+
+
+def declare(manager: Manager) -> None:
+    """Add the controller of volumes."""
+    (
+        manager.keyed(NAME)
+        .watches(PersistentVolume, to=lambda volume: (volume.key,))
+        .watches(PersistentVolumeClaim, to=_named)
+        .uses(PersistentVolume, "patch")
+        .uses(PersistentVolume, "patch", sub="status")
+        .reconcile(reconcile)
+    )
+
+
+async def reconcile(request: Request, ctx: KeyContext) -> Result | None:
+    """Make a volume tell how it stands with its claim, also while it is being deleted."""
+    volume = await ctx.client.find(PersistentVolume, request.name)
+    if volume is None:
+        return None
+    ref = volume.spec.claim_ref
+    if ref is None or not ref.uid:
+        await _tell(volume, AVAILABLE, ctx)
+        return None
+    claim = await ctx.client.find(PersistentVolumeClaim, ref.name, ref.namespace)
+    if claim is None or claim.metadata.uid != ref.uid:
+        await _released(volume, ctx)
+    elif claim.spec.volume_name in ("", volume.metadata.name):
+        await _tell(volume, BOUND, ctx)
+        # A claim that does not name the volume yet may go before it does.
+        return None if claim.spec.volume_name else Result(after=UNNAMED_SECONDS)
+    elif PROVISIONED_BY in volume.metadata.annotations and _doomed(volume):
+        # It was made for a claim that found another volume meanwhile.
+        await _tell(volume, RELEASED, ctx)
+    else:
+        await ctx.client.patch(unbound_volume(volume), since=volume)
+    return None
+
+
+async def _released(volume: PersistentVolume, ctx: KeyContext) -> None:
+    host = volume.spec.host_path
+    if not _doomed(volume) or PROVISIONED_BY in volume.metadata.annotations or host is None:
+        await _tell(volume, RELEASED, ctx)
+        return
+    why = f"nobody deletes the files of hostPath {host.path}"
+    if volume.status.phase != FAILED:
+        ctx.event(volume, "VolumeFailedDelete", why, type="Warning")
+    await _tell(volume, FAILED, ctx, why)
+
+
+async def _tell(volume: PersistentVolume, phase: str, ctx: KeyContext, why: str = "") -> None:
+    if (volume.status.phase, volume.status.message) == (phase, why):
+        return
+    since = volume.status.last_phase_transition_time
+    if volume.status.phase != phase:
+        since = timestamp(ctx.clock.now())
+    status = VolumeStatus(phase=phase, message=why, last_phase_transition_time=since)
+    await ctx.client.patch(replace(volume, status=status), since=volume, sub="status")
+
+
+def _doomed(volume: PersistentVolume) -> bool:
+    return volume.spec.persistent_volume_reclaim_policy == DELETE
+
+
+def _named(claim: PersistentVolumeClaim) -> Iterable[Request]:
+    return (Request(claim.spec.volume_name),) if claim.spec.volume_name else ()

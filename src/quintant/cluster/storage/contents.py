@@ -1,0 +1,130 @@
+"""VolumeSnapshotContents of our driver: copies are made, and removed with what stands for them.
+
+What the snapshotter beside a CSI driver is to a real cluster. A copy is of the moment at which it
+is made; what a program has not written by then is not in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from quintant.api.core import PersistentVolume
+from quintant.api.quantity import parse_quantity
+from quintant.api.snapshot import (
+    ContentStatus,
+    SnapshotError,
+    VolumeSnapshot,
+    VolumeSnapshotContent,
+)
+from quintant.cluster.controllers.binding import STORAGE
+from quintant.cluster.storage.copies import bound_name
+from quintant.cluster.storage.disk import Disk, Folder, Missing, Sort
+from quintant.cluster.storage.paths import DRIVER, snapshot_handle
+from quintant.cluster.storage.snapshots import BEING_DELETED, DELETE
+from quintant.runtime import finalizer
+from quintant.runtime.client.client import Client
+from quintant.runtime.clock import timestamp
+from quintant.runtime.context import KeyContext
+from quintant.runtime.manager import Manager
+from quintant.runtime.object import Request, replace
+from quintant.runtime.result import Result
+
+NAME = "directory-snapshotter"
+FINALIZER = "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection"
+RETRY_SECONDS = 10.0
+"""How soon to try a copy again that failed."""
+_NANOSECONDS = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshotter:
+    """The controller of contents that are folders."""
+
+    disk: Disk
+
+    def declare(self, manager: Manager) -> None:
+        """Add it to a manager."""
+        (
+            manager.keyed(NAME)
+            .watches(VolumeSnapshotContent, to=lambda content: (content.key,))
+            .watches(PersistentVolume, to=lambda volume: ())
+            .watches(VolumeSnapshot, to=_contents)
+            .uses(VolumeSnapshotContent, "patch")
+            .uses(VolumeSnapshotContent, "patch", sub="status")
+            .reconcile(self.reconcile)
+        )
+
+    async def reconcile(self, request: Request, ctx: KeyContext) -> Result | None:
+        """Make the copy that content stands for, or remove it."""
+        content = await ctx.client.find(VolumeSnapshotContent, request.name)
+        if content is None or content.spec.driver != DRIVER:
+            return None
+        if content.deleting:
+            await self._release(content, ctx)
+            return None
+        if FINALIZER not in content.metadata.finalizers:
+            await finalizer.add(ctx.client, content, FINALIZER)
+            return Result(after=0.0)
+        if content.status is not None and content.status.ready_to_use:
+            return None
+        try:
+            status = await self._copy(content, ctx)
+        except (Missing, OSError) as error:
+            text = f"Failed to create snapshot: {error}"
+            ctx.event(content, "SnapshotCreationFailed", text, type="Warning")
+            failed = SnapshotError(message=text, time=timestamp(ctx.clock.now()))
+            await _tell(content, ContentStatus(ready_to_use=False, error=failed), ctx)
+            return Result(after=RETRY_SECONDS)
+        await _tell(content, status, ctx)
+        return None
+
+    async def _copy(self, content: VolumeSnapshotContent, ctx: KeyContext) -> ContentStatus:
+        """What content tells once its copy is there."""
+        given, handle = content.spec.source.volume_handle, snapshot_handle(content)
+        size = 0
+        if given:
+            handle = f"snapshot-{content.metadata.uid}"
+            size = _capacity(given, await ctx.client.list(PersistentVolume))
+            await self.disk.make(Folder(Sort.SNAPSHOT, handle), Folder(Sort.VOLUME, given))
+        elif not await self.disk.exists(Folder(Sort.SNAPSHOT, handle)):
+            raise Missing(f"the snapshot {handle} has no folder")
+        now = ctx.clock.now()
+        since = int(now.timestamp()) * _NANOSECONDS + now.microsecond * 1000
+        return ContentStatus(
+            snapshot_handle=handle, creation_time=since, restore_size=size, ready_to_use=True
+        )
+
+    async def _release(self, content: VolumeSnapshotContent, ctx: KeyContext) -> None:
+        """Let go of content that no snapshot stands for any more, and of its copy if asked to."""
+        if FINALIZER not in content.metadata.finalizers:
+            return
+        wanted = BEING_DELETED in content.metadata.annotations
+        if not wanted and await _bound(content, ctx.client):
+            return
+        if content.spec.deletion_policy == DELETE and snapshot_handle(content):
+            await self.disk.remove(Folder(Sort.SNAPSHOT, snapshot_handle(content)))
+        await finalizer.remove(ctx.client, type(content), content.metadata, FINALIZER)
+
+
+async def _bound(content: VolumeSnapshotContent, client: Client) -> bool:
+    """Whether the snapshot that content is for is still there."""
+    ref = content.spec.volume_snapshot_ref
+    found = await client.find(VolumeSnapshot, ref.name, ref.namespace)
+    return found is not None and bool(ref.uid) and found.metadata.uid == ref.uid
+
+
+async def _tell(content: VolumeSnapshotContent, status: ContentStatus, ctx: KeyContext) -> None:
+    await ctx.client.patch(replace(content, status=status), since=content, sub="status")
+
+
+def _contents(snapshot: VolumeSnapshot) -> Iterable[Request]:
+    return (Request(bound_name(snapshot)),)
+
+
+def _capacity(handle: str, volumes: Iterable[PersistentVolume]) -> int:
+    """How large a volume is, by its handle."""
+    for volume in volumes:
+        if volume.spec.csi is not None and volume.spec.csi.volume_handle == handle:
+            return int(parse_quantity(volume.spec.capacity.get(STORAGE, "0")))
+    return 0

@@ -1,0 +1,76 @@
+"""What a snapshot's content is called, is made of, and tells. Pure."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from quintant.api.meta import ObjectMeta, ObjectReference
+from quintant.api.quantity import Quantity
+from quintant.api.snapshot import (
+    GROUP,
+    ContentSource,
+    ContentSpec,
+    SnapshotStatus,
+    VolumeSnapshot,
+    VolumeSnapshotClass,
+    VolumeSnapshotContent,
+)
+from quintant.cluster.quantities import canonical
+from quintant.cluster.storage.sources import SNAPSHOT
+from quintant.runtime.clock import timestamp
+
+_KIBI = 1024
+
+
+def content_name(snapshot: VolumeSnapshot) -> str:
+    """The name of content that is made for a snapshot."""
+    return f"snapcontent-{snapshot.metadata.uid}"
+
+
+def content_for(
+    snapshot: VolumeSnapshot, kind: VolumeSnapshotClass, handle: str
+) -> VolumeSnapshotContent:
+    """The content to be made for a snapshot of a volume."""
+    meta = snapshot.metadata
+    ref = ObjectReference(
+        api_version=f"{GROUP}/v1", kind=SNAPSHOT, namespace=meta.namespace, name=meta.name,
+        uid=meta.uid, resource_version=meta.resource_version,
+    )  # fmt: skip
+    return VolumeSnapshotContent(
+        metadata=ObjectMeta(name=content_name(snapshot)),
+        spec=ContentSpec(
+            driver=kind.driver,
+            deletion_policy=kind.deletion_policy,
+            volume_snapshot_ref=ref,
+            source=ContentSource(volume_handle=handle),
+            volume_snapshot_class_name=kind.metadata.name,
+        ),
+    )
+
+
+def status_of(content: VolumeSnapshotContent) -> SnapshotStatus:
+    """What a snapshot tells of its content."""
+    name, told = content.metadata.name, content.status
+    if told is None:
+        return SnapshotStatus(bound_volume_snapshot_content_name=name, ready_to_use=False)
+    since = told.creation_time
+    moment = datetime.fromtimestamp(since / 1e9, UTC) if since is not None else None
+    return SnapshotStatus(
+        bound_volume_snapshot_content_name=name,
+        creation_time=timestamp(moment) if moment is not None else None,
+        ready_to_use=bool(told.ready_to_use),
+        restore_size=_size(told.restore_size) if told.restore_size is not None else None,
+        error=told.error,
+    )
+
+
+def _size(number: int) -> Quantity:
+    """A number of bytes as people write it."""
+    whole = number >= _KIBI and number % _KIBI == 0
+    return Quantity(canonical(f"{number // _KIBI}Ki" if whole else str(number)))
+
+
+def bound_name(snapshot: VolumeSnapshot) -> str:
+    """The name of a snapshot's content, whether it is there or not."""
+    given = snapshot.spec.source.volume_snapshot_content_name
+    return given or content_name(snapshot)

@@ -1,0 +1,184 @@
+"""Volumes for claims: made, filled from a snapshot or another claim, grown, and removed.
+
+What an external provisioner and resizer are to a CSI driver. A claim is taken up when the binder
+has named our driver in its annotation. Sizes are what a claim says: nobody holds a folder to one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from quintant.api.core import (
+    CsiVolume,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    VolumeSpec,
+)
+from quintant.api.meta import ObjectMeta
+from quintant.api.quantity import parse_quantity
+from quintant.api.snapshot import VolumeSnapshot
+from quintant.api.storage import StorageClass
+from quintant.cluster.controllers.binding import (
+    BOUND,
+    FILESYSTEM,
+    PROVISIONED_BY,
+    STORAGE,
+    class_name,
+    completed,
+    delayed,
+    reference,
+    requested,
+)
+from quintant.cluster.controllers.claims import PROVISIONER
+from quintant.cluster.controllers.volumes import DELETE, RELEASED
+from quintant.cluster.storage.disk import Disk, Folder, Missing, Sort
+from quintant.cluster.storage.paths import DRIVER
+from quintant.cluster.storage.sources import SNAPSHOT, Origin, Unusable, find, named
+from quintant.runtime import finalizer
+from quintant.runtime.context import Context, KeyContext
+from quintant.runtime.declaration import by_index
+from quintant.runtime.errors import AlreadyExists
+from quintant.runtime.manager import Manager
+from quintant.runtime.object import Request, replace
+from quintant.runtime.result import Result
+
+NAME = "directory-provisioner"
+REMOVER = "directory-remover"
+FINALIZER = "external-provisioner.volume.kubernetes.io/finalizer"
+SOURCE_SECONDS = 5.0
+"""How soon to look again at a source that is not ready; changes of snapshots are seen at once."""
+_SOURCE = "source"
+
+
+@dataclass(frozen=True, slots=True)
+class Provisioner:
+    """The controllers of volumes that are folders."""
+
+    disk: Disk
+
+    def declare(self, manager: Manager) -> None:
+        """Add them to a manager."""
+        (
+            manager.controls(PersistentVolumeClaim, name=NAME)
+            .index(_SOURCE, _snapshots)
+            .watches(StorageClass, to=lambda kind: ())
+            .watches(VolumeSnapshot, to=by_index(_SOURCE))
+            .uses(PersistentVolume, "create", "patch")
+            .reconcile(self.claim)
+        )
+        (
+            manager.keyed(REMOVER)
+            .watches(PersistentVolume, to=lambda volume: (volume.key,))
+            .uses(PersistentVolume, "delete")
+            .reconcile(self.volume)
+        )
+
+    async def claim(
+        self, claim: PersistentVolumeClaim, ctx: Context[PersistentVolumeClaim]
+    ) -> Result | None:
+        """Make the volume of a claim, or let it grow."""
+        if claim.metadata.annotations.get(PROVISIONER) != DRIVER:
+            return None
+        if completed(claim):
+            await self._grow(claim, ctx)
+            return None
+        kind = await ctx.client.find(StorageClass, class_name(claim) or "-")
+        if claim.spec.volume_name or kind is None or delayed(claim, kind):
+            return None
+        try:
+            await self._provision(claim, kind, ctx)
+        except (Unusable, Missing) as error:
+            text = f'failed to provision volume with StorageClass "{kind.metadata.name}": {error}'
+            ctx.event("ProvisioningFailed", text, type="Warning")
+            return Result(after=SOURCE_SECONDS)
+        return None
+
+    async def volume(self, request: Request, ctx: KeyContext) -> None:
+        """Remove a volume that was left behind, with its folder; keep the folder if asked to."""
+        volume = await ctx.client.find(PersistentVolume, request.name)
+        if volume is None or volume.metadata.annotations.get(PROVISIONED_BY) != DRIVER:
+            return
+        doomed = volume.spec.persistent_volume_reclaim_policy == DELETE
+        unused = volume.status.phase == RELEASED or (
+            volume.deleting and volume.status.phase != BOUND
+        )
+        if not unused or not (doomed or volume.deleting):
+            return
+        if doomed and volume.spec.csi is not None:
+            await self.disk.remove(Folder(Sort.VOLUME, volume.spec.csi.volume_handle))
+        if not volume.deleting:
+            await ctx.client.delete(volume)
+        elif FINALIZER in volume.metadata.finalizers:
+            await finalizer.remove(ctx.client, type(volume), volume.metadata, FINALIZER)
+
+    async def _provision(
+        self, claim: PersistentVolumeClaim, kind: StorageClass, ctx: Context[PersistentVolumeClaim]
+    ) -> None:
+        if (claim.spec.volume_mode or FILESYSTEM) != FILESYSTEM:
+            raise Unusable("a folder cannot be a block device")
+        origin = await find(claim, ctx.client)
+        _check_size(claim, origin)
+        made = volume_for(claim, kind)
+        folder = Folder(Sort.VOLUME, made.metadata.name)
+        await self.disk.make(folder, origin.folder if origin else None)
+        try:
+            await ctx.client.create(made)
+        except AlreadyExists:
+            # A crash, or a slow watch: it was us, and the binder does the rest.
+            return
+        text = f"Successfully provisioned volume {made.metadata.name}"
+        ctx.event("ProvisioningSucceeded", text)
+
+    async def _grow(
+        self, claim: PersistentVolumeClaim, ctx: Context[PersistentVolumeClaim]
+    ) -> None:
+        """Let a volume be as large as its claim asks for."""
+        asked = claim.spec.resources.requests.get(STORAGE)
+        volume = await ctx.client.find(PersistentVolume, claim.spec.volume_name or "-")
+        ours = volume is not None and volume.spec.csi and volume.spec.csi.driver == DRIVER
+        if volume is None or not ours or asked is None or claim.status.phase != BOUND:
+            return
+        if parse_quantity(volume.spec.capacity.get(STORAGE, "0")) < requested(claim):
+            spec = replace(volume.spec, capacity={STORAGE: asked})
+            await ctx.client.patch(replace(volume, spec=spec), since=volume)
+        if parse_quantity(claim.status.capacity.get(STORAGE, "0")) < requested(claim):
+            status = replace(claim.status, capacity={STORAGE: asked})
+            await ctx.client.patch(replace(claim, status=status), since=claim, sub="status")
+            ctx.event("VolumeResizeSuccessful", "Resize volume succeeded")
+
+
+def volume_for(claim: PersistentVolumeClaim, kind: StorageClass) -> PersistentVolume:
+    """The volume to be made for a claim."""
+    name = f"pvc-{claim.metadata.uid}"
+    policy = kind.reclaim_policy or DELETE
+    return PersistentVolume(
+        metadata=ObjectMeta(
+            name=name,
+            annotations={PROVISIONED_BY: DRIVER},
+            finalizers=(FINALIZER,) if policy == DELETE else (),
+        ),
+        spec=VolumeSpec(
+            capacity={STORAGE: claim.spec.resources.requests[STORAGE]},
+            access_modes=claim.spec.access_modes,
+            claim_ref=reference(claim),
+            persistent_volume_reclaim_policy=policy,
+            storage_class_name=kind.metadata.name,
+            volume_mode=FILESYSTEM,
+            csi=CsiVolume(driver=DRIVER, volume_handle=name),
+        ),
+    )
+
+
+def _check_size(claim: PersistentVolumeClaim, origin: Origin | None) -> None:
+    if origin is not None and requested(claim) < origin.size:
+        raise Unusable(
+            f"requested volume size {requested(claim)} is less than the size {origin.size} "
+            "for the source"
+        )
+
+
+def _snapshots(claim: PersistentVolumeClaim) -> Iterator[str]:
+    source = named(claim)
+    if not completed(claim) and source is not None and source.kind == SNAPSHOT:
+        yield f"{claim.metadata.namespace}/{source.name}"

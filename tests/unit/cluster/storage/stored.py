@@ -1,0 +1,51 @@
+"""A cluster with storage: its binder and the driver, on a disk of the test's choice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quintant.api.core import PersistentVolume, PersistentVolumeClaim
+from quintant.api.snapshot import SnapshotSource, SnapshotSpec, VolumeSnapshot
+from quintant.cluster.controllers import claims, protection, volumes
+from quintant.cluster.storage.component import driver
+from quintant.cluster.storage.disk import Disk, Nowhere
+from quintant.runtime.manager import Manager
+from quintant.testing import InProcessCluster, named
+from unit.cluster.controllers.disks import claim
+
+
+async def furnish(cluster: InProcessCluster, disk: Disk | None = None) -> None:
+    """Run what makes storage work."""
+    manager = Manager("kube-controller-manager")
+    for module in (claims, protection, volumes):
+        module.declare(manager)
+    component = driver(disk or Nowhere())
+    for obj in component.objects:
+        await cluster.client.apply(obj)
+    await cluster.run(manager)
+    await cluster.run(component.manager)
+
+
+async def bound(
+    cluster: InProcessCluster, name: str = "data", **spec: Any
+) -> tuple[PersistentVolumeClaim, PersistentVolume]:
+    """A claim of the standard class, and its volume, once they have found each other."""
+    if spec or await cluster.client.find(PersistentVolumeClaim, name, "default") is None:
+        await cluster.create(claim(name, **{"kind": "standard", **spec}))
+    found = await cluster.eventually(
+        PersistentVolumeClaim, name, until=lambda it: it.status.phase == "Bound"
+    )
+    return found, await cluster.get(PersistentVolume, found.spec.volume_name, "")
+
+
+def snapshot(name: str = "snap", **spec: Any) -> VolumeSnapshot:
+    """A snapshot, of the claim `data` unless told otherwise."""
+    origin = SnapshotSource(persistent_volume_claim_name="data")
+    return VolumeSnapshot(metadata=named(name), spec=SnapshotSpec(**{"source": origin, **spec}))
+
+
+async def ready(cluster: InProcessCluster, name: str = "snap") -> VolumeSnapshot:
+    """A snapshot, once it can be used."""
+    return await cluster.eventually(
+        VolumeSnapshot, name, until=lambda it: bool(it.status and it.status.ready_to_use)
+    )
