@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 K ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help test coverage test-real conformance lint format manifests tables bench soak torture clean
+.PHONY: help demo test coverage test-real conformance lint format manifests tables bench soak torture clean
 
 help: ## Show the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ $(READY): pyproject.toml constraints.txt
 		echo "try: apt-get install python3-venv"; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
+
+demo: $(READY) ## Show every operator at work on an embedded cluster (EXIT=1 ends once it runs)
+	@$(BIN)/quintant demo $(if $(EXIT),--exit) $(ARGS)
 
 test: $(READY) ## Run the tests (K=word selects)
 	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") tests/unit tests/scenarios tests/examples tests/typing tests/node
