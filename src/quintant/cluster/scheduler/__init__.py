@@ -2,10 +2,11 @@
 
 In the order of a decision:
 
-    views ─► demand, wish ─► board, room ─► fit (terms, neighbours, volumes) ─► score ─► reconcile
+    views ─► demand, wish ─► board, room ─► fit (terms, neighbours, volumes) ─► score, preempt
+          ─► act
 
-Everything but `reconcile` is pure or plain state. Pods of other schedulers are left alone, and
-count where they are.
+`reconcile` leads through it; all but those two is pure or plain state. Pods of other schedulers
+are left alone, and count where they are.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ def scheduler(locate: Locate = nothing) -> Component:
         .watches(Metadata[Namespace], to=_round)
         .uses(Pod, "patch", sub="status")
         .uses(Pod, "create", sub="binding")
+        .uses(Pod, "delete")
         .uses(ClaimView, "patch")
         .workers(1)
         .reconcile(Scheduler(locate))

@@ -25,7 +25,7 @@ from quintant.cluster.scheduler.terms import (
     wanted,
 )
 from quintant.cluster.scheduler.views import NodeView, PodView
-from quintant.cluster.scheduler.wish import Reach, Wish
+from quintant.cluster.scheduler.wish import ANYWHERE, Reach, Wish
 from quintant.cluster.simulated.labels import SIMULATED
 
 CORDONED = "node(s) were unschedulable"
@@ -58,7 +58,7 @@ class Fit:
         self._layout = -1
         self._sieves: dict[bytes, Sieve] = {}
 
-    def fitting(self, wish: Wish, reach: Reach = Reach()) -> Sieve:
+    def fitting(self, wish: Wish, reach: Reach = ANYWHERE) -> Sieve:
         """The nodes a pod could go to now."""
         first = self._sift(wish)
         around = Neighbours(self._board, wish.pod)
@@ -71,6 +71,18 @@ class Fit:
         for room in first.rooms:
             self._judge(wish, reach, around, room, found)
         return found
+
+    def crowded(self, wish: Wish, reach: Reach = ANYWHERE) -> list[Room]:
+        """The nodes that a pod could go to if other pods left them."""
+        around = Neighbours(self._board, wish.pod)
+        return [
+            room
+            for room in self._sift(wish).rooms
+            if room.node is not None
+            and not room.hopeless(wish.demand)
+            and all(meets(terms, room.node) for terms in reach.terms)
+            and not around.reason(room.node)
+        ]
 
     def _sift(self, wish: Wish) -> Sieve:
         if self._board.layout != self._layout or len(self._sieves) > SHAPES:

@@ -9,7 +9,7 @@ A pod that was refused is not tried again before something has happened that may
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf
 
 from quintant.cluster.scheduler.neighbours import seeks_company
@@ -38,8 +38,10 @@ class Entry:
     """What had happened when it was refused."""
     settled: bool = False
     """It has a node, and nobody has seen it there yet."""
-    said: str = field(default="")
+    said: str = ""
     """What its last refusal said."""
+    victims: tuple[str, ...] = ()
+    """The pods that leave its node for it."""
 
     def ready(self, now: float, eased: int) -> bool:
         """Whether it is worth a try."""

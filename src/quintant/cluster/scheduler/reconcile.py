@@ -9,31 +9,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import islice
 
 from quintant.api.core import Namespace
-from quintant.api.meta import condition_of, set_condition
 from quintant.api.storage import StorageClass
+from quintant.cluster.scheduler.act import Placement, Refused, bind, refuse, select
 from quintant.cluster.scheduler.board import Board
 from quintant.cluster.scheduler.fit import Fit
 from quintant.cluster.scheduler.pending import Entry, Pending
+from quintant.cluster.scheduler.preempt import preempt
 from quintant.cluster.scheduler.score import best
 from quintant.cluster.scheduler.terms import meets
 from quintant.cluster.scheduler.verdict import Refusal
-from quintant.cluster.scheduler.views import (
-    ClaimView,
-    NodeView,
-    PodStatusView,
-    PodView,
-    ReachView,
-)
-from quintant.cluster.scheduler.volumes import SELECTED_NODE, Claims, Storage, inspect
+from quintant.cluster.scheduler.views import ClaimView, NodeView, PodView, ReachView
+from quintant.cluster.scheduler.volumes import Claims, Storage, inspect
 from quintant.cluster.scheduler.wish import Locate, Reach
 from quintant.runtime.clock import Chance, monotonic
 from quintant.runtime.context import KeyContext
 from quintant.runtime.errors import Conflict, NotFound, QuintantError
-from quintant.runtime.object import Metadata, Request, replace
+from quintant.runtime.object import Metadata, Request
 from quintant.runtime.result import Result
 from quintant.runtime.watch.caches import Caches
 
@@ -41,26 +36,6 @@ ROUND = 64
 """Pods decided on before anything else has its turn."""
 BINDINGS = 16
 """Pods bound at once."""
-SCHEDULED = "PodScheduled"
-UNSCHEDULABLE = "Unschedulable"
-
-
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """A pod and the node it shall go to."""
-
-    entry: Entry
-    node: str
-    claims: tuple[ClaimView, ...] = ()
-    """Those that have to hear of the node first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A pod that no node takes, and why."""
-
-    entry: Entry
-    why: Refusal
 
 
 class Scheduler:
@@ -82,14 +57,18 @@ class Scheduler:
             return Result(after=0.0)
         return Result(after=self.pending.wait(monotonic(), self.board.eased))
 
-    def decide(self, entry: Entry, storage: Storage, chance: Chance) -> Placement | Refused:
-        """A node for a pod, counted as taken; or why there is none."""
-        claims = inspect(entry.wish.pod, storage)
-        held = self.board.where(entry.wish.pod.metadata.uid)
+    def decide(self, entry: Entry, storage: Storage, chance: Chance) -> Placement | Refused | None:
+        """A node for a pod, counted as taken; why there is none; or None while others leave it."""
+        uid = entry.wish.pod.metadata.uid
+        claims, held = inspect(entry.wish.pod, storage), self.board.where(uid)
         if held and not claims.trouble and self._reaches(held, claims.reach):
+            if any(self.board.where(each) == held for each in entry.victims):
+                entry.hold(monotonic(), self.board.eased)
+                return None
             return Placement(entry, held, claims.unbound)
         if held:
-            self.board.forget(entry.wish.pod.metadata.uid)
+            self.board.forget(uid)
+        entry.victims = ()
         if claims.trouble:
             return self._refused(entry, Refusal(len(self.board.open), before=claims.trouble))
         return self._place(entry, claims, chance)
@@ -98,11 +77,21 @@ class Scheduler:
         wish, sieve = entry.wish, self.fit.fitting(entry.wish, claims.reach)
         if not sieve.rooms:
             why = Refusal(len(self.board.open), sieve.reasons, sieve.stuck)
-            return self._refused(entry, why)
+            return self._make_room(entry, claims.reach, self._refused(entry, why))
         room = best(self.board, wish, sieve.rooms, chance)
         self.board.assume(wish.pod, wish.demand, room.name)
         self.pending.company(self.board.eased)
         return Placement(entry, room.name, claims.unbound)
+
+    def _make_room(self, entry: Entry, reach: Reach, refused: Refused) -> Refused:
+        """Have less important pods leave, if that helps; the place is kept for this one."""
+        found = preempt(entry.wish, self.fit.crowded(entry.wish, reach))
+        if found is None:
+            return refused
+        entry.victims = tuple(each.pod.metadata.uid for each in found.victims)
+        entry.hold(monotonic(), self.board.eased)
+        self.board.assume(entry.wish.pod, entry.wish.demand, found.node)
+        return Refused(entry, replace(refused.why, makes_room=True), found)
 
     def _refused(self, entry: Entry, why: Refusal) -> Refused:
         entry.refuse(monotonic(), self.board.eased)
@@ -128,74 +117,35 @@ class Scheduler:
             self._stored = stored
             self.board.eased += 1
 
-    async def _act(self, decided: Iterable[Placement | Refused], ctx: KeyContext) -> None:
-        work = iter([self._carry_out(each, ctx) for each in decided])
+    async def _act(self, decided: Iterable[Placement | Refused | None], ctx: KeyContext) -> None:
+        work = iter([self._carry_out(each, ctx) for each in decided if each is not None])
         while some := list(islice(work, BINDINGS)):
             async with asyncio.TaskGroup() as group:
                 for each in some:
                     group.create_task(each)
 
     async def _carry_out(self, decision: Placement | Refused, ctx: KeyContext) -> None:
-        if isinstance(decision, Refused):
-            await self._tell(decision, ctx)
-            return
-        pod, entry = decision.entry.wish.pod, decision.entry
+        entry, pod = decision.entry, decision.entry.wish.pod
         try:
-            if decision.claims:
-                await self._select(decision, ctx)
+            if isinstance(decision, Refused):
+                await refuse(decision, ctx)
+            elif decision.claims:
+                entry.hold(monotonic(), self.board.eased)
+                await select(decision, ctx)
             else:
-                await self._bind(pod, decision.node, ctx)
+                await bind(pod, decision.node, ctx)
                 entry.settled = True
         except (NotFound, Conflict):
             # It is gone, or somebody else was faster: the watch will say which.
-            self.board.forget(pod.metadata.uid)
-            entry.refuse(monotonic(), self.board.eased - 1)
+            self._again(entry)
         except QuintantError as error:
-            self.board.forget(pod.metadata.uid)
-            entry.refuse(monotonic(), self.board.eased - 1)
-            ctx.log.warning("binding failed", pod=str(pod.key), why=str(error))
+            self._again(entry)
+            ctx.log.warning("scheduling failed", pod=str(pod.key), why=str(error))
 
-    async def _bind(self, pod: PodView, node: str, ctx: KeyContext) -> None:
-        binding = {
-            "apiVersion": "v1",
-            "kind": "Binding",
-            "metadata": {"name": pod.metadata.name, "uid": pod.metadata.uid},
-            "target": {"kind": "Node", "name": node},
-        }
-        await ctx.client.sub(pod, "binding").post(binding)
-        note = f"Successfully assigned {pod.key} to {node}"
-        ctx.event(pod, "Scheduled", note, action="Binding")
-
-    async def _select(self, decision: Placement, ctx: KeyContext) -> None:
-        """Tell the claims of a pod for which node their volumes are wanted, and wait for those."""
-        decision.entry.hold(monotonic(), self.board.eased)
-        for claim in decision.claims:
-            notes = {**claim.metadata.annotations, SELECTED_NODE: decision.node}
-            if notes != claim.metadata.annotations:
-                meta = replace(claim.metadata, annotations=notes)
-                await ctx.client.patch(replace(claim, metadata=meta), since=claim)
-
-    async def _tell(self, refused: Refused, ctx: KeyContext) -> None:
-        """Say in a pod's status, and once in an event, why it has no node."""
-        pod, message = refused.entry.wish.pod, refused.why.message
-        if refused.entry.said != message:
-            refused.entry.said = message
-            ctx.event(pod, "FailedScheduling", message, type="Warning", action="Scheduling")
-        known = condition_of(pod.status.conditions, SCHEDULED)
-        if known is not None and (known.reason, known.message) == (UNSCHEDULABLE, message):
-            return
-        told = set_condition(
-            (known,) if known is not None else (),
-            SCHEDULED,
-            status=False,
-            reason=UNSCHEDULABLE,
-            message=message,
-            now=ctx.clock.now(),
-        )
-        try:
-            await ctx.client.set_status(pod, PodStatusView(conditions=told))
-        except (NotFound, Conflict):
-            ctx.log.debug("pod went away", pod=str(pod.key))
+    def _again(self, entry: Entry) -> None:
+        """Take back what was decided, and try again in a while."""
+        self.board.forget(entry.wish.pod.metadata.uid)
+        entry.refuse(monotonic(), self.board.eased - 1)
 
 
 def _storage(ctx: KeyContext) -> Storage:

@@ -25,6 +25,8 @@ class Refusal:
     """How many nodes would not take it even if other pods left."""
     before: str = ""
     """What is against all of them alike, such as a missing claim."""
+    makes_room: bool = False
+    """Whether others leave for it: then there is no more to be said."""
 
     @property
     def message(self) -> str:
@@ -32,6 +34,8 @@ class Refusal:
         if not self.nodes:
             return "no nodes available to schedule pods"
         told = f"{_HEAD.format(self.nodes)} {self.before or _told(self.reasons)}."
+        if self.makes_room:
+            return told
         stuck = self.nodes if self.before else min(self.stuck, self.nodes)
         after = {POINTLESS: stuck, VICTIMS: self.nodes - stuck}
         return f"{told} {_CLAIMS} {_HEAD.format(self.nodes)} {_told(after)}."

@@ -143,6 +143,42 @@ async def test_more_important_pod_comes_first() -> None:
         assert await where(api, "common") == ""
 
 
+async def test_less_important_pod_makes_room() -> None:
+    async with scheduled() as api:
+        await api.create(NODES, node("a", cpu="1"))
+        await api.create(PODS, pod("common"))
+        await settled()
+        await api.create(PODS, pod("vital", priorityClassName="system-node-critical"))
+        await settled()
+        leaving = await api.get(f"{PODS}/common")
+        assert leaving["metadata"]["deletionTimestamp"]
+        target = [
+            each for each in leaving["status"]["conditions"] if each["type"] == "DisruptionTarget"
+        ]
+        assert target[0]["reason"] == "PreemptionByScheduler"
+        waiting = await api.get(f"{PODS}/vital")
+        assert waiting["status"]["nominatedNodeName"] == "a"
+        assert await where(api, "vital") == ""
+        await api.delete(f"{PODS}/common", gracePeriodSeconds="0")
+        await settled(2)
+        assert await where(api, "vital") == "a"
+
+
+async def test_place_of_a_pod_that_others_leave_for_is_not_given_away() -> None:
+    async with scheduled() as api:
+        await api.create(NODES, node("a", cpu="1"))
+        await api.create(PODS, pod("common"))
+        await settled()
+        await api.create(PODS, pod("vital", priorityClassName="system-node-critical"))
+        await settled()
+        await api.create(PODS, pod("greedy", priorityClassName="system-cluster-critical"))
+        await settled()
+        await api.delete(f"{PODS}/common", gracePeriodSeconds="0")
+        await settled(20)
+        assert await where(api, "vital") == "a"
+        assert await where(api, "greedy") == ""
+
+
 async def test_pods_of_other_schedulers_are_left_alone_and_counted() -> None:
     async with scheduled() as api:
         await api.create(NODES, node("a", cpu="1"))

@@ -1,0 +1,112 @@
+"""What the scheduler writes: bindings, the node a claim is for, refusals, and victims' deletion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quintant.api.meta import Condition, condition_of, set_condition
+from quintant.cluster.scheduler.pending import SCHEDULER, Entry
+from quintant.cluster.scheduler.preempt import Preemption
+from quintant.cluster.scheduler.verdict import Refusal
+from quintant.cluster.scheduler.views import ClaimView, PodStatusView, PodView
+from quintant.cluster.scheduler.volumes import SELECTED_NODE
+from quintant.runtime.context import KeyContext
+from quintant.runtime.errors import Conflict, NotFound
+from quintant.runtime.object import replace
+
+SCHEDULED = "PodScheduled"
+UNSCHEDULABLE = "Unschedulable"
+PREEMPTION = f"{SCHEDULER}-preemption"
+"""The field manager of what is said of victims: it is never taken back."""
+_TARGET, _BY_SCHEDULER = "DisruptionTarget", "PreemptionByScheduler"
+_WHY = f"{SCHEDULER}: preempting to accommodate a higher priority pod"
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A pod and the node it shall go to."""
+
+    entry: Entry
+    node: str
+    claims: tuple[ClaimView, ...] = ()
+    """Those that have to hear of the node first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A pod that no node takes, and why; perhaps others make room for it."""
+
+    entry: Entry
+    why: Refusal
+    preemption: Preemption | None = None
+
+
+async def bind(pod: PodView, node: str, ctx: KeyContext) -> None:
+    """Give a pod its node."""
+    binding = {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": {"name": pod.metadata.name, "uid": pod.metadata.uid},
+        "target": {"kind": "Node", "name": node},
+    }
+    await ctx.client.sub(pod, "binding").post(binding)
+    note = f"Successfully assigned {pod.key} to {node}"
+    ctx.event(pod, "Scheduled", note, action="Binding")
+
+
+async def select(decision: Placement, ctx: KeyContext) -> None:
+    """Tell the claims of a pod for which node their volumes are wanted."""
+    for claim in decision.claims:
+        notes = {**claim.metadata.annotations, SELECTED_NODE: decision.node}
+        if notes != claim.metadata.annotations:
+            meta = replace(claim.metadata, annotations=notes)
+            await ctx.client.patch(replace(claim, metadata=meta), since=claim)
+
+
+async def refuse(refused: Refused, ctx: KeyContext) -> None:
+    """Say in a pod's status, and once in an event, why it has no node; have others make room."""
+    pod, message = refused.entry.wish.pod, refused.why.message
+    if refused.entry.said != message:
+        refused.entry.said = message
+        ctx.event(pod, "FailedScheduling", message, type="Warning", action="Scheduling")
+    if refused.preemption is not None:
+        for victim in refused.preemption.victims:
+            await _evict(victim.pod, pod, refused.preemption.node, ctx)
+    await _say(refused, message, ctx)
+
+
+async def _say(refused: Refused, message: str, ctx: KeyContext) -> None:
+    pod, preemption = refused.entry.wish.pod, refused.preemption
+    known = condition_of(pod.status.conditions, SCHEDULED)
+    said = known is not None and (known.reason, known.message) == (UNSCHEDULABLE, message)
+    if said and preemption is None:
+        return
+    told = set_condition(
+        (known,) if known is not None else (),
+        SCHEDULED,
+        status=False,
+        reason=UNSCHEDULABLE,
+        message=message,
+        now=ctx.clock.now(),
+    )
+    node = preemption.node if preemption is not None else ""
+    await _write(pod, PodStatusView(conditions=told, nominated_node_name=node), ctx)
+
+
+async def _evict(victim: PodView, pod: PodView, node: str, ctx: KeyContext) -> None:
+    told: tuple[Condition, ...] = set_condition(
+        (), _TARGET, status=True, reason=_BY_SCHEDULER, message=_WHY, now=ctx.clock.now()
+    )
+    await _write(victim, PodStatusView(conditions=told), ctx, PREEMPTION)
+    note = f"Preempted by pod {pod.metadata.uid} on node {node}"
+    ctx.event(victim, "Preempted", note, action="Preempting")
+    await ctx.client.delete(victim)
+
+
+async def _write(
+    pod: PodView, status: PodStatusView, ctx: KeyContext, manager: str = SCHEDULER
+) -> None:
+    try:
+        await ctx.client.named(manager).set_status(pod, status)
+    except (NotFound, Conflict):
+        ctx.log.debug("pod went away", pod=str(pod.key))
