@@ -15,7 +15,7 @@ from quintant.cluster.problems import (
     unsupported_media,
 )
 from quintant.cluster.protobuf import unwrap
-from quintant.cluster.protowire import Malformed
+from quintant.wire.protobuf import Malformed
 from quintant.runtime import yaml
 from quintant.runtime.resource import Resource
 from quintant.runtime.yaml import Unreadable

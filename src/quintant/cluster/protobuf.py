@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any
 
 from quintant.cluster.protoleaf import LEAVES
-from quintant.cluster.protowire import Malformed, Wire, bytes_in, members, numbers, tag, text
+from quintant.wire.protobuf import Malformed, Wire, bytes_in, members, numbers, tag, text
 from quintant.cluster.tables import Field, Message, Sort, Type
 
 MAGIC = b"k8s\x00"

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.protowire import (
+from quintant.wire.protobuf import (
     Malformed,
     Value,
     bytes_in,

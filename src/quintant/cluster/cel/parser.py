@@ -27,7 +27,7 @@ from quintant.cluster.cel.ast import (
 )
 from quintant.cluster.cel.macros import expanded
 from quintant.cluster.cel.values import Uint
-from quintant.cluster.protowire import (
+from quintant.wire.protobuf import (
     Wire,
     bytes_in,
     members,

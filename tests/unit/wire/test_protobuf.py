@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.protowire import Malformed, Value, Wire, members, numbers, signed, tag
+from quintant.wire.protobuf import Malformed, Value, Wire, members, numbers, signed, tag
 from unit.cluster.wires import Wire as Written
 from unit.cluster.wires import varint
 

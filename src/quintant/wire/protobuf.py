@@ -1,8 +1,9 @@
 """The wire format of protobuf: a message is a row of tagged values.
 
 A tag is a field's number and the form of its value; what the number means only a table knows
-(quintant.cluster.protobuf). Groups, which no Kubernetes client sends, are refused. No length is
-believed before it is compared with what is there, so that a reader's work is bounded by its input.
+(quintant.cluster.protobuf, quintant.wire.message). Groups, which nobody sends any more, are
+refused. No length is believed before it is compared with what is there, so that a reader's work is
+bounded by its input.
 """
 
 from __future__ import annotations
@@ -92,6 +93,16 @@ def number_in(found: Mapping[int, Value], number: int) -> int:
     """The number of a field among the members of a message; 0 if it did not come."""
     value = found.get(tag(number, Wire.VARINT), 0)
     return value if isinstance(value, int) else 0
+
+
+def varint(value: int) -> bytes:
+    """A number that is not negative, as it is written."""
+    written = bytearray()
+    while value >= _MORE:
+        written.append(value & 0x7F | _MORE)
+        value >>= 7
+    written.append(value)
+    return bytes(written)
 
 
 def signed(value: int, bits: int) -> int:
