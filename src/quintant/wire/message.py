@@ -26,20 +26,25 @@ class Message:
         """The message as bytes; equal messages give equal bytes."""
         return b"".join(
             _written(number, getattr(self, name))
-            for number, (name, _, default) in sorted(_layout(type(self)).items())
+            for number, (name, _, default) in sorted(_fields(self).items())
             if getattr(self, name) != default
         )
 
     @classmethod
     def decode(cls, raw: bytes) -> Self:
         """The message that bytes hold; Malformed if they hold none."""
-        layout, found = _layout(cls), {}
+        layout, found = _fields(cls), {}
         for key, value in members(raw):
             number, wire = key >> 3, key & 7
             if number in layout:
                 name, kind, _ = layout[number]
                 found[name] = _read(kind, wire, value)
         return cls(**found)
+
+
+def _fields(message: Message | type[Message]) -> dict[int, tuple[str, Any, Any]]:
+    kind: Any = message if isinstance(message, type) else type(message)
+    return _layout(kind)
 
 
 @cache

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from quintant.cluster import tables
 from quintant.cluster.protobuf import DEPTH_LIMIT, MAGIC, unwrap
-from quintant.cluster.protowire import Malformed
+from quintant.wire.protobuf import Malformed
 from quintant.cluster.tables import message
 from unit.cluster.wires import Sample, Wire, body, samples
 
