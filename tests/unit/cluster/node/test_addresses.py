@@ -1,0 +1,46 @@
+"""Addresses of pods: each one pod's, and none twice in a row."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Network
+
+import pytest
+
+from quintant.cluster.node.addresses import Addresses, reserved
+
+SMALL = IPv4Network("127.42.0.0/29")
+
+
+def test_no_address_is_given_out_twice() -> None:
+    addresses = Addresses(SMALL)
+    given = [addresses.take() for _ in range(5)]
+    assert len(set(given)) == 5
+    with pytest.raises(RuntimeError, match="all 5 addresses"):
+        addresses.take()
+
+
+def test_an_address_comes_back_last() -> None:
+    addresses = Addresses(SMALL)
+    first = addresses.take()
+    addresses.free(first)
+    assert first not in [addresses.take() for _ in range(4)]
+    assert addresses.take() == first
+
+
+def test_a_pod_gets_the_address_it_had_if_nobody_has_it() -> None:
+    addresses = Addresses(SMALL)
+    assert addresses.take("127.42.0.4") == "127.42.0.4"
+    assert addresses.take("127.42.0.4") != "127.42.0.4"
+    assert addresses.take("10.0.0.1").startswith("127.42.")
+
+
+def test_where_there_is_one_address_all_share_it() -> None:
+    addresses = Addresses(IPv4Network("127.0.0.1"))
+    assert {addresses.take() for _ in range(3)} == {"127.0.0.1"}
+
+
+def test_two_clusters_of_a_machine_have_different_networks() -> None:
+    with reserved() as one, reserved() as two:
+        assert one != two
+    with pytest.raises(OSError, match="mine"), reserved():
+        raise OSError("mine")
