@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from quintant.cluster.addresses import NETWORK
 from quintant.cluster.auth import MASTERS
 from quintant.cluster.private import write_private
 from quintant.runtime.authority import Authority, Term, new_key, private_pem
@@ -28,9 +29,9 @@ LIFE = timedelta(days=365)
 """For the rest; a restart renews it."""
 NAMES = (
     *("localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default"),
-    *("kubernetes.default.svc", "kubernetes.default.svc.cluster.local"),
+    *("kubernetes.default.svc", "kubernetes.default.svc.cluster.local", str(NETWORK[1])),
 )
-"""Under which names everybody expects an API server."""
+"""Under which names, and at which service address, everybody expects an API server."""
 EVERYWHERE = frozenset({"", "0.0.0.0", "::"})
 """Addresses that mean every interface."""
 

@@ -60,18 +60,18 @@ async def employed(
     server: ApiServer, component: Component, clock: Clock, chance: Chance
 ) -> AsyncIterator[Engine]:
     """Run a component for as long as the context lasts; enter it once it is at work."""
-    async with _known(server, admin("system:bootstrap")) as transport:
+    async with known(server, admin("system:bootstrap")) as transport:
         client = Client(Rest(transport), manager="bootstrap")
         for obj in (*component.roles, *component.objects):
             await client.apply(obj)
-    async with _known(server, component.user) as transport:
+    async with known(server, component.user) as transport:
         environment = Environment(transport, clock, chance, namespace="kube-system")
         async with component.manager.running(environment) as engine:
             yield engine
 
 
 @asynccontextmanager
-async def _known(server: ApiServer, user: User) -> AsyncIterator[InProcessTransport]:
+async def known(server: ApiServer, user: User) -> AsyncIterator[InProcessTransport]:
     """A way to the server as a user, until the context ends."""
     token = token_urlsafe()
     server.tokens.add(token, user)

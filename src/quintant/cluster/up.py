@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from quintant.cluster.advertising import advertise
 from quintant.cluster.controllers import controllers
 from quintant.cluster.http import LOOPBACK, serve
 from quintant.cluster.node.options import Options
@@ -26,6 +27,8 @@ from quintant.cluster.private import write_private
 from quintant.cluster.server import ApiServer
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
+from quintant.cluster.storage.component import driver
+from quintant.cluster.storage.disk import Directories, Nowhere
 from quintant.cluster.storage.paths import ROOT as STORAGE
 from quintant.cluster.store import Store
 from quintant.runtime.clock import Chance, Clock, SystemClock
@@ -100,7 +103,8 @@ async def running(plan: Plan = Plan(), clock: Clock = SystemClock()) -> AsyncIte
         host, port = plan.address.host, plan.address.port
         url = await stack.enter_async_context(serve(server, host, port, pki.context()))
         address = replace(plan.address, port=int(url.rpartition(":")[2]))
-        node = await _node(stack, plan, address, clock)
+        await advertise(server, _reachable(address))
+        node = await _node(stack, plan, address, server, clock)
         if node is not None:
             server.logs.providers.append(node.logs)
             server.metrics.meters[node.name] = node.meter
@@ -135,17 +139,19 @@ async def kept(
 
 
 async def _node(
-    stack: AsyncExitStack, plan: Plan, address: Address, clock: Clock
+    stack: AsyncExitStack, plan: Plan, address: Address, server: ApiServer, clock: Clock
 ) -> LocalNode | None:
     """This machine as a node, if the plan has it; its programs end with the stack."""
     if plan.node is None:
         return None
     # Loaded by clusters that run something.
+    from quintant.cluster.network.component import networking
     from quintant.cluster.node.local import local_node
 
-    return await stack.enter_async_context(
-        local_node(plan.node, _reachable(address), clock, Chance())
-    )
+    # Services are there as long as programs are, and a little longer.
+    network = await stack.enter_async_context(networking(server, clock, Chance()))
+    names, api = network.environment, _reachable(address)
+    return await stack.enter_async_context(local_node(plan.node, api, names, clock, Chance()))
 
 
 def _components(plan: Plan, pki: Pki, clock: Clock, node: LocalNode | None) -> Iterator[Component]:
@@ -154,6 +160,7 @@ def _components(plan: Plan, pki: Pki, clock: Clock, node: LocalNode | None) -> I
         yield node.component
     if plan.controllers:
         yield Component(controllers(pki.authority))
+        yield driver(Directories(node.storage) if node is not None else Nowhere())
     if plan.fleet is not None:
         # Loaded by clusters that have nodes.
         from quintant.cluster.node.images import Images

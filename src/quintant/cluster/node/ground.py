@@ -5,7 +5,7 @@ Values and Protocols, bound once when the agent is made.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -53,6 +53,8 @@ class Ground:
     allocatable: Mapping[str, Quantity] = field(default_factory=dict)
     name: str = NODE
     host: str = HOST
+    names: Callable[[str], Mapping[str, str]] = lambda namespace: {}
+    """What tells programs of a namespace how the names of services are found."""
 
     def now(self) -> Moment:
         return Moment(self.clock.now(), monotonic())

@@ -37,6 +37,8 @@ class Berth:
     rewriter: Rewriter
     variables: Mapping[str, str] = field(repr=False)
     """As the container's own spec has them, before any rewriting."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What tells its program how the names of services are found."""
 
     @property
     def last_words(self) -> Path:
@@ -54,7 +56,8 @@ def berth(ground: Ground, container: Container, root: Path, about: Self, sources
     mounts = [each.mount_path for each in container.volume_mounts]
     rewriter = Rewriter.of(root, mounts, about.address)
     id = "".join(ground.chance.id().replace("-", "") for _ in range(2))
-    return Berth(container, root, id, rewriter, variables)
+    names = ground.names(about.pod.metadata.namespace)
+    return Berth(container, root, id, rewriter, variables, names)
 
 
 def launch(ground: Ground, place: Berth, hostname: str) -> Launch:
@@ -93,6 +96,7 @@ def _environment(
     account = [each for each in place.rewriter.mounts if each == str(SERVICE_ACCOUNT)]
     return {
         **ground.inherited,
+        **place.names,
         "HOSTNAME": hostname,
         **image,
         **own,

@@ -10,7 +10,7 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,9 +56,13 @@ class LocalNode:
     name: str = NODE
 
 
+Names = Callable[[str], Mapping[str, str]]
+"""From a namespace to what tells its programs how the names of services are found."""
+
+
 @asynccontextmanager
 async def local_node(
-    options: Options, api: Address, clock: Clock, chance: Chance
+    options: Options, api: Address, names: Names, clock: Clock, chance: Chance
 ) -> AsyncIterator[LocalNode]:
     """This machine as a node; its component is to be run within the context."""
     folders = Path(tempfile.gettempdir()) / f"quintant-{os.getuid()}"
@@ -87,6 +91,7 @@ async def local_node(
             sign,
             {name: os.environ[name] for name in INHERITED if name in os.environ},
             machine.capacity,
+            names=names,
         )
         agent = Agent(ground, group)
         sampler = Sampler(agent.sandboxes, ground.now)

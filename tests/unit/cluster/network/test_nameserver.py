@@ -98,9 +98,11 @@ async def test_any_python_program_of_a_pod_knows_the_names(network: Network) -> 
     env = {**os.environ, **network.environment("default")}
     env["PYTHONPATH"] += os.pathsep + os.environ.get("PYTHONPATH", "")
     running = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", PROGRAM, env=env, stdout=asyncio.subprocess.PIPE
-    )
-    said, _ = await running.communicate()
+        sys.executable, "-c", PROGRAM, env=env,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    said, complaints = await running.communicate()
+    assert not complaints
     assert said.decode().splitlines() == [
         "('127.96.0.20', 20080)",
         "('127.96.0.20', 20080)",

@@ -14,6 +14,9 @@ with contextlib.suppress(ImportError):
 
     install()
 sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder) != _here]
-sys.modules.pop("sitecustomize", None)
-with contextlib.suppress(ImportError):
+_own = sys.modules.pop("sitecustomize", None)
+try:
     importlib.import_module("sitecustomize")
+except ImportError:
+    if _own is not None:
+        sys.modules["sitecustomize"] = _own

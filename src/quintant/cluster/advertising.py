@@ -1,0 +1,94 @@
+"""The API server as a service of its own cluster: `kubernetes` in the namespace `default`.
+
+Programs in pods expect it there. Its endpoints are written by the server, not by a controller:
+nobody else knows where it listens.
+"""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+
+from quintant.api.core import (
+    EndpointAddress,
+    EndpointPort,
+    Endpoints,
+    EndpointSubset,
+    Service,
+    ServicePort,
+    ServiceSpec,
+)
+from quintant.api.discovery import (
+    SERVICE_LABEL,
+    Endpoint,
+    EndpointConditions,
+    EndpointSlice,
+    SlicePort,
+)
+from quintant.api.meta import ObjectMeta
+from quintant.cluster.addresses import NETWORK
+from quintant.cluster.auth import admin
+from quintant.cluster.controllers.backends import family_of
+from quintant.cluster.http import LOOPBACK
+from quintant.cluster.plane import known
+from quintant.cluster.server import ApiServer
+from quintant.runtime.client.client import Client
+from quintant.runtime.client.rest import Rest
+from quintant.runtime.listen import Address
+from quintant.runtime.object import Object
+
+NAME = "kubernetes"
+MANAGER = "kube-apiserver"
+ADDRESS = str(NETWORK[1])
+"""The first of the services' addresses, as everywhere."""
+PORT = 443
+_HTTPS = "https"
+_TCP = "TCP"
+
+
+async def advertise(server: ApiServer, address: Address) -> None:
+    """Say where the API server is reached from this machine."""
+    async with known(server, admin("system:apiserver")) as transport:
+        client = Client(Rest(transport), manager=MANAGER)
+        for obj in objects(address):
+            await client.apply(obj)
+
+
+def objects(address: Address) -> tuple[Object, ...]:
+    """The service, and its one endpoint as both kinds tell it."""
+    host = _number(address.host)
+    port = EndpointPort(name=_HTTPS, port=address.port, protocol=_TCP)
+    subset = EndpointSubset(addresses=(EndpointAddress(ip=host),), ports=(port,))
+    ready = EndpointConditions(ready=True)
+    return (
+        Service(
+            metadata=_meta({"component": "apiserver", "provider": "kubernetes"}),
+            spec=ServiceSpec(
+                type="ClusterIP",
+                cluster_ip=ADDRESS,
+                ports=(
+                    ServicePort(name=_HTTPS, port=PORT, protocol=_TCP, target_port=address.port),
+                ),
+            ),
+        ),
+        Endpoints(
+            metadata=_meta({"endpointslice.kubernetes.io/skip-mirror": "true"}), subsets=(subset,)
+        ),
+        EndpointSlice(
+            metadata=_meta({SERVICE_LABEL: NAME}),
+            address_type=family_of(host),
+            endpoints=(Endpoint(addresses=(host,), conditions=ready),),
+            ports=(SlicePort(name=_HTTPS, port=address.port, protocol=_TCP),),
+        ),
+    )
+
+
+def _meta(labels: dict[str, str]) -> ObjectMeta:
+    return ObjectMeta(name=NAME, namespace="default", labels=labels)
+
+
+def _number(host: str) -> str:
+    """A host as endpoints name it: by its address."""
+    try:
+        return str(ip_address(host))
+    except ValueError:
+        return LOOPBACK
