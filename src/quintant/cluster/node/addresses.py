@@ -1,7 +1,7 @@
 """Addresses of pods: loopback, one for each, and not given out again before all others were.
 
-Linux answers on all of 127.0.0.0/8. Where a machine does not (macOS, unless aliases are added with
-`ifconfig lo0 alias`), all pods share 127.0.0.1, and it is up to their ports to tell them apart.
+Linux answers on all of 127.0.0.0/8. Where a machine does not (macOS), all pods share 127.0.0.1, and
+it is up to their ports to tell them apart.
 Several clusters on one machine get a network each: whoever holds the lock port of one has it.
 """
 
