@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from inspect import isawaitable
 from typing import Any
 
 import msgspec
@@ -32,7 +33,7 @@ PATIENCE_SECONDS = 30.0
 GOODBYE_SECONDS = 0.1
 
 Answer = Callable[[Plain], Any]
-"""From a request to a response, to raw bytes, or to a whole HTTP response."""
+"""From a request to a response, raw bytes or a whole HTTP response, now or later."""
 
 
 def allow(request: Plain) -> Plain:
@@ -176,11 +177,15 @@ class Hooks:
         if hook.delay:
             await asyncio.sleep(hook.delay)
         answer = hook.answer(review["request"])
+        if isawaitable(answer):
+            answer = await answer
         if isinstance(answer, web.StreamResponse):
             return answer
         if isinstance(answer, dict):
             answer = reviewed(review, answer)
-        return web.Response(body=answer, content_type="application/json")
+        reply = web.Response(body=answer, content_type="application/json")
+        reply.force_close()
+        return reply
 
 
 def reviewed(review: Plain, response: Plain) -> bytes:
@@ -211,6 +216,8 @@ async def hooked(target: Target) -> AsyncIterator[Hooks]:
         finally:
             with suppress(ConnectionError):
                 await found[0].forget()
+    # Connections say goodbye to each other, or their ends would be found open.
+    await asyncio.sleep(GOODBYE_SECONDS)
 
 
 def _apart(entry: Plain) -> Plain:

@@ -162,11 +162,11 @@ def _present(value: Any) -> Any:
 
 
 def _check_response(found: _Response, review: Plain, uid: str, *, mutating: bool) -> None:
+    if found.uid != uid:
+        raise _invalid(f'expected response.uid="{uid}", got "{found.uid}"')
     if not review.get("kind"):
         expected = f"{GROUP}/v1, Kind={KIND}"
         raise _invalid(f"expected webhook response of {expected}, got /, Kind=")
-    if found.uid != uid:
-        raise _invalid(f'expected response.uid="{uid}", got "{found.uid}"')
     if not mutating:
         if found.patch:
             raise _invalid("validating webhook may not return response.patch")
