@@ -15,10 +15,10 @@ from quintant.cluster.problems import (
     unsupported_media,
 )
 from quintant.cluster.protobuf import unwrap
-from quintant.wire.protobuf import Malformed
 from quintant.runtime import yaml
 from quintant.runtime.resource import Resource
 from quintant.runtime.yaml import Unreadable
+from quintant.wire.protobuf import Malformed
 
 JSON = "application/json"
 YAML = "application/yaml"

@@ -17,8 +17,8 @@ from functools import cache
 from typing import Any
 
 from quintant.cluster.protoleaf import LEAVES
-from quintant.wire.protobuf import Malformed, Wire, bytes_in, members, numbers, tag, text
 from quintant.cluster.tables import Field, Message, Sort, Type
+from quintant.wire.protobuf import Malformed, Wire, bytes_in, members, numbers, tag, text
 
 MAGIC = b"k8s\x00"
 DEPTH_LIMIT = 100

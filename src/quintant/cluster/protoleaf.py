@@ -15,6 +15,9 @@ from typing import Any
 
 import msgspec
 
+from quintant.cluster.quantities import canonical
+from quintant.cluster.tables import Sort
+from quintant.runtime.clock import micro_timestamp, timestamp
 from quintant.wire.protobuf import (
     Malformed,
     Value,
@@ -24,9 +27,6 @@ from quintant.wire.protobuf import (
     signed,
     text,
 )
-from quintant.cluster.quantities import canonical
-from quintant.cluster.tables import Sort
-from quintant.runtime.clock import micro_timestamp, timestamp
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NO_TIME = datetime.min.replace(tzinfo=UTC)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from quintant.cluster import tables
 from quintant.cluster.protobuf import DEPTH_LIMIT, MAGIC, unwrap
-from quintant.wire.protobuf import Malformed
 from quintant.cluster.tables import message
+from quintant.wire.protobuf import Malformed
 from unit.cluster.wires import Sample, Wire, body, samples
 
 SAMPLES = samples()
