@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from quintant.api.meta import ObjectReference
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.faults import Sent
 from quintant.runtime.client.match import writes
@@ -167,6 +168,12 @@ class _Notes:
     notes: list[Note] = field(default_factory=list)
 
     def event(
-        self, regarding: Object, type: EventType, reason: str, note: str, *, action: str = ""
+        self,
+        regarding: Object | ObjectReference,
+        type: EventType,
+        reason: str,
+        note: str,
+        *,
+        action: str = "",
     ) -> None:
         self.notes.append(Note(type, reason, note))

@@ -6,6 +6,9 @@ the live one it shall replace. Essentials only: what people get wrong, and what 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
+from quintant.cluster.catalog import Plain
 from quintant.cluster.checks.others import OTHERS
 from quintant.cluster.checks.pods import pod_complaints
 from quintant.cluster.checks.services import (
@@ -16,8 +19,9 @@ from quintant.cluster.checks.services import (
 from quintant.cluster.checks.storage import claim_complaints, class_complaints, volume_complaints
 from quintant.cluster.checks.webhooks import WEBHOOKS
 from quintant.cluster.checks.workloads import WORKLOADS
+from quintant.runtime.errors import Cause
 
-CHECKS = {
+CHECKS: dict[str, Callable[[Plain, Plain | None], Iterable[Cause]]] = {
     **WORKLOADS,
     **OTHERS,
     **WEBHOOKS,
