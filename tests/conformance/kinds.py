@@ -35,8 +35,9 @@ class Sample:
         return target.elsewhere(space, self.plural, name, self.api, sub)
 
     def __str__(self) -> str:
-        group = self.api.rpartition("/")[0]
-        return f"{self.plural}.{group}" if group else self.plural
+        group, _, version = self.api.rpartition("/")
+        name = f"{self.plural}.{group}" if group else self.plural
+        return name if version == "v1" else f"{version} {name}"
 
 
 _CLAIM = {
@@ -162,8 +163,64 @@ MUTATING = Sample(
     namespaced=False,
 )
 
+CONTROLLER = Sample(
+    "replicationcontrollers",
+    "ReplicationController",
+    content={"spec": {"selector": LABELS, "template": TEMPLATE}},
+    status=True,
+)
+POD_TEMPLATE = Sample("podtemplates", "PodTemplate", content={"template": TEMPLATE})
+LIMIT_RANGE = Sample(
+    "limitranges",
+    "LimitRange",
+    content={"spec": {"limits": [{"type": "Container", "max": {"cpu": "2"}}]}},
+)
+QUOTA = Sample(
+    "resourcequotas", "ResourceQuota", content={"spec": {"hard": {"pods": "90"}}}, status=True
+)
+NETWORK_POLICY = Sample(
+    "networkpolicies",
+    "NetworkPolicy",
+    "networking.k8s.io/v1",
+    {"spec": {"podSelector": {"matchLabels": LABELS}, "egress": [{"ports": [{"port": 80}]}]}},
+)
+INGRESS = Sample(
+    "ingresses",
+    "Ingress",
+    "networking.k8s.io/v1",
+    {"spec": {"defaultBackend": {"service": {"name": "s", "port": {"number": 80}}}}},
+    status=True,
+)
+INGRESS_CLASS = Sample(
+    "ingressclasses",
+    "IngressClass",
+    "networking.k8s.io/v1",
+    {"spec": {"controller": "example.com/none"}},
+    namespaced=False,
+)
+RUNTIME_CLASS = Sample(
+    "runtimeclasses", "RuntimeClass", "node.k8s.io/v1", {"handler": "none"}, namespaced=False
+)
+_SCALED = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "a"}
+AUTOSCALER = Sample(
+    "horizontalpodautoscalers",
+    "HorizontalPodAutoscaler",
+    "autoscaling/v2",
+    {"spec": {"scaleTargetRef": _SCALED, "maxReplicas": 3}},
+    status=True,
+)
+OLD_AUTOSCALER = Sample(
+    "horizontalpodautoscalers",
+    "HorizontalPodAutoscaler",
+    "autoscaling/v1",
+    {"spec": {"scaleTargetRef": _SCALED, "maxReplicas": 3}},
+    status=True,
+)
+
 SAMPLES = (
     POD, SERVICE, CONFIG_MAP, SECRET, DEPLOYMENT, REPLICA_SET, STATEFUL_SET, DAEMON_SET, JOB,
     CRON_JOB, CLAIM, VOLUME, LEASE, BUDGET, ENDPOINTS, SLICE, ACCOUNT, ROLE, BINDING, CLUSTER_ROLE,
     CLUSTER_BINDING, STORAGE_CLASS, PRIORITY_CLASS, NODE, REVISION, VALIDATING, MUTATING,
+    CONTROLLER, POD_TEMPLATE, LIMIT_RANGE, QUOTA, NETWORK_POLICY, INGRESS, INGRESS_CLASS,
+    RUNTIME_CLASS, AUTOSCALER, OLD_AUTOSCALER,
 )  # fmt: skip

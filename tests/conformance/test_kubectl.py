@@ -301,3 +301,12 @@ async def test_people_learn_what_they_may(kubectl: Kubectl) -> None:
     assert (denied.code, denied.out) == (1, "no\n")
     await kubectl("create", "serviceaccount", "me")
     assert (await kubectl("create", "token", "me")).count(".") == 2
+
+
+async def test_autoscale_watches_over_a_deployment(kubectl: Kubectl) -> None:
+    await kubectl("apply", "-f", "-", given=APP)
+    await kubectl("autoscale", "deployment", "app", "--min=2", "--max=5", "--cpu-percent=70")
+    shown = (await kubectl("get", "hpa", "app", "--no-headers")).split()
+    assert shown[:6] == ["app", "Deployment/app", "cpu:", "<unknown>/70%", "2", "5"]
+    described = await kubectl("describe", "hpa", "app")
+    assert "resource cpu on pods  (as a percentage of request):  <unknown> / 70%" in described

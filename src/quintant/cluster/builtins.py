@@ -12,6 +12,7 @@ from typing import Any
 
 from quintant.cluster import crd, crd_rules, generations, roles, tables
 from quintant.cluster.catalog import Kind, Plain, Propagation
+from quintant.cluster.autoscaling import to_v1, to_v2
 from quintant.cluster.checks import CHECKS
 from quintant.cluster.declared import builtin_shape
 from quintant.cluster.defaulting import defaulter
@@ -35,11 +36,17 @@ _ROWS = """
 -                            v1 PersistentVolume               persistentvolumes               pv       C s -
 -                            v1 Node                           nodes                           no       C s -
 -                            v1 Event                          events                          ev       N - -
+-                            v1 LimitRange                     limitranges                     limits   N - -
+-                            v1 PodTemplate                    podtemplates                    -        N - -
+-                            v1 ReplicationController          replicationcontrollers          rc       N s all
+-                            v1 ResourceQuota                  resourcequotas                  quota    N s -
 apps                         v1 Deployment                     deployments                     deploy   N s all
 apps                         v1 ReplicaSet                     replicasets                     rs       N s all
 apps                         v1 StatefulSet                    statefulsets                    sts      N s all
 apps                         v1 DaemonSet                      daemonsets                      ds       N s all
 apps                         v1 ControllerRevision             controllerrevisions             -        N - -
+autoscaling                  v2 HorizontalPodAutoscaler        horizontalpodautoscalers        hpa      N s all
+autoscaling                  v1 HorizontalPodAutoscaler        horizontalpodautoscalers        hpa      N s all
 batch                        v1 Job                            jobs                            -        N s all
 batch                        v1 CronJob                        cronjobs                        cj       N s all
 authentication.k8s.io        v1 SelfSubjectReview              selfsubjectreviews              -        C - -
@@ -51,6 +58,10 @@ authorization.k8s.io         v1 SubjectAccessReview            subjectaccessrevi
 coordination.k8s.io          v1 Lease                          leases                          -        N - -
 discovery.k8s.io             v1 EndpointSlice                  endpointslices                  -        N - -
 events.k8s.io                v1 Event                          events                          ev       N - -
+networking.k8s.io            v1 Ingress                        ingresses                       ing      N s -
+networking.k8s.io            v1 IngressClass                   ingressclasses                  -        C - -
+networking.k8s.io            v1 NetworkPolicy                  networkpolicies                 netpol   N - -
+node.k8s.io                  v1 RuntimeClass                   runtimeclasses                  -        C - -
 policy                       v1 PodDisruptionBudget            poddisruptionbudgets            pdb      N s -
 rbac.authorization.k8s.io    v1 Role                           roles                           -        N - -
 rbac.authorization.k8s.io    v1 RoleBinding                    rolebindings                    -        N - -
@@ -66,7 +77,7 @@ apiextensions.k8s.io         v1 CustomResourceDefinition       customresourcedef
 # Groups of documents that only ask something.
 _QUESTIONS = {"authentication.k8s.io", "authorization.k8s.io"}
 _UPSERT = {
-    *("leases", "endpoints", "events", "services"),
+    *("leases", "endpoints", "events", "services", "limitranges", "runtimeclasses"),
     *("roles", "rolebindings", "clusterroles", "clusterrolebindings"),
 }
 _DEPRECATED = {
@@ -79,9 +90,11 @@ _CONDITIONAL = {
 _ANSWERS_OBJECT = {
     *("namespaces", "pods", "services", "persistentvolumeclaims", "persistentvolumes"),
     *("serviceaccounts", "storageclasses"),
+    *("podtemplates", "replicationcontrollers", "resourcequotas"),
 }
 _NO_GENERATION = {
     *("namespaces", "nodes", "persistentvolumes", "persistentvolumeclaims", "services"),
+    *("horizontalpodautoscalers", "resourcequotas"),
 }
 _STATUS_HOLDS = {
     "deployments": frozenset({"labels"}),
@@ -91,9 +104,11 @@ _STATUS_HOLDS = {
 _GENERATION = {
     *("validatingwebhookconfigurations", "mutatingwebhookconfigurations"),
     *("endpointslices", "priorityclasses"),
+    *("ingressclasses", "networkpolicies", "podtemplates"),
 }
 _PROPAGATION: dict[str, Propagation | None] = {
     "jobs": Propagation.ORPHAN,
+    "replicationcontrollers": Propagation.ORPHAN,
     "events": None,
     "customresourcedefinitions": None,
 }
@@ -124,6 +139,7 @@ _SCALED = {
     "deployments": Scale(selector=".spec.selector"),
     "replicasets": Scale(selector=".spec.selector"),
     "statefulsets": Scale(selector=".spec.selector"),
+    "replicationcontrollers": Scale(selector=".spec.selector"),
 }
 _ONLY_METADATA = (
     '"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"'
@@ -166,7 +182,11 @@ _ALIASES: dict[str, dict[str, str]] = {
     },
     "jobs.batch": {"status.successful": "status.succeeded"},
 }
-_SHOWN = {"events.events.k8s.io": (to_group, to_core)}
+# What is kept in another form, by its version.
+_SHOWN = {
+    "events.k8s.io/v1 Event": (to_group, to_core),
+    "autoscaling/v1 HorizontalPodAutoscaler": (to_v1, to_v2),
+}
 # What is nobody's from the beginning, beside the structures that are always there.
 _UNOWNED: dict[str, dict[str, Any]] = {
     "namespaces": {"spec": {"finalizers": [NAMESPACE_FINALIZER]}},
@@ -187,7 +207,7 @@ def _kind(
     )
     message = tables.find(where.api_version, kind)
     assert message is not None, "the table has every kind of the rows above"
-    shown, stored = _SHOWN.get(where.full_name, (None, None))
+    shown, stored = _SHOWN.get(f"{where.api_version} {kind}", (None, None))
     return Kind(
         where,
         table=plural if plural == "events" else where.full_name,
@@ -227,7 +247,7 @@ def _kind(
 
 def _selectable(where: Resource) -> dict[str, str]:
     aliases = _ALIASES.get(where.full_name, {})
-    if where.full_name in _SHOWN:
+    if where.full_name == "events.events.k8s.io":
         return aliases
     return {path: path for path in _FACTS.get(where.plural, ())} | aliases
 

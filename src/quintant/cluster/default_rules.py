@@ -10,6 +10,7 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from quintant.cluster.autoscaling import CPU_PERCENT, METRICS, cpu_metric
 from quintant.cluster.defaults import AFFINITY_SECONDS
 
 Plain = dict[str, Any]
@@ -19,6 +20,9 @@ UNLIMITED = 2**31 - 1
 _SHARE = "25%"
 _LATEST = "latest"
 _EXTERNAL = ("NodePort", "LoadBalancer")
+# How fast an autoscaler may go: in a quarter of a minute to twice as many, or four more.
+_ALL_PODS = {"type": "Percent", "value": 100, "periodSeconds": 15}
+_FOUR_PODS = {"type": "Pods", "value": 4, "periodSeconds": 15}
 
 
 def _container(container: Plain) -> None:
@@ -129,6 +133,49 @@ def _daemon_set(daemons: Plain) -> None:
     annotations.setdefault("deprecated.daemonset.template.generation", "1")
 
 
+def _replication_controller(controller: Plain) -> None:
+    labels = ((controller["spec"].get("template") or {}).get("metadata") or {}).get("labels")
+    if labels:
+        controller["metadata"].setdefault("labels", labels)
+        controller["spec"].setdefault("selector", labels)
+
+
+def _limit_range_item(item: Plain) -> None:
+    """What a container may have at most is its limit, and its limit what it asks for."""
+    if item["type"] != "Container":
+        return
+    limits = {**(item.get("max") or {}), **(item.get("default") or {})}
+    requests = {**(item.get("min") or {}), **limits, **(item.get("defaultRequest") or {})}
+    item |= {"default": limits} if limits else {}
+    item |= {"defaultRequest": requests} if requests else {}
+
+
+def _network_policy(spec: Plain) -> None:
+    if not spec.get("policyTypes"):
+        spec["policyTypes"] = ["Ingress", *(["Egress"] if spec.get("egress") else [])]
+
+
+def _old_autoscaler(autoscaler: Plain) -> None:
+    """Version 1 says what it aims at, unless its annotations do."""
+    if METRICS not in (autoscaler["metadata"].get("annotations") or {}):
+        autoscaler["spec"].setdefault("targetCPUUtilizationPercentage", CPU_PERCENT)
+
+
+def _autoscaler(spec: Plain) -> None:
+    if not spec.get("metrics"):
+        spec["metrics"] = [cpu_metric(CPU_PERCENT)]
+    behavior = spec.get("behavior")
+    if behavior is not None:
+        # Growth begins at once, shrinking when the controller has seen enough.
+        growth = {"stabilizationWindowSeconds": 0, **_scaling(_FOUR_PODS, _ALL_PODS)}
+        behavior["scaleUp"] = {**growth, **(behavior.get("scaleUp") or {})}
+        behavior["scaleDown"] = {**_scaling(_ALL_PODS), **(behavior.get("scaleDown") or {})}
+
+
+def _scaling(*policies: Plain) -> Plain:
+    return {"selectPolicy": "Max", "policies": [dict(policy) for policy in policies]}
+
+
 def _namespace(namespace: Plain) -> None:
     metadata = namespace["metadata"]
     if metadata.get("name"):
@@ -154,6 +201,11 @@ RULES: Mapping[str, Callable[[Plain], None]] = {
     "core.v1.ServiceSpec": _service_spec,
     "core.v1.ServicePort": _service_port,
     "core.v1.Namespace": _namespace,
+    "core.v1.ReplicationController": _replication_controller,
+    "core.v1.LimitRangeItem": _limit_range_item,
+    "networking.v1.NetworkPolicySpec": _network_policy,
+    "autoscaling.v1.HorizontalPodAutoscaler": _old_autoscaler,
+    "autoscaling.v2.HorizontalPodAutoscalerSpec": _autoscaler,
     "core.v1.Secret": _secret,
     "apps.v1.DeploymentStrategy": _rolling({"maxUnavailable": _SHARE, "maxSurge": _SHARE}),
     "apps.v1.StatefulSetSpec": _stateful_set,

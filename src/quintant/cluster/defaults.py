@@ -87,6 +87,11 @@ CONSTANTS: Mapping[str, Mapping[str, Any]] = {
     },
     "apps.v1.DaemonSetSpec": {"revisionHistoryLimit": 10},
     "apps.v1.DaemonSetUpdateStrategy": {"type": "RollingUpdate"},
+    "core.v1.ReplicationControllerSpec": {"replicas": 1},
+    "autoscaling.v1.HorizontalPodAutoscalerSpec": {"minReplicas": 1},
+    "autoscaling.v2.HorizontalPodAutoscalerSpec": {"minReplicas": 1},
+    "networking.v1.NetworkPolicyPort": {"protocol": "TCP"},
+    "networking.v1.IngressClassParametersReference": {"scope": "Cluster"},
     "batch.v1.CronJobSpec": {
         "concurrencyPolicy": "Allow",
         "suspend": False,

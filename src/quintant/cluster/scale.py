@@ -157,6 +157,8 @@ def selector_text(found: Any) -> str:
     """A selector as text: custom resources store it so, built-in kinds as an object."""
     if not isinstance(found, dict):
         return str(found or "")
+    if not found.keys() <= {"matchLabels", "matchExpressions"}:
+        found = {"matchLabels": found}
     terms = [(key, f"{key}={value}") for key, value in (found.get("matchLabels") or {}).items()]
     terms += [(term["key"], _term(term)) for term in found.get("matchExpressions") or ()]
     return ",".join(text for _, text in sorted(terms, key=lambda term: term[0]))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from quintant.cluster.catalog import Kind
-from quintant.cluster.printing import PLAIN, Printer, core, others, workloads
+from quintant.cluster.printing import PLAIN, Printer, core, others, scaling, workloads
 from quintant.cluster.printing.custom import custom_printer
 from quintant.cluster.printing.pods import POD
 
@@ -26,6 +26,9 @@ _BUILTIN: Mapping[str, Printer] = {
     "events": core.EVENT,
     "events.events.k8s.io": core.EVENT,
     "endpointslices.discovery.k8s.io": core.ENDPOINT_SLICE,
+    "podtemplates": workloads.POD_TEMPLATE,
+    "replicationcontrollers": workloads.REPLICA_SET,
+    "resourcequotas": scaling.QUOTA,
     "deployments.apps": workloads.DEPLOYMENT,
     "replicasets.apps": workloads.REPLICA_SET,
     "statefulsets.apps": workloads.STATEFUL_SET,
@@ -38,6 +41,11 @@ _BUILTIN: Mapping[str, Printer] = {
     "rolebindings.rbac.authorization.k8s.io": others.BINDING,
     "clusterrolebindings.rbac.authorization.k8s.io": others.BINDING,
     "scale.autoscaling": workloads.SCALE,
+    "horizontalpodautoscalers.autoscaling": scaling.AUTOSCALER,
+    "ingresses.networking.k8s.io": scaling.INGRESS,
+    "ingressclasses.networking.k8s.io": scaling.INGRESS_CLASS,
+    "networkpolicies.networking.k8s.io": scaling.NETWORK_POLICY,
+    "runtimeclasses.node.k8s.io": scaling.RUNTIME_CLASS,
     "priorityclasses.scheduling.k8s.io": others.PRIORITY_CLASS,
     "storageclasses.storage.k8s.io": others.STORAGE_CLASS,
     "validatingwebhookconfigurations.admissionregistration.k8s.io": others.WEBHOOKS,

@@ -51,11 +51,11 @@ def _ready(obj: Plain) -> str:
 def _containers(field: str, *path: str) -> Callable[[Plain], str]:
     """The names or images of a template's containers."""
 
-    def read(obj: Plain) -> str:
-        containers = part(obj, "spec", *path, "template", "spec").get("containers") or ()
-        return ",".join(each.get(field, "") for each in containers)
+    return lambda obj: _listed(part(obj, "spec", *path, "template", "spec"), field)
 
-    return read
+
+def _listed(pod: Plain, field: str) -> str:
+    return ",".join(each.get(field, "") for each in pod.get("containers") or ())
 
 
 def _selector(*path: str) -> Callable[[Plain], str]:
@@ -124,6 +124,14 @@ REPLICA_SET = Printer(
         column("Current", _count("replicas"), INTEGER),
         column("Ready", _count("readyReplicas"), INTEGER),
         *(AGE, _CONTAINERS, _IMAGES, _SELECTOR),
+    )
+)
+POD_TEMPLATE = Printer(
+    (
+        NAME,
+        column("Containers", lambda obj: _listed(part(obj, "template", "spec"), "name")),
+        column("Images", lambda obj: _listed(part(obj, "template", "spec"), "image")),
+        column("Pod Labels", lambda obj: joined(part(obj, "template", "metadata").get("labels"))),
     )
 )
 STATEFUL_SET = Printer((NAME, column("Ready", _ready), AGE, _CONTAINERS, _IMAGES))
