@@ -184,6 +184,8 @@ class Agent:
         if plan.stage is Stage.OVER:
             sandbox.finish()
             return math.inf
+        if sandbox.order is not None:
+            return plan.wake
         return min(plan.wake, place.mounting.due, self._deadline(place))
 
     async def _report(self, place: Place, ctx: KeyContext) -> None:

@@ -62,7 +62,7 @@ class Beside:
             seconds = float(hook.sleep.seconds)
             await asyncio.sleep(seconds if timeout is None else min(seconds, timeout))
             return Outcome(True)
-        wait = timeout or float(_FOREVER)
+        wait = float(_FOREVER) if timeout is None else timeout
         prober, container = self.ground.prober, self.berth.container
         if hook.http_get:
             port = port_of(container, hook.http_get.port)

@@ -21,6 +21,7 @@ from quintant.cluster.node.launching import Berth, launch
 from quintant.cluster.node.life import Ended, Signalled
 from quintant.cluster.node.mounts import inside, link
 from quintant.cluster.node.probing import Finding, Inquiry, watch
+from quintant.cluster.node.volumes import Unmountable
 
 LAST_WORDS_BYTES = 4096
 LOG_WORDS = (80, 2048)
@@ -128,10 +129,13 @@ async def begin(
     ground: Ground, beside: Beside, journal: Journal, volumes: Path, tell: Tell
 ) -> Incarnation:
     """Start a container's program; Unstartable or Unmountable if that is impossible."""
-    furnish(beside.berth, volumes)
     asked = launch(ground, beside.berth, beside.hostname)
-    for folder in (asked.cwd, Path(asked.env["HOME"]), Path(asked.env["TMPDIR"])):
-        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        furnish(beside.berth, volumes)
+        for folder in (asked.cwd, Path(asked.env["HOME"]), Path(asked.env["TMPDIR"])):
+            folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unmountable(str(error)) from error
     process = await ground.processes.start(asked, journal)
     return Incarnation(beside, process, journal, tell)
 
@@ -146,6 +150,6 @@ def furnish(place: Berth, volumes: Path) -> None:
         target = inside(volume, sub) if sub else volume
         if sub and not target.exists():
             target.mkdir(parents=True)
-        link(place.root / mount.mount_path.strip("/"), target)
+        link(place.root / mount.mount_path.strip("/"), target, place.root)
     place.last_words.parent.mkdir(parents=True, exist_ok=True)
     place.last_words.write_bytes(b"")

@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from quintant.api.coordination import Lease, LeaseSpec
+from quintant.api.meta import condition_of
 from quintant.api.node import Node, NodeAddress, NodeCondition, NodeInfo, NodeSpec, NodeStatus
 from quintant.api.quantity import Quantity
 from quintant.runtime.client.client import Client
@@ -145,7 +146,7 @@ class Heartbeat:
         """Say once that the node is alive."""
         now = self.clock.now()
         node = await self.client.apply(self.machine.node)
-        if status:
+        if status or not _well(node):
             await self.client.set_status(node, self.machine.status(booted, now))
         owner = OwnerReference(
             api_version="v1", kind="Node", name=node.metadata.name, uid=node.metadata.uid
@@ -157,6 +158,12 @@ class Heartbeat:
             renew_time=micro_timestamp(now),
         )
         await self.client.apply(Lease(metadata=meta, spec=spec))
+
+
+def _well(node: Node) -> bool:
+    """Whether the node is known to be ready: somebody may have given it up, or deleted it."""
+    ready = condition_of(node.status.conditions, "Ready")
+    return ready is not None and ready.status == "True"
 
 
 def _memory() -> int:

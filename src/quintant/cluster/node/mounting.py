@@ -42,7 +42,7 @@ class Mounting:
         for volume in pod.spec.volumes:
             try:
                 self._volume(volume, contents, found)
-            except Unmountable as error:
+            except (Unmountable, OSError) as error:
                 text = f'MountVolume.SetUp failed for volume "{volume.name}" : {error}'
                 raise Unmountable(text) from error
 
@@ -56,7 +56,7 @@ class Mounting:
         elif volume.empty_dir is not None:
             folder.mkdir(parents=True, exist_ok=True)
         elif not folder.exists():
-            link(folder, self._elsewhere(volume, found))
+            link(folder, self._elsewhere(volume, found), self._sandbox.folder)
 
     def _elsewhere(self, volume: Volume, found: References) -> Path:
         """The folder of a volume that is not the pod's own."""

@@ -39,17 +39,27 @@ def publish(folder: Path, files: Mapping[str, File]) -> None:
         shutil.rmtree(current)
 
 
-def link(place: Path, target: Path) -> None:
-    """Make a volume, or something in it, appear at a place."""
+def link(place: Path, target: Path, root: Path) -> None:
+    """Make a volume, or something in it, appear at a place; what was there in the root is hidden.
+
+    Unmountable rather than lose what another volume holds at that place.
+    """
     place.parent.mkdir(parents=True, exist_ok=True)
-    if place.is_symlink():
+    ours = place.parent.resolve().is_relative_to(root.resolve())
+    if place.is_symlink() or (ours and place.is_file()):
         place.unlink()
-    elif place.is_dir():
-        # Made on the way to a mount below it, or by the program itself: what is mounted hides it.
+    elif ours and place.is_dir():
         shutil.rmtree(place)
     elif place.exists():
-        place.unlink()
+        _clear(place)
     place.symlink_to(target)
+
+
+def _clear(place: Path) -> None:
+    try:
+        place.rmdir()
+    except OSError as error:
+        raise Unmountable(f"{place.name} is in another volume already, and not empty") from error
 
 
 def inside(folder: Path, path: str) -> Path:

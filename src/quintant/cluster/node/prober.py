@@ -20,6 +20,9 @@ from quintant.version import KUBERNETES
 
 AGENT = f"kube-probe/{'.'.join(KUBERNETES.removeprefix('v').split('.')[:2])}"
 GOOD = range(200, 400)
+REST_BYTES = 10 * 1024
+REST_SECONDS = 0.1
+"""How much of an answer is read, and for how long, once its status is known."""
 
 
 class NetworkProber:
@@ -34,6 +37,7 @@ class NetworkProber:
             async with asyncio.timeout(timeout), _dialled(host, port, secure) as (reader, writer):
                 writer.write(_request(f"{host}:{port}", path, get))
                 status = await _status(reader)
+                await _rest(reader)
         except TimeoutError:
             late = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
             return Outcome(False, f'Get "{url}": {late}')
@@ -92,6 +96,13 @@ async def _status(reader: StreamReader) -> int:
     if len(line) < 2 or not line[0].startswith(b"HTTP/") or not line[1].isdigit():
         raise ValueError("EOF" if not line else "malformed HTTP response")
     return int(line[1])
+
+
+async def _rest(reader: StreamReader) -> None:
+    """Let the program finish its answer: many complain when nobody hears them out."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(REST_SECONDS):
+            await reader.read(REST_BYTES)
 
 
 def _dial(host: str, port: int, error: OSError) -> str:

@@ -52,21 +52,34 @@ def processes() -> Table:
     return found
 
 
-def tree(table: Table, root: int) -> set[int]:
-    """A process, those of its session, and all that they started."""
-    found = {pid for pid, each in table.items() if pid == root or each.session == root}
-    fresh = found
-    while fresh:
-        fresh = {pid for pid, each in table.items() if each.parent in fresh} - found
-        found |= fresh
-    return found
+class Forest:
+    """Who started whom, and who is in whose session."""
+
+    def __init__(self, table: Table) -> None:
+        self._below: dict[int, list[int]] = {}
+        self._sessions: dict[int, list[int]] = {}
+        for pid, each in table.items():
+            self._below.setdefault(each.parent, []).append(pid)
+            self._sessions.setdefault(each.session, []).append(pid)
+        self._table = table
+
+    def tree(self, root: int) -> set[int]:
+        """A process, those of its session, and all that they started."""
+        found: set[int] = set()
+        fresh = [root, *self._sessions.get(root, ())] if root in self._table else []
+        while fresh:
+            pid = fresh.pop()
+            if pid not in found:
+                found.add(pid)
+                fresh += self._below.get(pid, ())
+        return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
     at: Moment
-    seconds: Mapping[tuple[str, str], float]
-    """Processor time by container id and container."""
+    seconds: Mapping[str, float]
+    """Processor time by the incarnation's id."""
     usage: Mapping[Request, PodUsage]
     node: PodUsage | None
     total: float
@@ -99,20 +112,18 @@ class Sampler:
     def sample(self) -> None:
         """Measure once."""
         table, now, before = self._table(), self._now(), self._last
-        seconds: dict[tuple[str, str], float] = {}
-        usage: dict[Request, PodUsage] = {}
+        forest, seconds = Forest(table), dict[str, float]()
         window = now.mono - before.at.mono if before else 0.0
+        usage: dict[Request, PodUsage] = {}
         for sandbox in self._sandboxes():
             found: dict[str, Usage] = {}
             for name, run in sandbox.running.items():
-                members = tree(table, run.process.pid) & table.keys()
-                spent = sum(table[pid].seconds for pid in members)
-                memory = sum(table[pid].memory for pid in members)
-                key = run.id, name
-                seconds[key] = spent
-                earlier = before.seconds.get(key) if before else None
-                if earlier is not None and window:
-                    found[name] = Usage(max(0.0, spent - earlier) / window, memory)
+                members = [table[pid] for pid in forest.tree(run.process.pid)]
+                seconds[run.id] = sum(each.seconds for each in members)
+                memory = sum(each.memory for each in members)
+                if before and window and run.id in before.seconds:
+                    spent = max(0.0, seconds[run.id] - before.seconds[run.id])
+                    found[name] = Usage(spent / window, memory)
                 if _starving(run.container, memory):
                     run.starve()
             if found:

@@ -386,6 +386,14 @@ async def test_a_pod_whose_time_is_up_fails(world: World) -> None:
     assert not world.processes.alive
 
 
+async def test_a_stubborn_pod_whose_time_is_up_is_killed(world: World) -> None:
+    world.processes.born = lambda process: setattr(process, "stubborn", True)
+    await world.run("a", activeDeadlineSeconds=5, terminationGracePeriodSeconds=10)
+    assert (await world.pod(after=10))["status"]["phase"] == "Running"
+    assert (await world.pod(after=6))["status"]["phase"] == "Failed"
+    assert world.processes.newest.signals == [SIGTERM, SIGKILL]
+
+
 async def test_a_missing_secret_holds_a_container_until_it_is_there(world: World) -> None:
     source = {"secretKeyRef": {"name": "s", "key": "k"}}
     pod = await world.run("a", container(env=[{"name": "K", "valueFrom": source}]))
@@ -439,6 +447,10 @@ async def test_a_pods_token_is_its_own_and_is_renewed(world: World) -> None:
     assert review["status"]["user"]["username"] == "system:serviceaccount:default:robot"
     await asyncio.sleep(24 * 3600)
     assert text(path) != first
+    world.processes.newest.stubborn = True
+    await world.api.delete(f"{PODS}/a", {"gracePeriodSeconds": 7200})
+    await asyncio.sleep(7300)
+    assert await world.gone()
 
 
 async def test_a_host_path_is_refused_unless_it_is_allowed(world: World) -> None:

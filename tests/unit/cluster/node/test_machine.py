@@ -35,4 +35,8 @@ async def test_a_node_says_what_it_has_and_that_it_is_alive(tmp_path: Path) -> N
     await asyncio.sleep(300)
     later = await server.get("/api/v1/nodes/local")
     assert later["metadata"]["resourceVersion"] != node["metadata"]["resourceVersion"]
+    await server.delete("/api/v1/nodes/local")
+    await asyncio.sleep(10)
+    anew = await server.get("/api/v1/nodes/local")
+    assert anew["status"]["conditions"], "a node that was deleted is back as it was"
     task.cancel()

@@ -34,9 +34,22 @@ def test_what_is_in_the_way_of_a_mount_is_hidden(tmp_path: Path) -> None:
     (tmp_path / "volume").mkdir()
     for make in (Path.mkdir, Path.touch, lambda path: path.symlink_to("x")):
         make(tmp_path / "place")
-        link(tmp_path / "place", tmp_path / "volume")
+        link(tmp_path / "place", tmp_path / "volume", tmp_path)
         assert (tmp_path / "place").resolve() == tmp_path / "volume"
         (tmp_path / "place").unlink()
+
+
+def test_what_another_volume_holds_is_never_removed(tmp_path: Path) -> None:
+    disk, root = tmp_path / "disk", tmp_path / "root"
+    (disk / "full").mkdir(parents=True)
+    (disk / "full" / "data").write_text("dear")
+    (disk / "empty").mkdir()
+    root.mkdir()
+    link(root / "disk", disk, root)
+    link(root / "disk" / "empty", tmp_path, root)
+    with pytest.raises(Unmountable, match="not empty"):
+        link(root / "disk" / "full", tmp_path, root)
+    assert (disk / "full" / "data").read_text() == "dear"
 
 
 @pytest.mark.parametrize("path", ["../x", "a/../../x", "out"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from quintant.cluster.node.orphans import alive, mark
-from quintant.cluster.node.sampling import Figures, processes, tree
+from quintant.cluster.node.sampling import Figures, Forest, processes
 
 
 def figures(parent: int, session: int = 0) -> Figures:
@@ -21,7 +21,8 @@ def test_a_tree_is_a_program_its_session_and_all_they_started() -> None:
         13: figures(12, 13),
         20: figures(1, 20),
     }
-    assert tree(table, 10) == {10, 11, 12, 13}
+    assert Forest(table).tree(10) == {10, 11, 12, 13}
+    assert Forest(table).tree(99) == set()
 
 
 def test_this_process_is_on_the_list_with_its_figures() -> None:
