@@ -76,10 +76,8 @@ def _observed(cron: CronJob, jobs: Sequence[Job], ctx: Context[CronJob]) -> Cron
 def _wonder(cron: CronJob, jobs: Sequence[Job], ctx: Context[CronJob]) -> None:
     """Tell of jobs that somebody else made in the CronJob's name."""
     known = {ref.uid for ref in cron.status.active}
-    last = cron.status.last_schedule_time or ""
     for job in jobs:
-        ours = job.metadata.annotations.get(SCHEDULED, "") > last
-        if not job.outcome and job.metadata.uid not in known and not ours:
+        if not job.outcome and job.metadata.uid not in known:
             name = job.metadata.name
             note = f"Saw a job that the controller did not create or forgot: {name}"
             ctx.event("UnexpectedJob", note, type="Warning", action=name)

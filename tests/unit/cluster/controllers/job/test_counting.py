@@ -59,3 +59,12 @@ def test_pod_that_vanished_after_it_was_noted_is_counted() -> None:
     job = Job(status=JobStatus(succeeded=1, uncounted_terminated_pods=noted))
     entry = note(job, [])
     assert (entry.status.succeeded, entry.status.failed) == (2, 1)
+
+
+def test_pods_that_the_job_stops_itself_have_not_failed() -> None:
+    going = pod("a", "Running")
+    going = replace(going, metadata=replace(going.metadata, deletion_timestamp="now"))
+    assert note(Job(), [going]).status.uncounted_terminated_pods == Uncounted(failed=("a",))
+    entry = note(Job(), [going], ending=True, stopped=[going])
+    assert entry.status.uncounted_terminated_pods == Uncounted()
+    assert [each.metadata.uid for each in entry.release] == ["a"]

@@ -82,6 +82,7 @@ async def test_job_completes_when_its_pod_succeeds() -> None:
         status = done["status"]
         assert (status["succeeded"], status.get("active", 0), status["ready"]) == (1, 0, 0)
         assert status["completionTime"]
+        assert status["uncountedTerminatedPods"] == {}
         assert "finalizers" not in (await pods(api))[0]["metadata"]
         assert await reasons(api) == {"SuccessfulCreate", "Completed"}
 
