@@ -95,7 +95,7 @@ class Deletes:
         """Remove an object, or mark it while finalizers or grace hold it; 404 if there is none."""
         entry = self._writes.found(target)
         obj = wire.unpack(target.kind, entry)
-        _check_preconditions(target, obj, options)
+        check_preconditions(target, obj, options)
         marked = self._marked(target.kind, obj, options)
         if options.dry_run:
             return Deleted(
@@ -110,7 +110,7 @@ class Deletes:
     def asks(self, target: Target, options: Deletion) -> bool:
         """Whether a deletion is one to ask webhooks about: preconditions hold, and it is news."""
         obj = wire.unpack(target.kind, self._writes.found(target))
-        _check_preconditions(target, obj, options)
+        check_preconditions(target, obj, options)
         return not (target.kind.graceful and self._marked(target.kind, obj, options) == obj)
 
     def _marked(self, kind: Kind, obj: Plain, options: Deletion) -> Plain:
@@ -170,7 +170,8 @@ def _propagation(body: Mapping[str, Any]) -> Propagation | None:
         raise invalid_options("DeleteOptions", complaint) from None
 
 
-def _check_preconditions(target: Target, obj: Plain, options: Deletion) -> None:
+def check_preconditions(target: Target, obj: Plain, options: Deletion) -> None:
+    """Refuse to delete what is not the object that was meant: 409."""
     metadata = obj["metadata"]
     for asked, name, word, perhaps in (
         (options.uid, "uid", "UID", "deleted and then recreated"),

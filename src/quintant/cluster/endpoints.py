@@ -7,7 +7,7 @@ what a client may say in headers and query parameters is understood here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from quintant.cluster.auth import User
 from quintant.cluster.catalog import Edit, Kind
 from quintant.cluster.deletes import Deleted, Deletion, read_options
 from quintant.cluster.drafts import Draft, Target
+from quintant.cluster.evictions import Evictions
 from quintant.cluster.forms import form_of, wish_of
 from quintant.cluster.headers import warned
 from quintant.cluster.jsonpatch import apply_patch
@@ -40,7 +41,7 @@ from quintant.cluster.routes import Route
 from quintant.cluster.scale import DOCUMENT, SCALE, SCALES, edit_scale, scale_of
 from quintant.cluster.store import Store
 from quintant.cluster.strategic import strategic_merge
-from quintant.cluster.subresources import Action, action
+from quintant.cluster.subresources import EVICTIONS, Action, action, evicts
 from quintant.cluster.watchers import Hub, Selection, Watcher
 from quintant.cluster.wire import Form
 from quintant.cluster.writes import Options, Writes
@@ -71,6 +72,7 @@ class Endpoints:
     reads: Reads
     writes: Writes
     admission: Admission
+    evictions: Evictions
     clock: Clock
 
     async def answer(self, call: Call, route: Route, kind: Kind, user: User) -> Reply:
@@ -92,6 +94,8 @@ class Endpoints:
         target, doing = _target(route, kind), action(kind, route.sub)
         if doing is not None:
             return await self._act(call, target, doing, user)
+        if evicts(kind, route.sub):
+            return await self._evict(call, target, user)
         if bool(route.name) is (route.verb == "create"):
             raise not_allowed()
         if route.verb == "get":
@@ -163,8 +167,17 @@ class Endpoints:
         entry = self.writes.amend(target, edit)
         if doing.answers_object:
             return self._shown(call, target, entry, warnings=told)
-        body = msgspec.json.encode(_SUCCESS | {"code": CREATED}) + b"\n"
-        return Reply(CREATED, body, warned(told))
+        return _succeeded(told)
+
+    async def _evict(self, call: Call, target: Target, user: User) -> Reply:
+        sent = read_object(call.headers, call.body, EVICTIONS)
+        written = write_options(call, "CreateOptions", user, sent)
+        sent, told = await self.admission.document(target, EVICTIONS, sent, None, written)
+        asked = sent.get("deleteOptions") if isinstance(sent, dict) else None
+        options = read_options(asked or {}, call.query, user)
+        pod = replace(target, sub="")
+        self.evictions.evict(pod, sent, options, timestamp(self.clock.now()))
+        return _succeeded(told)
 
     async def _delete(self, call: Call, target: Target, user: User) -> Reply:
         options = _deletion(call, user)
@@ -205,6 +218,12 @@ class Endpoints:
             kind, entry = SCALES, scale_of(kind, entry)
         form = form_of(call, kind, self.clock)
         return Reply(code, form.opened(form.whole(entry)) + b"\n", warned(warnings))
+
+
+def _succeeded(warnings: Iterable[str]) -> Reply:
+    """What is answered where something was done, and there is nothing to show."""
+    body = msgspec.json.encode(_SUCCESS | {"code": CREATED}) + b"\n"
+    return Reply(CREATED, body, warned(warnings))
 
 
 def _target(route: Route, kind: Kind) -> Target:

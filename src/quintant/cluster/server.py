@@ -36,6 +36,7 @@ from quintant.cluster.deletes import Deletes
 from quintant.cluster.discovery import discover
 from quintant.cluster.drafts import Target
 from quintant.cluster.endpoints import Endpoints
+from quintant.cluster.evictions import Evictions
 from quintant.cluster.media import JSON
 from quintant.cluster.metrics import Metrics
 from quintant.cluster.namespaces import Namespaces
@@ -121,7 +122,12 @@ class ApiServer:
         admission = Admission(self._registry, webhooks, self._writes, self._deletes)
         self._questions = Questions(self._access, admission, clock, self._chance)
         reads = Reads(self.store, self._chance)
-        self._endpoints = Endpoints(self.store, self._hub, reads, self._writes, admission, clock)
+        budgets = self.catalog.find("policy", "v1", "poddisruptionbudgets")
+        assert budgets is not None, "a built-in kind is always served"
+        evictions = Evictions(self.store, self._writes, self._deletes, budgets)
+        self._endpoints = Endpoints(
+            self.store, self._hub, reads, self._writes, admission, evictions, clock
+        )
         self._boot()
 
     async def request(self, call: Call) -> Reply:

@@ -25,12 +25,15 @@ from quintant.runtime.resource import Resource
 
 STATUS = "status"
 TOKEN = "token"
+EVICTION = "eviction"
 _VERBS = frozenset({"get", "update", "patch"})
 _BINDING = Resource("", "v1", "Binding", "pods/binding")
+EVICTIONS = Resource("policy", "v1", "Eviction", "pods/eviction")
 _NAMESPACE = Resource("", "v1", "Namespace", "namespaces")
 _SCHEDULED = Condition("PodScheduled", True)
 _ASKED = frozenset({("serviceaccounts", TOKEN)})
 _STREAMED = frozenset({("pods", LOG)})
+_EVICTED = frozenset({("pods", EVICTION)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ def verbs_of(kind: Kind, sub: str) -> frozenset[str]:
     found = action(kind, sub)
     if found is not None:
         return frozenset({found.verb})
-    if asks(kind, sub):
+    if asks(kind, sub) or evicts(kind, sub):
         return frozenset({"create"})
     if streams(kind, sub):
         return frozenset({"get"})
@@ -62,7 +65,7 @@ def verbs_of(kind: Kind, sub: str) -> frozenset[str]:
 
 def names_of(kind: Kind) -> list[str]:
     """The subresources of a kind."""
-    others = (*_ACTIONS, *_ASKED, *_STREAMED)
+    others = (*_ACTIONS, *_ASKED, *_STREAMED, *_EVICTED)
     known = [STATUS, SCALE, *(sub for name, sub in others if name == kind.name)]
     return [sub for sub in known if verbs_of(kind, sub)]
 
@@ -70,6 +73,11 @@ def names_of(kind: Kind) -> list[str]:
 def asks(kind: Kind, sub: str) -> bool:
     """Whether a subresource only asks something: nothing is stored."""
     return not kind.custom and (kind.name, sub) in _ASKED
+
+
+def evicts(kind: Kind, sub: str) -> bool:
+    """Whether a subresource deletes its parent if nothing speaks against it."""
+    return not kind.custom and (kind.name, sub) in _EVICTED
 
 
 def streams(kind: Kind, sub: str) -> bool:
