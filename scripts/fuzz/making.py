@@ -25,6 +25,8 @@ BAD_SHARE = 0.05
 METADATA_SHARE = 0.3
 GONE_SHARE = 0.2
 """Of the values of a merge, how many are null: take the field away."""
+FIRST_SIZE = 4
+"""The first replicas that are asked for through a scale: more than any pool has."""
 STATUS_SHARE, SCALE_SHARE = 0.15, 0.06
 _OPERATIONS = ("add", "add", "replace", "replace", "remove", "test", "copy", "move")
 _POLICIES = ("Background", "Foreground", "Orphan", "Other")
@@ -44,6 +46,7 @@ class _Maker:
     def __init__(self, chance: Random, subjects: list[Subject]) -> None:
         self._chance = chance
         self._subjects = subjects
+        self._sizes = FIRST_SIZE
 
     def first(self) -> Step:
         subject = self._subjects[0]
@@ -107,7 +110,7 @@ class _Maker:
     def _sparse(self, subject: Subject, sub: str, verb: str) -> Plain:
         """A document of a few fields."""
         if sub == "scale":
-            return {"spec": {"replicas": self._chance.choice((0, 1, 2, 5, 5, -1))}}
+            return {"spec": {"replicas": self._size()}}
         found: Plain = {}
         for place, values in self._places(subject, sub, self._chance.choice((0, 1, 1, 2, 3))):
             gone = verb in ("merge", "strategic") and self._often(GONE_SHARE)
@@ -136,8 +139,7 @@ class _Maker:
 
     def _operations(self, subject: Subject, sub: str) -> list[Plain]:
         if sub == "scale":
-            value = self._chance.choice((0, 3))
-            return [{"op": "replace", "path": "/spec/replicas", "value": value}]
+            return [{"op": "replace", "path": "/spec/replicas", "value": self._size()}]
         return [self._operation(subject, sub) for _ in range(self._chance.choice((1, 1, 2, 3)))]
 
     def _operation(self, subject: Subject, sub: str) -> Plain:
@@ -182,6 +184,11 @@ class _Maker:
 
     def _lock(self) -> str:
         return REVISION if self._often(0.6) else "1"
+
+    def _size(self) -> int:
+        """Replicas that no object has yet: a real server loses track of who owns them otherwise."""
+        self._sizes += 1
+        return -1 if self._often(0.1) else self._sizes
 
     def _often(self, share: float) -> bool:
         return self._chance.random() < share

@@ -41,8 +41,8 @@ BAD_METADATA: Pool = {
     "metadata/deletionTimestamp": ("2020-01-01T00:00:00Z", "text"),
     "metadata/managedFields": ([], [{}], [{"manager": "x"}]),
     "metadata/unknown": (1,),
-    "kind": ("Other", ""),
-    "apiVersion": ("v9", ""),
+    "kind": ("Other", "Secret", ""),
+    "apiVersion": ("v9",),
     "unknown": ({"a": 1},),
 }
 

@@ -35,7 +35,8 @@ def settle_service(service: Plain, live: Plain | None, others: Others) -> None:
         _carry(spec, before)
     if spec["type"] == "ExternalName":
         return
-    key = "{namespace}/{name}".format(**service["metadata"])
+    metadata = service["metadata"]
+    key = f"{metadata['namespace']}/{metadata.get('name', '')}"
     if not spec.get("clusterIP"):
         taken = {other["spec"].get("clusterIP") for other in others()}
         spec["clusterIP"] = _free("an IP", key, _ADDRESSES, taken)

@@ -67,10 +67,11 @@ def read_options(body: Any, query: Mapping[str, str], user: User) -> Deletion:
     """DeleteOptions from a body or, without one, from the query."""
     if body is None:
         body = {name: _typed(query[name]) for name in _QUERY if name in query}
+        body |= {"dryRun": query["dryRun"]} if query.get("dryRun") else {}
     if not isinstance(body, dict):
         raise bad_request("the body is not a DeleteOptions document")
     conditions = body.get("preconditions") or {}
-    dry_run = body.get("dryRun") or query.get("dryRun") or []
+    dry_run = body.get("dryRun") or []
     _check_dry_run(dry_run if isinstance(dry_run, list) else [dry_run])
     return Deletion(
         grace=body.get("gracePeriodSeconds"),

@@ -17,10 +17,12 @@ from quintant.cluster.catalog import Edit, Kind, Plain
 from quintant.cluster.claims import Author
 from quintant.cluster.fitting import Mistyped, fit
 from quintant.cluster.golang import encoded, quoted
+from quintant.cluster.identity import check_patched, check_sent
 from quintant.cluster.managed import check_managers, track_apply, track_update
 from quintant.cluster.merging import Untypable
 from quintant.cluster.objects import (
     check_immutable,
+    check_revision,
     content,
     identified,
     keep,
@@ -62,6 +64,8 @@ class Scrutiny:
 
     strictness: Strictness = Strictness.WARN
     duplicates: tuple[str, ...] = ()
+    converted: bool = False
+    """It is the result of a strategic patch, which is not decoded again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,7 @@ def created(target: Target, sent: Any, author: Author, scrutiny: Scrutiny) -> Dr
 
 def read(target: Target, sent: Any, scrutiny: Scrutiny) -> Draft:
     """What was sent, as an object of its kind in its place."""
-    obj = identified(target.kind, sent)
+    obj = _sent(target.kind, sent)
     return Draft(target, obj, _decoded(target, obj, scrutiny))
 
 
@@ -120,7 +124,10 @@ def replaced(draft: Draft, base: Entry, author: Author) -> Draft:
 def edited(target: Target, base: Entry, edit: Edit, author: Author, scrutiny: Scrutiny) -> Draft:
     """The live object after a patch."""
     live = wire.unpack(target.kind, base)
-    obj = identified(target.kind, edit(wire.unpack(target.kind, base)))
+    changed = edit(wire.unpack(target.kind, base))
+    if isinstance(changed, dict):
+        check_patched(target.kind, changed, converted=scrutiny.converted)
+    obj = identified(target.kind, changed)
     warnings = _decoded(target, obj, scrutiny, patch=True)
     return _updated(target, base, obj, live, author, warnings)
 
@@ -143,7 +150,7 @@ def applied(
 def revised(draft: Draft, sent: Any) -> Draft:
     """The draft after a webhook made something else of its object; Mistyped if that is none."""
     kind = draft.target.kind
-    obj = identified(kind, sent)
+    obj = _sent(kind, sent)
     _unknown(kind, obj)
     placed(kind, obj, draft.target.namespace)
     _default(kind, obj)
@@ -193,7 +200,8 @@ def _decoded(
     try:
         unknown = [("unknown", path) for path in _unknown(kind, obj)]
     except Mistyped as error:
-        raise _unfit(kind, str(error), sent or encoded(obj), patch=patch) from None
+        why = error.converted if scrutiny.converted else str(error)
+        raise _unfit(kind, why, sent or encoded(obj), patch=patch) from None
     again = [("duplicate", path) for path in scrutiny.duplicates]
     found = again + unknown if kind.custom else unknown + again
     complaints = tuple(f"{what} field {quoted(path)}" for what, path in found)
@@ -202,6 +210,13 @@ def _decoded(
         raise _unfit(kind, text, sent, patch=patch)
     placed(kind, obj, target.namespace, target.name)
     return complaints if scrutiny.strictness is Strictness.WARN else ()
+
+
+def _sent(kind: Kind, sent: Any) -> Plain:
+    """What a client sent, as an object of the kind; 400 or 422 if it is not one."""
+    if isinstance(sent, dict):
+        check_sent(kind, sent)
+    return identified(kind, sent)
 
 
 def _unknown(kind: Kind, obj: Plain) -> list[str]:
@@ -255,6 +270,7 @@ def _restrain(target: Target, obj: Plain, live: Plain) -> None:
     """Hold what an update may not change, in place; 409 if it was made for another state."""
     kind = target.kind
     locked = obj["metadata"].get("resourceVersion")
+    check_revision(locked)
     if locked and locked != live["metadata"]["resourceVersion"]:
         raise modified(kind.resource, target.name)
     check_immutable(kind, obj, live)
@@ -333,7 +349,7 @@ def _applied_new(target: Target, sent: Plain, author: Author) -> Draft:
             "and no existing object was found"
         )
         raise conflict(target.kind.resource, target.name, text)
-    obj["metadata"].pop("resourceVersion", None)
+    check_revision(obj["metadata"].pop("resourceVersion", None))
     wipe(obj)
     _default(target.kind, obj)
     return Draft(target, obj)

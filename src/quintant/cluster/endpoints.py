@@ -199,7 +199,7 @@ class Endpoints:
             target = Target(kind, *_place(key))
             if selection.matches(key, entry) and self.writes.read(target) is not None:
                 deleted = await self.admission.delete(target, options, named=False)
-                items.append(selection.form.item(deleted.entry))
+                items.append(selection.form.item(entry))
                 told += deleted.warnings
             if at % SLICE == SLICE - 1:
                 await asyncio.sleep(0)

@@ -53,7 +53,7 @@ def _weight(root: dict[str, Any], operation: dict[str, Any]) -> int:
     """The bytes that an operation copies."""
     if operation["op"] != "copy":
         return 0
-    return len(msgspec.json.encode(_read(root, _split(operation["from"]))))
+    return len(msgspec.json.encode(_source(root, operation)))
 
 
 def _step(root: dict[str, Any], operation: dict[str, Any]) -> None:
@@ -92,10 +92,13 @@ def _move(root: Any, path: list[str], operation: dict[str, Any]) -> None:
 
 
 def _copy(root: Any, path: list[str], operation: dict[str, Any]) -> None:
-    """A member that is not there is copied as null."""
+    _insert(root, path, _clone(_source(root, operation)))
+
+
+def _source(root: Any, operation: dict[str, Any]) -> Any:
+    """What an operation copies: null if its parent has no such member."""
     parent, key = _parent(root, _split(operation["from"]))
-    found = parent.get(key) if isinstance(parent, dict) else parent[_index(parent, key)]
-    _insert(root, path, _clone(found))
+    return parent.get(key) if isinstance(parent, dict) else parent[_index(parent, key)]
 
 
 def _test(root: Any, path: list[str], operation: dict[str, Any]) -> None:

@@ -85,7 +85,7 @@ def track_apply(
     writer = author.writer(APPLY, kind)
     last = claims.get(writer)
     ignored = _ignored(kind, author)
-    wanted = fields_of(config, kind.shape).without(ignored)
+    wanted = fields_of(config, kind.shape).without(_apart(*_endpoint(kind, author)))
     merged = merge(_bare(base), config, kind.shape)
     claims[writer] = Claim(wanted, author.time, kind.resource.api_version)
     merged = _pruned(kind, merged, claims, last)
@@ -97,7 +97,7 @@ def track_apply(
     kept = less({key: minus(others[key], wrested.get(key)) for key in others}, changed.removed)
     # Claiming what is there already is no change, and a real server gives it no new time.
     since = author.time if changed else last.time if last else ""
-    wanted = wanted - _METADATA
+    wanted = wanted.without(_UNTRACKED) - _METADATA
     own = {writer: replace(claims[writer], fields=wanted, time=since)} if wanted else {}
     store(merged, kept | own)
     return merged
@@ -115,19 +115,30 @@ def check_managers(entries: Any) -> None:
 
 def _ignored(kind: Kind, author: Author) -> FieldSet:
     """What a write through this endpoint never owns."""
-    return _reset(author.subresource, kind.status_metadata, kind.resource.status, kind.status_holds)
+    return _nobodys(*_endpoint(kind, author))
+
+
+def _endpoint(kind: Kind, author: Author) -> tuple[str, bool, bool, frozenset[str]]:
+    """What of an endpoint makes a difference to ownership."""
+    return author.subresource, kind.status_metadata, kind.resource.status, kind.status_holds
+
+
+# Both sets are asked for at every write, and made once.
+@cache
+def _nobodys(subresource: str, metadata: bool, status: bool, holds: frozenset[str]) -> FieldSet:
+    return _UNTRACKED | _apart(subresource, metadata, status, holds)
 
 
 @cache
-def _reset(subresource: str, metadata: bool, status: bool, holds: frozenset[str]) -> FieldSet:
-    """The sets that are asked for at every write, made once."""
+def _apart(subresource: str, metadata: bool, status: bool, holds: frozenset[str]) -> FieldSet:
+    """What a write through an endpoint leaves as it is."""
     paths: list[Path] = []
     if subresource == "status":
         paths = [("f:spec",), *([] if metadata else [("f:metadata",)])]
         paths += [("f:metadata", f"f:{name}") for name in sorted(holds)]
     elif status:
         paths = [("f:status",)]
-    return _UNTRACKED | FieldSet.of(*paths)
+    return FieldSet.of(*paths)
 
 
 def _current(live: Plain | None, new: Plain, author: Author) -> Claims | None:
@@ -147,7 +158,8 @@ def _current(live: Plain | None, new: Plain, author: Author) -> Claims | None:
 
 
 def _before_apply(kind: Kind, live: Plain, author: Author) -> Claims:
-    existing = compare({"metadata": {}}, _bare(live), kind.shape).without(_UNTRACKED).added
+    ignored = _ignored(kind, author)
+    existing = compare({"metadata": {}}, _bare(live), kind.shape).without(ignored).added
     version = kind.resource.api_version
     writer = Writer(UPDATE, BEFORE_APPLY, version)
     return {writer: Claim(existing, author.time, version)} if existing else {}

@@ -51,7 +51,7 @@ def read_object(
     headers: Mapping[str, str], body: bytes | None, wanted: Resource, *, custom: bool = False
 ) -> Any:
     """The document in a body, which should be a `wanted`; 415 or 400 if it cannot be read."""
-    media, raw = _said(headers) or JSON, body or b""
+    media, raw = said_media(headers) or JSON, body or b""
     accepted = BODIES if custom else (*BODIES, PROTOBUF)
     if media not in accepted:
         raise unsupported_media(accepted)
@@ -67,7 +67,7 @@ def read_patch(
     headers: Mapping[str, str], body: bytes | None, *, custom: bool = False
 ) -> tuple[str, Any]:
     """The media type of a patch, and its document; 415 or 400 if it cannot be read."""
-    media = _said(headers)
+    media = said_media(headers)
     if custom and media == STRATEGIC_PATCH:
         raise unsupported_media(PATCHES)
     if media not in (*PATCHES, STRATEGIC_PATCH):
@@ -80,7 +80,7 @@ def read_patch(
 
 def duplicates(headers: Mapping[str, str], body: bytes | None, sent: Any) -> tuple[str, ...]:
     """The paths of fields that came more than once in a body that is JSON."""
-    text = (body or b"") if _said(headers) != PROTOBUF else b""
+    text = (body or b"") if said_media(headers) != PROTOBUF else b""
     return tuple(duplicate_fields(text, sent)) if text.lstrip()[:1] == b"{" else ()
 
 
@@ -112,15 +112,16 @@ def _unrecognized(raw: bytes, wanted: Resource, why: str) -> Problem:
     return bad_request(f"the object provided is unrecognized ({must}): {why} ({summary})")
 
 
-def _said(headers: Mapping[str, str]) -> str:
+def said_media(headers: Mapping[str, str]) -> str:
+    """What a request says its body is."""
     return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def _object(value: Any, raw: bytes, *, custom: bool) -> Any:
     """A document that is a map; null is an empty one, of which a custom resource says more."""
-    if isinstance(value, dict):
+    if isinstance(value, dict) and not (custom and not value.get("kind")):
         return value
-    if value is not None:
+    if value is not None and not isinstance(value, dict):
         raise ValueError(f"{_UNTOLD}{_no_go(value, _IDENTITY)}")
     if custom:
         raise ValueError(f"Object 'Kind' is missing in '{raw.decode(errors='replace')}'")

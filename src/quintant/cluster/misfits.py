@@ -11,11 +11,27 @@ Path = tuple[Any, ...]
 field is called by its name, an item of a list by its number, one of a map by its key in a tuple."""
 
 _JSON_TYPES = {dict: "object", list: "array", str: "string", bool: "bool"}
+_GO_KINDS = {
+    dict: "map",
+    list: "slice",
+    str: "string",
+    bool: "bool",
+    int: "int64",
+    float: "float64",
+    type(None): "nil",
+}
 _WRAPPERS = {Sort.LIST: "[]", Sort.BOX: "[]", Sort.MAP: "map[string]"}
 
 
 class Mistyped(ValueError):
-    """A value that no field of its kind can hold; the text is a real server's."""
+    """A value that no field of its kind can hold; the text is a real server's.
+
+    `converted` is what it says where it does not decode the value but converts it.
+    """
+
+    def __init__(self, text: str, converted: str = "") -> None:
+        super().__init__(text)
+        self.converted = converted or text
 
 
 class Spot(NamedTuple):
@@ -34,7 +50,8 @@ class Spot(NamedTuple):
         found = f"{_json_type(value)} {literal}".rstrip()
         return Mistyped(
             f"json: cannot unmarshal {found} into Go struct field {struct}.{names} "
-            f"of type {wanted or _go_type(self.type)}"
+            f"of type {wanted or _go_type(self.type)}",
+            _unconverted(value, self.type),
         )
 
 
@@ -45,6 +62,22 @@ def shown(path: Path) -> str:
         return f"{shown(before)}[{last}]"
     name = last if isinstance(last, str) else last[0]
     return f"{shown(before)}.{name}" if before else name
+
+
+def _unconverted(value: Any, kind: Type) -> str:
+    """What Go's converter says: of plain types, only numbers can be made others at all."""
+    found = _GO_KINDS[type(value)]
+    match kind.sort:
+        case Sort.MESSAGE:
+            return f"cannot restore struct from: {found}"
+        case Sort.MAP:
+            return f"cannot restore map from {found}"
+        case Sort.LIST | Sort.BOX | Sort.BYTES:
+            return f"cannot restore slice from {found}"
+    numeric = kind.sort in (Sort.INT32, Sort.INT64, Sort.FLOAT)
+    if (numeric and found == "float64") or (kind.sort is Sort.STRING and found == "int64"):
+        return f"cannot convert {found} to {_go_type(kind)}"
+    return f"unrecognized type: {kind.sort.value}"
 
 
 def _json_type(value: Any) -> str:

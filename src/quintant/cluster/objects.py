@@ -7,10 +7,7 @@ every kind.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
-
-import msgspec
 
 from quintant.cluster import tables
 from quintant.cluster.catalog import Kind, Plain, Verdict
@@ -26,10 +23,10 @@ from quintant.cluster.metadata import (
 from quintant.cluster.problems import (
     bad_request,
     invalid,
+    unexplained,
 )
 from quintant.runtime.clock import Chance
 from quintant.runtime.errors import Cause
-from quintant.runtime.resource import Resource
 
 SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 """Letters of generated names: no vowels, so no words."""
@@ -47,7 +44,6 @@ def identified(kind: Kind, sent: Any) -> Plain:
     if not isinstance(sent, dict):
         raise bad_request(f"the body is not an object of kind {kind.resource.kind}")
     where = kind.resource
-    _check_kind(kind, sent)
     metadata = sent.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
         raise bad_request(
@@ -153,6 +149,12 @@ def judge(kind: Kind, obj: Plain, live: Plain | None = None, sub: str = "") -> V
     return Verdict([*causes, *verdict.causes], verdict.warnings)
 
 
+def check_revision(said: str | None) -> None:
+    """500 for a resourceVersion that is none."""
+    if said and not said.isdecimal():
+        raise unexplained(f'strconv.ParseUint: parsing "{said}": invalid syntax')
+
+
 def check_immutable(kind: Kind, obj: Plain, live: Plain) -> None:
     """422 for an update that tries to change who the object is."""
     sent, before = obj["metadata"].get("uid"), live["metadata"]["uid"]
@@ -173,36 +175,6 @@ def _tidy(metadata: Plain) -> Plain:
         if value is not None and (value or value != _EMPTY.get(name))
     }
     return {**kept, **cleared}
-
-
-def _check_kind(kind: Kind, sent: Plain) -> None:
-    where = kind.resource
-    said, version = sent.get("kind"), sent.get("apiVersion")
-    if kind.custom:
-        _check_custom(where, sent)
-    elif said and (said != where.kind or (version and version != where.api_version)):
-        raise bad_request(
-            f'{said} in version "{where.version}" cannot be handled as a {where.kind}: '
-            f'no kind "{said}" is registered for version "{version}"'
-        )
-
-
-def _check_custom(where: Resource, sent: Plain) -> None:
-    said, version = sent.get("kind"), sent.get("apiVersion")
-    if not said:
-        raise bad_request(
-            f"the object provided is unrecognized (must be of type {where.kind}): Object 'Kind' "
-            f"is missing in '{msgspec.json.encode(sent).decode()}'"
-        )
-    if version != where.api_version:
-        raise bad_request(
-            f"the API version in the data ({version}) does not match the expected API version "
-            f"({where.api_version})"
-        )
-    if said != where.kind:
-        name = (sent.get("metadata") or {}).get("name", "")
-        complaint = wrong("kind", said, f"must be {where.kind}")
-        raise invalid(replace(where, kind=said), name, complaint)
 
 
 def _check_name(metadata: Plain, name: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from quintant.cluster.auth import User
 from quintant.cluster.causes import forbidden_field, required, unsupported, wrong
 from quintant.cluster.drafts import Scrutiny, Strictness
-from quintant.cluster.media import APPLY_PATCH, duplicates
+from quintant.cluster.media import APPLY_PATCH, STRATEGIC_PATCH, duplicates, said_media
 from quintant.cluster.problems import invalid_options
 from quintant.cluster.routes import TRUE
 from quintant.cluster.writes import Options
@@ -57,9 +57,10 @@ def check_force(query: Mapping[str, str], media: str) -> None:
 
 def _scrutiny(call: Call, document: str, sent: Any) -> Scrutiny:
     strictness = _strictness(call.query, document)
+    converted = said_media(call.headers) == STRATEGIC_PATCH
     if strictness is Strictness.IGNORE:
-        return Scrutiny(strictness)
-    return Scrutiny(strictness, duplicates(call.headers, call.body, sent))
+        return Scrutiny(strictness, converted=converted)
+    return Scrutiny(strictness, duplicates(call.headers, call.body, sent), converted)
 
 
 def _strictness(query: Mapping[str, str], document: str) -> Strictness:

@@ -13,6 +13,7 @@ from quintant.cluster.catalog import Edit, Kind, Plain
 from quintant.cluster.causes import required
 from quintant.cluster.conditions import Condition
 from quintant.cluster.drafts import Target
+from quintant.cluster.identity import check_sent
 from quintant.cluster.objects import identified, placed
 from quintant.cluster.podlogs import LOG
 from quintant.cluster.problems import (
@@ -113,6 +114,7 @@ def _bind(target: Target, sent: Any, now: str) -> Edit:
 
 def _finalize(target: Target, sent: Any, now: str) -> Edit:
     """Set what holds a namespace."""
+    check_sent(target.kind, sent)
     placed(target.kind, identified(target.kind, sent), target.namespace, target.name)
     left = _part(sent, "spec").get("finalizers")
 

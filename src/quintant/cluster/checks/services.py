@@ -46,6 +46,7 @@ def service_complaints(service: Plain, live: Plain | None) -> Iterator[Cause]:
         yield required("spec.externalName")
     yield from _address_causes(spec)
     yield from _traffic_causes(spec)
+    yield from _ingress_causes(service)
     if live is not None:
         yield from _moved_causes(spec, live["spec"])
 
@@ -137,6 +138,17 @@ def _traffic_causes(spec: Plain) -> Iterator[Cause]:
         yield wrong(path, policy, "may only be set for externally-accessible services")
     if spec["type"] != "ExternalName":
         yield from chosen("spec.internalTrafficPolicy", spec["internalTrafficPolicy"], _POLICIES)
+
+
+def _ingress_causes(service: Plain) -> Iterator[Cause]:
+    path = "status.loadBalancer.ingress"
+    points = service["status"]["loadBalancer"].get("ingress") or ()
+    if points and service["spec"]["type"] != "LoadBalancer":
+        yield forbidden_field(path, "may only be used when `spec.type` is 'LoadBalancer'")
+        return
+    for at, point in enumerate(points):
+        if point.get("ip"):
+            yield from address(f"{path}[{at}].ip", point["ip"])
 
 
 def _moved_causes(spec: Plain, before: Plain) -> Iterator[Cause]:

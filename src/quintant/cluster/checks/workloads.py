@@ -14,6 +14,10 @@ from quintant.runtime.errors import Cause
 Plain = dict[str, Any]
 
 _UPDATES = ("Recreate", "RollingUpdate")
+_SEEN = (
+    *("replicas", "updatedReplicas", "readyReplicas", "availableReplicas"),
+    "unavailableReplicas",
+)
 _CONCURRENCY = ("Allow", "Forbid", "Replace")
 _CRON_FIELDS = 5
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
@@ -46,6 +50,7 @@ def deployment_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
             "spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"
         )
     yield from _selector_fixed(spec, live)
+    yield from _progress_causes(obj.get("status") or {})
 
 
 def replica_set_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
@@ -104,6 +109,20 @@ def cron_job_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
     yield from chosen("spec.concurrencyPolicy", spec["concurrencyPolicy"], _CONCURRENCY)
     yield from _counted("spec.jobTemplate.spec", spec["jobTemplate"]["spec"])
     yield from _finishing("spec.jobTemplate.spec", spec["jobTemplate"]["spec"])
+
+
+def _progress_causes(status: Plain) -> Iterator[Cause]:
+    """What cannot be, in a Deployment's status."""
+    counts = {name: status.get(name, 0) for name in ("observedGeneration", *_SEEN)}
+    for name, count in counts.items():
+        yield from countable(f"status.{name}", count)
+    whole, text = counts["replicas"], "cannot be greater than status.replicas"
+    for name in ("updatedReplicas", "readyReplicas", "availableReplicas"):
+        if counts[name] > whole:
+            yield wrong(f"status.{name}", counts[name], text)
+    if counts["availableReplicas"] > counts["readyReplicas"]:
+        text = "cannot be greater than readyReplicas"
+        yield wrong("status.availableReplicas", counts["availableReplicas"], text)
 
 
 def _replicated(kind: str, spec: Plain) -> Iterator[Cause]:

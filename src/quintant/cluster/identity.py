@@ -1,0 +1,87 @@
+"""What an object says it is: its kind and version, against what the URL says.
+
+A document that was sent and the result of a patch are refused in different words. Kinds of the
+server's own may leave both out; custom resources may not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from quintant.cluster import tables
+from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.causes import wrong
+from quintant.cluster.golang import encoded
+from quintant.cluster.problems import bad_request, internal, invalid, unpatchable
+from quintant.runtime.resource import Resource
+
+_SCHEME = "pkg/runtime/scheme.go:111"
+"""Where a real server keeps its kinds; it says so."""
+
+
+def check_sent(kind: Kind, sent: Plain) -> None:
+    """400 or 422 for a document of another kind."""
+    where = kind.resource
+    if kind.custom:
+        _check_custom(where, sent)
+    elif why := _foreign(where, sent):
+        said, version = _said(where, sent)
+        title = f'{said} in version "{version.rpartition("/")[2]}"'
+        raise bad_request(f"{title} cannot be handled as a {where.kind}: {why}")
+
+
+def check_patched(kind: Kind, obj: Plain, *, converted: bool) -> None:
+    """422 for a patch that makes an object another kind; a converted one never does."""
+    if kind.custom:
+        _check_renamed(kind.resource, obj)
+    elif not converted and (why := _foreign(kind.resource, obj)):
+        raise unpatchable(encoded(obj), why)
+
+
+def _said(where: Resource, obj: Plain) -> tuple[str, str]:
+    return obj.get("kind") or where.kind, obj.get("apiVersion") or where.api_version
+
+
+def _foreign(where: Resource, obj: Plain) -> str:
+    """What is wrong with the identity of an object of a built-in kind, if anything."""
+    kind, version = _said(where, obj)
+    if (kind, version) == (where.kind, where.api_version):
+        return ""
+    if tables.find(version, kind) is None:
+        return f'no kind "{kind}" is registered for version "{version}" in scheme "{_SCHEME}"'
+    own = f"{where.group.partition('.')[0] or 'core'}.{where.kind}"
+    return f"converting ({version.rpartition('/')[2]}.{kind}) to ({own}): unknown conversion"
+
+
+def _check_custom(where: Resource, sent: Plain) -> None:
+    said, version = sent.get("kind"), sent.get("apiVersion")
+    if version != where.api_version:
+        raise bad_request(
+            f"the API version in the data ({version or ''}) does not match the expected API "
+            f"version ({where.api_version})"
+        )
+    if said != where.kind:
+        complaint = wrong("kind", said, f"must be {where.kind}")
+        raise invalid(replace(where, kind=str(said)), _name(sent), complaint)
+
+
+def _check_renamed(where: Resource, obj: Plain) -> None:
+    said, version = obj.get("kind"), obj.get("apiVersion")
+    if not said:
+        text = encoded(obj)
+        raise unpatchable(text, f"Object 'Kind' is missing in '{text}'")
+    if not version:
+        raise internal("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+    complaints = []
+    if said != where.kind:
+        complaints.append(wrong("kind", said, f"must be {where.kind}"))
+    if version != where.api_version:
+        complaints.append(wrong("apiVersion", version, f"must be {where.api_version}"))
+    if complaints:
+        group = version.rpartition("/")[0]
+        raise invalid(replace(where, group=group, kind=said), _name(obj), *complaints)
+
+
+def _name(obj: Plain) -> Any:
+    return (obj.get("metadata") or {}).get("name", "")
