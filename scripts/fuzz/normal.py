@@ -14,6 +14,7 @@ This is the whole list; everything else is compared as it is, messages included:
 | an empty map quoted in a message | Go tells it from none | `null` |
 | how two specs differ, in the refusal to change a pod | the text of a Go library | left out |
 | the order of several causes, and of their message's words | Go visits maps anyhow | sorted |
+| a cause told twice | on updates, metadata is looked at twice | told once |
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ _LOCK = re.compile(r"(ResourceVersion in \w+)( meta)?: \d+|(in record) \(\d+\)")
 _CHOSEN_IP = re.compile(r"\b(10|127)\.96\.\d+\.\d+")
 _DOCUMENT = re.compile(r'Invalid value: "(\{|map\[)(\\.|[^"\\])*"')
 _SPEC_DIFF = re.compile(r"(if it was previously negative\))\n.*", re.DOTALL)
-_CHOSEN_PORTS = range(30_000, 32_768)
-"""The ports a server chooses from: those that requests name are below."""
+_CHOSEN_PORTS = range(30_000, 40_000)
+"""The ports a server chooses from, dry runs included: those that requests name are below."""
 _TIMES = ("creationTimestamp", "deletionTimestamp", "time")
 
 
@@ -86,9 +87,11 @@ def _status(found: Plain, names: _Names) -> Plain:
     """A refusal, its causes in order."""
     plain = {key: _value(each, names) for key, each in found.items()}
     causes = (plain.get("details") or {}).get("causes") or []
-    if len(causes) > 1:
-        plain["details"]["causes"] = sorted(causes, key=str)
-        plain["message"] = " ".join(sorted(filter(None, re.split(r"[\s\[\],]+", plain["message"]))))
+    if causes:
+        told = {str(cause): cause for cause in causes}
+        words = set(re.split(r"[\s\[\],]+", plain["message"]))
+        plain["details"]["causes"] = [told[text] for text in sorted(told)]
+        plain["message"] = " ".join(sorted(words - {""}))
     return plain
 
 

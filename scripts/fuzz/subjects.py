@@ -153,10 +153,10 @@ CONFIG_MAP = Subject(
     "ConfigMap",
     "configmaps",
     good={
-        "data": ({"k": "v"}, {"k": "w", "l": "v"}, {}),
+        "data": ({"k": "v"}, {"k": "w", "l": "v"}),
         "data/k": ("v", "w", ""),
         "data/l": ("v", "w"),
-        "binaryData": ({"b": "AAEC"}, {}),
+        "binaryData": ({"b": "AAEC"}, {"b": "AAED"}),
         "immutable": (False, False, False, True),
     },
     bad={

@@ -81,6 +81,8 @@ def _volume(volume: Plain) -> None:
 
 def _service_spec(spec: Plain) -> None:
     external = spec["type"] in _EXTERNAL
+    if spec["sessionAffinity"] == "None":
+        spec.pop("sessionAffinityConfig", None)
     if spec["sessionAffinity"] == "ClientIP":
         config = spec.setdefault("sessionAffinityConfig", {})
         config.setdefault("clientIP", {}).setdefault("timeoutSeconds", AFFINITY_SECONDS)

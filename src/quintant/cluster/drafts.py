@@ -143,8 +143,11 @@ def applied(
         if base is None:
             return _applied_new(target, sent, author)
         return _applied_over(target, base, sent, author, force=force)
-    except (Untypable, Mistyped) as error:
-        raise unexplained(_untyped(target.kind, config, error)) from None
+    except Untypable as error:
+        text = f"failed to create typed patch object ({_titled(target.kind, config)}): {error}"
+        raise unexplained(text) from None
+    except Mistyped as error:
+        raise unexplained(_unconverted(target.kind, config, error)) from None
 
 
 def revised(draft: Draft, sent: Any) -> Draft:
@@ -376,8 +379,17 @@ def _fitted(target: Target, merged: Plain) -> Plain:
     return obj
 
 
-def _untyped(kind: Kind, config: Plain, error: Exception) -> str:
+def _unconverted(kind: Kind, config: Plain, error: Mistyped) -> str:
+    where = kind.resource
+    what = f"{where.group}/{where.version}, Kind={where.kind}"
+    return (
+        f"failed to convert new object ({_titled(kind, config)}) to proper version: "
+        f"unable to convert unstructured object to {what}: {error.converted}"
+    )
+
+
+def _titled(kind: Kind, config: Plain) -> str:
     metadata, where = config.get("metadata") or {}, kind.resource
-    name = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
-    what = f"{name}; {where.group}/{where.version}, Kind={where.kind}"
-    return f"failed to create typed patch object ({what}): {error}"
+    named = metadata if isinstance(metadata, dict) else {}
+    name = f"{named.get('namespace', '')}/{named.get('name', '')}"
+    return f"{name}; {where.group}/{where.version}, Kind={where.kind}"

@@ -94,7 +94,8 @@ def track_apply(
     wrested = _lost(others, changed.added | changed.modified)
     if not force:
         _defend(wrested, inherited(kind, live, author.manager))
-    kept = less({key: minus(others[key], wrested.get(key)) for key in others}, changed.removed)
+    left = {key: minus(others[key], wrested.get(key)) for key in others}
+    kept = less({key: claim for key, claim in left.items() if claim.fields}, changed.removed)
     # Claiming what is there already is no change, and a real server gives it no new time.
     since = author.time if changed else last.time if last else ""
     wanted = wanted.without(_UNTRACKED) - _METADATA

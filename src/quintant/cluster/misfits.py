@@ -89,7 +89,7 @@ def _go_type(kind: Type) -> str:
         return _WRAPPERS[kind.sort] + _go_type(kind.of)
     if kind.sort is Sort.MESSAGE:
         return ".".join(kind.name.split(".")[-2:])
-    return kind.name or kind.sort.value
+    return "[]uint8" if kind.sort is Sort.BYTES else kind.name or kind.sort.value
 
 
 def _names(path: Path) -> list[str]:

@@ -156,11 +156,15 @@ def check_revision(said: str | None) -> None:
 
 
 def check_immutable(kind: Kind, obj: Plain, live: Plain) -> None:
-    """422 for an update that tries to change who the object is."""
-    sent, before = obj["metadata"].get("uid"), live["metadata"]["uid"]
-    if sent and sent != before:
-        complaint = wrong("metadata.uid", sent, "field is immutable")
-        raise invalid(kind.resource, live["metadata"]["name"], complaint)
+    """422 for an update that tries to change who the object is, or whether it goes."""
+    sent, before = obj["metadata"], live["metadata"]
+    complaints = [
+        wrong(f"metadata.{name}", sent[name], "field is immutable")
+        for name in ("uid", "deletionTimestamp", "deletionGracePeriodSeconds")
+        if sent.get(name) and sent[name] != before.get(name)
+    ]
+    if complaints:
+        raise invalid(kind.resource, before["name"], *complaints)
 
 
 def _tidy(metadata: Plain) -> Plain:

@@ -94,8 +94,10 @@ class Writes:
         if self.read(target) is None and target.kind.upsert and not target.sub:
             return self.creation(target, sent, options)
         draft = drafts.read(target, sent, options.scrutiny)
-        base, author = self.found(target), self._author(target, options)
-        return drafts.replaced(draft, base, author)
+        base = self.read(target)
+        if base is None:
+            raise not_found(target.kind.resource, target.name).warned(*draft.warnings)
+        return drafts.replaced(draft, base, self._author(target, options))
 
     def edition(self, target: Target, edit: Edit, options: Options) -> Draft:
         """What `edit` makes of the live object; 404 if there is none."""

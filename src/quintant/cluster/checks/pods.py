@@ -7,7 +7,7 @@ from typing import Any
 
 from quintant.cluster.causes import duplicate, forbidden_field, required, wrong
 from quintant.cluster.checks.containers import container_causes
-from quintant.cluster.checks.fields import chosen, labelled, named, within
+from quintant.cluster.checks.fields import address, chosen, labelled, named, within
 from quintant.cluster.names import subdomain_complaint, word_complaint
 from quintant.runtime.errors import Cause
 
@@ -40,8 +40,18 @@ Plain = dict[str, Any]
 def pod_complaints(pod: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a pod, or with what an update makes of it."""
     yield from spec_causes("spec", pod["spec"])
+    yield from _address_causes((pod.get("status") or {}).get("podIPs") or [])
     if live is not None:
         yield from _change_causes(pod["spec"], live["spec"])
+
+
+def _address_causes(addresses: list[Plain]) -> Iterator[Cause]:
+    path, found = "status.podIPs", [each.get("ip", "") for each in addresses]
+    bad = [cause for at, ip in enumerate(found) for cause in address(f"{path}[{at}]", ip)]
+    yield from bad
+    if not bad and len({":" in ip for ip in found}) < len(found):
+        shown = [{"IP": ip} for ip in found]
+        yield wrong(path, shown, "may specify no more than one IP for each IP family")
 
 
 def template_causes(path: str, template: Plain) -> Iterator[Cause]:
@@ -111,7 +121,10 @@ def _change_causes(spec: Plain, before: Plain) -> Iterator[Cause]:
             text = "pod updates may not add or remove containers"
             yield forbidden_field(f"spec.{which}", text)
             return
-    yield from _deadline_causes(spec.get(_DEADLINE), before.get(_DEADLINE))
+    late = [*_deadline_causes(spec.get(_DEADLINE), before.get(_DEADLINE))]
+    yield from late
+    if late and spec.get(_DEADLINE) is not None:
+        return
     if not _extends(spec, before):
         text = "existing toleration can not be modified except its tolerationSeconds"
         yield forbidden_field("spec.tolerations", text)

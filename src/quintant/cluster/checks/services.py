@@ -44,10 +44,11 @@ def service_complaints(service: Plain, live: Plain | None) -> Iterator[Cause]:
     yield from chosen("spec.type", spec["type"], _TYPES)
     if spec["type"] == "ExternalName" and not spec.get("externalName"):
         yield required("spec.externalName")
-    yield from _address_causes(spec)
+    misplaced = [*_address_causes(spec)]
+    yield from misplaced
     yield from _traffic_causes(spec)
     yield from _ingress_causes(service)
-    if live is not None:
+    if live is not None and not misplaced:
         yield from _moved_causes(spec, live["spec"])
 
 
@@ -136,8 +137,9 @@ def _traffic_causes(spec: Plain) -> Iterator[Cause]:
         yield from chosen(path, policy, _POLICIES)
     elif policy:
         yield wrong(path, policy, "may only be set for externally-accessible services")
-    if spec["type"] != "ExternalName":
-        yield from chosen("spec.internalTrafficPolicy", spec["internalTrafficPolicy"], _POLICIES)
+    internal = spec.get("internalTrafficPolicy")
+    if internal is not None:
+        yield from chosen("spec.internalTrafficPolicy", internal, _POLICIES)
 
 
 def _ingress_causes(service: Plain) -> Iterator[Cause]:
