@@ -76,7 +76,7 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
 async def _measure(nodes: int, pods: int) -> Figures:
     from quintant.cluster.simulated.fleet import Fleet
     from quintant.cluster.up import Plan, running
-    from quintant.runtime.listen import Address
+    from quintant.runtime.address import Address
 
     began = time.monotonic()
     plan = Plan(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(nodes))

@@ -21,8 +21,9 @@ from aiohttp import web
 
 from conformance.target import Target
 from quintant.runtime import tls
+from quintant.runtime.address import Address
 from quintant.runtime.authority import Authority, Term
-from quintant.runtime.listen import Address, serving
+from quintant.runtime.listen import serving
 from unit.cluster.api import Plain
 
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"

@@ -18,11 +18,11 @@ from quintant.cluster.up import Plan, running, save, usual_path
 from quintant.demo.course import FIELD_MANAGER, Progress, Stage, bring_up
 from quintant.demo.systems import System, systems
 from quintant.runtime import logs
+from quintant.runtime.address import Address
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.client.rest import Rest
-from quintant.runtime.listen import Address
 from quintant.runtime.loops import loop_factory
 
 # What a slow laptop may need when everything starts at once.

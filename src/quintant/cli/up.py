@@ -18,7 +18,7 @@ from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import load
 from quintant.cluster.up import USUAL, Cluster, Plan, kept, running, save, usual_path
 from quintant.runtime import logs
-from quintant.runtime.listen import Address
+from quintant.runtime.address import Address
 from quintant.runtime.loops import loop_factory
 from quintant.version import KUBERNETES
 

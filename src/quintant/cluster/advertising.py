@@ -31,9 +31,9 @@ from quintant.cluster.controllers.backends import family_of
 from quintant.cluster.http import LOOPBACK
 from quintant.cluster.plane import known
 from quintant.cluster.server import ApiServer
+from quintant.runtime.address import Address
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.rest import Rest
-from quintant.runtime.listen import Address
 from quintant.runtime.object import Object
 
 NAME = "kubernetes"

@@ -21,8 +21,9 @@ from quintant.cluster.impersonation import SEPARATOR
 from quintant.cluster.problems import REQUEST_LIMIT
 from quintant.cluster.server import ApiServer, Flow
 from quintant.cluster.watchers import Watcher
+from quintant.runtime.address import Address
 from quintant.runtime.client.transport import Call, Reply
-from quintant.runtime.listen import Address, start
+from quintant.runtime.listen import start
 
 LOOPBACK = "127.0.0.1"
 HEADER_LIMIT = 1024 * 1024

@@ -40,8 +40,8 @@ from quintant.api.core import (
 from quintant.api.meta import LabelSelector
 from quintant.api.quantity import Quantity
 from quintant.runtime import codec
+from quintant.runtime.address import Address
 from quintant.runtime.crd import definitions
-from quintant.runtime.listen import Address
 from quintant.runtime.manager import Manager
 from quintant.runtime.object import Object, ObjectMeta, Opaque
 from quintant.runtime.rbac import NAME_LABEL, generated

@@ -1,7 +1,6 @@
 """Opening a port, for probes, metrics and whatever else answers HTTP.
 
-An address is `host:port`: an empty host is every interface, port 0 any free one. A port that cannot
-be had is a mistake in the set-up and is reported as one.
+A port that cannot be had is a mistake in the set-up and is reported as one.
 """
 
 from __future__ import annotations
@@ -11,10 +10,10 @@ import os
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 from aiohttp import web
 
+from quintant.runtime.address import Address
 from quintant.runtime.errors import ConfigError
 
 # Answers under way when a server stops; probes and scrapes take milliseconds.
@@ -22,35 +21,8 @@ SHUTDOWN_SECONDS = 1.0
 # What remains of a refused body is read and dropped for so long; a caller that still sends may then
 # miss the refusal, but cannot hold the connection.
 LINGER_SECONDS = 1.0
-HIGHEST_PORT = 65535
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where to listen; an empty host is every interface."""
-
-    host: str
-    port: int
-
-    @classmethod
-    def parse(cls, text: str) -> Address:
-        """`:8080`, `127.0.0.1:0`, `[::1]:8080`; ConfigError for anything else."""
-        host, colon, port = text.rpartition(":")
-        bare = host.removeprefix("[").removesuffix("]")
-        if not colon or not port.isdecimal() or int(port) > HIGHEST_PORT:
-            raise ConfigError(
-                f"{text!r} is not an address to listen on",
-                because="it must be host:port, and the host may be empty",
-                hint='":8080" for every interface, "127.0.0.1:8080" for this machine only',
-            )
-        if ":" in bare and bare == host:
-            raise ConfigError(f"{text!r} is ambiguous", hint=f'write "[{host}]:{port}" for IPv6')
-        return cls(bare, int(port))
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 @asynccontextmanager

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
+from quintant.runtime.address import Address
 from quintant.runtime.health import Health, Probe
-from quintant.runtime.listen import Address, Handler, serving
+from quintant.runtime.listen import Handler, serving
 from quintant.runtime.metrics import CONTENT_TYPE, Metrics
 
 METRICS = "metrics"

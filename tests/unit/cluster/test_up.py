@@ -24,13 +24,13 @@ from quintant.cluster.up import (
     save,
     usual_path,
 )
+from quintant.runtime.address import Address
 from quintant.runtime.authority import Authority, Term
 from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.client.trust import Pem
 from quintant.runtime.client.user import Impersonate, User
 from quintant.runtime.errors import ConfigError, TransportError
 from quintant.runtime.hidden import Hidden
-from quintant.runtime.listen import Address
 from quintant.runtime.tls import KeyPair
 from unit.cluster.api import CMS, Plain, Requests, config_map
 

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 from aiohttp import web
 
+from quintant.runtime.address import Address
 from quintant.runtime.errors import ConfigError
-from quintant.runtime.listen import Address, serving
+from quintant.runtime.listen import serving
 
 LOCAL = Address("127.0.0.1", 0)
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from quintant.runtime.address import Address
 from quintant.runtime.client.transport import Reply
-from quintant.runtime.listen import Address
 
 
 class Unreachable(Exception):

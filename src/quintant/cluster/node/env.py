@@ -15,7 +15,7 @@ from quintant.api.service import Service
 from quintant.cluster.node.expansion import expand
 from quintant.cluster.node.fields import Self, Unknown, resource
 from quintant.cluster.node.fields import field as own
-from quintant.runtime.listen import Address
+from quintant.runtime.address import Address
 
 HEADLESS = "None"
 

@@ -14,8 +14,8 @@ from quintant.cluster.node.addresses import HOST, Addresses
 from quintant.cluster.node.effects import Prober, Processes
 from quintant.cluster.node.images import Images
 from quintant.cluster.node.life import Moment
+from quintant.runtime.address import Address
 from quintant.runtime.clock import Chance, Clock, monotonic
-from quintant.runtime.listen import Address
 
 NODE = "local"
 """The name of the node whose pods are processes of this machine."""

@@ -30,9 +30,9 @@ from quintant.cluster.node.sampling import Sampler
 from quintant.cluster.node.usage import Meter
 from quintant.cluster.plane import Component
 from quintant.cluster.storage.paths import ROOT
+from quintant.runtime.address import Address
 from quintant.runtime.client.client import Client
 from quintant.runtime.clock import Chance, Clock
-from quintant.runtime.listen import Address
 from quintant.runtime.logs import get_logger
 from quintant.runtime.manager import Manager
 

@@ -14,8 +14,8 @@ from quintant.api.pod import PodSpec
 from quintant.cluster.node import env, volumes
 from quintant.cluster.node.env import Sources
 from quintant.cluster.node.volumes import Contents, TokenSource
+from quintant.runtime.address import Address
 from quintant.runtime.client.client import Client
-from quintant.runtime.listen import Address
 from quintant.runtime.object import K, Object
 
 Name = tuple[str, str]

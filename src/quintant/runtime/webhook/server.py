@@ -13,9 +13,10 @@ from pathlib import Path
 
 from aiohttp import StreamReader, web
 
+from quintant.runtime.address import Address
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.transport import Reply
-from quintant.runtime.listen import Address, serving
+from quintant.runtime.listen import serving
 from quintant.runtime.metrics import Metrics
 from quintant.runtime.webhook.certs import Certificates, Files, Source
 from quintant.runtime.webhook.declaration import Webhooks

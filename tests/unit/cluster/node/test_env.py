@@ -21,7 +21,7 @@ from quintant.api.quantity import Quantity
 from quintant.api.service import Service, ServicePort, ServiceSpec
 from quintant.cluster.node.env import Sources, Unconfigured, environment, references
 from quintant.cluster.node.fields import Self
-from quintant.runtime.listen import Address
+from quintant.runtime.address import Address
 from quintant.runtime.object import ObjectMeta
 
 META = ObjectMeta(

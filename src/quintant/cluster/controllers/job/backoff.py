@@ -21,10 +21,13 @@ def remaining(succeeded: Iterable[PodState], failed: Iterable[PodState], now: da
     """How many seconds are left before the next pod may be made; 0 if none are."""
     since = max(map(finished, succeeded), default=None)
     ends = [end for end in map(finished, failed) if since is None or end > since]
-    if not ends:
-        return 0.0
-    pause = min(FIRST_SECONDS * float(1 << min(len(ends) - 1, BITS)), LONGEST_SECONDS)
-    return max(0.0, pause - (now - max(ends)).total_seconds())
+    return left(len(ends), max(ends), now) if ends else 0.0
+
+
+def left(failures: int, last: datetime, now: datetime) -> float:
+    """How many seconds are left after so many failures, the last of them at that time."""
+    pause = min(FIRST_SECONDS * float(1 << min(failures - 1, BITS)), LONGEST_SECONDS)
+    return max(0.0, pause - (now - last).total_seconds())
 
 
 def finished(pod: PodState) -> datetime:

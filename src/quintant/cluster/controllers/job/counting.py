@@ -15,16 +15,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from quintant.api.batch import Job, JobSpec, JobStatus, Uncounted
-from quintant.cluster.controllers.job import indexes
+from quintant.cluster.controllers.job import attempts, indexes
 from quintant.cluster.controllers.job.policy import meaning
+from quintant.cluster.controllers.job.traits import (
+    SUCCEEDED,
+    has_failed,
+    indexed,
+    tracked,
+    valid,
+)
 from quintant.cluster.controllers.pods import PodState
 from quintant.runtime.object import replace
 
-TRACKING = "batch.kubernetes.io/job-tracking"
-"""The finalizer that holds a pod until it is counted."""
 LIMIT = 500
 """Pods noted at once: their uids must not fill the job."""
-SUCCEEDED, FAILED = "Succeeded", "Failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,8 @@ class Tally:
     failed: int
     indexes: frozenset[int] = frozenset()
     """The completed ones of an indexed job."""
+    lost: frozenset[int] = frozenset()
+    """Those that have failed for good."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,34 +49,6 @@ class Entry:
 
     status: JobStatus
     release: tuple[PodState, ...]
-
-
-def tracked(pod: PodState) -> bool:
-    """Whether a pod waits to be counted."""
-    return TRACKING in pod.metadata.finalizers
-
-
-def indexed(spec: JobSpec) -> bool:
-    """Whether each completion of a job has a number of its own."""
-    return spec.completion_mode == "Indexed"
-
-
-def only_failed(spec: JobSpec) -> bool:
-    """Whether pods are replaced when they failed, and not already when they are being deleted."""
-    return spec.pod_replacement_policy == FAILED or spec.pod_failure_policy is not None
-
-
-def has_failed(spec: JobSpec, pod: PodState) -> bool:
-    """Whether a pod will not succeed any more."""
-    if only_failed(spec) or not pod.deleting:
-        return pod.status.phase == FAILED
-    return pod.status.phase != SUCCEEDED
-
-
-def valid(spec: JobSpec, pod: PodState) -> bool:
-    """Whether a pod can count: an index beyond the last one cannot."""
-    index = indexes.index_of(pod)
-    return not indexed(spec) or (index is not None and index < (spec.completions or 0))
 
 
 def tally(job: Job, pods: Iterable[PodState]) -> Tally:
@@ -90,7 +68,7 @@ def tally(job: Job, pods: Iterable[PodState]) -> Tally:
     if indexed(spec):
         done = indexes.read(status.completed_indexes, spec.completions or 0)
         done |= {index for pod in good if (index := indexes.index_of(pod)) is not None}
-        return Tally(len(done), lost, done)
+        return Tally(len(done), lost, done, attempts.lost(job, fresh))
     new = [pod for pod in good if pod.metadata.uid not in noted.succeeded]
     return Tally(status.succeeded + len(noted.succeeded) + len(new), lost)
 
@@ -110,16 +88,28 @@ def note(
     no failure.
     """
     ours = {pod.metadata.uid for pod in stopped}
-    status = _settled(job, pods)
-    ledger = _Ledger(job.spec, status)
-    held = [pod for pod in pods if tracked(pod)]
-    for pod in sorted(held, key=lambda pod: indexes.index_of(pod) or 0):
+    ledger = _Ledger(job.spec, _settled(job, pods))
+    for pod in sorted(_releasable(job, pods, ending), key=lambda pod: indexes.index_of(pod) or 0):
         lost = has_failed(job.spec, pod) and pod.metadata.uid not in ours
         if ending or lost or pod.status.phase == SUCCEEDED:
             ledger.add(pod, lost=lost or failing)
         if len(ledger.free) >= LIMIT:
             break
-    return Entry(ledger.written(), tuple(ledger.free))
+    status = ledger.written()
+    if attempts.limited(job.spec):
+        status = replace(status, failed_indexes=indexes.written(attempts.lost(job, pods)))
+    return Entry(status, tuple(ledger.free))
+
+
+def _releasable(job: Job, pods: Sequence[PodState], ending: bool) -> list[PodState]:
+    """The pods that are held for no other reason than to be counted."""
+    held = [pod for pod in pods if tracked(pod)]
+    if ending or not attempts.limited(job.spec):
+        return held
+    sum_ = tally(job, held)
+    last = attempts.waiting(job, held, sum_.indexes | sum_.lost).values()
+    needed = {pod.metadata.uid for pod in last}
+    return [pod for pod in held if pod.metadata.uid not in needed]
 
 
 def _settled(job: Job, pods: Sequence[PodState]) -> JobStatus:

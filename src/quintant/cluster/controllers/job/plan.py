@@ -7,25 +7,20 @@ pod is counted and gone (`report`). Once announced, it does not change any more.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 import msgspec
 
 from quintant.api.batch import Job, JobCondition, JobSpec
 from quintant.api.meta import condition_of
 from quintant.cluster.controllers.batches import BURST
-from quintant.cluster.controllers.job import backoff, indexes
-from quintant.cluster.controllers.job.counting import (
-    SUCCEEDED,
-    Tally,
-    has_failed,
-    indexed,
-    only_failed,
-    tally,
-)
+from quintant.cluster.controllers.job import attempts, backoff, indexes
+from quintant.cluster.controllers.job.counting import Tally, tally
 from quintant.cluster.controllers.job.policy import meaning, success
+from quintant.cluster.controllers.job.traits import SUCCEEDED, has_failed, indexed, only_failed
 from quintant.cluster.controllers.pods import PodState, active, moment, ready, terminating
 from quintant.cluster.controllers.replicaset.ranking import surplus
 from quintant.cluster.controllers.templates import opened
@@ -39,6 +34,14 @@ LIMIT = 6
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """What a pod is to be made for: an index, if it has one, and what it takes over."""
+
+    index: int | None = None
+    marks: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What is to be done about a job's pods."""
 
@@ -47,8 +50,8 @@ class Verdict:
     delete: tuple[PodState, ...] = ()
     forgiven: bool = False
     """Whether the deleted pods do not count as failed."""
-    create: tuple[int | None, ...] = ()
-    """The pods to make, by index if they have one."""
+    create: tuple[Place, ...] = ()
+    """The pods to make."""
     after: float | None = None
     """In how many seconds to look again, if nothing happens before."""
 
@@ -107,8 +110,22 @@ def _ending(job: Job, pods: Sequence[PodState], sum_: Tally, now: datetime) -> J
     if left is not None and left <= 0:
         message = "Job was active longer than specified deadline"
         return condition(FAILURE_TARGET, "DeadlineExceeded", message, now)
+    doomed = _doom(spec, sum_)
+    if doomed is not None:
+        return condition(FAILURE_TARGET, *doomed, now)
     enough = success(spec, sum_.indexes) if indexed(spec) else ""
     return condition(CRITERIA_MET, "SuccessPolicy", enough, now) if enough else None
+
+
+def _doom(spec: JobSpec, sum_: Tally) -> tuple[str, str] | None:
+    """Why a job fails by its failed indexes: reason and message."""
+    limit, failed = spec.max_failed_indexes, len(sum_.lost)
+    if limit is not None and failed > limit:
+        message = "Job has exceeded the specified maximal number of failed indexes"
+        return "MaxFailedIndexesExceeded", message
+    if failed and failed + len(sum_.indexes) >= (spec.completions or 0):
+        return "FailedIndexes", "Job has failed indexes"
+    return None
 
 
 def _managed(job: Job, pods: Sequence[PodState], sum_: Tally, now: datetime) -> Verdict:
@@ -122,13 +139,29 @@ def _managed(job: Job, pods: Sequence[PodState], sum_: Tally, now: datetime) -> 
     missing = wanted - len(working) - len(going)
     if missing <= 0:
         return Verdict()
+    missing = min(missing, BURST)
+    if attempts.limited(spec):
+        return _next_attempts(job, pods, sum_, missing, now)
     wait = _pause(spec, pods, now)
     if wait > 0:
         return Verdict(after=wait)
-    missing = min(missing, BURST)
     if not indexed(spec):
-        return Verdict(create=(None,) * missing)
-    return Verdict(create=tuple(_pending(spec, sum_, [*working, *going]))[:missing])
+        return Verdict(create=(Place(),) * missing)
+    return Verdict(create=tuple(map(Place, islice(_pending(job, pods, sum_), missing))))
+
+
+def _next_attempts(
+    job: Job, pods: Sequence[PodState], sum_: Tally, missing: int, now: datetime
+) -> Verdict:
+    """Pods for the indexes that need not wait, or word of when the first need not."""
+    last = attempts.waiting(job, pods, sum_.indexes | sum_.lost)
+    wanted = list(islice(_pending(job, pods, sum_), missing))
+    waits = {index: attempts.pause(last.get(index), now) for index in wanted}
+    due = [index for index in wanted if not waits[index]]
+    if not due:
+        return Verdict(after=min(waits.values(), default=None))
+    places = (Place(index, attempts.marks(job.spec, last.get(index))) for index in due)
+    return Verdict(create=tuple(places))
 
 
 def _wanted(spec: JobSpec, sum_: Tally, working: int) -> int:
@@ -161,9 +194,11 @@ def _doomed(
     return doomed + surplus(left, left, max(0, excess - len(doomed)), now)
 
 
-def _pending(spec: JobSpec, sum_: Tally, busy: Iterable[PodState]) -> Iterable[int]:
-    """The indexes that nobody works on and that are not done, lowest first."""
-    taken = sum_.indexes | {indexes.index_of(pod) for pod in busy}
+def _pending(job: Job, pods: Iterable[PodState], sum_: Tally) -> Iterator[int]:
+    """The indexes that nobody works on and that are not settled, lowest first."""
+    spec = job.spec
+    busy = (pod for pod in pods if active(pod) or (only_failed(spec) and terminating(pod)))
+    taken = sum_.indexes | sum_.lost | {indexes.index_of(pod) for pod in busy}
     return (index for index in range(spec.completions or 0) if index not in taken)
 
 

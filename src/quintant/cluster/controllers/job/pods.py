@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from quintant.api.batch import Job
-from quintant.cluster.controllers.job.counting import TRACKING
 from quintant.cluster.controllers.job.indexes import INDEX
+from quintant.cluster.controllers.job.plan import Place
+from quintant.cluster.controllers.job.traits import TRACKING
 from quintant.cluster.controllers.templates import NewPod, pod_of
 from quintant.runtime.object import Opaque, replace
 
@@ -16,8 +17,9 @@ PREFIX_LENGTH = 58
 """What is left of a name before five random characters."""
 
 
-def pod_for(job: Job, index: int | None) -> NewPod:
+def pod_for(job: Job, place: Place) -> NewPod:
     """The pod that works on an index, or on none."""
+    index = place.index
     pod = pod_of(job.spec.template, job)
     meta = pod.metadata
     if TRACKING not in meta.finalizers:
@@ -29,7 +31,7 @@ def pod_for(job: Job, index: int | None) -> NewPod:
         meta,
         generate_name=prefix(name, index),
         labels={**meta.labels, **number},
-        annotations={**meta.annotations, **number},
+        annotations={**meta.annotations, **number, **place.marks},
     )
     return replace(pod, metadata=meta, spec=_numbered(pod.spec, f"{name}-{index}"))
 

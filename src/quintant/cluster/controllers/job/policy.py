@@ -9,7 +9,7 @@ from quintant.api.batch import JobSpec, OnExitCodes, PodFailureRule
 from quintant.cluster.controllers.job import indexes
 from quintant.cluster.controllers.pods import ContainerStatusView, PodState
 
-FAIL_JOB, IGNORE = "FailJob", "Ignore"
+FAIL_JOB, FAIL_INDEX, IGNORE = "FailJob", "FailIndex", "Ignore"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,8 @@ class Meaning:
     """Whether it counts towards the limit of failures."""
     failure: str = ""
     """Why the whole job fails, if it does."""
+    dooms: bool = False
+    """Whether its index has failed for good."""
 
 
 def meaning(spec: JobSpec, pod: PodState) -> Meaning:
@@ -29,7 +31,8 @@ def meaning(spec: JobSpec, pod: PodState) -> Meaning:
         told = _fits(rule, pod)
         if told:
             failure = f"{told} matching {rule.action} rule at index {number}"
-            return Meaning(rule.action != IGNORE, failure if rule.action == FAIL_JOB else "")
+            failure = failure if rule.action == FAIL_JOB else ""
+            return Meaning(rule.action != IGNORE, failure, rule.action == FAIL_INDEX)
     return Meaning()
 
 

@@ -11,10 +11,10 @@ from quintant.api.batch import Job
 from quintant.api.meta import LabelSelector
 from quintant.cluster.controllers.adoption import ORPHANS, claim, claimed
 from quintant.cluster.controllers.batches import slow_start, together
-from quintant.cluster.controllers.job.counting import TRACKING, tracked
 from quintant.cluster.controllers.job.plan import Verdict, judge
 from quintant.cluster.controllers.job.pods import pod_for
 from quintant.cluster.controllers.job.report import COMPLETE, Report, report
+from quintant.cluster.controllers.job.traits import TRACKING, tracked
 from quintant.cluster.controllers.podcontrol import create_pod, delete_pod
 from quintant.cluster.controllers.pods import PodState
 from quintant.runtime import finalizer
@@ -70,10 +70,10 @@ async def _act(job: Job, verdict: Verdict, ctx: Context[Job]) -> ApiError | None
         for pod in filter(tracked, verdict.delete):
             await release(ctx.client, pod)
     refusal = await together([partial(delete_pod, ctx, pod) for pod in verdict.delete])
-    indexes = iter(verdict.create)
+    places = iter(verdict.create)
 
     async def make() -> ApiError | None:
-        return await create_pod(ctx, pod_for(job, next(indexes)))
+        return await create_pod(ctx, pod_for(job, next(places)))
 
     return refusal or await slow_start(len(verdict.create), make)
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from quintant.api.batch import Job
 from quintant.api.meta import LabelSelector
-from quintant.cluster.controllers.job.counting import tracked
 from quintant.cluster.controllers.job.reconcile import OURS, release
+from quintant.cluster.controllers.job.traits import tracked
 from quintant.cluster.controllers.pods import PodState
 from quintant.runtime.context import KeyContext
 from quintant.runtime.object import Request

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.api.batch import Job, JobSpec, JobStatus, Uncounted
-from quintant.cluster.controllers.job.counting import TRACKING, note, tally
+from quintant.cluster.controllers.job.counting import note, tally
+from quintant.cluster.controllers.job.traits import TRACKING
 from quintant.cluster.controllers.pods import PodState, PodStatusView
 from quintant.runtime.object import ObjectMeta, replace
 

@@ -217,6 +217,61 @@ async def test_policy_may_be_content_with_some_indexes() -> None:
         assert len(await pods(api)) == 1
 
 
+FAILURES = "batch.kubernetes.io/job-index-failure-count"
+MODE: Plain = {"completionMode": "Indexed", "completions": 2, "parallelism": 2}
+
+
+async def fail(api: Api, pod: Plain, code: int = 1) -> None:
+    await end(api, pod, "Failed", containerStatuses=[_exited("main", code, await _now(api))])
+
+
+async def test_indexes_fail_one_by_one_each_with_a_patience_of_its_own() -> None:
+    async with controlled(declare) as api:
+        await make(api, backoffLimitPerIndex=1, **MODE)
+        zero, one = await working(api, 2)
+        assert zero["metadata"]["annotations"][FAILURES] == "0"
+        await fail(api, zero)
+        await asyncio.sleep(5)
+        # It is held, for its number is needed still.
+        held = await api.get(f"{PODS}/{zero['metadata']['name']}")
+        assert held["metadata"]["finalizers"] == [TRACKING]
+        again = next(
+            pod
+            for pod in await working(api, 2)
+            if pod["metadata"]["name"] != one["metadata"]["name"]
+        )
+        assert again["metadata"]["annotations"][FAILURES] == "1"
+        await fail(api, again)
+        found = await until(lambda: job(api), lambda it: it["status"].get("failedIndexes") == "0")
+        assert not conditions(found)
+        await end(api, one)
+        failed = await finished(api)
+        assert conditions(failed) == dict.fromkeys(("FailureTarget", "Failed"), "FailedIndexes")
+        assert failed["status"]["completedIndexes"] == "1"
+        assert (failed["status"]["failed"], failed["status"]["succeeded"]) == (2, 1)
+
+
+async def test_too_many_failed_indexes_end_a_job() -> None:
+    async with controlled(declare) as api:
+        await make(api, backoffLimitPerIndex=0, maxFailedIndexes=0, **MODE)
+        zero, _ = await working(api, 2)
+        await fail(api, zero)
+        failed = await finished(api)
+        assert conditions(failed)["Failed"] == "MaxFailedIndexesExceeded"
+        assert not await working(api, 0)
+
+
+async def test_policy_may_doom_an_index() -> None:
+    async with controlled(declare) as api:
+        rules = [{"action": "FailIndex", "onExitCodes": {"operator": "In", "values": [42]}}]
+        await make(api, backoffLimitPerIndex=5, podFailurePolicy={"rules": rules}, **MODE)
+        zero, one = await working(api, 2)
+        await fail(api, zero, 42)
+        await until(lambda: job(api), lambda it: it["status"].get("failedIndexes") == "0")
+        await end(api, one)
+        assert conditions(await finished(api))["Failed"] == "FailedIndexes"
+
+
 async def test_pods_of_a_deleted_job_are_let_go() -> None:
     async with controlled(declare, garbage.declare) as api:
         await make(api)
