@@ -1,7 +1,7 @@
 """The server's own admission: what it holds every write to, and adds to some.
 
     pods            service account, priority, tolerations
-    claims          default storage class, protection while in use
+    claims          default storage class, growth, protection while in use
     volumes         protection while in use
     priority        a single default class
 
@@ -19,6 +19,7 @@ from quintant.cluster.admission.accounts import admit_account
 from quintant.cluster.admission.pods import admit_class, admit_priority, admit_tolerations
 from quintant.cluster.admission.surroundings import Surroundings
 from quintant.cluster.admission.volumes import (
+    admit_growth,
     admit_storage_class,
     protect_claim,
     protect_volume,
@@ -33,13 +34,13 @@ Plugin = Callable[[Draft, Surroundings], None]
 """Amends a draft, in place, or refuses it."""
 
 ALWAYS: Mapping[str, tuple[Plugin, ...]] = {
-    "persistentvolumeclaims": (admit_storage_class,),
+    "persistentvolumeclaims": (admit_storage_class, admit_growth),
     "pods": (admit_priority, admit_tolerations),
     "priorityclasses.scheduling.k8s.io": (admit_class,),
 }
 MANAGED: Mapping[str, tuple[Plugin, ...]] = {
     **ALWAYS,
-    "persistentvolumeclaims": (admit_storage_class, protect_claim),
+    "persistentvolumeclaims": (admit_storage_class, admit_growth, protect_claim),
     "persistentvolumes": (protect_volume,),
     "pods": (admit_account, admit_priority, admit_tolerations),
 }

@@ -1,12 +1,16 @@
-"""Claims get the default storage class; claims and volumes are held while they are in use."""
+"""Claims get the default class, and grow if theirs can; they and volumes are held while in use."""
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import msgspec
 
+from quintant.api.quantity import parse_quantity
 from quintant.cluster.admission.surroundings import Surroundings
 from quintant.cluster.catalog import Plain
 from quintant.cluster.drafts import Draft
+from quintant.cluster.problems import forbidden
 
 CLASSES = "storageclasses.storage.k8s.io"
 CLAIM_PROTECTION = "kubernetes.io/pvc-protection"
@@ -16,6 +20,10 @@ _DEFAULTS = (
     "storageclass.beta.kubernetes.io/is-default-class",
 )
 _NAMED = "volume.beta.kubernetes.io/storage-class"
+_RIGID = (
+    "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc "
+    "must support resize"
+)
 
 
 class _Metadata(msgspec.Struct, frozen=True, rename="camel"):
@@ -28,8 +36,9 @@ class _Metadata(msgspec.Struct, frozen=True, rename="camel"):
         return any(self.annotations.get(name) == "true" for name in _DEFAULTS)
 
 
-class _Class(msgspec.Struct, frozen=True):
+class _Class(msgspec.Struct, frozen=True, rename="camel"):
     metadata: _Metadata
+    allow_volume_expansion: bool = False
 
 
 def admit_storage_class(draft: Draft, around: Surroundings) -> None:
@@ -43,6 +52,18 @@ def admit_storage_class(draft: Draft, around: Surroundings) -> None:
     known.sort(key=lambda each: each.creation_timestamp, reverse=True)
     if known:
         claim["spec"]["storageClassName"] = known[0].name
+
+
+def admit_growth(draft: Draft, around: Surroundings) -> None:
+    """Let a bound claim grow only if its class says that its volumes can."""
+    if draft.live is None or _size(draft.obj) <= _size(draft.live):
+        return
+    if (draft.live.get("status") or {}).get("phase") != "Bound":
+        return
+    name = draft.obj["spec"].get("storageClassName") or ""
+    kind = around.read(CLASSES, name, _Class)
+    if kind is None or not kind.allow_volume_expansion:
+        raise forbidden(draft.target.kind.resource, draft.target.name, _RIGID)
 
 
 def protect_claim(draft: Draft, around: Surroundings) -> None:
@@ -64,3 +85,8 @@ def _hold(draft: Draft, finalizer: str) -> None:
 
 def _annotated(claim: Plain) -> bool:
     return _NAMED in (claim["metadata"].get("annotations") or {})
+
+
+def _size(claim: Plain) -> Decimal:
+    requests = (claim["spec"].get("resources") or {}).get("requests") or {}
+    return parse_quantity(requests.get("storage", "0"))
