@@ -271,6 +271,50 @@ async def test_142_failure_by_policy(workshop: Workshop) -> None:
     assert numbers(found) == {"failed": 1}
 
 
+FAILURES = "batch.kubernetes.io/job-index-failure-count"
+TWO: Plain = {"completionMode": "Indexed", "completions": 2, "parallelism": 2}
+
+
+async def test_142_indexes_fail_one_by_one(workshop: Workshop) -> None:
+    workshop.kubelet.let(FAILED, {INDEX: "0"})
+    await make(workshop, backoffLimitPerIndex=1, **TWO)
+    found = await until(workshop, lambda it: it["status"].get("failedIndexes") == "0")
+    assert not reasons(found)
+    pods = await workshop.all("pods")
+    marks = [
+        (each["metadata"]["labels"][INDEX], each["metadata"]["annotations"][FAILURES])
+        for each in pods
+    ]
+    assert sorted(marks) == [("0", "0"), ("0", "1"), ("1", "0")]
+    workshop.kubelet.let(ENDED, {INDEX: "1"})
+    found = await ended(workshop)
+    assert reasons(found) == dict.fromkeys(("FailureTarget", "Failed"), "FailedIndexes")
+    assert conditions(found)[1][3] == "Job has failed indexes"
+    assert numbers(found) == {"succeeded": 1, "failed": 2}
+    assert found["status"]["completedIndexes"] == "1"
+
+
+async def test_142_too_many_failed_indexes(workshop: Workshop) -> None:
+    await make(workshop, backoffLimitPerIndex=0, maxFailedIndexes=0, **TWO)
+    await running(workshop, 2)
+    found = await until(workshop, lambda it: numbers(it).get("ready") == 2)
+    assert found["status"]["failedIndexes"] == ""
+    workshop.kubelet.let(FAILED, {INDEX: "0"})
+    found = await ended(workshop)
+    assert reasons(found)["Failed"] == "MaxFailedIndexesExceeded"
+    text = "Job has exceeded the specified maximal number of failed indexes"
+    assert conditions(found)[1][3] == text
+    assert numbers(found) == {"failed": 2}
+
+
+async def test_142_a_policy_may_doom_an_index(workshop: Workshop) -> None:
+    rules = [{"action": "FailIndex", "onExitCodes": {"operator": "In", "values": [42]}}]
+    workshop.kubelet.let(Fate(code=42), {INDEX: "0"})
+    await make(workshop, backoffLimitPerIndex=5, podFailurePolicy={"rules": rules}, **TWO)
+    await until(workshop, lambda it: it["status"].get("failedIndexes") == "0")
+    assert len(await workshop.quiet("pods")) == 2
+
+
 async def test_142_failures_that_are_ignored_do_not_count(workshop: Workshop) -> None:
     rules = [{"action": "Ignore", "onExitCodes": {"operator": "In", "values": [42]}}]
     workshop.kubelet.let(Fate(code=42))

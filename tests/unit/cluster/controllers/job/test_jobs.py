@@ -318,6 +318,19 @@ async def test_deleted_pod_is_replaced_and_counts_as_failed() -> None:
         assert other["metadata"]["name"] != pod["metadata"]["name"]
 
 
+async def test_pod_that_is_going_may_have_to_fail_before_it_is_replaced() -> None:
+    async with controlled(declare) as api:
+        await make(api, podReplacementPolicy="Failed")
+        [pod] = await working(api, 1)
+        await _bind(api, pod)
+        await api.delete(f"{PODS}/{pod['metadata']['name']}")
+        await asyncio.sleep(60)
+        assert not await pods(api)
+        assert (await job(api))["status"]["terminating"] == 1
+        await end(api, pod, "Failed")
+        await working(api, 1)
+
+
 async def test_no_pod_is_counted_twice_or_forgotten_over_a_restart() -> None:
     async with controlled(declare) as api:
         await make(api, parallelism=3, completions=6)

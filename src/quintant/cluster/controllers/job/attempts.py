@@ -1,0 +1,87 @@
+"""Indexes that fail one by one: how often each has, which have for good, and who is next. Pure.
+
+With `backoffLimitPerIndex`, a pod carries the number of failures of its index before it. The last
+failed pod of an index is held until another has taken over its number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from quintant.api.batch import Job, JobSpec
+from quintant.cluster.controllers.job import backoff, indexes
+from quintant.cluster.controllers.job.policy import meaning
+from quintant.cluster.controllers.job.traits import has_failed, tracked, valid
+from quintant.cluster.controllers.pods import PodState, active
+
+FAILURES = "batch.kubernetes.io/job-index-failure-count"
+IGNORED = "batch.kubernetes.io/job-index-ignored-failure-count"
+"""The annotations of a pod that say how often its index failed before it."""
+
+
+def limited(spec: JobSpec) -> bool:
+    """Whether each index has a limit of its own."""
+    return spec.backoff_limit_per_index is not None
+
+
+def lost(job: Job, pods: Iterable[PodState]) -> frozenset[int]:
+    """The indexes that have failed for good."""
+    if not limited(job.spec):
+        return frozenset()
+    known = indexes.read(job.status.failed_indexes or "", job.spec.completions or 0)
+    found = (indexes.index_of(pod) for pod in _failed(job.spec, pods) if _final(job.spec, pod))
+    return known | {index for index in found if index is not None}
+
+
+def waiting(job: Job, pods: Iterable[PodState], settled: Iterable[int]) -> dict[int, PodState]:
+    """The last failed pod of each index that nobody has taken over, and that is not settled."""
+    if not limited(job.spec):
+        return {}
+    pods = list(pods)
+    busy = {*settled, *(indexes.index_of(pod) for pod in pods if active(pod))}
+    last: dict[int, PodState] = {}
+    for pod in sorted(
+        _failed(job.spec, pods), key=lambda pod: (_count(pod), backoff.finished(pod))
+    ):
+        index = indexes.index_of(pod)
+        if index is not None and index not in busy:
+            last[index] = pod
+    return last
+
+
+def pause(replaced: PodState | None, now: datetime) -> float:
+    """How many seconds an index has to wait for its next pod."""
+    if replaced is None:
+        return 0.0
+    return backoff.left(_count(replaced) + 1, backoff.finished(replaced), now)
+
+
+def marks(spec: JobSpec, replaced: PodState | None) -> dict[str, str]:
+    """The annotations of the next pod of an index."""
+    if not limited(spec):
+        return {}
+    failures, ignored = (_number(replaced, name) for name in (FAILURES, IGNORED))
+    if replaced is not None:
+        counts = meaning(spec, replaced).counts
+        failures, ignored = failures + counts, ignored + (not counts)
+    return {FAILURES: str(failures)} | ({IGNORED: str(ignored)} if ignored else {})
+
+
+def _failed(spec: JobSpec, pods: Iterable[PodState]) -> list[PodState]:
+    return [pod for pod in pods if tracked(pod) and valid(spec, pod) and has_failed(spec, pod)]
+
+
+def _final(spec: JobSpec, pod: PodState) -> bool:
+    told = meaning(spec, pod)
+    limit = spec.backoff_limit_per_index or 0
+    return told.dooms or (told.counts and _number(pod, FAILURES) >= limit)
+
+
+def _count(pod: PodState) -> int:
+    return _number(pod, FAILURES) + _number(pod, IGNORED)
+
+
+def _number(pod: PodState | None, annotation: str) -> int:
+    text = pod.metadata.annotations.get(annotation, "") if pod is not None else ""
+    return int(text) if text.isdecimal() else 0
