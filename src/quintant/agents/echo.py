@@ -5,7 +5,7 @@
     curl ADDRESS:8080/healthz       200, or 500 after /sicken, as /readyz after /unready
     curl ADDRESS:8080/exit?code=3   ends; /hang stops answering, /fill?mib=64 takes memory
 
-Only the standard library is loaded: it starts in a tenth of a second and takes 12 MB.
+Only the standard library is loaded: it starts in a tenth of a second.
 """
 
 from __future__ import annotations

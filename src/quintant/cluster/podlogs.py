@@ -28,6 +28,8 @@ from quintant.runtime.resource import Resource
 LOG = "log"
 """The name of the subresource."""
 NO_CONTENT = 204
+SIMULATED = "Simulated"
+"""The reason in the status of a pod that nothing stands behind (quintant.cluster.simulated)."""
 HEADERS = {"content-type": "text/plain"}
 _OPTIONS = Resource("", "v1", "PodLogOptions", "")
 _FALSE = ("false", "0")
@@ -48,9 +50,14 @@ class _Meta(msgspec.Struct):
     uid: str
 
 
+class _Status(msgspec.Struct, frozen=True):
+    reason: str = ""
+
+
 class _Pod(msgspec.Struct):
     metadata: _Meta
     spec: _Spec
+    status: _Status = _Status()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +94,22 @@ class PodLogs:
             return Reply(NO_CONTENT)
         if node not in self._store.table("nodes").entries:
             raise not_found(kind.resource, node)
-        return Output(self._opened(pod.metadata.uid, asked.name, container, options))
+        pieces = self._found(pod.metadata.uid, container, options)
+        if pieces is not None:
+            return Output(pieces)
+        simulated = pod.status.reason == SIMULATED
+        why = "simulated: it prints nothing" if simulated else "waiting to start: ContainerCreating"
+        raise bad_request(f'container "{container}" in pod "{asked.name}" is {why}')
 
-    def _opened(
-        self, uid: str, name: str, container: str, wish: Wish
-    ) -> AsyncGenerator[bytes, None]:
+    def _found(self, uid: str, container: str, wish: Wish) -> AsyncGenerator[bytes, None] | None:
+        """What the first who knows the pod has to say; None if nobody does."""
         for provider in self.providers:
             if provider.has(uid):
                 try:
                     return provider.read(uid, container, wish)
                 except Absent as error:
                     raise bad_request(str(error)) from error
-        waits = f'container "{container}" in pod "{name}" is waiting to start: ContainerCreating'
-        raise bad_request(waits)
+        return None
 
 
 def _chosen(spec: _Spec, pod: str, wanted: str) -> str:

@@ -125,6 +125,18 @@ async def test_what_makes_no_sense_is_refused(
     assert refusal["message"] == message
 
 
+async def test_a_simulated_pod_says_that_it_prints_nothing() -> None:
+    server, _ = await filled()
+    server.server.logs.providers.clear()
+    path = f"{PODS}/bound"
+    refusal = await server.get(f"{path}/log", code=400)
+    waits = 'container "main" in pod "bound" is waiting to start: ContainerCreating'
+    assert refusal["message"] == waits
+    await server.merge(f"{path}/status", {"status": {"reason": "Simulated"}})
+    refusal = await server.get(f"{path}/log", code=400)
+    assert refusal["message"] == ('container "main" in pod "bound" is simulated: it prints nothing')
+
+
 async def test_logs_are_offered_and_cannot_be_written() -> None:
     server, _ = await filled()
     offered = (await server.get("/api/v1"))["resources"]

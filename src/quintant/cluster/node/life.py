@@ -94,6 +94,8 @@ class Life:
     ready: bool = False
     unwell: Check | None = None
     """The probe that failed for good: the container has to be restarted."""
+    outdated: bool = False
+    """Whether its image is another now: it has to be restarted, whatever the policy."""
     deadline: float = math.inf
     """When a container that was asked to end is killed; in the loop's time, as are the others."""
     asked: float = math.inf
@@ -144,6 +146,11 @@ class Probed:
 
 
 @dataclass(frozen=True, slots=True)
+class Outdated:
+    """The pod names another image for it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """It is to end until then."""
 
@@ -180,7 +187,9 @@ class Nudged:
     """What it waited for may be there: it need not wait any longer."""
 
 
-Event = Started | Refused | Probed | Asked | Signalled | Killed | Ended | Renewed | Nudged
+Event = (
+    Started | Refused | Probed | Outdated | Asked | Signalled | Killed | Ended | Renewed | Nudged
+)
 
 
 def step(life: Life, event: Event, now: Moment) -> Life:
@@ -198,6 +207,8 @@ def step(life: Life, event: Event, now: Moment) -> Life:
             return replace(life, again=-math.inf)
         case Probed(), State.RUNNING | State.STOPPING:
             return _probed(life, event)
+        case Outdated(), State.RUNNING:
+            return replace(life, outdated=True)
         case Asked(), State.RUNNING | State.STOPPING:
             deadline = min(life.deadline, event.until)
             asked = min(life.asked, event.until)

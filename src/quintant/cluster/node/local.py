@@ -15,6 +15,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGKILL
+from stat import S_ISDIR
 
 from quintant.cluster.node.addresses import HOST, Addresses, reserved
 from quintant.cluster.node.agent import Agent
@@ -33,10 +34,13 @@ from quintant.cluster.storage.paths import ROOT
 from quintant.runtime.address import Address
 from quintant.runtime.client.client import Client
 from quintant.runtime.clock import Chance, Clock
+from quintant.runtime.errors import ConfigError
 from quintant.runtime.logs import get_logger
 from quintant.runtime.manager import Manager
 
 GROUPS = ("system:nodes",)
+FOLDER_MODE, OTHERS = 0o700, 0o077
+"""Pods' files hold secrets: nobody else may enter."""
 INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
 """What programs get of our environment; the rest may hold secrets of whoever started us."""
 
@@ -65,15 +69,14 @@ async def local_node(
     options: Options, api: Address, names: Names, clock: Clock, chance: Chance
 ) -> AsyncIterator[LocalNode]:
     """This machine as a node; its component is to be run within the context."""
-    folders = Path(tempfile.gettempdir()) / f"quintant-{os.getuid()}"
-    folders.mkdir(mode=0o700, exist_ok=True)
+    folders = own_folder(Path(tempfile.gettempdir()))
     for pid in reap(folders):
         log.warning("ended an orphan", pid=pid)
     async with AsyncExitStack() as stack:
         network = stack.enter_context(reserved())
         sign = f"{mark()}-{chance.id()}"
         folder = folders / f"{PREFIX}{sign}"
-        folder.mkdir(mode=0o700)
+        folder.mkdir(mode=FOLDER_MODE)
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         machine = this_machine(NODE, HOST, folder)
         group = await stack.enter_async_context(asyncio.TaskGroup())
@@ -114,3 +117,17 @@ async def local_node(
             for pid in marked(AGENT, sign):
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, SIGKILL)
+
+
+def own_folder(place: Path) -> Path:
+    """The folder of this user's agents in a place that others can write to, too."""
+    folder = place / f"quintant-{os.getuid()}"
+    folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
+    found = folder.lstat()
+    if not S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & OTHERS:
+        raise ConfigError(
+            f"cannot use {folder} for the files of pods",
+            because="it is not a folder of yours that only you may enter",
+            hint="remove it, or set TMPDIR to another place",
+        )
+    return folder

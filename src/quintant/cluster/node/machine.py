@@ -36,6 +36,8 @@ STATUS_SECONDS = 300.0
 """How often an unchanged status is written."""
 PODS = 500
 """How many pods may be given to a machine: processes are lighter than containers."""
+UNKNOWN_MEMORY = 8 * 2**30
+"""What a machine is taken to have that does not say."""
 NEEDS: Needs = (
     uses(Node, "get", "create", "patch")
     | uses(Node, "patch", sub="status")
@@ -167,7 +169,10 @@ def _well(node: Node) -> bool:
 
 
 def _memory() -> int:
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):  # not every system tells
+        return UNKNOWN_MEMORY
 
 
 def _image() -> str:

@@ -66,6 +66,8 @@ def _environments() -> Iterator[tuple[int, dict[str, str]]]:
         if pid == os.getpid():
             continue
         with suppress(OSError):
+            if entry.stat().st_uid != os.getuid():
+                continue
             raw = (entry / "environ").read_bytes().decode(errors="replace")
             pairs = (text.partition("=") for text in raw.split("\0") if text.startswith("QUINTANT"))
             yield pid, {name: value for name, _, value in pairs}

@@ -132,7 +132,7 @@ def hopeless(spec: PodSpec, lives: Mapping[str, Life]) -> bool:
 def again(container: Container, life: Life, policy: str) -> bool:
     """Whether a container that ended is started again."""
     policy = container.restart_policy or policy
-    return policy == ALWAYS or (policy != NEVER and not life.succeeded)
+    return life.outdated or policy == ALWAYS or (policy != NEVER and not life.succeeded)
 
 
 def grace_of(spec: PodSpec) -> int:
@@ -173,6 +173,9 @@ def _tended(container: Container, life: Life, spec: PodSpec, now: float) -> Iter
         yield Renew(container.name)
     elif life.state is State.WAITING and life.again <= now:
         yield Start(container.name)
+    elif life.state is State.RUNNING and life.outdated:
+        note = f"Container {container.name} definition changed, will be restarted"
+        yield Stop(container.name, now + grace_of(spec), note)
     elif life.state is State.RUNNING and life.unwell is not None:
         until = now + _probe_grace(container, life.unwell, spec)
         yield Stop(container.name, until, _ill(container, life.unwell, spec.restart_policy))

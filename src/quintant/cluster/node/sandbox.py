@@ -94,6 +94,9 @@ class Sandbox:
         for name in [name for name, seen in self._refused.items() if seen != versions]:
             del self._refused[name]
             self._step(name, events.Nudged())
+        for name, each in self.running.items():
+            if each.container.image != self.containers[name].image:
+                self._step(name, events.Outdated())
         while True:
             self._absorb()
             wanted = plan(self.pod.spec, self.lives, self.order, self.ground.now().mono)

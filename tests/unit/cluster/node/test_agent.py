@@ -14,7 +14,7 @@ import pytest_asyncio
 from quintant.cluster.node.agent import Agent
 from quintant.runtime.clock import monotonic
 from unit.cluster.api import PODS
-from unit.cluster.node.world import World, condition, container, status
+from unit.cluster.node.world import IMAGE, World, condition, container, status
 
 CONFIGS = "/api/v1/namespaces/default/configmaps"
 SECRETS = "/api/v1/namespaces/default/secrets"
@@ -363,6 +363,18 @@ async def test_an_exec_probe_runs_a_command_beside_the_container(world: World) -
     )
     pod = await world.run("a", container(readinessProbe=probe))
     assert condition(pod, "Ready")["status"] == "True"
+
+
+async def test_another_image_restarts_the_container_whatever_the_policy(world: World) -> None:
+    await world.run("a", restartPolicy="Never")
+    image = {"op": "replace", "path": "/spec/containers/0/image", "value": f"{IMAGE}:2"}
+    await world.api.patch(f"{PODS}/a", image)
+    pod = await world.pod()
+    assert world.processes.started[0].signals == [SIGTERM]
+    assert (status(pod)["image"], status(pod)["restartCount"]) == (f"{IMAGE}:2", 1)
+    assert await world.events("Killing") == ["Container main definition changed, will be restarted"]
+    world.processes.newest.end(0)
+    assert (await world.pod())["status"]["phase"] == "Succeeded"
 
 
 async def test_readiness_gates_hold_a_pod_back(world: World) -> None:

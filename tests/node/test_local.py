@@ -1,0 +1,30 @@
+"""The folder of an agent: the user's own, or none."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from quintant.cluster.node.local import own_folder
+from quintant.runtime.errors import ConfigError
+
+
+def test_the_folder_is_for_its_owner_alone(tmp_path: Path) -> None:
+    folder = own_folder(tmp_path)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert own_folder(tmp_path) == folder
+
+
+def test_a_folder_that_others_may_enter_is_refused(tmp_path: Path) -> None:
+    (tmp_path / f"quintant-{os.getuid()}").mkdir(mode=0o755)
+    with pytest.raises(ConfigError, match="only you may enter"):
+        own_folder(tmp_path)
+
+
+def test_a_link_to_elsewhere_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    (tmp_path / f"quintant-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ConfigError, match="only you may enter"):
+        own_folder(tmp_path)
