@@ -103,6 +103,15 @@ async def test_a_binding_can_be_denied(target: Target, hooks: Hooks) -> None:
     assert "nodeName" not in (await target.get(target.path("pods", "a")))["spec"]
 
 
+async def test_an_eviction_reaches_webhooks(target: Target, both: tuple[Hook, Hook]) -> None:
+    await named(target, "pods", POD)
+    body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "a"}}
+    await target.create(target.path("pods", "a", sub="eviction"), body)
+    for hook in both:
+        assert about(hook) == ("CREATE pods/eviction", "eviction", "policy/v1/Eviction")
+        assert "DELETE pods" not in hook.told()
+
+
 async def test_a_request_for_a_token_reaches_webhooks(
     target: Target, both: tuple[Hook, Hook]
 ) -> None:
