@@ -48,7 +48,7 @@ class Workshop(Target):
         self, plural: str, name: str, holds: Callable[[Plain], object], *, api: str = "v1"
     ) -> Plain:
         """The object as soon as it is as it should be; fails with the last state seen."""
-        return await self._found(self.path(plural, name, api), holds)
+        return await self.found(self.path(plural, name, api), holds)
 
     async def until_all(
         self,
@@ -60,7 +60,7 @@ class Workshop(Target):
     ) -> list[Plain]:
         """All objects of a kind in the namespace, by name, as soon as they are as they should."""
         query = {"labelSelector": labels} if labels else {}
-        listed = await self._found(
+        listed = await self.found(
             self.path(plural, api=api), lambda it: holds(it["items"]), **query
         )
         items: list[Plain] = listed["items"]
@@ -72,7 +72,10 @@ class Workshop(Target):
 
     async def until_gone(self, plural: str, name: str, *, api: str = "v1") -> None:
         """Wait until there is no such object."""
-        path = self.path(plural, name, api)
+        await self.gone(self.path(plural, name, api))
+
+    async def gone(self, path: str) -> None:
+        """Wait until there is nothing at a path."""
         await self._until(path, lambda reply: reply.status == 404)
 
     async def quiet(self, plural: str, *, api: str = "v1") -> list[Plain]:
@@ -90,7 +93,17 @@ class Workshop(Target):
         found = await self.get(self.path("events"), fieldSelector=selector)
         return sorted(found["items"], key=lambda event: int(event["metadata"]["resourceVersion"]))
 
-    async def _found(self, path: str, holds: Callable[[Plain], object], **query: Any) -> Plain:
+    async def told(self, about: str, reason: str) -> Plain:
+        """The first event about an object of that name for that reason, once there is one."""
+        selector = f"involvedObject.name={about},reason={reason}"
+        path = self.path("events")
+        listed = await self.found(path, lambda it: it["items"], fieldSelector=selector)
+        event: Plain = listed["items"][0]
+        return event
+
+    async def found(self, path: str, holds: Callable[[Plain], object], **query: Any) -> Plain:
+        """What is at a path, as soon as it is as it should be."""
+
         def found(reply: Reply) -> object:
             return reply.status == 200 and holds(decoded(reply.body))
 

@@ -174,7 +174,8 @@ class Endpoints:
         written = write_options(call, "CreateOptions", user, sent)
         sent, told = await self.admission.document(target, EVICTIONS, sent, None, written)
         asked = sent.get("deleteOptions") if isinstance(sent, dict) else None
-        options = read_options(asked or {}, call.query, user)
+        options = read_options(asked or {}, {}, user)
+        options = replace(options, dry_run=options.dry_run or written.dry_run)
         pod = replace(target, sub="")
         self.evictions.evict(pod, sent, options, timestamp(self.clock.now()))
         return _succeeded(told)

@@ -24,7 +24,12 @@ def terminate(obj: Plain, now: str) -> None:
     obj["status"] = dict(obj.get("status") or {}) | {"phase": "Terminating"}
 
 
+def _claim(obj: Plain) -> None:
+    obj["status"] = {"phase": "Pending"}
+
+
 COMPLETE: dict[str, Callable[[Plain], None]] = {
     "customresourcedefinitions": crd.complete,
     "namespaces": _namespace,
+    "persistentvolumeclaims": _claim,
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from quintant.cluster.controllers import (
+    balancers,
     claims,
     cronjob,
     daemonset,
@@ -33,6 +34,7 @@ from quintant.runtime.manager import Manager
 NAME = "kube-controller-manager"
 
 DECLARATIONS: tuple[Callable[[Manager], None], ...] = (
+    balancers.declare,
     claims.declare,
     cronjob.declare,
     daemonset.declare,

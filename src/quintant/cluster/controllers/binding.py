@@ -43,10 +43,14 @@ def class_name(claim: PersistentVolumeClaim) -> str:
     return claim.spec.storage_class_name or ""
 
 
+def waits(kind: StorageClass | None) -> bool:
+    """Whether claims of a class get a volume when a pod uses them, by the scheduler's choice."""
+    return kind is not None and kind.volume_binding_mode == WAITS
+
+
 def delayed(claim: PersistentVolumeClaim, kind: StorageClass | None) -> bool:
     """Whether a claim has to wait until a node was chosen for a pod that uses it."""
-    waits = kind is not None and kind.volume_binding_mode == WAITS
-    return waits and SELECTED_NODE not in claim.metadata.annotations
+    return waits(kind) and SELECTED_NODE not in claim.metadata.annotations
 
 
 def refers(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:

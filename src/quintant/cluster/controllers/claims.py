@@ -20,6 +20,7 @@ from quintant.cluster.controllers.binding import (
     match,
     misfit,
     refers,
+    waits,
 )
 from quintant.runtime.context import Context, EventType
 from quintant.runtime.declaration import by_index
@@ -94,11 +95,10 @@ async def _find(claim: PersistentVolumeClaim, ctx: Context[PersistentVolumeClaim
     """Bind a claim to whatever fits, or have something made that does."""
     name = class_name(claim)
     kind = await ctx.client.find(StorageClass, name) if name else None
-    late = delayed(claim, kind)
-    volume = match(claim, await ctx.client.list(PersistentVolume), reserved=late)
+    volume = match(claim, await ctx.client.list(PersistentVolume), reserved=waits(kind))
     if volume is not None:
         await _bind(claim, volume, ctx)
-    elif late:
+    elif delayed(claim, kind):
         text = "waiting for first consumer to be created before binding"
         await _wait(claim, ctx, "Normal", "WaitForFirstConsumer", text)
     elif not name:

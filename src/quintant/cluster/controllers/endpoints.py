@@ -6,8 +6,8 @@ because Endpoints that a user made for a service without a selector go the same 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from quintant.api.core import (
     EndpointAddress,
@@ -28,6 +28,7 @@ from quintant.cluster.controllers.backends import (
     managed,
     selector_values,
 )
+from quintant.cluster.controllers.endings import unless_ending
 from quintant.cluster.controllers.pods import PodState
 from quintant.runtime import when
 from quintant.runtime.context import Context, KeyContext
@@ -67,7 +68,8 @@ async def reconcile(service: Service, ctx: Context[Service]) -> None:
     if not managed(service):
         return
     found = backends(service, await ctx.client.list(PodState, service.metadata.namespace))
-    await ctx.apply(endpoints(service, found))
+    with unless_ending():
+        await ctx.apply(endpoints(service, found))
 
 
 async def clean(request: Request, ctx: KeyContext) -> None:
@@ -85,7 +87,9 @@ def endpoints(service: Service, found: Iterable[Backend]) -> Endpoints:
     able = [
         each
         for each in found
-        if (early or not each.terminating) and (each.ports or headless(service))
+        if (early or not each.terminating)
+        and (each.ports or headless(service))
+        and each.address(service.spec.ip_families[0])
     ]
     listed = sorted(able, key=lambda each: not (early or each.serving))
     kept = list(islice(listed, MOST))
@@ -98,23 +102,28 @@ def _ours(obj: Endpoints) -> bool:
     return obj.metadata.labels.get(MANAGER_LABEL) == NAME
 
 
-def _subsets(service: Service, found: Iterable[Backend]) -> Iterator[EndpointSubset]:
-    """Backends grouped by their ports."""
-    groups: dict[tuple[Port, ...], list[Backend]] = {}
-    for backend in found:
-        groups.setdefault(tuple(sorted(backend.ports)), []).append(backend)
+def _subsets(service: Service, found: Sequence[Backend]) -> Iterator[EndpointSubset]:
+    """Backends by port: ports of the same backends share a subset."""
+    alike: dict[tuple[int, ...], list[Port]] = {}
+    for port in sorted({port for backend in found for port in backend.ports}):
+        members = tuple(at for at, each in enumerate(found) if port in each.ports)
+        alike.setdefault(members, []).append(port)
+    if found and not alike:
+        alike[tuple(range(len(found)))] = []
+    for places, ports in alike.items():
+        yield _subset(service, [found[at] for at in places], ports)
+
+
+def _subset(service: Service, members: Iterable[Backend], ports: Iterable[Port]) -> EndpointSubset:
     early, family = service.spec.publish_not_ready_addresses, service.spec.ip_families[0]
-    for ports, members in sorted(groups.items()):
-        split: dict[bool, list[EndpointAddress]] = {True: [], False: []}
-        for each in members:
-            if address := each.address(family):
-                split[early or each.serving].append(_address(each, address))
-        if any(chain(*split.values())):
-            yield EndpointSubset(
-                addresses=tuple(split[True]),
-                not_ready_addresses=tuple(split[False]),
-                ports=tuple(map(_port, ports)),
-            )
+    split: dict[bool, list[EndpointAddress]] = {True: [], False: []}
+    for each in members:
+        split[early or each.serving].append(_address(each, each.address(family)))
+    return EndpointSubset(
+        addresses=tuple(split[True]),
+        not_ready_addresses=tuple(split[False]),
+        ports=tuple(map(_port, ports)),
+    )
 
 
 def _address(backend: Backend, address: str) -> EndpointAddress:

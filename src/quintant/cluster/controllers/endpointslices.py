@@ -16,6 +16,7 @@ from quintant.cluster.controllers.backends import (
     managed,
     selector_values,
 )
+from quintant.cluster.controllers.endings import unless_ending
 from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.controllers.pods import PodState
 from quintant.cluster.controllers.slices import MANAGER, MANAGER_LABEL, lost, plan
@@ -56,7 +57,8 @@ async def reconcile(service: Service, ctx: Context[Service]) -> Result | None:
     planned = plan(service, [each for each in found if each not in missing], nodes, existing)
     for made in planned.write:
         name = made.metadata.name or generated(made.metadata.generate_name, ctx.chance)
-        await ctx.apply(replace(made, metadata=replace(made.metadata, name=name)))
+        with unless_ending():
+            await ctx.apply(replace(made, metadata=replace(made.metadata, name=name)))
     for old in planned.delete:
         await client.delete(old)
     if not missing:

@@ -10,12 +10,15 @@ from quintant.api.core import (
     ObjectReference,
     PersistentVolume,
     PersistentVolumeClaim,
+    Resources,
     Volume,
 )
 from quintant.api.events import Event
 from quintant.api.meta import LabelSelector
+from quintant.api.quantity import Quantity
 from quintant.cluster.controllers import claims, protection, volumes
 from quintant.cluster.controllers.claims import DEFAULT_CLASS
+from quintant.runtime.errors import Forbidden
 from quintant.runtime.manager import Manager
 from quintant.runtime.object import replace
 from quintant.testing import InProcessCluster
@@ -47,15 +50,6 @@ async def told(cluster: InProcessCluster, name: str = "data") -> list[str]:
     await cluster.advance(1)
     events = await cluster.client.list(Event)
     return [event.reason for event in events if event.regarding.name == name]
-
-
-async def annotated(
-    cluster: InProcessCluster, made: PersistentVolumeClaim, **annotations: str
-) -> PersistentVolumeClaim:
-    found = await cluster.get(PersistentVolumeClaim, made.metadata.name)
-    keys = {key.replace("__", "/").replace("_", "-"): text for key, text in annotations.items()}
-    meta = replace(found.metadata, annotations={**found.metadata.annotations, **keys})
-    return await cluster.client.patch(replace(found, metadata=meta), since=found)
 
 
 async def test_claim_gets_the_smallest_volume_that_fits(cluster: InProcessCluster) -> None:
@@ -148,9 +142,13 @@ async def test_claim_of_a_taken_volume_says_so(cluster: InProcessCluster) -> Non
 async def test_claim_waits_for_its_first_consumer(cluster: InProcessCluster) -> None:
     await cluster.create(storage_class("late", waits=True))
     await cluster.create(volume(storage_class_name="late"))
-    made = await cluster.create(claim(kind="late"))
+    await cluster.create(claim(kind="late"))
     assert await told(cluster) == ["WaitForFirstConsumer"]
-    await annotated(cluster, made, volume_kubernetes_io__selected_node="n")
+    found = await cluster.get(PersistentVolumeClaim, "data")
+    chosen = {"volume.kubernetes.io/selected-node": "n"}
+    meta = replace(found.metadata, annotations=chosen)
+    await cluster.client.patch(replace(found, metadata=meta), since=found)
+    assert "ExternalProvisioning" in await told(cluster)
     assert (await cluster.get(PersistentVolumeClaim, "data")).status.phase == "Pending"
 
 
@@ -255,3 +253,18 @@ async def test_bound_volume_stays_until_its_claim_is_gone(cluster: InProcessClus
 
 def _mount(name: str) -> Volume:
     return Volume(name="v", persistent_volume_claim=ClaimVolume(claim_name=name))
+
+
+@pytest.mark.parametrize("grows", [True, False])
+async def test_bound_claim_grows_if_its_class_can(cluster: InProcessCluster, grows: bool) -> None:
+    await cluster.create(storage_class("fast", allow_volume_expansion=grows))
+    await cluster.create(volume(storage_class_name="fast"))
+    await cluster.create(claim(kind="fast"))
+    found = await bound(cluster)
+    larger = Resources(requests={"storage": Quantity("2Gi")})
+    wanted = replace(found, spec=replace(found.spec, resources=larger))
+    if grows:
+        await cluster.client.patch(wanted, since=found)
+    else:
+        with pytest.raises(Forbidden, match="must support resize"):
+            await cluster.client.patch(wanted, since=found)

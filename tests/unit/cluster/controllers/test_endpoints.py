@@ -10,8 +10,10 @@ from quintant.api.core import (
     EndpointPort,
     Endpoints,
     EndpointSubset,
+    Namespace,
     ServicePort,
 )
+from quintant.api.meta import ObjectMeta
 from quintant.cluster.controllers import endpoints
 from quintant.cluster.controllers.backends import backends
 from quintant.cluster.controllers.endpoints import CAPACITY_ANNOTATION, MOST
@@ -112,3 +114,17 @@ def test_endpoints_have_a_limit_and_say_so() -> None:
     ((ready, others, _),) = shown(made)
     assert (len(ready), len(others)) == (MOST, 0)
     assert made.metadata.annotations == {CAPACITY_ANNOTATION: "truncated"}
+
+
+async def test_namespace_that_is_about_to_go_needs_no_endpoints(cluster: InProcessCluster) -> None:
+    room = await cluster.create(Namespace(metadata=ObjectMeta(name="room")))
+    hold = service("hold")
+    meta = replace(hold.metadata, namespace="room", finalizers=("example.com/hold",))
+    await cluster.create(replace(hold, metadata=meta))
+    await cluster.eventually(Endpoints, "hold", "room")
+    await cluster.client.delete(room)
+    left = await cluster.client.find(Endpoints, "hold", "room")
+    if left is not None:
+        await cluster.client.delete(left)
+    await cluster.advance(5)
+    assert await cluster.client.find(Endpoints, "hold", "room") is None

@@ -1,0 +1,33 @@
+"""Services of type LoadBalancer get an address of this machine: their own.
+
+A real cluster leaves this to its cloud. Here the address of the service can be dialled anyway, so
+that is what the status says. Services with a class of their own are somebody else's to serve.
+"""
+
+from __future__ import annotations
+
+from quintant.api.core import Ingress, LoadBalancer, Service, ServiceStatus
+from quintant.runtime.context import Context
+from quintant.runtime.manager import Manager
+
+NAME = "service-lb-controller"
+TYPE = "LoadBalancer"
+
+
+def declare(manager: Manager) -> None:
+    """Add the controller of load balancers."""
+    manager.controls(Service, name=NAME).reconcile(reconcile)
+
+
+async def reconcile(service: Service, ctx: Context[Service]) -> None:
+    """Make a service's status say where it is reached from outside, if anywhere."""
+    if service.spec.load_balancer_class is None:
+        await ctx.client.set_status(service, status(service))
+
+
+def status(service: Service) -> ServiceStatus:
+    """What a service should tell of its load balancer."""
+    spec = service.spec
+    if spec.type != TYPE or not spec.cluster_ip:
+        return ServiceStatus()
+    return ServiceStatus(load_balancer=LoadBalancer(ingress=(Ingress(ip=spec.cluster_ip),)))

@@ -1,0 +1,44 @@
+"""A service that wants to be reached from outside says where it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from quintant.api.core import Service
+from quintant.cluster.controllers import balancers
+from quintant.runtime.manager import Manager
+from quintant.runtime.object import replace
+from quintant.testing import InProcessCluster
+from unit.cluster.controllers.services import service
+
+
+@pytest.fixture(autouse=True)
+async def _controller(cluster: InProcessCluster) -> None:
+    manager = Manager("kube-controller-manager")
+    balancers.declare(manager)
+    await cluster.run(manager)
+
+
+def addresses(found: Service) -> list[str]:
+    return [each.ip for each in found.status.load_balancer.ingress]
+
+
+async def test_load_balancer_has_the_address_of_its_service(cluster: InProcessCluster) -> None:
+    made = await cluster.create(service(type="LoadBalancer"))
+    found = await cluster.eventually(Service, "web", until=lambda it: bool(addresses(it)))
+    assert addresses(found) == [made.spec.cluster_ip]
+
+
+async def test_address_goes_with_the_type(cluster: InProcessCluster) -> None:
+    await cluster.create(service(type="LoadBalancer"))
+    found = await cluster.eventually(Service, "web", until=lambda it: bool(addresses(it)))
+    await cluster.client.patch(
+        replace(found, spec=replace(found.spec, type="ClusterIP")), since=found
+    )
+    await cluster.eventually(Service, "web", until=lambda it: not addresses(it))
+
+
+async def test_classes_of_others_are_left_to_them(cluster: InProcessCluster) -> None:
+    await cluster.create(service(type="LoadBalancer", load_balancer_class="example.com/own"))
+    await cluster.advance(5)
+    assert addresses(await cluster.get(Service, "web")) == []
