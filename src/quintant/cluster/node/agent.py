@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import AsyncGenerator, Iterable, Iterator
-from datetime import timedelta
 from signal import SIGKILL, SIGTERM
 from typing import Any
 
@@ -32,14 +31,14 @@ from quintant.cluster.node.ground import Ground
 from quintant.cluster.node.incarnation import Note
 from quintant.cluster.node.logs import Absent, Wish
 from quintant.cluster.node.mounting import Mounting
-from quintant.cluster.node.plan import Order, Plan, Stage, grace_of
+from quintant.cluster.node.orders import deadline, forced, ordered
+from quintant.cluster.node.plan import Plan, Stage
 from quintant.cluster.node.reading import read as read_journal
 from quintant.cluster.node.references import Name, names
 from quintant.cluster.node.references import read as read_references
 from quintant.cluster.node.sandbox import Sandbox
 from quintant.cluster.node.status import state_of, status_of
 from quintant.cluster.node.volumes import Unmountable
-from quintant.runtime.clock import parse_timestamp
 from quintant.runtime.context import KeyContext
 from quintant.runtime.manager import Manager
 from quintant.runtime.object import Object, Request
@@ -52,12 +51,9 @@ WORKERS = 8
 """Pods worked on at once: starting a process takes milliseconds."""
 RETRY_SECONDS = 2.0
 """How soon a volume that could not be set up is tried again; changes come sooner."""
-FORCED_SECONDS = 2.0
-"""What the programs of a pod get that is gone from the API already."""
 GOODBYE_SECONDS = 3.0
 """What programs have to end in when the whole node does."""
 FINISHED = ("Succeeded", "Failed")
-OVERDUE = "Pod was active on the node longer than the specified deadline"
 
 
 class Place:
@@ -70,8 +66,6 @@ class Place:
         self.mounted = False
         """Whether all volumes were there once: containers may start."""
         self.complaint = ""
-        self.grace = math.inf
-        """The shortest grace that a deletion asked for."""
 
 
 class Agent:
@@ -186,7 +180,8 @@ class Agent:
             return math.inf
         if sandbox.order is not None:
             return plan.wake
-        return min(plan.wake, place.mounting.due, self._deadline(place))
+        now = self.ground.now()
+        return min(plan.wake, place.mounting.due, deadline(pod, sandbox.since, now))
 
     async def _report(self, place: Place, ctx: KeyContext) -> None:
         sandbox = place.sandbox
@@ -200,10 +195,7 @@ class Agent:
     async def _dismiss(self, place: Place) -> float:
         """End a pod that the API knows no more; when to look again."""
         sandbox = place.sandbox
-        now = self.ground.now().mono
-        until = now + min(FORCED_SECONDS, grace_of(sandbox.pod.spec))
-        if sandbox.order is None or sandbox.order.until > until:
-            sandbox.order = Order(until)
+        sandbox.order = forced(sandbox.pod, sandbox.order, self.ground.now())
         plan: Plan = await sandbox.advance(Sources(self.ground.api), None)
         if plan.stage is not Stage.OVER:
             return plan.wake
@@ -213,28 +205,13 @@ class Agent:
 
     def _command(self, place: Place) -> None:
         """Order a pod to end that is being deleted, or whose time is up."""
-        sandbox, meta, now = place.sandbox, place.sandbox.pod.metadata, self.ground.now().mono
-        if meta.deletion_timestamp is not None:
-            grace = meta.deletion_grace_period_seconds
-            wanted = grace_of(sandbox.pod.spec) if grace is None else grace
-            if wanted < place.grace:
-                place.grace = wanted
-                old = sandbox.order or Order(math.inf)
-                sandbox.order = Order(min(old.until, now + wanted), old.reason, old.message)
-        elif sandbox.order is None and not sandbox.finished and self._deadline(place) <= now:
-            until = now + grace_of(sandbox.pod.spec)
-            sandbox.order = Order(until, "DeadlineExceeded", OVERDUE)
-            sandbox.note("Normal", "DeadlineExceeded", OVERDUE)
-
-    def _deadline(self, place: Place) -> float:
-        """When the pod's active time is up."""
-        pod, now = place.sandbox.pod, self.ground.now()
-        limit = pod.spec.active_deadline_seconds
-        if limit is None:
-            return math.inf
-        told = pod.status.start_time
-        began = parse_timestamp(told) if told else place.sandbox.since
-        return now.mono + (began + timedelta(seconds=limit) - now.wall).total_seconds()
+        sandbox, now = place.sandbox, self.ground.now()
+        if sandbox.finished:
+            return
+        before = sandbox.order
+        sandbox.order = ordered(sandbox.pod, before, sandbox.since, now)
+        if before is None and sandbox.order is not None and sandbox.order.reason:
+            sandbox.note("Normal", sandbox.order.reason, sandbox.order.message)
 
     def _complain(self, place: Place, text: str) -> None:
         if place.complaint != text:

@@ -14,11 +14,11 @@ from signal import SIGKILL, SIGTERM
 from typing import Literal
 
 from quintant.cluster.node.effects import Process
+from quintant.cluster.node.events import Ended, Signalled
 from quintant.cluster.node.ground import Ground
 from quintant.cluster.node.hooks import Beside
 from quintant.cluster.node.journal import Journal
 from quintant.cluster.node.launching import Berth, launch
-from quintant.cluster.node.life import Ended, Signalled
 from quintant.cluster.node.mounts import inside, link
 from quintant.cluster.node.probing import Finding, Inquiry, watch
 from quintant.cluster.node.volumes import Unmountable

@@ -10,8 +10,8 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGKILL
@@ -22,7 +22,7 @@ from quintant.cluster.node.agent import Agent
 from quintant.cluster.node.ground import NODE, Ground, Policy
 from quintant.cluster.node.images import Images
 from quintant.cluster.node.logs import Logs
-from quintant.cluster.node.machine import NEEDS, Heartbeat, this_machine
+from quintant.cluster.node.machine import NEEDS, Heartbeat, Machine, this_machine
 from quintant.cluster.node.options import Options
 from quintant.cluster.node.orphans import AGENT, PREFIX, mark, marked, reap
 from quintant.cluster.node.prober import NetworkProber
@@ -69,17 +69,13 @@ async def local_node(
     options: Options, api: Address, names: Names, clock: Clock, chance: Chance
 ) -> AsyncIterator[LocalNode]:
     """This machine as a node; its component is to be run within the context."""
-    folders = own_folder(Path(tempfile.gettempdir()))
+    folders, sign = own_folder(Path(tempfile.gettempdir())), f"{mark()}-{chance.id()}"
     for pid in reap(folders):
         log.warning("ended an orphan", pid=pid)
     async with AsyncExitStack() as stack:
         network = stack.enter_context(reserved())
-        sign = f"{mark()}-{chance.id()}"
-        folder = folders / f"{PREFIX}{sign}"
-        folder.mkdir(mode=FOLDER_MODE)
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        folder = stack.enter_context(_folder(folders / f"{PREFIX}{sign}"))
         machine = this_machine(NODE, HOST, folder)
-        group = await stack.enter_async_context(asyncio.TaskGroup())
         ground = Ground(
             folder,
             options.storage or folder / ROOT,
@@ -96,27 +92,56 @@ async def local_node(
             machine.capacity,
             names=names,
         )
+        agent = await stack.enter_async_context(_working(ground))
+        sampler = await stack.enter_async_context(_measuring(agent))
+        component = _component(agent, machine)
+        yield LocalNode(component, agent, sampler, ground.images, ground.addresses, ground.storage)
+
+
+@contextmanager
+def _folder(path: Path) -> Iterator[Path]:
+    path.mkdir(mode=FOLDER_MODE)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+@asynccontextmanager
+async def _working(ground: Ground) -> AsyncIterator[Agent]:
+    """An agent that leaves nothing behind."""
+    async with asyncio.TaskGroup() as group:
         agent = Agent(ground, group)
-        sampler = Sampler(agent.sandboxes, ground.now)
-        sampling = group.create_task(sampler.run())
-        manager = Manager(f"node:{NODE}")
-        agent.declare(manager)
-
-        async def beat(client: Client) -> None:
-            await Heartbeat(machine, clock, client).run()
-
-        manager.add(beat)
-        component = Component(manager, GROUPS, NEEDS)
         try:
-            yield LocalNode(
-                component, agent, sampler, ground.images, ground.addresses, ground.storage
-            )
+            yield agent
         finally:
-            sampling.cancel()
             await agent.close()
-            for pid in marked(AGENT, sign):
+            for pid in marked(AGENT, ground.mark):
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, SIGKILL)
+
+
+@asynccontextmanager
+async def _measuring(agent: Agent) -> AsyncIterator[Sampler]:
+    sampler = Sampler(agent.sandboxes, agent.ground.now)
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(sampler.run())
+        try:
+            yield sampler
+        finally:
+            task.cancel()
+
+
+def _component(agent: Agent, machine: Machine) -> Component:
+    """Who the agent is to the API server, and all that it does there."""
+
+    async def beat(client: Client) -> None:
+        await Heartbeat(machine, agent.ground.clock, client).run()
+
+    manager = Manager(f"node:{agent.ground.name}")
+    agent.declare(manager)
+    manager.add(beat)
+    return Component(manager, GROUPS, NEEDS)
 
 
 def own_folder(place: Path) -> Path:

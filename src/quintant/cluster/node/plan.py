@@ -16,7 +16,8 @@ from enum import Enum, auto
 
 from quintant.api.container import Container
 from quintant.api.pod import PodSpec
-from quintant.cluster.node.life import Check, Life, State
+from quintant.cluster.node.events import Check
+from quintant.cluster.node.life import Life, State
 
 ALWAYS, ON_FAILURE, NEVER = "Always", "OnFailure", "Never"
 DEFAULT_GRACE = 30
@@ -42,6 +43,8 @@ class Order:
 
     until: float
     """When whatever still runs is killed, in the loop's time."""
+    grace: float = 0.0
+    """How long that was from when it was ordered: only a shorter one changes it."""
     reason: str = ""
     message: str = ""
     """What the pod's status says about it; empty for a deletion."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from quintant.api.container import Container, Exec, Probe
 from quintant.api.quantity import IntOrString
 from quintant.cluster.node.effects import Outcome, Prober
-from quintant.cluster.node.life import Check
+from quintant.cluster.node.events import Check
 from quintant.runtime.clock import monotonic
 
 PERIOD_SECONDS = 10

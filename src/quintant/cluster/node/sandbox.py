@@ -16,9 +16,10 @@ from typing import Literal
 
 from quintant.api.container import Container
 from quintant.api.pod import Pod
-from quintant.cluster.node import life as events
+from quintant.cluster.node import events
 from quintant.cluster.node.effects import Missing, Unstartable
 from quintant.cluster.node.env import Sources, Unconfigured
+from quintant.cluster.node.events import Check
 from quintant.cluster.node.fields import Self
 from quintant.cluster.node.ground import Ground
 from quintant.cluster.node.history import lives_of
@@ -26,7 +27,7 @@ from quintant.cluster.node.hooks import Beside
 from quintant.cluster.node.incarnation import Happening, Incarnation, Note, begin
 from quintant.cluster.node.journal import KEPT, Journal
 from quintant.cluster.node.launching import berth
-from quintant.cluster.node.life import Check, State, step
+from quintant.cluster.node.life import State, step
 from quintant.cluster.node.plan import Action, Kill, Order, Plan, Renew, Start, Stop, plan
 from quintant.cluster.node.probing import Finding
 from quintant.cluster.node.status import View, full_name

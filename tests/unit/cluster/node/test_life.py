@@ -8,24 +8,21 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.node.life import (
-    LAST_SECONDS,
+from quintant.cluster.node.events import (
     Asked,
     Check,
     Ended,
     Event,
     Killed,
-    Life,
-    Moment,
     Nudged,
+    Outdated,
     Probed,
     Refused,
     Renewed,
     Signalled,
     Started,
-    State,
-    step,
 )
+from quintant.cluster.node.life import LAST_SECONDS, Life, Moment, State, step
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -110,6 +107,7 @@ EVENTS = st.one_of(
     st.builds(Probed, st.sampled_from(Check), st.booleans(), st.booleans()),
     st.builds(Asked, st.floats(0, 100)),
     st.just(Signalled()),
+    st.just(Outdated()),
     st.just(Killed()),
     st.builds(Ended, st.integers(-15, 255)),
     st.just(Renewed()),

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from quintant.api.container import Container
 from quintant.api.pod import PodSpec
-from quintant.cluster.node.life import Check, Ending, Life, State
+from quintant.cluster.node.events import Check
+from quintant.cluster.node.life import Ending, Life, State
 from quintant.cluster.node.plan import Kill, Order, Renew, Stage, Start, Stop, plan
 
 MAIN, OTHER = Container(name="main"), Container(name="other")
