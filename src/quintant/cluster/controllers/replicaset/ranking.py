@@ -60,7 +60,7 @@ def _order(now: datetime) -> Callable[[_Rank, _Rank], int]:
             return -1 if one.restarts < other.restarts else 1
         if one.created != other.created:
             return _younger(one, other, (one.created, other.created), now)
-        return 0
+        return _by_chance(one, other)
 
     return order
 
@@ -71,6 +71,11 @@ def _younger(
     mine, others = (_magnitude(time, now) for time in times)
     if mine != others:
         return -1 if mine < others else 1
+    return _by_chance(one, other)
+
+
+def _by_chance(one: _Rank, other: _Rank) -> int:
+    """Nothing tells two pods apart but their uids, which are random, and stay the same."""
     return -1 if one.pod.metadata.uid < other.pod.metadata.uid else 1
 
 

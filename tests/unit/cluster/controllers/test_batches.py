@@ -1,0 +1,63 @@
+"""Promises of quintant.cluster.controllers.batches."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from quintant.cluster.controllers.batches import slow_start, together
+from quintant.runtime.errors import ApiError, Forbidden, Status
+
+REFUSAL = Forbidden(Status(code=403, message="no"))
+
+
+class Desk:
+    """Serves so many, refuses those after, and remembers how many came at once."""
+
+    def __init__(self, served: int = 1_000) -> None:
+        self.served, self.came = served, 0
+        self.batches: list[int] = []
+        self._now = 0
+
+    async def serve(self) -> ApiError | None:
+        self.came, self._now = self.came + 1, self._now + 1
+        mine = self.came
+        await asyncio.sleep(1)
+        if self._now:
+            self.batches.append(self._now)
+            self._now = 0
+        return REFUSAL if mine > self.served else None
+
+
+async def test_batches_double() -> None:
+    desk = Desk()
+    assert await slow_start(12, desk.serve) is None
+    assert desk.batches == [1, 2, 4, 5]
+
+
+async def test_refusal_ends_the_row() -> None:
+    desk = Desk(served=2)
+    assert await slow_start(500, desk.serve) is REFUSAL
+    assert desk.batches == [1, 2]
+
+
+async def test_nothing_is_done_no_times() -> None:
+    desk = Desk()
+    assert await slow_start(0, desk.serve) is None
+    assert await together([]) is None
+    assert desk.came == 0
+
+
+async def test_all_are_done_even_if_one_is_refused() -> None:
+    desk = Desk(served=1)
+    assert await together([desk.serve] * 3) is REFUSAL
+    assert desk.batches == [3]
+
+
+async def test_failure_that_is_no_refusal_is_raised() -> None:
+    async def broken() -> ApiError | None:
+        raise RuntimeError("broken")
+
+    with pytest.RaisesGroup(RuntimeError):
+        await together([broken])
