@@ -33,6 +33,8 @@ def settle_service(service: Plain, live: Plain | None, others: Others) -> None:
     if before:
         _drop(spec, before)
         _carry(spec, before)
+        if before["type"] != spec["type"] != "LoadBalancer":
+            service["status"] = {**(service.get("status") or {}), "loadBalancer": {}}
     if spec["type"] == "ExternalName":
         return
     metadata = service["metadata"]

@@ -11,6 +11,8 @@ from quintant.cluster import crd
 from quintant.cluster.catalog import Plain
 
 NAMESPACE_FINALIZER = "kubernetes"
+_SOURCE = ("apiGroup", "kind", "name")
+"""What the older of a claim's two sources has."""
 
 
 def _namespace(obj: Plain) -> None:
@@ -26,6 +28,12 @@ def terminate(obj: Plain, now: str) -> None:
 
 def _claim(obj: Plain) -> None:
     obj["status"] = {"phase": "Pending"}
+    spec = obj.setdefault("spec", {})
+    old, new = spec.get("dataSource"), spec.get("dataSourceRef")
+    if old and not new:
+        spec["dataSourceRef"] = dict(old)
+    elif new and not old and not new.get("namespace"):
+        spec["dataSource"] = {name: new[name] for name in _SOURCE if name in new}
 
 
 COMPLETE: dict[str, Callable[[Plain], None]] = {

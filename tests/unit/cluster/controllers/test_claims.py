@@ -6,6 +6,8 @@ import pytest
 
 from quintant.api.core import (
     ClaimVolume,
+    DataSource,
+    DataSourceRef,
     HostPath,
     ObjectReference,
     PersistentVolume,
@@ -268,3 +270,12 @@ async def test_bound_claim_grows_if_its_class_can(cluster: InProcessCluster, gro
     else:
         with pytest.raises(Forbidden, match="must support resize"):
             await cluster.client.patch(wanted, since=found)
+
+
+async def test_source_of_a_claim_is_told_in_both_ways(cluster: InProcessCluster) -> None:
+    group = "snapshot.storage.k8s.io"
+    old = DataSource(kind="VolumeSnapshot", name="s", api_group=group)
+    new = DataSourceRef(kind="VolumeSnapshot", name="s", api_group=group)
+    for at, given in enumerate(({"data_source": old}, {"data_source_ref": new})):
+        made = await cluster.create(claim(f"c{at}", **given))
+        assert (made.spec.data_source, made.spec.data_source_ref) == (old, new)
