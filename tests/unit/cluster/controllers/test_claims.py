@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from quintant.api.core import (
@@ -276,6 +278,7 @@ async def test_source_of_a_claim_is_told_in_both_ways(cluster: InProcessCluster)
     group = "snapshot.storage.k8s.io"
     old = DataSource(kind="VolumeSnapshot", name="s", api_group=group)
     new = DataSourceRef(kind="VolumeSnapshot", name="s", api_group=group)
-    for at, given in enumerate(({"data_source": old}, {"data_source_ref": new})):
-        made = await cluster.create(claim(f"c{at}", **given))
+    given: list[dict[str, Any]] = [{"data_source": old}, {"data_source_ref": new}]
+    for at, spec in enumerate(given):
+        made = await cluster.create(claim(f"c{at}", **spec))
         assert (made.spec.data_source, made.spec.data_source_ref) == (old, new)
