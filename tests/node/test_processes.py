@@ -12,7 +12,8 @@ from node.house import vanished
 from quintant.cluster.node.effects import Launch, Missing, Unstartable
 from quintant.cluster.node.hooks import Collector
 from quintant.cluster.node.orphans import CONTAINER
-from quintant.cluster.node.processes import LocalProcesses
+from quintant.cluster.node.processes import BURST_BYTES, PAUSE_SECONDS, LocalProcesses
+from quintant.runtime.clock import monotonic
 
 pytestmark = pytest.mark.loops
 
@@ -60,6 +61,28 @@ async def test_who_outlives_the_program_is_ended_and_does_not_hold_its_output(
     process = await LocalProcesses().start(python(code, tmp_path), output)
     assert await process.ended() == 0
     await vanished(int(output.text))
+
+
+class Counter:
+    """Counts what is printed."""
+
+    def __init__(self) -> None:
+        self.size = 0
+
+    def write(self, stream: str, data: bytes) -> None:
+        self.size += len(data)
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+async def test_nothing_of_a_flood_is_lost_and_the_loop_is_not_drowned_in_it(tmp_path: Path) -> None:
+    size, output = 3 * BURST_BYTES + 17, Counter()
+    code = f"import sys; sys.stdout.write('x' * {size})"
+    began = monotonic()
+    assert await (await LocalProcesses().start(python(code, tmp_path), output)).ended() == 0
+    assert output.size == size
+    assert monotonic() - began > 2 * PAUSE_SECONDS, "it had to wait for the others"
 
 
 async def test_what_cannot_be_run_says_why(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ newest two incarnations are kept, for `kubectl logs --previous`.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -19,6 +20,8 @@ FILE_BYTES = 5 * 1024 * 1024
 """A file that grows beyond is set aside; two of them are kept, ten mebibytes as a kubelet keeps."""
 LINE_BYTES = 16 * 1024
 """A line is written in pieces of so many bytes, as container runtimes do."""
+READ_BYTES = 256 * 1024
+"""What is read of a file at once."""
 KEPT = 2
 """Incarnations whose output is kept."""
 
@@ -86,11 +89,20 @@ class Journal:
 
     def tail(self, lines: int, size: int) -> bytes:
         """The end of the output, at most so many lines and bytes."""
+        last: deque[bytes] = deque(maxlen=lines)
         with closing(Cursor(self)) as cursor:
-            return b"".join(line.text for line in cursor.read()[-lines:])[-size:]
+            while found := cursor.read():
+                last.extend(line.text for line in found)
+        return b"".join(last)[-size:]
 
     def _put(self, stream: str, whole: list[bytes]) -> None:
-        if whole:
+        if not whole:
+            return
+        # A program may print a hundred thousand lines at once: nothing is done for each.
+        head = self._head(stream, b"F")
+        if max(map(len, whole)) <= LINE_BYTES:
+            self._append(head + (b"\n" + head).join(whole) + b"\n")
+        else:
             self._append(b"".join(self._records(stream, line) for line in whole))
 
     def _records(self, stream: str, line: bytes) -> bytes:
@@ -99,8 +111,11 @@ class Journal:
         return b"".join(map(self._record, [stream] * len(pieces), marks, pieces))
 
     def _record(self, stream: str, mark: bytes, text: bytes) -> bytes:
+        return self._head(stream, mark) + text + b"\n"
+
+    def _head(self, stream: str, mark: bytes) -> bytes:
         when = micro_timestamp(self._clock.now()).encode()
-        return b"%b %b %b %b\n" % (when, stream.encode(), mark, text)
+        return b"%b %b %b " % (when, stream.encode(), mark)
 
     def _append(self, data: bytes) -> None:
         # A full disk costs lines, not the pod that prints them.
@@ -122,7 +137,10 @@ class Journal:
 
 
 class Cursor:
-    """A place in a journal: `read` gives what came since, from the oldest that is kept."""
+    """A place in a journal: `read` gives what came since, from the oldest that is kept.
+
+    It gives no more at a time than is read in a few milliseconds; nothing means that this is all.
+    """
 
     def __init__(self, journal: Journal) -> None:
         self._journal, self._turned = journal, journal.turned
@@ -130,16 +148,16 @@ class Cursor:
         self._files = [path.open("rb") for path in paths if path.exists()]
 
     def read(self) -> list[Line]:
-        """Every line since the last call."""
+        """The next lines, as far as there are any."""
         if self._turned != self._journal.turned:
             # The file we have open was set aside, perhaps more than once: it still can be read.
             self._turned = self._journal.turned
             self._files.append(self._journal.path.open("rb"))
-        found = [parse(record) for file in self._files for record in file.readlines()]
-        for file in self._files[:-1]:
-            file.close()
-        del self._files[:-1]
-        return found
+        while True:
+            found = [parse(record) for record in self._files[0].readlines(READ_BYTES)]
+            if found or len(self._files) == 1:
+                return found
+            self._files.pop(0).close()
 
     def close(self) -> None:
         """Let go of the files."""

@@ -17,26 +17,43 @@ from asyncio.subprocess import Process as Child
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from quintant.cluster.node import leash
 from quintant.cluster.node.effects import Launch, Missing, Unstartable
 from quintant.cluster.node.journal import Sink
 from quintant.cluster.node.orphans import CONTAINER, marked
 
+BURST_BYTES, PAUSE_SECONDS = 256 * 1024, 0.05
+"""Who prints more at once waits: five mebibytes in a second, and the API answers meanwhile."""
 OUTPUT_SECONDS = 2.0
 """How long the output of a program that ended may still be held open by something it started."""
 
 
 class _Pump(asyncio.Protocol):
-    """Carries one stream of a program to its sink."""
+    """Carries one stream of a program to its sink, and no faster than leaves time for others."""
 
     def __init__(self, name: str, sink: Sink) -> None:
         self._name, self._sink = name, sink
-        self.drained = asyncio.get_running_loop().create_future()
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.ReadTransport | None = None
+        self._room = BURST_BYTES
+        self.drained = self._loop.create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.ReadTransport, transport)
 
     def data_received(self, data: bytes) -> None:
         self._sink.write(self._name, data)
+        self._room -= len(data)
+        if self._room <= 0 and self._transport is not None:
+            self._transport.pause_reading()
+            self._loop.call_later(PAUSE_SECONDS, self._resume)
+
+    def _resume(self) -> None:
+        self._room = BURST_BYTES
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
         if not self.drained.done():

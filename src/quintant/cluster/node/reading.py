@@ -6,6 +6,7 @@ until the container ends. Nothing is lost between what is there and what comes.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import closing
 
@@ -29,8 +30,15 @@ async def read(journal: Journal, wish: Wish) -> AsyncGenerator[bytes, None]:
 
 async def _batches(journal: Journal, wish: Wish) -> AsyncGenerator[list[Line], None]:
     with closing(Cursor(journal)) as cursor:
-        lines = [line for line in cursor.read() if wish.since is None or line.at >= wish.since]
-        yield lines if wish.tail is None else _last(lines, wish.tail)
+        kept: list[Line] = []
+        while lines := cursor.read():
+            lines = [line for line in lines if wish.since is None or line.at >= wish.since]
+            if wish.tail is None:
+                yield lines
+            else:
+                kept = _last(kept + lines, wish.tail)
+            await asyncio.sleep(0)
+        yield kept
         while wish.follow:
             # Between an empty read and the wait nobody else runs: nothing is missed.
             if lines := cursor.read():
