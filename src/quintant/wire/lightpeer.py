@@ -153,3 +153,7 @@ PERSIST = Method("/Lightpeer/Persist", PersistRequest, PersistResponse)
 QUERY = Method("/Lightpeer/Query", EmptyQueryRequest, QueryResponse, streams=True)
 NOTIFY_NEW_BLOCK = Method("/Lightpeer/NotifyNewBlock", Lightblock, NewBlockResponse)
 HEALTH_CHECK = Method("/grpc.health.v1.Health/Check", HealthCheckRequest, HealthCheckResponse)
+HEALTH_WATCH = Method(
+    "/grpc.health.v1.Health/Watch", HealthCheckRequest, HealthCheckResponse, streams=True
+)
+"""Never asked of a peer that is not ours: it would end."""

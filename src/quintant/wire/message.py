@@ -4,8 +4,9 @@
     class JoinRequest(Message):
         address: Annotated[str, 1] = ""
 
-A field is a string, bytes, a number that is not negative, or another message; absent means the
-default, and defaults are not written, as proto3 has it. What a reader does not know it skips.
+A field is a string, bytes, a number that is not negative, another message, or a tuple of those
+(not of numbers); absent means the default, and defaults are not written, as proto3 has it. What a
+reader does not know it skips.
 """
 
 from __future__ import annotations
@@ -33,12 +34,14 @@ class Message:
     @classmethod
     def decode(cls, raw: bytes) -> Self:
         """The message that bytes hold; Malformed if they hold none."""
-        layout, found = _fields(cls), {}
+        layout = _fields(cls)
+        found: dict[str, Any] = {}
         for key, value in members(raw):
             number, wire = key >> 3, key & 7
             if number in layout:
-                name, kind, _ = layout[number]
-                found[name] = _read(kind, wire, value)
+                name, kind, default = layout[number]
+                read = _read(kind, wire, value)
+                found[name] = (*found.get(name, ()), read) if default == () else read
         return cls(**found)
 
 
@@ -58,6 +61,8 @@ def _layout(kind: Any) -> dict[int, tuple[str, Any, Any]]:
 
 
 def _written(number: int, value: Any) -> bytes:
+    if isinstance(value, tuple):
+        return b"".join(_written(number, each) for each in value)
     if isinstance(value, int):
         return varint(tag(number, Wire.VARINT)) + varint(value)
     if isinstance(value, Message):
@@ -81,8 +86,9 @@ def _read(kind: type[Any], wire: int, value: Value) -> Any:
 
 
 def _bare(annotated: Any) -> type[Any]:
-    """The type itself of a field, which may be absent."""
+    """The type itself of a field, which may be absent, or there several times."""
     kind = annotated.__origin__
-    options = [each for each in getattr(kind, "__args__", (kind,)) if each is not type(None)]
+    besides = (type(None), Ellipsis)
+    options = [each for each in getattr(kind, "__args__", (kind,)) if each not in besides]
     bare: type[Any] = options[0]
     return bare

@@ -1,0 +1,137 @@
+"""What our own lightpeers offer besides: the service `klight.peer.v1.PeerAdmin` on the same port.
+
+A peer of another make answers UNIMPLEMENTED. Our peers also recognise each other by the metadata
+of their calls (`Card`), which everybody else ignores: who speaks, and which chain it has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Annotated, Self
+
+from quintant.wire.lightpeer import Lightblock, Method, Timestamp
+from quintant.wire.message import Message
+
+FROM = "klight-from"
+CHAIN = "klight-chain"
+NETWORK = "klight-network"
+PROPOSE = "klight-propose"
+"""Metadata of NotifyNewBlock: the first member may link the block anew, and tells to which."""
+LIMIT = "klight-limit"
+ORDER = "klight-order"
+SINCE = "klight-since-id"
+"""Metadata of Query: at most so many, `oldest` first, and only what came after a block."""
+
+_COUNT = re.compile("[0-9]{1,15}")
+
+
+class State(IntEnum):
+    """What a peer thinks of a member."""
+
+    UP = 0
+    SUSPECT = 1
+    DOWN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Member(Message):
+    """A member of the network, as a peer sees it."""
+
+    address: Annotated[str, 1] = ""
+    name: Annotated[str, 2] = ""
+    state: Annotated[int, 3] = State.UP
+    seen: Annotated[Timestamp | None, 4] = None
+
+
+@dataclass(frozen=True, slots=True)
+class StatusRequest(Message):
+    """How are you?"""
+
+
+@dataclass(frozen=True, slots=True)
+class Status(Message):
+    """How a peer is: its chain, its network, its members."""
+
+    address: Annotated[str, 1] = ""
+    name: Annotated[str, 2] = ""
+    network: Annotated[str, 3] = ""
+    head: Annotated[str, 4] = ""
+    height: Annotated[int, 5] = 0
+    clients: Annotated[int, 6] = 0
+    members: Annotated[tuple[Member, ...], 7] = ()
+    incarnation: Annotated[str, 8] = ""
+    started: Annotated[Timestamp | None, 9] = None
+    version: Annotated[str, 10] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkRequest(Message):
+    """The network a peer belongs to, `namespace/id`; it refuses peers that claim another one."""
+
+    network: Annotated[str, 1] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BlocksRequest(Message):
+    """Blocks, newest first: from one (else the newest), until one (else the oldest) exclusive."""
+
+    start: Annotated[str, 1] = ""
+    until: Annotated[str, 2] = ""
+    limit: Annotated[int, 3] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveRequest(Message):
+    """Leave the network, and be alone with an empty chain."""
+
+    reason: Annotated[str, 1] = ""
+    to: Annotated[str, 2] = ""
+
+
+_SERVICE = "/klight.peer.v1.PeerAdmin"
+GET_STATUS = Method(f"{_SERVICE}/GetStatus", StatusRequest, Status)
+SET_NETWORK = Method(f"{_SERVICE}/SetNetwork", NetworkRequest, Status)
+GET_BLOCKS = Method(f"{_SERVICE}/GetBlocks", BlocksRequest, Lightblock, streams=True)
+LEAVE = Method(f"{_SERVICE}/Leave", LeaveRequest, Status)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """Who one of our peers is, and which chain it has; in the metadata of calls and answers."""
+
+    address: str
+    root: str = ""
+    """The oldest block: equal in all of a network; empty while there is none."""
+    head: str = ""
+    networks: int = 0
+    clients: int = 0
+    """How many blocks there are of each type."""
+    network: str = ""
+
+    def beats(self, other: Card) -> bool:
+        """Whether this chain is the one that both keep: more changes of members, then more blocks.
+
+        Whoever continues a chain beats it. Of forks, that of the later members wins.
+        """
+        mine, theirs = (self.networks, self.clients), (other.networks, other.clients)
+        return mine > theirs or (mine == theirs and self.head < other.head)
+
+    def metadata(self) -> dict[str, str]:
+        """The card as metadata."""
+        chain = f"{self.root} {self.head} {self.networks} {self.clients}"
+        told = {FROM: self.address, CHAIN: chain}
+        return {**told, NETWORK: self.network} if self.network else told
+
+    @classmethod
+    def read(cls, metadata: Mapping[str, str]) -> Self | None:
+        """The card in metadata; None if there is none, or nonsense."""
+        parts = metadata.get(CHAIN, "").split(" ")
+        address = metadata.get(FROM, "")
+        if len(parts) != 4 or not address or not all(map(_COUNT.fullmatch, parts[2:])):
+            return None
+        return cls(
+            address, parts[0], parts[1], int(parts[2]), int(parts[3]), metadata.get(NETWORK, "")
+        )
