@@ -94,6 +94,13 @@ class Draft:
     looked: int | None = None
     """The revision at which other objects of the kind were looked at for it, if they were."""
 
+    @property
+    def label(self) -> str:
+        """What a refusal calls its object: by its name, or by what one will be made from."""
+        metadata = self.obj["metadata"]
+        name: str = metadata.get("name") or metadata.get("generateName") or "Unknown"
+        return name
+
 
 def created(target: Target, sent: Any, author: Author, scrutiny: Scrutiny) -> Draft:
     """A new object."""

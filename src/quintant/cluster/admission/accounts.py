@@ -53,8 +53,7 @@ def admit_account(draft: Draft, around: Surroundings) -> None:
 def _missing(draft: Draft, name: str) -> Problem:
     where = f"{draft.target.namespace}/{name}"
     text = f'error looking up service account {where}: serviceaccount "{name}" not found'
-    resource, own = draft.target.kind.resource, draft.obj["metadata"].get("name", "")
-    refusal = forbidden(resource, own, text)
+    refusal = forbidden(draft.target.kind.resource, draft.label, text)
     if name != DEFAULT:
         return refusal
     return Awaited(refusal.code, refusal.reason, refusal.message, refusal.details)

@@ -96,7 +96,7 @@ def _check(draft: Draft, what: str, said: object, computed: object) -> None:
 
 
 def _refused(draft: Draft, why: str) -> Problem:
-    return forbidden(draft.target.kind.resource, draft.obj["metadata"].get("name", ""), why)
+    return forbidden(draft.target.kind.resource, draft.label, why)
 
 
 def _tolerated(key: str, tolerations: Iterable[Mapping[str, object]]) -> bool:
