@@ -186,3 +186,23 @@ async def test_141_pods_that_failed_are_replaced(workshop: Workshop) -> None:
     await workshop.strategic(path, failed)
     await workshop.until_all("pods", lambda it: len(it) == 2)
     await counted(workshop, replicas=1, readyReplicas=1)
+
+
+async def test_141_refused_pods_are_told(workshop: Workshop) -> None:
+    spec = {"serviceAccountName": "nobody", "containers": [{"name": "main", "image": "one"}]}
+    template = {"metadata": {"labels": {"app": "a"}}, "spec": spec}
+    await made(workshop, replicas=2, template=template)
+    found = await workshop.until(
+        "replicasets", "a", lambda it: it["status"].get("conditions"), api=APPS
+    )
+    (condition,) = found["status"]["conditions"]
+    assert (condition["type"], condition["reason"]) == ("ReplicaFailure", "FailedCreate")
+    refusal = f"error looking up service account {workshop.namespace}/nobody: "
+    assert refusal in condition["message"]
+    (text, *_) = await told(workshop, "a", "FailedCreate", 1)
+    assert text.startswith('Error creating: pods "a-')
+    assert refusal in text
+    account = {"metadata": {"name": "nobody"}}
+    await workshop.create(workshop.path("serviceaccounts"), account)
+    healed = await counted(workshop, readyReplicas=2)
+    assert "conditions" not in healed["status"]

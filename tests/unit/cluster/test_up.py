@@ -32,11 +32,14 @@ from quintant.runtime.client.user import Impersonate, User
 from quintant.runtime.errors import ConfigError, TransportError
 from quintant.runtime.hidden import Hidden
 from quintant.runtime.tls import KeyPair
-from unit.cluster.api import CMS, Plain, Requests, config_map
+from unit.cluster.api import CMS, PODS, Plain, Requests, config_map
 
 pytestmark = pytest.mark.realtime
 
 ANYWHERE = Plan(Address(LOOPBACK, 0))
+DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
+WITHIN = 30.0
+"""Seconds, on a loaded machine."""
 SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
 
@@ -70,6 +73,18 @@ async def test_its_kubeconfig_makes_an_administrator(tmp_path: Path) -> None:
         await admin.create(CMS, config_map("a"))
     mode = (tmp_path / "kubeconfig").stat().st_mode
     assert stat.S_IMODE(mode) == 0o600
+
+
+async def test_with_controllers_a_deployment_makes_pods(tmp_path: Path) -> None:
+    plan = replace(ANYWHERE, controllers=True)
+    async with running(plan) as cluster, reached(way(cluster, tmp_path)) as admin:
+        labels = {"app": "a"}
+        template = {"metadata": {"labels": labels},
+                    "spec": {"containers": [{"name": "main", "image": "one"}]}}  # fmt: skip
+        spec = {"replicas": 2, "selector": {"matchLabels": labels}, "template": template}
+        await admin.create(DEPLOYMENTS, {"metadata": {"name": "a"}, "spec": spec})
+        async with asyncio.timeout(WITHIN), admin.watch(PODS) as pods:
+            assert [(await pods.told(WITHIN))[0] for _ in range(2)] == ["ADDED", "ADDED"]
 
 
 async def test_without_a_certificate_one_is_nobody(tmp_path: Path) -> None:

@@ -77,8 +77,9 @@ async def record(
     number = 1 + max(others, default=0)
     if known:
         last = known[-1]
-        numbered = replace(last, revision=max(last.revision, number))
-        return Recorded(await ctx.client.patch(numbered, since=last), collisions)
+        if last.revision < number:
+            last = await ctx.client.patch(replace(last, revision=number), since=last)
+        return Recorded(last, collisions)
     while True:
         wanted = _made(ctx.obj, template, number, collisions, label)
         try:

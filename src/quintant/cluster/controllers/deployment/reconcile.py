@@ -68,7 +68,9 @@ async def _renew(rollout: Rollout, ctx: Context[Deployment], now: datetime) -> R
     """Describe the new set anew: it may be one that was new before."""
     if rollout.new is None:
         return rollout
-    new = await ctx.client.patch(renewed(rollout, rollout.new), since=rollout.new)
+    new = renewed(rollout, rollout.new)
+    if new != rollout.new:
+        new = await ctx.client.patch(new, since=rollout.new)
     return found(rollout.having(new), now)
 
 

@@ -60,8 +60,8 @@ class Turn:
         for number, pod in members.pods if sets.spec.volume_claim_templates else ():
             for claim in claims(sets, number).values():
                 found = await client.find(PersistentVolumeClaim, *claim.key)
-                if found is not None:
-                    await client.patch(kept(found, sets, number, pod), since=found)
+                if found is not None and (new := kept(found, sets, number, pod)) != found:
+                    await client.patch(new, since=found)
 
     async def act(self, members: Members) -> ApiError | None:
         """Do what is next; what could not be done, if anything."""
