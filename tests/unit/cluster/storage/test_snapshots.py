@@ -15,7 +15,6 @@ from quintant.api.snapshot import (
     VolumeSnapshotContent,
 )
 from quintant.cluster.storage.paths import DRIVER
-from quintant.runtime.object import replace
 from quintant.testing import InProcessCluster
 from unit.cluster.controllers.disks import claim
 from unit.cluster.storage.stored import bound, furnish, ready, snapshot
@@ -158,10 +157,3 @@ async def test_claim_may_go_before_its_snapshot(cluster: InProcessCluster) -> No
     await cluster.client.delete(found)
     await cluster.gone(PersistentVolumeClaim, "data")
     await bound(cluster, "copy", data_source=SOURCE)
-
-
-async def test_source_of_a_snapshot_cannot_change(cluster: InProcessCluster) -> None:
-    made = await cluster.create(snapshot())
-    other = SnapshotSource(persistent_volume_claim_name="other")
-    with pytest.raises(Exception, match="the source is immutable"):
-        await cluster.client.patch(replace(made, spec=replace(made.spec, source=other)), since=made)
