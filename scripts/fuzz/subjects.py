@@ -25,8 +25,8 @@ METADATA: Pool = {
     "metadata/labels/tier": ("x", "y"),
     "metadata/annotations": ({"note": "1"}, {"note": "2", "more": "3"}, {}),
     "metadata/annotations/note": ("1", "2", ""),
-    "metadata/finalizers": ([ONE], [TWO], [ONE, TWO], [TWO, ONE], []),
-    "metadata/ownerReferences": ([_OWNER], [{**_OWNER, "uid": UID}], []),
+    "metadata/finalizers": ([ONE], [TWO], [ONE, TWO], [TWO, ONE]),
+    "metadata/ownerReferences": ([_OWNER], [{**_OWNER, "uid": UID}]),
 }
 BAD_METADATA: Pool = {
     "metadata/labels": ({"app": "not a label"}, {"no key!": "v"}, "text", ["a"], {"app": 1}),

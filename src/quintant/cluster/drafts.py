@@ -17,7 +17,7 @@ from quintant.cluster.catalog import Edit, Kind, Plain
 from quintant.cluster.claims import Author
 from quintant.cluster.fitting import Mistyped, fit
 from quintant.cluster.golang import encoded, quoted
-from quintant.cluster.identity import check_patched, check_sent
+from quintant.cluster.identity import check_kind, check_patched, check_sent
 from quintant.cluster.managed import check_managers, track_apply, track_update
 from quintant.cluster.merging import Untypable
 from quintant.cluster.objects import (
@@ -91,6 +91,9 @@ class Draft:
     warnings: tuple[str, ...] = ()
     base: Entry | None = None
     live: Plain | None = None
+    patched: bool = False
+    said: str = ""
+    """The kind that a client said a custom resource is of."""
     looked: int | None = None
     """The revision at which other objects of the kind were looked at for it, if they were."""
 
@@ -106,6 +109,7 @@ def created(target: Target, sent: Any, author: Author, scrutiny: Scrutiny) -> Dr
     """A new object."""
     draft = read(target, sent, scrutiny)
     obj = draft.obj
+    check_kind(target.kind, draft.said, obj["metadata"].get("name", ""))
     if obj["metadata"].get("resourceVersion"):
         raise unexplained("resourceVersion should not be set on objects to be created")
     wipe(obj)
@@ -117,7 +121,7 @@ def created(target: Target, sent: Any, author: Author, scrutiny: Scrutiny) -> Dr
 def read(target: Target, sent: Any, scrutiny: Scrutiny) -> Draft:
     """What was sent, as an object of its kind in its place."""
     obj = _sent(target.kind, sent)
-    return Draft(target, obj, _decoded(target, obj, scrutiny))
+    return Draft(target, obj, _decoded(target, obj, scrutiny), said=sent.get("kind") or "")
 
 
 def replaced(draft: Draft, base: Entry, author: Author) -> Draft:
@@ -125,6 +129,7 @@ def replaced(draft: Draft, base: Entry, author: Author) -> Draft:
     target, obj = draft.target, draft.obj
     live = wire.unpack(target.kind, base)
     _check_replacement(target, obj, live)
+    check_kind(target.kind, draft.said, target.name)
     return _updated(target, base, obj, live, author, draft.warnings)
 
 
@@ -136,7 +141,8 @@ def edited(target: Target, base: Entry, edit: Edit, author: Author, scrutiny: Sc
         check_patched(target.kind, changed, converted=scrutiny.converted)
     obj = identified(target.kind, changed)
     warnings = _decoded(target, obj, scrutiny, patch=True)
-    return _updated(target, base, obj, live, author, warnings)
+    draft = _updated(target, base, obj, live, author, warnings)
+    return replace(draft, patched=True)
 
 
 def applied(
@@ -148,8 +154,10 @@ def applied(
     sent = _configured(target, config)
     try:
         if base is None:
-            return _applied_new(target, sent, author)
-        return _applied_over(target, base, sent, author, force=force)
+            draft = _applied_new(target, sent, author)
+        else:
+            draft = _applied_over(target, base, sent, author, force=force)
+        return replace(draft, patched=True)
     except Untypable as error:
         text = f"failed to create typed patch object ({_titled(target.kind, config)}): {error}"
         raise unexplained(text) from None

@@ -21,7 +21,7 @@ _SCHEME = "pkg/runtime/scheme.go:111"
 
 
 def check_sent(kind: Kind, sent: Plain) -> None:
-    """400 or 422 for a document of another kind."""
+    """400 for a document of another kind; of custom resources, of another version."""
     where = kind.resource
     if kind.custom:
         _check_custom(where, sent)
@@ -29,6 +29,14 @@ def check_sent(kind: Kind, sent: Plain) -> None:
         said, version = _said(where, sent)
         title = f'{said} in version "{version.rpartition("/")[2]}"'
         raise bad_request(f"{title} cannot be handled as a {where.kind}: {why}")
+
+
+def check_kind(kind: Kind, said: str, name: str) -> None:
+    """422 for a custom resource that says it is something else."""
+    where = kind.resource
+    if kind.custom and said != where.kind:
+        complaint = wrong("kind", said, f"must be {where.kind}")
+        raise invalid(replace(where, kind=said), name, complaint)
 
 
 def check_patched(kind: Kind, obj: Plain, *, converted: bool) -> None:
@@ -55,15 +63,12 @@ def _foreign(where: Resource, obj: Plain) -> str:
 
 
 def _check_custom(where: Resource, sent: Plain) -> None:
-    said, version = sent.get("kind"), sent.get("apiVersion")
+    version = sent.get("apiVersion")
     if version != where.api_version:
         raise bad_request(
             f"the API version in the data ({version or ''}) does not match the expected API "
             f"version ({where.api_version})"
         )
-    if said != where.kind:
-        complaint = wrong("kind", said, f"must be {where.kind}")
-        raise invalid(replace(where, kind=str(said)), _name(sent), complaint)
 
 
 def _check_renamed(where: Resource, obj: Plain) -> None:

@@ -162,7 +162,7 @@ def _before_apply(kind: Kind, live: Plain, author: Author) -> Claims:
     ignored = _ignored(kind, author)
     existing = compare({"metadata": {}}, _bare(live), kind.shape).without(ignored).added
     version = kind.resource.api_version
-    writer = Writer(UPDATE, BEFORE_APPLY, version)
+    writer = Writer(UPDATE, BEFORE_APPLY, version, author.subresource)
     return {writer: Claim(existing, author.time, version)} if existing else {}
 
 

@@ -167,12 +167,21 @@ def _difference(found: Comparison, element: str, old: Any, new: Any, shape: Shap
         found.attach(element, compare(one, other, shape))
         if old is not MISSING and new is not MISSING:
             return
+    elif not _alike(old, new):
+        # One sort of value took the place of another: nothing below the old one is left.
+        found.removed.attach(element, _below(old, shape))
+        found.added.attach(element, _below(new, shape))
     if old is MISSING:
         found.added.members.add(element)
     elif new is MISSING:
         found.removed.members.add(element)
     else:
         found.modified.members.add(element)
+
+
+def _below(value: Any, shape: Shape) -> FieldSet:
+    """The fields of a value, if it has any."""
+    return FieldSet() if _flat(value, shape) else compare(None, value, shape).added
 
 
 def _remove_below(value: Any, gone: FieldSet, element: str, shape: Shape) -> Any:

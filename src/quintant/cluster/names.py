@@ -50,7 +50,9 @@ def word_complaint(text: str) -> str:
     """Why a text is no DNS label, as a namespace's name has to be; empty if it is one."""
     if len(text) > LABEL_LIMIT:
         return f"must be no more than {LABEL_LIMIT} bytes"
-    return "" if _LABEL.fullmatch(text) else _WORD_TEXT
+    if _LABEL.fullmatch(text):
+        return ""
+    return "must not contain dots" if _SUBDOMAIN.fullmatch(text) else _WORD_TEXT
 
 
 def identifier_complaint(text: str) -> str:

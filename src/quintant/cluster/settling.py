@@ -30,6 +30,8 @@ def _pod(pod: Plain, live: Plain | None, others: Others) -> None:
         pod["status"] = {"phase": "Pending", "qosClass": quality(spec)}
         if spec.get("schedulingGates"):
             pod["status"]["conditions"] = [dict(_GATED)]
+    elif given := (live.get("status") or {}).get("qosClass"):
+        pod["status"] = {"qosClass": given, **(pod.get("status") or {})}
 
 
 def _job(job: Plain, live: Plain | None, others: Others) -> None:

@@ -125,7 +125,7 @@ class Writes:
         """The draft as it will be stored, named and found valid."""
         drafts.finish(draft)
         self._guard.check(draft, options.user)
-        obj, target, warnings = draft.obj, draft.target, draft.warnings + _warnings(draft.obj)
+        obj, target, warnings = draft.obj, draft.target, draft.warnings + _warnings(draft)
         if draft.base is None:
             target = self._named(target, obj["metadata"])
             obj["metadata"]["uid"] = self._chance.id()
@@ -247,12 +247,14 @@ def _judged(
     return advice
 
 
-def _warnings(obj: Plain) -> tuple[str, ...]:
-    again = unique_owners(obj)
+def _warnings(draft: Draft) -> tuple[str, ...]:
+    again = unique_owners(draft.obj)
     if not again:
         return ()
+    # What was sent is looked at before admission, what a patch came to only afterwards.
+    when = " after mutating admission happens" if draft.patched else ""
     return (
-        ".metadata.ownerReferences contains duplicate entries; API server dedups owner references "
-        "in 1.20+, and may reject such requests as early as 1.24; please fix your requests; "
-        f"duplicate UID(s) observed: {', '.join(again)}",
+        f".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner "
+        "references in 1.20+, and may reject such requests as early as 1.24; please fix your "
+        f"requests; duplicate UID(s) observed: {', '.join(again)}",
     )
