@@ -12,7 +12,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec import structs
+
+from fuzz import kept
 from fuzz.diffs import Difference
+from fuzz.kept import digests
 from fuzz.making import sequence
 from fuzz.pair import Pair, paired
 from fuzz.shrink import shrunk
@@ -40,22 +44,37 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--steps", type=int, default=LENGTH, help="of a sequence")
     parser.add_argument("--kind", action="append", default=[], choices=tuple(SUBJECTS))
     parser.add_argument("--replay", type=Path, help="a file with steps, instead of seeds")
+    parser.add_argument("--keep", action="store_true", help="record the kept sequences anew")
     parser.add_argument("--keep-going", action="store_true", help="after a difference")
     return parser
 
 
 async def _run(options: argparse.Namespace, config: Config) -> int:
-    differing = steps = 0
     async with paired(config) as pair:
-        for name, each in _sequences(options):
-            steps += len(each)
-            found = await pair.compare(each)
-            if found is None:
-                continue
-            differing += 1
-            await _explain(pair, name, each, found)
-            if not options.keep_going:
-                break
+        return await (_keep(pair) if options.keep else _fuzz(options, pair))
+
+
+async def _keep(pair: Pair) -> int:
+    """Ask the real server about every kept sequence again."""
+    found = [
+        structs.replace(each, told=digests(await pair.told(each.steps))) for each in kept.read()
+    ]
+    kept.write(found)
+    print(f"{len(found)} sequences kept with what the real server told")
+    return 0
+
+
+async def _fuzz(options: argparse.Namespace, pair: Pair) -> int:
+    differing = steps = 0
+    for name, each in _sequences(options):
+        steps += len(each)
+        found = await pair.compare(each)
+        if found is None:
+            continue
+        differing += 1
+        await _explain(pair, name, each, found)
+        if not options.keep_going:
+            break
     print(f"{steps} steps sent to both servers, {differing} sequences differ", flush=True)
     return int(differing > 0)
 

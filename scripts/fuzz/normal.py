@@ -4,6 +4,7 @@ This is the whole list; everything else is compared as it is, messages included:
 
 | what | why | becomes |
 |---|---|---|
+| the namespace | each sequence has its own | `namespace` |
 | uids | made at random | `uid-1`, … in the order they are seen: the same one stays the same |
 | resourceVersions of objects | each server counts its own way | `rv-1`, … likewise |
 | resourceVersions of lists, and in texts | they count other objects, too | left out |
@@ -29,6 +30,7 @@ from fuzz.player import Answer, Record
 Plain = dict[str, Any]
 
 TIME = "time"
+_NAMESPACE = re.compile(r"\bfuzz-[0-9a-z]{8}\b")
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _LOCK = re.compile(r"(ResourceVersion in \w+)( meta)?: \d+|(in record) \(\d+\)")
 _CHOSEN_IP = re.compile(r"\b(10|127)\.96\.\d+\.\d+")
@@ -96,6 +98,7 @@ def _status(found: Plain, names: _Names) -> Plain:
 
 
 def _text(text: str, names: _Names) -> str:
+    text = _NAMESPACE.sub("namespace", text)
     text = _UID.sub(lambda found: names.of("uid", found.group()), text)
     text = _CHOSEN_IP.sub("ip", text)
     text = _DOCUMENT.sub("Invalid value: …", _SPEC_DIFF.sub(r"\1", text))

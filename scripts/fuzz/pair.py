@@ -22,6 +22,7 @@ from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.client.transport import Call, Transport
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+NAMESPACE = "fuzz-embedded"
 SETTLE_SECONDS = 3.0
 """A real server takes its time before it lets objects of a new kind be made."""
 
@@ -33,26 +34,24 @@ class Pair:
     real: Transport
 
     async def compare(self, steps: Sequence[Step]) -> Difference | None:
-        """Play steps on both, in a fresh namespace of the same name."""
-        namespace = f"fuzz-{uuid4().hex[:8]}"
-        ours = await embedded(steps, namespace)
-        theirs = await self._real(steps, namespace)
-        return difference(ours, theirs)
+        """Play steps on both."""
+        return difference(await embedded(steps), await self.told(steps))
 
-    async def _real(self, steps: Sequence[Step], namespace: str) -> Record:
-        player = Player(self.real, namespace)
+    async def told(self, steps: Sequence[Step]) -> Record:
+        """What the real server makes of steps, in a fresh namespace."""
+        player = Player(self.real, f"fuzz-{uuid4().hex[:8]}")
         record = normal(await player.play(steps))
         await player.clear(steps)
         return record
 
 
-async def embedded(steps: Sequence[Step], namespace: str = "fuzz") -> Record:
+async def embedded(steps: Sequence[Step]) -> Record:
     """What a new embedded server makes of steps, over HTTP."""
     async with serve(ApiServer()) as url:
         transport = HttpTransport(Config(url))
         try:
             await define(transport)
-            return normal(await Player(transport, namespace).play(steps))
+            return normal(await Player(transport, NAMESPACE).play(steps))
         finally:
             await transport.close()
 

@@ -46,6 +46,12 @@ _MISMANAGED = (
     ".metadata.managedFields was in an invalid state after admission; this could be caused by an "
     "outdated mutating admission controller; please fix your requests"
 )
+_KEPT_AS = {
+    "services": "services/specs",
+    "endpoints": "services/endpoints",
+    "nodes": "minions",
+}
+"""Where a real server keeps what it does not keep by its plural; it says so."""
 _BESIDE_STATUS = ("", SCALE)
 """The endpoints that leave the status alone."""
 
@@ -108,13 +114,25 @@ class Draft:
 def created(target: Target, sent: Any, author: Author, scrutiny: Scrutiny) -> Draft:
     """A new object."""
     draft = read(target, sent, scrutiny)
-    obj = draft.obj
-    check_kind(target.kind, draft.said, obj["metadata"].get("name", ""))
-    if obj["metadata"].get("resourceVersion"):
+    if draft.obj["metadata"].get("resourceVersion"):
         raise unexplained("resourceVersion should not be set on objects to be created")
+    return _new(draft, author)
+
+
+def put(draft: Draft, author: Author) -> Draft:
+    """A new object, where an update found none; it may say a revision, and no uid."""
+    metadata = draft.obj["metadata"]
+    check_revision(metadata.pop("resourceVersion", None))
+    _check_uid(draft.target, metadata.get("uid"), "")
+    return _new(draft, author)
+
+
+def _new(draft: Draft, author: Author) -> Draft:
+    kind, obj = draft.target.kind, draft.obj
+    check_kind(kind, draft.said, obj["metadata"].get("name", ""))
     wipe(obj)
-    _default(target.kind, obj)
-    track_update(target.kind, None, obj, author)
+    _default(kind, obj)
+    track_update(kind, None, obj, author)
     return draft
 
 
@@ -331,17 +349,24 @@ def _without_status(obj: Plain, live: Plain) -> None:
 
 
 def _check_replacement(target: Target, obj: Plain, live: Plain) -> None:
-    sent, uid = obj["metadata"], live["metadata"]["uid"]
+    sent = obj["metadata"]
     if not sent.get("resourceVersion") and not target.kind.unconditional:
         raise unlocked(target.kind.resource, target.name)
-    if sent.get("uid", uid) != uid:
-        group = f"{target.kind.resource.group}/" if target.kind.custom else ""
-        text = (
-            f"StorageError: invalid object, Code: 4, Key: /registry/{group}{target.kind.name}/"
-            f"{target.key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
-            f"UID in precondition: {sent['uid']}, UID in object meta: {uid}"
-        )
-        raise conflict(target.kind.resource, target.name, text)
+    _check_uid(target, sent.get("uid"), live["metadata"]["uid"])
+
+
+def _check_uid(target: Target, sent: str | None, found: str) -> None:
+    """409 for a document that was made for another object of that name."""
+    if not sent or sent == found:
+        return
+    kind = target.kind
+    place = f"{kind.resource.group}/{kind.name}" if kind.custom else kind.name
+    text = (
+        f"StorageError: invalid object, Code: 4, Key: /registry/{_KEPT_AS.get(place, place)}/"
+        f"{target.key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
+        f"UID in precondition: {sent}, UID in object meta: {found}"
+    )
+    raise conflict(kind.resource, target.name, text)
 
 
 def _configured(target: Target, config: Any) -> Plain:

@@ -208,7 +208,8 @@ def _respelt_bytes(text: str) -> str:
     except ValueError:
         found = _NOT_BASE64.search(text.rstrip("="))
         at = found.start() if found else len(text)
-        raise Mistyped(f"illegal base64 data at input byte {at}") from None
+        text = f"illegal base64 data at input byte {at}"
+        raise Mistyped(text, f"error decoding from json: {text}") from None
 
 
 def _moment(text: str, form: re.Pattern[str], layout: str) -> datetime:

@@ -91,13 +91,13 @@ class Writes:
 
     def replacement(self, target: Target, sent: Any, options: Options) -> Draft:
         """An object in the place of the live one; some kinds may be created so, too."""
-        if self.read(target) is None and target.kind.upsert and not target.sub:
-            return self.creation(target, sent, options)
         draft = drafts.read(target, sent, options.scrutiny)
-        base = self.read(target)
-        if base is None:
-            raise not_found(target.kind.resource, target.name).warned(*draft.warnings)
-        return drafts.replaced(draft, base, self._author(target, options))
+        base, author = self.read(target), self._author(target, options)
+        if base is not None:
+            return drafts.replaced(draft, base, author)
+        if target.kind.upsert and not target.sub:
+            return drafts.put(draft, author)
+        raise not_found(target.kind.resource, target.name).warned(*draft.warnings)
 
     def edition(self, target: Target, edit: Edit, options: Options) -> Draft:
         """What `edit` makes of the live object; 404 if there is none."""
