@@ -1,9 +1,9 @@
 """Drafts: what an object shall be after a write, decided without touching the store.
 
 From what a client sent and the live object, in the order of a real server: decode, default, track
-field ownership; then, after admission has had its say, `finish`: hold what may not change, count
-the generation. What remains for the write path (quintant.cluster.writes) is to name, validate and
-store the draft.
+field ownership. What is applied is in quintant.cluster.applying. After admission has had its say,
+quintant.cluster.finishing holds what may not change; what remains for the write path
+(quintant.cluster.writes) is to name, validate and store the draft.
 """
 
 from __future__ import annotations
@@ -18,14 +18,10 @@ from quintant.cluster.claims import Author
 from quintant.cluster.fitting import Mistyped, fit
 from quintant.cluster.golang import encoded, quoted
 from quintant.cluster.identity import check_kind, check_patched, check_sent
-from quintant.cluster.managed import check_managers, track_apply, track_update
-from quintant.cluster.merging import Untypable
+from quintant.cluster.managed import track_update
 from quintant.cluster.objects import (
-    check_immutable,
     check_revision,
-    content,
     identified,
-    keep,
     placed,
     unknown_metadata,
     wipe,
@@ -33,27 +29,19 @@ from quintant.cluster.objects import (
 from quintant.cluster.problems import (
     bad_request,
     conflict,
-    modified,
-    not_found,
     unexplained,
     unlocked,
     unpatchable,
 )
 from quintant.cluster.ring import Entry
-from quintant.cluster.scale import DOCUMENT, SCALE, applied_scale, track_scale
+from quintant.cluster.scale import SCALE, track_scale
 
-_MISMANAGED = (
-    ".metadata.managedFields was in an invalid state after admission; this could be caused by an "
-    "outdated mutating admission controller; please fix your requests"
-)
 _KEPT_AS = {
     "services": "services/specs",
     "endpoints": "services/endpoints",
     "nodes": "minions",
 }
 """Where a real server keeps what it does not keep by its plural; it says so."""
-_BESIDE_STATUS = ("", SCALE)
-"""The endpoints that leave the status alone."""
 
 
 class Strictness(Enum):
@@ -131,7 +119,7 @@ def _new(draft: Draft, author: Author) -> Draft:
     kind, obj = draft.target.kind, draft.obj
     check_kind(kind, draft.said, obj["metadata"].get("name", ""))
     wipe(obj)
-    _default(kind, obj)
+    default(kind, obj)
     track_update(kind, None, obj, author)
     return draft
 
@@ -163,68 +151,14 @@ def edited(target: Target, base: Entry, edit: Edit, author: Author, scrutiny: Sc
     return replace(draft, patched=True)
 
 
-def applied(
-    target: Target, base: Entry | None, config: Any, author: Author, *, force: bool
-) -> Draft:
-    """The live object with a configuration applied, or a new object made from it."""
-    if base is None and target.sub:
-        raise not_found(target.kind.resource, target.name)
-    sent = _configured(target, config)
-    try:
-        if base is None:
-            draft = _applied_new(target, sent, author)
-        else:
-            draft = _applied_over(target, base, sent, author, force=force)
-        return replace(draft, patched=True)
-    except Untypable as error:
-        text = f"failed to create typed patch object ({_titled(target.kind, config)}): {error}"
-        raise unexplained(text) from None
-    except Mistyped as error:
-        raise unexplained(_unconverted(target.kind, config, error)) from None
-
-
 def revised(draft: Draft, sent: Any) -> Draft:
     """The draft after a webhook made something else of its object; Mistyped if that is none."""
     kind = draft.target.kind
     obj = _sent(kind, sent)
     _unknown(kind, obj)
     placed(kind, obj, draft.target.namespace)
-    _default(kind, obj)
+    default(kind, obj)
     return replace(draft, obj=obj)
-
-
-def remanage(obj: Plain, before: Plain) -> tuple[str, ...]:
-    """Undo, in place, what webhooks did to the managers of an object if it makes no sense.
-
-    Nobody owns what webhooks changed. What is told to who asked for the change.
-    """
-    metadata, sent = obj["metadata"], obj["metadata"].get("managedFields")
-    if sent in ([], [{}]):
-        del metadata["managedFields"]
-        return ()
-    try:
-        check_managers(sent)
-    except ValueError as error:
-        obj["metadata"] = _managed(metadata, before["metadata"])
-        return (f"{_MISMANAGED}: {error}",)
-    return ()
-
-
-def finish(draft: Draft) -> None:
-    """Make the draft's object what will be stored, but for its name, in place.
-
-    409 if it was made for another state of the live object.
-    """
-    if draft.live is None:
-        _begin(draft.target.kind, draft.obj)
-    else:
-        _restrain(draft.target, draft.obj, draft.live)
-
-
-def count(kind: Kind, obj: Plain, live: Plain) -> None:
-    """Raise the generation of an object that says something else than the live one, in place."""
-    if kind.generation and content(kind, obj) != content(kind, live):
-        obj["metadata"]["generation"] = live["metadata"].get("generation", 0) + 1
 
 
 def _decoded(
@@ -272,20 +206,10 @@ def _unfit(kind: Kind, why: str, sent: str, *, patch: bool) -> Exception:
     )
 
 
-def _default(kind: Kind, obj: Plain) -> None:
+def default(kind: Kind, obj: Plain) -> None:
+    """Add what the kind says of what is absent, in place."""
     if kind.default is not None:
         kind.default(obj)
-
-
-def _begin(kind: Kind, obj: Plain) -> None:
-    """Make what was sent the beginning of an object, in place."""
-    if kind.resource.status and not kind.keeps_status:
-        obj.pop("status", None)
-        obj |= {} if kind.message is None else {"status": kind.message.zero()["status"]}
-    if kind.generation:
-        obj["metadata"]["generation"] = 1
-    if kind.complete is not None:
-        kind.complete(obj)
 
 
 def _updated(
@@ -296,56 +220,10 @@ def _updated(
     author: Author,
     warnings: tuple[str, ...],
 ) -> Draft:
-    _default(target.kind, obj)
+    default(target.kind, obj)
     track = track_scale if target.sub == SCALE else track_update
     track(target.kind, live, obj, author)
     return Draft(target, obj, warnings, base, live)
-
-
-def _restrain(target: Target, obj: Plain, live: Plain) -> None:
-    """Hold what an update may not change, in place; 409 if it was made for another state."""
-    kind = target.kind
-    locked = obj["metadata"].get("resourceVersion")
-    check_revision(locked)
-    if locked and locked != live["metadata"]["resourceVersion"]:
-        raise modified(kind.resource, target.name)
-    check_immutable(kind, obj, live)
-    if target.sub == "status":
-        _only_status(kind, obj, live)
-    elif kind.resource.status and target.sub in _BESIDE_STATUS:
-        _without_status(obj, live)
-    keep(obj, live)
-    if kind.revise is not None and not target.sub:
-        kind.revise(obj, live)
-
-
-def _only_status(kind: Kind, obj: Plain, live: Plain) -> None:
-    """Make the draft differ from the live object in its status alone, in place."""
-    status, metadata = obj.get("status"), obj["metadata"]
-    obj.clear()
-    obj |= live
-    obj["metadata"] = metadata if kind.status_metadata else _managed(live["metadata"], metadata)
-    for name in kind.status_holds:
-        metadata.pop(name, None)
-        metadata |= {name: live["metadata"][name]} if name in live["metadata"] else {}
-    if status is None:
-        obj.pop("status", None)
-    else:
-        obj["status"] = status
-
-
-def _managed(metadata: Plain, source: Plain) -> Plain:
-    """Metadata with the managers of other metadata."""
-    kept = {key: value for key, value in metadata.items() if key != "managedFields"}
-    found = source.get("managedFields")
-    return {**kept, "managedFields": found} if found else kept
-
-
-def _without_status(obj: Plain, live: Plain) -> None:
-    if "status" in live:
-        obj["status"] = live["status"]
-    else:
-        obj.pop("status", None)
 
 
 def _check_replacement(target: Target, obj: Plain, live: Plain) -> None:
@@ -367,69 +245,3 @@ def _check_uid(target: Target, sent: str | None, found: str) -> None:
         f"UID in precondition: {sent}, UID in object meta: {found}"
     )
     raise conflict(kind.resource, target.name, text)
-
-
-def _configured(target: Target, config: Any) -> Plain:
-    where = DOCUMENT if target.sub == SCALE else target.kind.resource
-    said = config if isinstance(config, dict) else {}
-    version, kind = said.get("apiVersion", ""), said.get("kind", "")
-    if (version, kind) != (where.api_version, where.kind):
-        group = version if "/" in version else f"/{version}"
-        raise bad_request(f"invalid object type: {group}, Kind={kind}")
-    metadata = said.get("metadata")
-    if isinstance(metadata, dict) and metadata.get("managedFields"):
-        raise bad_request("metadata.managedFields must be nil")
-    return said
-
-
-def _applied_new(target: Target, sent: Plain, author: Author) -> Draft:
-    merged = track_apply(target.kind, None, sent, author, force=False)
-    obj = _fitted(target, merged)
-    uid = obj["metadata"].pop("uid", None)
-    if uid:
-        text = (
-            f"uid mismatch: the provided object specified uid {uid}, "
-            "and no existing object was found"
-        )
-        raise conflict(target.kind.resource, target.name, text)
-    check_revision(obj["metadata"].pop("resourceVersion", None))
-    wipe(obj)
-    _default(target.kind, obj)
-    return Draft(target, obj)
-
-
-def _applied_over(
-    target: Target, base: Entry, sent: Plain, author: Author, *, force: bool
-) -> Draft:
-    live = wire.unpack(target.kind, base)
-    merge = applied_scale if target.sub == SCALE else track_apply
-    obj = _fitted(target, merge(target.kind, live, sent, author, force=force))
-    _default(target.kind, obj)
-    return Draft(target, obj, base=base, live=live)
-
-
-def _fitted(target: Target, merged: Plain) -> Plain:
-    """What applying came to, as an object of its kind in its place."""
-    obj = identified(target.kind, merged)
-    if target.kind.message is not None:
-        fit(target.kind.message, obj)
-    else:
-        unknown_metadata(obj)
-    placed(target.kind, obj, target.namespace, target.name)
-    return obj
-
-
-def _unconverted(kind: Kind, config: Plain, error: Mistyped) -> str:
-    where = kind.resource
-    what = f"{where.group}/{where.version}, Kind={where.kind}"
-    return (
-        f"failed to convert new object ({_titled(kind, config)}) to proper version: "
-        f"unable to convert unstructured object to {what}: {error.converted}"
-    )
-
-
-def _titled(kind: Kind, config: Plain) -> str:
-    metadata, where = config.get("metadata") or {}, kind.resource
-    named = metadata if isinstance(metadata, dict) else {}
-    name = f"{named.get('namespace', '')}/{named.get('name', '')}"
-    return f"{name}; {where.group}/{where.version}, Kind={where.kind}"

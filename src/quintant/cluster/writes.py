@@ -15,10 +15,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from quintant.cluster import drafts, wire
+from quintant.cluster.applying import applied
 from quintant.cluster.auth import SERVER, User
 from quintant.cluster.catalog import Edit, Plain
 from quintant.cluster.claims import Author
 from quintant.cluster.drafts import Draft, Scrutiny, Target
+from quintant.cluster.finishing import count, finish
 from quintant.cluster.objects import deleting, generated, held, judge, unique_owners
 from quintant.cluster.problems import already_exists, invalid, no_unique_name, not_found
 from quintant.cluster.ring import Entry
@@ -107,7 +109,7 @@ class Writes:
     def application(self, target: Target, config: Any, options: Options) -> Draft:
         """A configuration merged into the live object, or a new object made from it."""
         base, author = self.read(target), self._author(target, options)
-        return drafts.applied(target, base, config, author, force=options.force)
+        return applied(target, base, config, author, force=options.force)
 
     def write(self, draft: Draft, options: Options) -> Result:
         """Store a draft, without asking any webhook."""
@@ -123,7 +125,7 @@ class Writes:
 
     def ready(self, draft: Draft, options: Options) -> Draft:
         """The draft as it will be stored, named and found valid."""
-        drafts.finish(draft)
+        finish(draft)
         self._guard.check(draft, options.user)
         obj, target, warnings = draft.obj, draft.target, draft.warnings + _warnings(draft)
         if draft.base is None:
@@ -132,7 +134,7 @@ class Writes:
             obj["metadata"]["creationTimestamp"] = timestamp(self._clock.now())
         looked = self._settle(target, obj, draft.live)
         if draft.live is not None:
-            drafts.count(target.kind, obj, draft.live)
+            count(target.kind, obj, draft.live)
         warnings += _judged(target, obj, draft.live, warnings)
         return replace(draft, target=target, warnings=warnings, looked=looked)
 

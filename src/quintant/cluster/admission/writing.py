@@ -19,7 +19,8 @@ from quintant.cluster.admission.registry import Concern, Registry
 from quintant.cluster.admission.webhooks import Webhooks
 from quintant.cluster.catalog import Plain
 from quintant.cluster.deletes import Deleted, Deletes, Deletion
-from quintant.cluster.drafts import Draft, Target, remanage, revised
+from quintant.cluster.drafts import Draft, Target, revised
+from quintant.cluster.finishing import remanage
 from quintant.cluster.scale import DOCUMENT, SCALE, put_scale, view_scale
 from quintant.cluster.writes import Options, Result, Writes
 from quintant.runtime.resource import Resource

@@ -1,0 +1,108 @@
+"""Applying: what server-side apply makes of a configuration and the live object, as a draft.
+
+Beside quintant.cluster.drafts, which makes drafts of everything else that a client can send. What
+merging and owning fields mean is in quintant.cluster.managed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from quintant.cluster import wire
+from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.claims import Author
+from quintant.cluster.drafts import Draft, Target, default
+from quintant.cluster.fitting import Mistyped, fit
+from quintant.cluster.managed import track_apply
+from quintant.cluster.merging import Untypable
+from quintant.cluster.objects import check_revision, identified, placed, unknown_metadata, wipe
+from quintant.cluster.problems import bad_request, conflict, not_found, unexplained
+from quintant.cluster.ring import Entry
+from quintant.cluster.scale import DOCUMENT, SCALE, applied_scale
+
+
+def applied(
+    target: Target, base: Entry | None, config: Any, author: Author, *, force: bool
+) -> Draft:
+    """The live object with a configuration applied, or a new object made from it."""
+    if base is None and target.sub:
+        raise not_found(target.kind.resource, target.name)
+    sent = _configured(target, config)
+    try:
+        if base is None:
+            draft = _applied_new(target, sent, author)
+        else:
+            draft = _applied_over(target, base, sent, author, force=force)
+        return replace(draft, patched=True)
+    except Untypable as error:
+        text = f"failed to create typed patch object ({_titled(target.kind, config)}): {error}"
+        raise unexplained(text) from None
+    except Mistyped as error:
+        raise unexplained(_unconverted(target.kind, config, error)) from None
+
+
+def _configured(target: Target, config: Any) -> Plain:
+    where = DOCUMENT if target.sub == SCALE else target.kind.resource
+    said = config if isinstance(config, dict) else {}
+    version, kind = said.get("apiVersion", ""), said.get("kind", "")
+    if (version, kind) != (where.api_version, where.kind):
+        group = version if "/" in version else f"/{version}"
+        raise bad_request(f"invalid object type: {group}, Kind={kind}")
+    metadata = said.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("managedFields"):
+        raise bad_request("metadata.managedFields must be nil")
+    return said
+
+
+def _applied_new(target: Target, sent: Plain, author: Author) -> Draft:
+    merged = track_apply(target.kind, None, sent, author, force=False)
+    obj = _fitted(target, merged)
+    uid = obj["metadata"].pop("uid", None)
+    if uid:
+        text = (
+            f"uid mismatch: the provided object specified uid {uid}, "
+            "and no existing object was found"
+        )
+        raise conflict(target.kind.resource, target.name, text)
+    check_revision(obj["metadata"].pop("resourceVersion", None))
+    wipe(obj)
+    default(target.kind, obj)
+    return Draft(target, obj)
+
+
+def _applied_over(
+    target: Target, base: Entry, sent: Plain, author: Author, *, force: bool
+) -> Draft:
+    live = wire.unpack(target.kind, base)
+    merge = applied_scale if target.sub == SCALE else track_apply
+    obj = _fitted(target, merge(target.kind, live, sent, author, force=force))
+    default(target.kind, obj)
+    return Draft(target, obj, base=base, live=live)
+
+
+def _fitted(target: Target, merged: Plain) -> Plain:
+    """What applying came to, as an object of its kind in its place."""
+    obj = identified(target.kind, merged)
+    if target.kind.message is not None:
+        fit(target.kind.message, obj)
+    else:
+        unknown_metadata(obj)
+    placed(target.kind, obj, target.namespace, target.name)
+    return obj
+
+
+def _unconverted(kind: Kind, config: Plain, error: Mistyped) -> str:
+    where = kind.resource
+    what = f"{where.group}/{where.version}, Kind={where.kind}"
+    return (
+        f"failed to convert new object ({_titled(kind, config)}) to proper version: "
+        f"unable to convert unstructured object to {what}: {error.converted}"
+    )
+
+
+def _titled(kind: Kind, config: Plain) -> str:
+    metadata, where = config.get("metadata") or {}, kind.resource
+    named = metadata if isinstance(metadata, dict) else {}
+    name = f"{named.get('namespace', '')}/{named.get('name', '')}"
+    return f"{name}; {where.group}/{where.version}, Kind={where.kind}"

@@ -1,0 +1,112 @@
+"""Finishing: a draft becomes what will be stored, but for its name.
+
+After admission, before validation: a new object begins its life, an update is kept from changing
+what it may not change, and the generation is counted. Everything here is in place.
+"""
+
+from __future__ import annotations
+
+from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.drafts import Draft, Target
+from quintant.cluster.managed import check_managers
+from quintant.cluster.objects import check_immutable, check_revision, content, keep
+from quintant.cluster.problems import modified
+from quintant.cluster.scale import SCALE
+
+_MISMANAGED = (
+    ".metadata.managedFields was in an invalid state after admission; this could be caused by an "
+    "outdated mutating admission controller; please fix your requests"
+)
+_BESIDE_STATUS = ("", SCALE)
+"""The endpoints that leave the status alone."""
+
+
+def remanage(obj: Plain, before: Plain) -> tuple[str, ...]:
+    """Undo, in place, what webhooks did to the managers of an object if it makes no sense.
+
+    Nobody owns what webhooks changed. What is told to who asked for the change.
+    """
+    metadata, sent = obj["metadata"], obj["metadata"].get("managedFields")
+    if sent in ([], [{}]):
+        del metadata["managedFields"]
+        return ()
+    try:
+        check_managers(sent)
+    except ValueError as error:
+        obj["metadata"] = _managed(metadata, before["metadata"])
+        return (f"{_MISMANAGED}: {error}",)
+    return ()
+
+
+def finish(draft: Draft) -> None:
+    """Make the draft's object what will be stored, but for its name, in place.
+
+    409 if it was made for another state of the live object.
+    """
+    if draft.live is None:
+        _begin(draft.target.kind, draft.obj)
+    else:
+        _restrain(draft.target, draft.obj, draft.live)
+
+
+def count(kind: Kind, obj: Plain, live: Plain) -> None:
+    """Raise the generation of an object that says something else than the live one, in place."""
+    if kind.generation and content(kind, obj) != content(kind, live):
+        obj["metadata"]["generation"] = live["metadata"].get("generation", 0) + 1
+
+
+def _begin(kind: Kind, obj: Plain) -> None:
+    """Make what was sent the beginning of an object, in place."""
+    if kind.resource.status and not kind.keeps_status:
+        obj.pop("status", None)
+        obj |= {} if kind.message is None else {"status": kind.message.zero()["status"]}
+    if kind.generation:
+        obj["metadata"]["generation"] = 1
+    if kind.complete is not None:
+        kind.complete(obj)
+
+
+def _restrain(target: Target, obj: Plain, live: Plain) -> None:
+    """Hold what an update may not change, in place; 409 if it was made for another state."""
+    kind = target.kind
+    locked = obj["metadata"].get("resourceVersion")
+    check_revision(locked)
+    if locked and locked != live["metadata"]["resourceVersion"]:
+        raise modified(kind.resource, target.name)
+    check_immutable(kind, obj, live)
+    if target.sub == "status":
+        _only_status(kind, obj, live)
+    elif kind.resource.status and target.sub in _BESIDE_STATUS:
+        _without_status(obj, live)
+    keep(obj, live)
+    if kind.revise is not None and not target.sub:
+        kind.revise(obj, live)
+
+
+def _only_status(kind: Kind, obj: Plain, live: Plain) -> None:
+    """Make the draft differ from the live object in its status alone, in place."""
+    status, metadata = obj.get("status"), obj["metadata"]
+    obj.clear()
+    obj |= live
+    obj["metadata"] = metadata if kind.status_metadata else _managed(live["metadata"], metadata)
+    for name in kind.status_holds:
+        metadata.pop(name, None)
+        metadata |= {name: live["metadata"][name]} if name in live["metadata"] else {}
+    if status is None:
+        obj.pop("status", None)
+    else:
+        obj["status"] = status
+
+
+def _managed(metadata: Plain, source: Plain) -> Plain:
+    """Metadata with the managers of other metadata."""
+    kept = {key: value for key, value in metadata.items() if key != "managedFields"}
+    found = source.get("managedFields")
+    return {**kept, "managedFields": found} if found else kept
+
+
+def _without_status(obj: Plain, live: Plain) -> None:
+    if "status" in live:
+        obj["status"] = live["status"]
+    else:
+        obj.pop("status", None)
