@@ -112,6 +112,8 @@ class Life:
     """How the incarnation before this one ended."""
     backoff: float = 0.0
     """How long the next start after an end waits."""
+    pause: float = 0.0
+    """How long it waited when it could not be started the last time."""
     again: float = -math.inf
     """No start before this."""
     waited: float = 0.0
@@ -131,10 +133,10 @@ def step(life: Life, event: Event, now: Moment) -> Life:
         case Started(), State.WAITING:
             return _started(life, event, now)
         case Refused(), State.WAITING:
-            delay = _longer(life.backoff)
+            delay = _longer(life.pause)
             again = now.mono + delay
             return replace(
-                life, reason=event.reason, message=event.message, backoff=delay, again=again
+                life, reason=event.reason, message=event.message, pause=delay, again=again
             )
         case Nudged(), State.WAITING:
             return replace(life, again=-math.inf)
@@ -184,6 +186,7 @@ def _started(life: Life, event: Started, now: Moment) -> Life:
         ready=event.up and event.ready,
         reason="",
         message="",
+        pause=0.0,
     )
 
 

@@ -3,41 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 from signal import SIGKILL, SIGTERM
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
-from quintant.cluster.node.agent import Agent
 from quintant.runtime.clock import monotonic
 from unit.cluster.api import PODS
 from unit.cluster.node.world import IMAGE, World, condition, container, status
 
-CONFIGS = "/api/v1/namespaces/default/configmaps"
-SECRETS = "/api/v1/namespaces/default/secrets"
-ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
 READY = {"httpGet": {"path": "/ready", "port": 80}, "periodSeconds": 1}
 ALIVE = {"httpGet": {"path": "/alive", "port": 80}, "periodSeconds": 1, "failureThreshold": 2}
-
-
-@pytest_asyncio.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
-    found = World(tmp_path)
-    async with found.at_work() as agent:
-        found.agent = agent  # type: ignore[attr-defined]
-        yield found
-
-
-def agent_of(world: World) -> Agent:
-    found: Agent = world.agent  # type: ignore[attr-defined]
-    return found
-
-
-def text(path: str) -> str:
-    return Path(path).read_text()
 
 
 async def test_a_pod_becomes_a_process_and_is_ready(world: World) -> None:
@@ -225,7 +202,7 @@ async def test_a_deleted_pod_is_asked_to_end_and_then_is_gone(world: World) -> N
     assert world.processes.newest.signals == [SIGTERM]
     assert await world.gone()
     assert await world.events("Killing") == ["Stopping container main"]
-    assert not agent_of(world).places
+    assert not world.agent.places
 
 
 async def test_who_does_not_end_within_the_grace_is_killed(world: World) -> None:
@@ -257,7 +234,7 @@ async def test_a_pod_deleted_by_force_leaves_no_process(world: World) -> None:
     await world.api.delete(f"{PODS}/a", {"gracePeriodSeconds": 0})
     await asyncio.sleep(2.1)
     assert not world.processes.alive
-    assert not agent_of(world).places
+    assert not world.agent.places
 
 
 async def test_a_namesake_runs_while_the_one_before_ends(world: World) -> None:
@@ -284,87 +261,6 @@ async def test_a_finalizer_keeps_the_pod_but_not_its_processes(world: World) -> 
     assert await world.gone()
 
 
-async def test_a_hook_runs_before_the_end(world: World) -> None:
-    hook = {"preStop": {"exec": {"command": ["/bin/true", "bye"]}}}
-    await world.run("a", container(lifecycle=hook))
-    await world.api.delete(f"{PODS}/a")
-    await asyncio.sleep(1)
-    main, beside = world.processes.started
-    assert beside.launch.argv[1:] == ("bye",)
-    assert main.signals == []
-    beside.end(0)
-    await asyncio.sleep(0.1)
-    assert main.signals == [SIGTERM]
-    assert await world.gone()
-
-
-async def test_a_hook_that_takes_too_long_leaves_two_seconds(world: World) -> None:
-    hook = {"preStop": {"sleep": {"seconds": 9}}}
-    world.processes.born = lambda process: setattr(process, "stubborn", True)
-    await world.run("a", container(lifecycle=hook), terminationGracePeriodSeconds=10)
-    await world.api.delete(f"{PODS}/a")
-    await asyncio.sleep(10.5)
-    assert world.processes.newest.signals == [SIGTERM]
-    await asyncio.sleep(1)
-    assert world.processes.newest.signals == [SIGTERM, SIGKILL]
-
-
-async def test_a_readiness_probe_decides_whether_a_pod_is_ready(world: World) -> None:
-    world.prober.bad.add("/ready")
-    pod = await world.run("a", container(readinessProbe=READY))
-    assert condition(pod, "Ready")["reason"] == "ContainersNotReady"
-    assert status(pod)["started"] is True
-    world.prober.bad.clear()
-    assert condition(await world.pod(after=1.1), "Ready")["status"] == "True"
-    world.prober.bad.add("/ready")
-    assert condition(await world.pod(after=3.1), "Ready")["status"] == "False"
-    assert "Readiness probe failed: /ready is bad" in await world.events("Unhealthy")
-
-
-async def test_a_liveness_probe_that_fails_restarts_the_container(world: World) -> None:
-    await world.run("a", container(livenessProbe=ALIVE))
-    world.prober.bad.add("/alive")
-    await asyncio.sleep(2.1)
-    world.prober.bad.clear()
-    pod = await world.pod()
-    assert status(pod)["restartCount"] == 1
-    assert world.processes.started[0].signals == [SIGTERM]
-    assert await world.events("Killing") == [
-        "Container main failed liveness probe, will be restarted"
-    ]
-
-
-async def test_other_probes_wait_for_the_startup_probe(world: World) -> None:
-    startup = {"tcpSocket": {"port": 80}, "periodSeconds": 1, "failureThreshold": 30}
-    world.prober.bad |= {"80", "/ready"}
-    pod = await world.run("a", container(startupProbe=startup, readinessProbe=READY))
-    await asyncio.sleep(3)
-    assert status(pod)["started"] is False
-    assert "/ready" not in world.prober.asked
-    world.prober.bad.clear()
-    pod = await world.pod(after=2)
-    assert status(pod)["started"] is True
-    assert condition(pod, "Ready")["status"] == "True"
-
-
-async def test_a_startup_probe_that_fails_for_good_restarts_the_container(world: World) -> None:
-    startup = {"tcpSocket": {"port": 80}, "periodSeconds": 1, "failureThreshold": 3}
-    world.prober.bad.add("80")
-    await world.run("a", container(startupProbe=startup))
-    assert status(await world.pod(after=2.1))["restartCount"] == 1
-
-
-async def test_an_exec_probe_runs_a_command_beside_the_container(world: World) -> None:
-    probe = {"exec": {"command": ["/bin/true"]}, "periodSeconds": 1}
-    world.processes.born = lambda process: (
-        process.end(0)
-        if "QUINTANT_CONTAINER" in process.launch.env and process.pid > 1000
-        else None
-    )
-    pod = await world.run("a", container(readinessProbe=probe))
-    assert condition(pod, "Ready")["status"] == "True"
-
-
 async def test_another_image_restarts_the_container_whatever_the_policy(world: World) -> None:
     await world.run("a", restartPolicy="Never")
     image = {"op": "replace", "path": "/spec/containers/0/image", "value": f"{IMAGE}:2"}
@@ -375,19 +271,6 @@ async def test_another_image_restarts_the_container_whatever_the_policy(world: W
     assert await world.events("Killing") == ["Container main definition changed, will be restarted"]
     world.processes.newest.end(0)
     assert (await world.pod())["status"]["phase"] == "Succeeded"
-
-
-async def test_readiness_gates_hold_a_pod_back(world: World) -> None:
-    pod = await world.run("a", readinessGates=[{"conditionType": "example.dev/open"}])
-    assert condition(pod, "ContainersReady")["status"] == "True"
-    assert condition(pod, "Ready")["reason"] == "ReadinessGatesNotReady"
-    assert condition(pod, "Ready")["message"] == (
-        'corresponding condition of pod readiness gate "example.dev/open" does not exist.'
-    )
-    gate = {"type": "example.dev/open", "status": "True"}
-    patch = {"op": "add", "path": "/status/conditions/-", "value": gate}
-    await world.api.patch(f"{PODS}/a/status", patch)
-    assert condition(await world.pod(), "Ready")["status"] == "True"
 
 
 async def test_a_pod_whose_time_is_up_fails(world: World) -> None:
@@ -406,115 +289,12 @@ async def test_a_stubborn_pod_whose_time_is_up_is_killed(world: World) -> None:
     assert world.processes.newest.signals == [SIGTERM, SIGKILL]
 
 
-async def test_a_missing_secret_holds_a_container_until_it_is_there(world: World) -> None:
-    source = {"secretKeyRef": {"name": "s", "key": "k"}}
-    pod = await world.run("a", container(env=[{"name": "K", "valueFrom": source}]))
-    assert status(pod)["state"]["waiting"] == {
-        "reason": "CreateContainerConfigError",
-        "message": 'secret "s" not found',
-    }
-    assert not world.processes.started
-    await world.api.create(SECRETS, {"metadata": {"name": "s"}, "stringData": {"k": "v"}})
-    assert (await world.pod())["status"]["phase"] == "Running"
-    assert world.processes.newest.launch.env["K"] == "v"
-
-
-async def test_a_missing_volume_holds_all_containers_until_it_is_there(world: World) -> None:
-    volumes = [{"name": "c", "configMap": {"name": "c"}}]
-    pod = await world.run("a", volumes=volumes)
-    assert status(pod)["state"]["waiting"]["reason"] == "ContainerCreating"
-    assert await world.events("FailedMount") == [
-        'MountVolume.SetUp failed for volume "c" : configmap "c" not found'
-    ]
-    await world.api.create(CONFIGS, {"metadata": {"name": "c"}, "data": {"k": "v"}})
-    assert (await world.pod())["status"]["phase"] == "Running"
-
-
-async def test_files_follow_their_config_map(world: World) -> None:
-    await world.api.create(CONFIGS, {"metadata": {"name": "c"}, "data": {"k": "1"}})
-    volumes = [{"name": "c", "configMap": {"name": "c"}}]
-    mounts = [{"name": "c", "mountPath": "/etc/c"}]
-    await world.run("a", container(args=["--file=/etc/c/k"], volumeMounts=mounts), volumes=volumes)
-    word = world.processes.newest.launch.argv[1]
-    path = word.removeprefix("--file=")
-    assert text(path) == "1"
-    await world.api.merge(f"{CONFIGS}/c", {"data": {"k": "2"}})
-    await asyncio.sleep(0.1)
-    assert text(path) == "2"
-
-
-async def test_a_pods_token_is_its_own_and_is_renewed(world: World) -> None:
-    await world.api.create(ACCOUNTS, {"metadata": {"name": "robot"}})
-    token = {"serviceAccountToken": {"path": "token", "expirationSeconds": 3600}}
-    volumes = [{"name": "t", "projected": {"sources": [token]}}]
-    where = "/var/run/secrets/kubernetes.io/serviceaccount"
-    mounts = [{"name": "t", "mountPath": where}]
-    await world.run(
-        "a", container(volumeMounts=mounts), volumes=volumes, serviceAccountName="robot"
-    )
-    path = f"{world.processes.newest.launch.env['QUINTANT_SERVICE_ACCOUNT']}/token"
-    first = text(path)
-    asked = {"spec": {"token": first}}
-    review = await world.api.create("/apis/authentication.k8s.io/v1/tokenreviews", asked)
-    assert review["status"]["user"]["username"] == "system:serviceaccount:default:robot"
-    await asyncio.sleep(24 * 3600)
-    assert text(path) != first
-    world.processes.newest.stubborn = True
-    await world.api.delete(f"{PODS}/a", {"gracePeriodSeconds": 7200})
-    await asyncio.sleep(7300)
-    assert await world.gone()
-
-
-async def test_a_host_path_is_refused_unless_it_is_allowed(world: World) -> None:
-    pod = await world.run("a", volumes=[{"name": "h", "hostPath": {"path": "/etc"}}])
-    assert status(pod)["state"]["waiting"]["reason"] == "ContainerCreating"
-    assert await world.events("FailedMount") == [
-        'MountVolume.SetUp failed for volume "h" : hostPath /etc is not allowed on this node'
-    ]
-
-
 async def test_a_program_that_is_not_there_is_told_as_such(world: World) -> None:
     world.processes.missing = True
     pod = await world.run()
     assert status(pod)["state"]["waiting"]["reason"] == "ErrImageNeverPull"
     world.processes.missing = False
     assert (await world.pod(after=10.1))["status"]["phase"] == "Running"
-
-
-async def test_logs_are_those_of_the_incarnation_that_is_asked_for(world: World) -> None:
-    await world.run()
-    world.processes.newest.say("first\n")
-    world.processes.newest.end(1)
-    await asyncio.sleep(0.1)
-    world.processes.newest.say("second\n")
-    reply = await world.api.send("GET", f"{PODS}/a/log")
-    assert (reply.status, reply.body) == (200, b"second\n")
-    reply = await world.api.send("GET", f"{PODS}/a/log", previous="true")
-    assert reply.body == b"first\n"
-
-
-async def test_logs_are_followed_until_the_container_ends(world: World) -> None:
-    await world.run()
-    process = world.processes.newest
-    process.say("one\n")
-
-    async def later() -> None:
-        await asyncio.sleep(5)
-        process.say("two\n")
-        process.end(0)
-
-    task = asyncio.ensure_future(later())
-    reply = await world.api.send("GET", f"{PODS}/a/log", follow="true")
-    assert reply.body == b"one\ntwo\n"
-    await task
-
-
-async def test_a_container_that_waits_has_no_logs(world: World) -> None:
-    await world.run("a", container(), initContainers=[container("one")])
-    reply = await world.api.get(f"{PODS}/a/log", container="main", code=400)
-    assert reply["message"] == ('container "main" in pod "a" is waiting to start: PodInitializing')
-    reply = await world.api.get(f"{PODS}/a/log", container="one", previous="true", code=400)
-    assert reply["message"] == 'previous terminated container "one" in pod "a" not found'
 
 
 async def test_nothing_is_written_while_nothing_happens(world: World) -> None:

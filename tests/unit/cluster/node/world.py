@@ -117,6 +117,9 @@ class FakeProber:
 class World:
     """A cluster with one node, and a test that may do everything."""
 
+    agent: Agent
+    """The one at work."""
+
     def __init__(self, folder: Path, *, host_paths: bool = False) -> None:
         self.server = server(rbac=True)
         self.server.tokens.add("root", admin("root"))
@@ -143,7 +146,7 @@ class World:
         """The agent, at work."""
         await self.api.send("POST", "/api/v1/nodes", {"metadata": {"name": "local"}})
         async with asyncio.TaskGroup() as group:
-            agent = Agent(self.ground, group)
+            agent = self.agent = Agent(self.ground, group)
             manager = Manager("node:local")
             agent.declare(manager)
             self.server.logs.providers[:] = [agent]
@@ -192,3 +195,18 @@ def status(pod: Plain, name: str = "main") -> Plain:
 def condition(pod: Plain, type: str) -> Plain:
     found: Plain = next(each for each in pod["status"]["conditions"] if each["type"] == type)
     return found
+
+
+def text(path: str) -> str:
+    """What a program reads at a path."""
+    return Path(path).read_text()
+
+
+def write(path: str, content: str) -> None:
+    """Write a file as a program does."""
+    Path(path).write_text(content)
+
+
+def real(path: Path) -> Path:
+    """Where a path leads."""
+    return path.resolve()
