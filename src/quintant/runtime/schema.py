@@ -90,6 +90,11 @@ def duration() -> Meta:
     return Meta(extra_json_schema={"format": "duration", "pattern": DURATION})
 
 
+def date_time() -> Meta:
+    """A moment, as Kubernetes writes one: 2026-01-31T12:00:00Z."""
+    return Meta(extra_json_schema={"format": "date-time"})
+
+
 def deprecated(message: str) -> Meta:
     """Marks the field as deprecated in its description; say what to use instead."""
     return Meta(extra_json_schema={"deprecated": message})

@@ -1,0 +1,1 @@
+"""Portal Expose: from a Service to a public URL."""

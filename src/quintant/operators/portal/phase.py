@@ -1,0 +1,43 @@
+"""The phase of a PortalExpose: one step function from what it was and what is seen.
+
+The contract's "Failed" for whatever works in no way would flash at every start. So what never
+worked is Pending until its deadline, and what worked and does no longer is Failed. The memory is
+the phase in the status, so a restart of the controller changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quintant.operators.portal.api import Phase
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """What is seen of the tunnels of one PortalExpose."""
+
+    blocked: bool = False
+    """Its Service, its class or its spec is missing or wrong, or its Deployment is another's."""
+    ready: int = 0
+    total: int = 0
+    connected: int = 0
+    relays: int = 0
+    overdue: bool = False
+    """Its Deployment gave up making progress."""
+    afresh: bool = False
+    """Something that blocked it is there now, its spec changed, or its Deployment is new."""
+
+
+def step(before: Phase | None, seen: Sighting) -> Phase:
+    """The phase that follows."""
+    if seen.blocked:
+        return "Failed"
+    if seen.relays and seen.ready >= seen.total and seen.connected == seen.relays and seen.total:
+        return "Ready"
+    if seen.ready or seen.connected:
+        return "Degraded"
+    if seen.overdue or not (seen.total and seen.relays):
+        return "Failed"
+    if before in (None, "Pending") or (before == "Failed" and seen.afresh):
+        return "Pending"
+    return "Failed"

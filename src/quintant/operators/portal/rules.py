@@ -1,0 +1,126 @@
+"""What is wrong with a PortalExpose or a TunnelClass, with the path of each field.
+
+The webhooks refuse what these find; the controllers find it again, for the time when there are no
+webhooks. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from ipaddress import ip_address
+from typing import get_args
+from urllib.parse import SplitResult, urlsplit
+
+from quintant.api.scheduling import Toleration
+from quintant.operators.portal.api import (
+    LABEL_LENGTH,
+    LABEL_PATTERN,
+    PortalExposeSpec,
+    RelayTarget,
+    Size,
+    TunnelClassSpec,
+)
+from quintant.runtime.errors import Cause
+
+_SERVICE = re.compile("[a-z]([-a-z0-9]*[a-z0-9])?")
+_LABEL = re.compile(LABEL_PATTERN)
+_KEY = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
+_VALUE = re.compile("([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
+_OPERATORS = ("", "Exists", "Equal")
+_EFFECTS = ("", "NoSchedule", "PreferNoSchedule", "NoExecute")
+_PORTS = range(1, 65536)
+
+
+def expose_complaints(spec: PortalExposeSpec) -> Iterator[Cause]:
+    """Everything that is wrong with what shall be exposed."""
+    app = spec.app
+    if not _LABEL.fullmatch(app.name) or len(app.name) > LABEL_LENGTH:
+        yield _wrong("spec.app.name", app.name, "must be a DNS label of at most 63 characters")
+    if not _SERVICE.fullmatch(app.service.name) or len(app.service.name) > LABEL_LENGTH:
+        yield _wrong("spec.app.service.name", app.service.name, "is not the name of a Service")
+    if app.service.port not in _PORTS:
+        yield _wrong("spec.app.service.port", app.service.port, "must be between 1 and 65535")
+    if not spec.relay.targets:
+        yield Cause("FieldValueRequired", "at least one relay is needed", "spec.relay.targets")
+    names = Counter(target.name for target in spec.relay.targets)
+    for at, target in enumerate(spec.relay.targets):
+        where = f"spec.relay.targets[{at}]"
+        if names[target.name] > 1:
+            yield Cause("FieldValueDuplicate", f'"{target.name}" is there twice', f"{where}.name")
+        if complaint := _url_complaint(target.url):
+            yield Cause("FieldValueInvalid", complaint, f"{where}.url")
+
+
+def class_complaints(spec: TunnelClassSpec) -> Iterator[Cause]:
+    """Everything that is wrong with a class of tunnels."""
+    if spec.replicas < 1:
+        yield _wrong("spec.replicas", spec.replicas, "must be at least 1")
+    if spec.size not in get_args(Size):
+        yield _wrong("spec.size", spec.size, f"must be one of {', '.join(get_args(Size))}")
+    for key, value in spec.node_selector.items():
+        if not _KEY.fullmatch(key) or not _VALUE.fullmatch(value) or len(value) > LABEL_LENGTH:
+            yield _wrong("spec.nodeSelector", f"{key}={value}", "is not a label")
+    for at, toleration in enumerate(spec.tolerations):
+        if complaint := _toleration_complaint(toleration):
+            yield Cause("FieldValueInvalid", complaint, f"spec.tolerations[{at}]")
+
+
+def public_url(app: str, target: RelayTarget) -> str:
+    """Where an app is found at a relay; nothing if the relay has no name to put one before."""
+    found = relay_host(target.url)
+    return f"https://{app}.{found}" if found and not is_address(target.url) else ""
+
+
+def relay_host(url: str) -> str:
+    """Host and port of a relay, as they stand in a URL of its apps; empty if there is none."""
+    parts = _parts(url)
+    if parts is None or not parts.hostname:
+        return ""
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return host if parts.port in (None, 443) else f"{host}:{parts.port}"
+
+
+def is_address(url: str) -> bool:
+    """Whether a relay is named by an IP address, before which no name can stand."""
+    parts = _parts(url)
+    try:
+        ip_address((parts.hostname if parts else "") or "")
+    except ValueError:
+        return False
+    return True
+
+
+def _url_complaint(url: str) -> str:
+    """The complaint never repeats the URL: what stands before an @ in it is a secret."""
+    parts = _parts(url)
+    if parts is None or parts.scheme != "wss" or not parts.hostname:
+        return "must be wss://host[:port][/path]"
+    if parts.username is not None or parts.password is not None:
+        return "must not hold a user name or password; use authSecretRef"
+    return "must not have a fragment" if parts.fragment else ""
+
+
+def _parts(url: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # is read here, as it raises for what is no number
+    except ValueError:
+        return None
+    return parts
+
+
+def _toleration_complaint(toleration: Toleration) -> str:
+    if toleration.operator not in _OPERATORS:
+        return f'operator "{toleration.operator}" is neither Exists nor Equal'
+    if toleration.effect not in _EFFECTS:
+        return f'effect "{toleration.effect}" is none of {", ".join(_EFFECTS[1:])}'
+    if not toleration.key and toleration.operator != "Exists":
+        return "an empty key needs the operator Exists"
+    return ""
+
+
+def _wrong(field: str, value: object, why: str) -> Cause:
+    shown = f'"{value}"' if isinstance(value, str) else value
+    return Cause("FieldValueInvalid", f"Invalid value: {shown}: {why}", field)
