@@ -1,0 +1,262 @@
+"""The Deployment that runs the tunnels of a PortalExpose: a pure function of what is declared.
+
+The four labels of its selector are those of the contract, so that a Deployment made by its first
+implementation is taken over as it is. Secrets are referred to and never read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+import msgspec
+
+from quintant.api.apps import Deployment, DeploymentSpec, DeploymentStrategy, RollingUpdate
+from quintant.api.core import (
+    Capabilities,
+    Container,
+    ContainerPort,
+    EnvVar,
+    EnvVarSource,
+    FieldSelector,
+    HttpGet,
+    KeySelector,
+    PodSecurityContext,
+    PodSpec,
+    PodTemplate,
+    Probe,
+    Resources,
+    SeccompProfile,
+    SecurityContext,
+    Service,
+    Volume,
+    VolumeMount,
+)
+from quintant.api.meta import LabelSelector
+from quintant.api.quantity import Quantity
+from quintant.operators.portal.api import GROUP, TARGET_TLS, PortalExpose, Size, TunnelClass
+from quintant.runtime.object import ObjectMeta, Opaque
+
+CONTAINER = "tunnel"
+ADMIN_PORT = 9808
+EXPOSE_LABEL = f"{GROUP}/portalexpose"
+EXPOSE_NAME = f"{GROUP}/portalexpose-name"
+_MANAGED = "portal-expose-controller"
+_SUFFIX = "-tunnel"
+# Label values hold 63 characters, names 253; a longer name is cut and made unique by its hash.
+_LABEL_LENGTH, _NAME_LENGTH, _HASH_LENGTH = 63, 253, 8
+# A tunnel that has not started by then never will.
+_DEADLINE_SECONDS = 120
+# Drain takes 8 s; what hangs longer is cut.
+_GRACE_SECONDS = 15
+_NOBODY = 65532
+_TLS_PORTS = (443, 8443)
+_CAS = "/etc/portal/ca"
+
+_SIZES: dict[Size, tuple[str, str, str, str]] = {
+    "small": ("100m", "500m", "128Mi", "512Mi"),
+    "medium": ("250m", "1000m", "256Mi", "1Gi"),
+    "large": ("500m", "2000m", "512Mi", "2Gi"),
+}
+"""CPU requested and allowed, memory requested and allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tunnels:
+    """How the operator makes tunnels, whatever they are for."""
+
+    image: str
+    domain: str = "cluster.local"
+    """Of the cluster's DNS."""
+
+
+def deployment_name(expose: str) -> str:
+    """The name of the Deployment of a PortalExpose."""
+    return _shortened(expose, _NAME_LENGTH - len(_SUFFIX)) + _SUFFIX
+
+
+def labels(expose: str) -> dict[str, str]:
+    """What the Deployment and its pods are selected by."""
+    return {
+        "app.kubernetes.io/name": "portal-tunnel",
+        "app.kubernetes.io/component": "tunnel",
+        "app.kubernetes.io/managed-by": _MANAGED,
+        EXPOSE_LABEL: _shortened(expose, _LABEL_LENGTH),
+    }
+
+
+def deployment(
+    expose: PortalExpose, tunnel_class: TunnelClass, service: Service, tunnels: Tunnels
+) -> Deployment:
+    """The Deployment as it should be."""
+    chosen = labels(expose.metadata.name)
+    named = {EXPOSE_NAME: expose.metadata.name}
+    template = PodTemplate(
+        metadata=ObjectMeta(labels={**chosen, "app": "portal-tunnel"}, annotations=named),
+        spec=_pod(expose, tunnel_class, service, tunnels),
+    )
+    return Deployment(
+        metadata=ObjectMeta(
+            name=deployment_name(expose.metadata.name),
+            namespace=expose.metadata.namespace,
+            labels=chosen,
+            annotations=named,
+        ),
+        spec=DeploymentSpec(
+            replicas=tunnel_class.spec.replicas,
+            selector=LabelSelector(match_labels=chosen),
+            strategy=DeploymentStrategy(
+                type="RollingUpdate",
+                rolling_update=RollingUpdate(max_surge="25%", max_unavailable="25%"),
+            ),
+            revision_history_limit=3,
+            progress_deadline_seconds=_DEADLINE_SECONDS,
+            template=Opaque.of(template),
+        ),
+    )
+
+
+def target_tls(expose: PortalExpose, service: Service) -> str:
+    """How the Service is spoken to: off, insecure or verify."""
+    given = expose.metadata.annotations.get(TARGET_TLS, "")
+    if given in ("off", "insecure", "verify"):
+        return given
+    number = expose.spec.app.service.port
+    port = next((each for each in service.spec.ports if each.port == number), None)
+    named = port is not None and (port.name == "https" or port.name.startswith("https-"))
+    spoken = port is not None and port.app_protocol == "https"
+    return "insecure" if named or spoken or number in _TLS_PORTS else "off"
+
+
+def _pod(
+    expose: PortalExpose, tunnel_class: TunnelClass, service: Service, tunnels: Tunnels
+) -> PodSpec:
+    authorities = _authorities(expose)
+    return PodSpec(
+        containers=(_container(expose, tunnel_class, service, tunnels, bool(authorities)),),
+        volumes=authorities,
+        node_selector=tunnel_class.spec.node_selector,
+        tolerations=tunnel_class.spec.tolerations,
+        automount_service_account_token=False,
+        termination_grace_period_seconds=_GRACE_SECONDS,
+        security_context=PodSecurityContext(
+            run_as_non_root=True,
+            run_as_user=_NOBODY,
+            seccomp_profile=SeccompProfile(type="RuntimeDefault"),
+        ),
+    )
+
+
+def _container(
+    expose: PortalExpose,
+    tunnel_class: TunnelClass,
+    service: Service,
+    tunnels: Tunnels,
+    trusting: bool,
+) -> Container:
+    return Container(
+        name=CONTAINER,
+        image=tunnels.image,
+        args=_arguments(expose, tunnels),
+        env=(*_identity(), *_settings(expose, service, trusting), *_tokens(expose)),
+        ports=(ContainerPort(container_port=ADMIN_PORT, name="admin", protocol="TCP"),),
+        liveness_probe=Probe(
+            http_get=HttpGet(path="/healthz", port="admin"), period_seconds=10, failure_threshold=3
+        ),
+        readiness_probe=Probe(
+            http_get=HttpGet(path="/readyz", port="admin"),
+            period_seconds=2,
+            timeout_seconds=1,
+            failure_threshold=1,
+            success_threshold=1,
+        ),
+        resources=_resources(tunnel_class.spec.size),
+        volume_mounts=(VolumeMount(name="ca", mount_path=_CAS, read_only=True),)
+        if trusting
+        else (),
+        security_context=SecurityContext(
+            allow_privilege_escalation=False,
+            read_only_root_filesystem=True,
+            capabilities=Capabilities(drop=("ALL",)),
+        ),
+    )
+
+
+def _arguments(expose: PortalExpose, tunnels: Tunnels) -> tuple[str, ...]:
+    app, place = expose.spec.app, expose.metadata.namespace
+    relays = [word for target in expose.spec.relay.targets for word in ("--relay", target.url)]
+    host = f"{app.service.name}.{place}.svc.{tunnels.domain}"
+    return (
+        "expose",
+        *("--name", app.name, "--host", host, "--port", str(app.service.port)),
+        *relays,
+    )
+
+
+def _identity() -> tuple[EnvVar, ...]:
+    paths = {
+        "POD_NAME": "metadata.name",
+        "POD_NAMESPACE": "metadata.namespace",
+        "POD_UID": "metadata.uid",
+        "POD_IP": "status.podIP",
+    }
+    return tuple(
+        EnvVar(name=name, value_from=EnvVarSource(field_ref=FieldSelector(field_path=path)))
+        for name, path in paths.items()
+    )
+
+
+def _settings(expose: PortalExpose, service: Service, trusting: bool) -> tuple[EnvVar, ...]:
+    relays = [{"name": each.name, "url": each.url} for each in expose.spec.relay.targets]
+    settings = {
+        "PORTAL_GROUP": expose.metadata.uid,
+        "PORTAL_RELAYS": msgspec.json.encode(relays).decode(),
+        "PORTAL_TARGET_TLS": target_tls(expose, service),
+        **({"PORTAL_CA_DIR": _CAS} if trusting else {}),
+    }
+    return tuple(EnvVar(name=name, value=value) for name, value in settings.items())
+
+
+def _tokens(expose: PortalExpose) -> tuple[EnvVar, ...]:
+    return tuple(
+        EnvVar(
+            name=f"PORTAL_TOKEN_{at}",
+            value_from=EnvVarSource(
+                secret_key_ref=KeySelector(name=ref.name, key=ref.key or "token", optional=False)
+            ),
+        )
+        for at, target in enumerate(expose.spec.relay.targets)
+        if (ref := target.auth_secret_ref)
+    )
+
+
+def _authorities(expose: PortalExpose) -> tuple[Volume, ...]:
+    """A volume with the authority of each relay that names one, as `<number>.crt`."""
+    sources = [
+        {
+            "configMap": {
+                "name": ref.name,
+                "items": [{"key": ref.key or "ca.crt", "path": f"{at}.crt"}],
+            }
+        }
+        for at, target in enumerate(expose.spec.relay.targets)
+        if (ref := target.ca_config_map_ref)
+    ]
+    if not sources:
+        return ()
+    return (Volume(name="ca", projected=Opaque.of({"sources": sources})),)
+
+
+def _resources(size: Size) -> Resources:
+    cpu, most_cpu, memory, most_memory = _SIZES.get(size, _SIZES["small"])
+    return Resources(
+        requests={"cpu": Quantity(cpu), "memory": Quantity(memory)},
+        limits={"cpu": Quantity(most_cpu), "memory": Quantity(most_memory)},
+    )
+
+
+def _shortened(name: str, length: int) -> str:
+    if len(name) <= length:
+        return name
+    kept = name[: length - _HASH_LENGTH - 1].rstrip("-.")
+    return f"{kept}-{sha256(name.encode()).hexdigest()[:_HASH_LENGTH]}"

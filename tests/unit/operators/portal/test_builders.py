@@ -1,0 +1,170 @@
+"""The Deployment of the tunnels is what the contract says, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from quintant.api.core import Service, ServicePort, ServiceSpec
+from quintant.api.scheduling import Toleration
+from quintant.operators.portal.api import (
+    TARGET_TLS,
+    App,
+    ConfigMapKey,
+    PortalExpose,
+    PortalExposeSpec,
+    RelaySpec,
+    RelayTarget,
+    SecretKey,
+    ServiceRef,
+    TunnelClass,
+    TunnelClassSpec,
+)
+from quintant.operators.portal.builders import Tunnels, deployment, deployment_name, labels
+from quintant.operators.portal.builders import target_tls as tls
+from quintant.runtime.codec import to_plain
+from quintant.runtime.object import ObjectMeta, replace
+
+TUNNELS = Tunnels("portal-tunnel:1")
+CLASS = TunnelClass(
+    metadata=ObjectMeta(name="default"),
+    spec=TunnelClassSpec(
+        replicas=3,
+        size="medium",
+        node_selector={"workload-type": "tunnel"},
+        tolerations=(Toleration(key="dedicated", operator="Exists"),),
+    ),
+)
+RELAYS = (
+    RelayTarget(name="one", url="wss://one.example.com/relay"),
+    RelayTarget(
+        name="two",
+        url="wss://two.example.com/relay",
+        auth_secret_ref=SecretKey(name="keys"),
+        ca_config_map_ref=ConfigMapKey(name="trust"),
+    ),
+)
+
+
+def expose(name: str = "shop", port: int = 80, target: str = "") -> PortalExpose:
+    noted = {TARGET_TLS: target} if target else {}
+    meta = ObjectMeta(name=name, namespace="store", uid="u-1", annotations=noted)
+    app = App(name="shop", service=ServiceRef(name="web", port=port))
+    return PortalExpose(
+        metadata=meta, spec=PortalExposeSpec(app=app, relay=RelaySpec(targets=RELAYS))
+    )
+
+
+def service(**port: Any) -> Service:
+    given = ServicePort(**{"port": 80, **port})
+    return Service(metadata=ObjectMeta(name="web"), spec=ServiceSpec(ports=(given,)))
+
+
+def built(given: PortalExpose | None = None) -> dict[str, Any]:
+    return to_plain(deployment(given or expose(), CLASS, service(), TUNNELS))
+
+
+def container() -> dict[str, Any]:
+    (found,) = built()["spec"]["template"]["spec"]["containers"]
+    assert isinstance(found, dict)
+    return found
+
+
+def env() -> dict[str, Any]:
+    return {each["name"]: each.get("value", each.get("valueFrom")) for each in container()["env"]}
+
+
+def test_deployment_is_named_after_its_expose_and_shaped_by_its_class() -> None:
+    made = built()
+    assert (made["metadata"]["name"], made["metadata"]["namespace"]) == ("shop-tunnel", "store")
+    assert made["spec"]["replicas"] == 3
+    pod = made["spec"]["template"]["spec"]
+    assert pod["nodeSelector"] == {"workload-type": "tunnel"}
+    assert pod["tolerations"] == [{"key": "dedicated", "operator": "Exists"}]
+    assert container()["resources"] == {
+        "requests": {"cpu": "250m", "memory": "256Mi"},
+        "limits": {"cpu": "1000m", "memory": "1Gi"},
+    }
+
+
+def test_selector_is_the_contracts_four_labels() -> None:
+    made = built()
+    assert made["spec"]["selector"]["matchLabels"] == {
+        "app.kubernetes.io/name": "portal-tunnel",
+        "app.kubernetes.io/component": "tunnel",
+        "app.kubernetes.io/managed-by": "portal-expose-controller",
+        "portal.gosuda.org/portalexpose": "shop",
+    }
+    assert labels("shop").items() <= made["spec"]["template"]["metadata"]["labels"].items()
+
+
+def test_agent_is_told_what_to_expose_through_which_relays() -> None:
+    assert container()["args"] == [
+        *("expose", "--name", "shop"),
+        *("--host", "web.store.svc.cluster.local", "--port", "80"),
+        *("--relay", "wss://one.example.com/relay", "--relay", "wss://two.example.com/relay"),
+    ]
+    assert env()["PORTAL_GROUP"] == "u-1"
+    assert '"name":"two"' in env()["PORTAL_RELAYS"]
+
+
+def test_token_is_referred_to_and_only_where_there_is_one() -> None:
+    assert env()["PORTAL_TOKEN_1"] == {
+        "secretKeyRef": {"name": "keys", "key": "token", "optional": False}
+    }
+    assert "PORTAL_TOKEN_0" not in env()
+
+
+def test_authority_of_a_relay_is_mounted() -> None:
+    (volume,) = built()["spec"]["template"]["spec"]["volumes"]
+    assert volume["projected"]["sources"] == [
+        {"configMap": {"name": "trust", "items": [{"key": "ca.crt", "path": "1.crt"}]}}
+    ]
+    assert env()["PORTAL_CA_DIR"] == container()["volumeMounts"][0]["mountPath"]
+
+
+def test_tunnel_has_no_privileges_and_no_token_of_the_cluster() -> None:
+    pod = built()["spec"]["template"]["spec"]
+    assert pod["automountServiceAccountToken"] is False
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert container()["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+
+
+def test_life_does_not_depend_on_relays_and_readiness_does() -> None:
+    assert container()["livenessProbe"]["httpGet"]["path"] == "/healthz"
+    assert container()["readinessProbe"]["httpGet"]["path"] == "/readyz"
+
+
+@pytest.mark.parametrize(
+    ("given", "port", "spoken"),
+    [
+        (expose(), {}, "off"),
+        (expose(port=443), {"port": 443}, "insecure"),
+        (expose(), {"name": "https-web"}, "insecure"),
+        (expose(), {"name": "http"}, "off"),
+        (expose(), {"app_protocol": "https"}, "insecure"),
+        (expose(target="verify"), {}, "verify"),
+        (expose(port=443, target="off"), {"port": 443}, "off"),
+        (expose(target="nonsense"), {}, "off"),
+    ],
+)
+def test_service_is_spoken_to_as_its_port_says(
+    given: PortalExpose, port: dict[str, Any], spoken: str
+) -> None:
+    assert tls(given, service(**port)) == spoken
+
+
+@pytest.mark.parametrize("length", [63, 64, 200, 253])
+def test_long_names_are_cut_and_stay_apart(length: int) -> None:
+    first, second = "a" * length, "a" * (length - 1) + "b"
+    for name in (first, second):
+        assert len(labels(name)["portal.gosuda.org/portalexpose"]) <= 63
+        assert len(deployment_name(name)) <= 253
+    assert labels(first) != labels(second)
+    assert deployment_name(first) != deployment_name(second)
+
+
+def test_same_declaration_gives_the_same_deployment() -> None:
+    other = replace(expose(), metadata=replace(expose().metadata, resource_version="7"))
+    assert built() == built(other)
