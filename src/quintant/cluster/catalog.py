@@ -7,13 +7,14 @@ about; nothing else in the cluster tests for a kind by name. Custom kinds come a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 from quintant.cluster.names import subdomain_complaint
 from quintant.cluster.problems import bad_request
+from quintant.cluster.ring import Entry
 from quintant.cluster.shapes import DEDUCED, Shape
 from quintant.cluster.tables import Message
 from quintant.runtime.errors import Cause
@@ -115,6 +116,12 @@ class Kind:
     """Nothing is stored: an object is worked out whenever it is read, and cannot be written."""
     declared: Mapping[str, Any] = field(default_factory=dict)
     """What the definition of a custom resource says of this version: its schema, its columns."""
+    prime: Callable[[Iterable[Entry]], Awaitable[None]] | None = None
+    """Has entries made ready to be shown, where that takes a webhook."""
+    stow: Callable[[Plain], Awaitable[None]] | None = None
+    """Has an object made ready to be stored, where that takes a webhook."""
+    kept: Kind | None = None
+    """The version that objects are stored as, where getting there takes a webhook."""
     since: int = 0
     """Entries written up to this revision are renewed when they are read."""
     renew: Callable[[Plain], Plain] | None = None

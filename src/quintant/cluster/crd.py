@@ -7,7 +7,7 @@ wrong with a document.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -15,9 +15,9 @@ import msgspec
 
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.conditions import Condition
+from quintant.cluster.conversions import Converter, prime, stow
 from quintant.cluster.custom import CustomSchema
 from quintant.cluster.priority import priority
-from quintant.cluster.problems import internal
 from quintant.cluster.shapes import DEDUCED, custom_shape
 from quintant.runtime.resource import Resource, Scale
 
@@ -98,15 +98,27 @@ class Epochs:
         return next((version for end, version in self.ends if 0 < rv <= end), "")
 
 
-def kinds(crd: Plain, epochs: Epochs = Epochs()) -> list[Kind]:
-    """The kinds a definition serves."""
-    history = _History(crd, epochs)
-    return [_kind(crd, each, history) for each in versions(crd) if each.get("served")]
+def kinds(crd: Plain, epochs: Epochs = Epochs(), converter: Converter | None = None) -> list[Kind]:
+    """The kinds a definition serves; with a converter, its versions differ by more than a name."""
+    history = _History(crd, epochs, converter)
+    served = [_kind(crd, each, history) for each in versions(crd) if each.get("served")]
+    return served if converter is None else [_waiting(kind, crd, history) for kind in served]
+
+
+def _waiting(kind: Kind, crd: Plain, history: _History) -> Kind:
+    """A kind whose objects have to be converted before they are shown or stored."""
+    apart = kind.resource.version != history.storage
+    return replace(
+        kind,
+        prime=partial(prime, kind),
+        stow=partial(stow, kind) if apart else None,
+        kept=_kind(crd, storage_version(crd), history) if apart else None,
+    )
 
 
 def storage_kind(crd: Plain) -> Kind:
     """The kind whose objects are those that are stored, served or not."""
-    return _kind(crd, storage_version(crd), _History(crd, Epochs()))
+    return _kind(crd, storage_version(crd), _History(crd, Epochs(), None))
 
 
 def storage_version(crd: Plain) -> Plain:
@@ -122,8 +134,10 @@ def facts(crd: Plain) -> dict[str, str]:
 class _History:
     """The schemas of a definition, and which of them an object was stored with."""
 
-    def __init__(self, crd: Plain, epochs: Epochs) -> None:
+    def __init__(self, crd: Plain, epochs: Epochs, converter: Converter | None) -> None:
         self.epochs = epochs
+        self.converter = converter
+        self._group, self._kind = crd["spec"]["group"], crd["spec"]["names"]["kind"]
         self.storage = storage_version(crd)["name"]
         self._versions = {each["name"]: each for each in versions(crd)}
         self._schemas: dict[str, CustomSchema] = {}
@@ -136,6 +150,8 @@ class _History:
 
     def alike(self, version: str) -> bool:
         """Whether a version shows objects just as they are stored."""
+        if self.converter is not None and (version != self.storage or self.epochs.ends):
+            return False
         found = (schema_of(self._versions[each]) for each in (version, self.storage))
         return next(found) == next(found)
 
@@ -145,14 +161,25 @@ class _History:
         writer = stored if stored in self._versions else self.storage
         self.schema(writer).renew(obj)
         if writer != version:
+            obj = self._converted(obj, writer, version)
             self.schema(version).strip(obj)
         return obj
 
-    def write(self, obj: Plain) -> Plain:
+    def write(self, version: str, obj: Plain) -> Plain:
         """What a version shows, as it is stored."""
         stored: Plain = msgspec.json.decode(msgspec.json.encode(obj))
+        if version != self.storage:
+            stored = self._converted(stored, version, self.storage)
         self.schema(self.storage).renew(stored)
         return stored
+
+    def _converted(self, obj: Plain, source: str, target: str) -> Plain:
+        """An object of one version as another has it; Unconverted if nobody knows that yet."""
+        if self.converter is None:
+            return obj
+        named = {**obj, "apiVersion": f"{self._group}/{source}", "kind": self._kind}
+        found = self.converter.known(named, f"{self._group}/{target}")
+        return {key: value for key, value in found.items() if key not in ("apiVersion", "kind")}
 
 
 def _kind(crd: Plain, version: Plain, history: _History) -> Kind:
@@ -160,9 +187,7 @@ def _kind(crd: Plain, version: Plain, history: _History) -> Kind:
     names = {**spec["names"], **(crd["status"].get("acceptedNames") or {})}
     schema, own, apart = schema_of(version), history.schema(name), not history.alike(name)
     read: Convert = partial(history.read, name)
-    write: Convert = history.write
-    if spec["conversion"]["strategy"] != "None" and name != history.storage:
-        read = write = _unconvertible(spec, version)
+    write: Convert = partial(history.write, name)
     return Kind(
         Resource(
             spec["group"],
@@ -193,16 +218,6 @@ def _kind(crd: Plain, version: Plain, history: _History) -> Kind:
         renew=read,
         deprecation=_deprecation(spec, version),
     )
-
-
-def _unconvertible(spec: Plain, version: Plain) -> Convert:
-    """Conversion webhooks are not called here; the storage version works without them."""
-    where = f"{spec['group']}/{version['name']}, Kind={spec['names']['kind']}"
-
-    def refuse(obj: Plain) -> Plain:
-        raise internal(f"conversion webhook for {where} failed: this server calls none")
-
-    return refuse
 
 
 def _deprecation(spec: Plain, version: Plain) -> str:

@@ -15,8 +15,12 @@ from functools import partial
 from typing import Any
 
 from quintant.cluster import crd, wire
+from quintant.cluster.admission.calling import Caller
+from quintant.cluster.admission.hook import read_client
 from quintant.cluster.catalog import Catalog, Plain
+from quintant.cluster.checks.clients import REVIEWS
 from quintant.cluster.conditions import Condition
+from quintant.cluster.conversions import Converter
 from quintant.cluster.crd import Epochs
 from quintant.cluster.crd_names import Naming, named
 from quintant.cluster.deletes import Deletes
@@ -27,7 +31,7 @@ from quintant.cluster.ring import Change
 from quintant.cluster.store import Store, Table
 from quintant.cluster.watchers import Hub
 from quintant.cluster.writes import Options, Writes
-from quintant.runtime.clock import Clock, timestamp
+from quintant.runtime.clock import Chance, Clock, timestamp
 
 GROUP = "apiextensions.k8s.io"
 PLURAL = "customresourcedefinitions"
@@ -41,8 +45,11 @@ Mark = Callable[[Plain, str], Plain]
 class Definitions:
     """The custom kinds of a catalogue, kept in step with the definitions in a store."""
 
-    def __init__(self, store: Store, catalog: Catalog, hub: Hub, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, catalog: Catalog, hub: Hub, clock: Clock, caller: Caller, chance: Chance
+    ) -> None:
         self._store = store
+        self._caller, self._chance = caller, chance
         self._catalog = catalog
         self._hub = hub
         self._clock = clock
@@ -99,13 +106,23 @@ class Definitions:
         if before is not None and _served_parts(before) == _served_parts(found):
             return
         table = self._store.table(name)
-        kinds = crd.kinds(found, self._epoch(name, before, found))
+        kinds = crd.kinds(found, self._epoch(name, before, found), self._converter(found))
         self._catalog.remove(found["spec"]["group"], found["spec"]["names"]["plural"])
         self._catalog.add(kinds)
         self._served[name] = found
         if kinds and kinds[0].facts:
-            self._store.refile(table, partial(wire.facts_of, kinds[0]))
+            self._store.refile(table, partial(wire.facts_of, kinds[0].kept or kinds[0]))
         self._hub.close(name)
+
+    def _converter(self, found: Plain) -> Converter | None:
+        """What converts the objects of a definition, if it is a webhook."""
+        conversion = found["spec"]["conversion"]
+        if conversion["strategy"] != "Webhook":
+            return None
+        webhook = conversion["webhook"]
+        review = next(each for each in webhook["conversionReviewVersions"] if each in REVIEWS)
+        client = read_client(webhook["clientConfig"])
+        return Converter(client, review, self._caller, self._chance)
 
     def _epoch(self, name: str, before: Plain | None, found: Plain) -> Epochs:
         """Begin to store objects in another way; what there is was stored as it was until now."""

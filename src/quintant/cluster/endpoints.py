@@ -43,7 +43,6 @@ from quintant.cluster.store import Store
 from quintant.cluster.strategic import strategic_merge
 from quintant.cluster.subresources import EVICTIONS, Action, action, evicts
 from quintant.cluster.watchers import Hub, Selection, Watcher
-from quintant.cluster.wire import Form
 from quintant.cluster.writes import Options, Writes
 from quintant.runtime.client.transport import Call, Reply
 from quintant.runtime.clock import Clock, timestamp
@@ -61,6 +60,14 @@ _SUCCESS: dict[str, Any] = {
     "metadata": {},
     "status": "Success",
 }
+
+
+class _Identity(msgspec.Struct, frozen=True):
+    uid: str
+
+
+class _Identified(msgspec.Struct, frozen=True):
+    metadata: _Identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +106,7 @@ class Endpoints:
         if bool(route.name) is (route.verb == "create"):
             raise not_allowed()
         if route.verb == "get":
-            return self._get(call, target)
+            return await self._get(call, target)
         if route.verb == "delete":
             return await self._delete(call, target, user)
         return await self._write(call, target, route.verb, user)
@@ -120,9 +127,9 @@ class Endpoints:
         form = form_of(call, kind, self.clock, listing=True)
         return select(kind, form, route.namespace, call.query)
 
-    def _get(self, call: Call, target: Target) -> Reply:
+    async def _get(self, call: Call, target: Target) -> Reply:
         self.reads.check_get(call.query.get("resourceVersion", ""))
-        return self._shown(call, target, self.writes.found(target))
+        return await self._shown(call, target, self.writes.found(target))
 
     async def _write(self, call: Call, target: Target, verb: str, user: User) -> Reply:
         drafting = {"create": self._create, "update": self._update, "patch": self._patch}
@@ -130,7 +137,7 @@ class Endpoints:
             raise not_allowed()
         result = await self.admission.write(partial(drafting[verb], call, target, user))
         code = CREATED if result.created else OK
-        return self._shown(call, target, result.entry, code, result.warnings)
+        return await self._shown(call, target, result.entry, code, result.warnings)
 
     def _create(self, call: Call, target: Target, user: User) -> tuple[Draft, Options]:
         sent = _sent(call, target)
@@ -166,7 +173,7 @@ class Endpoints:
         edit = doing.edit(target, sent, timestamp(self.clock.now()))
         entry = self.writes.amend(target, edit)
         if doing.answers_object:
-            return self._shown(call, target, entry, warnings=told)
+            return await self._shown(call, target, entry, warnings=told)
         return _succeeded(told)
 
     async def _evict(self, call: Call, target: Target, user: User) -> Reply:
@@ -188,7 +195,7 @@ class Endpoints:
         waiting = options.accepted and not deleted.gone
         code = ACCEPTED if waiting else OK
         last = structs.replace(deleted.entry, rv=deleted.rv or deleted.entry.rv)
-        return self._shown(call, target, last, code, deleted.warnings)
+        return await self._shown(call, target, last, code, deleted.warnings)
 
     async def _delete_collection(self, call: Call, route: Route, kind: Kind, user: User) -> Reply:
         selection = self._selected(call, route, kind)
@@ -200,13 +207,15 @@ class Endpoints:
             target = Target(kind, *_place(key))
             if selection.matches(key, entry) and self.writes.read(target) is not None:
                 deleted = await self.admission.delete(target, options, named=False)
+                if kind.prime is not None:
+                    await kind.prime((entry,))
                 items.append(selection.form.item(entry))
                 told += deleted.warnings
             if at % SLICE == SLICE - 1:
                 await asyncio.sleep(0)
         return Reply(OK, document(selection.form, items, self.store.revision), warned(told))
 
-    def _shown(
+    async def _shown(
         self,
         call: Call,
         target: Target,
@@ -215,6 +224,8 @@ class Endpoints:
         warnings: Sequence[str] = (),
     ) -> Reply:
         kind = target.kind
+        if kind.prime is not None:
+            await kind.prime((entry,))
         if target.sub == SCALE:
             kind, entry = SCALES, scale_of(kind, entry)
         form = form_of(call, kind, self.clock)
@@ -264,7 +275,7 @@ def _deletion(call: Call, user: User) -> Deletion:
 
 def _success(target: Target, deleted: Deleted) -> bytes:
     where = target.kind.resource
-    uid = msgspec.json.decode(Form(target.kind).whole(deleted.entry))["metadata"]["uid"]
+    uid = wire.read(deleted.entry, _Identified).metadata.uid
     details = {"name": target.name, "group": where.group, "kind": where.plural, "uid": uid}
     status = _SUCCESS | {"details": {key: value for key, value in details.items() if value}}
     return msgspec.json.encode(status) + b"\n"

@@ -11,7 +11,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 
 import msgspec
 
@@ -30,6 +30,7 @@ from quintant.cluster.selectors import parse_fields, parse_labels
 from quintant.cluster.store import Store, Table, View
 from quintant.cluster.watchers import (
     END_OF_REPLAY,
+    Frame,
     Selection,
     Terms,
     added,
@@ -142,7 +143,7 @@ class Reads:
             return Terms((refusal(expired(text)),), seconds=0.0)
         return Terms(replay, seconds, bookmarks=query.bookmarks)
 
-    def _replay(self, table: Table, selection: Selection, query: Query) -> Iterable[bytes]:
+    def _replay(self, table: Table, selection: Selection, query: Query) -> Iterable[Frame]:
         fresh = query.rv in ("", "0")
         if query.initial or (fresh and query.initial is None):
             replay = added(selection, table.now.scan(selection.prefix))
@@ -186,6 +187,9 @@ async def _written(
     """The list document of the scanned entries that match."""
     form, last = selection.form, ""
     items: list[bytes] = []
+    if form.kind.prime is not None:
+        wanted = (entry for key, entry in scanned if selection.matches(key, entry))
+        await form.kind.prime(islice(wanted, limit or None))
     everything = not (selection.labels or selection.fields)
     for at, (key, entry) in enumerate(scanned):
         if limit and len(items) == limit:

@@ -109,14 +109,16 @@ class ApiServer:
         """Whoever runs pods adds itself to its meters; `open` serves the group."""
         self._aggregation = Aggregation(self.store, self.catalog)
         self._namespaces = Namespaces(self.store, self.catalog)
-        self._definitions = Definitions(self.store, self.catalog, self._hub, clock)
+        caller = Caller(self.store, dialer)
+        self._definitions = Definitions(
+            self.store, self.catalog, self._hub, clock, caller, self._chance
+        )
         around = Surroundings(self.store, self._chance)
         plugins = MANAGED if managed else ALWAYS
         guard = Guard(self._namespaces, self._definitions, self._access, around, plugins)
         self._writes = Writes(self.store, clock, self._chance, guard)
         self._deletes = Deletes(self._writes, clock)
         self._registry = Registry(self.store, self.catalog)
-        caller = Caller(self.store, dialer)
         matcher = Matcher(self.store, self._access.authorizer.decide)
         webhooks = Webhooks(caller, matcher, self._chance)
         admission = Admission(self._registry, webhooks, self._writes, self._deletes)

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from typing import cast
 
 import msgspec
 
@@ -36,6 +37,10 @@ SLICE = 256
 """Replayed events per chunk: what is written between two turns of the loop."""
 NO_ANNOTATIONS: Mapping[str, str] = {}
 END_OF_REPLAY: Mapping[str, str] = {"k8s.io/initial-events-end": "true"}
+
+
+Frame = bytes | Change
+"""A line that tells something, or, where that has to wait for a webhook, what it will tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ class Selection:
 class Terms:
     """How a stream begins and ends."""
 
-    replay: Iterable[bytes] = ()
+    replay: Iterable[Frame] = ()
     """Lines to send before anything live; made as they are sent."""
     seconds: float = 3600.0
     """Until the server closes the stream."""
@@ -94,15 +99,15 @@ class Watcher:
         self.since = since
         self._hub = hub
         self._terms = terms
-        self._queue: deque[bytes] = deque()
+        self._queue: deque[Frame] = deque()
         self._stirred = asyncio.Event()
         self._closed = False
         self._silent = True
         self._timers: list[asyncio.TimerHandle] = []
         self._schedule()
 
-    def push(self, frame: bytes) -> None:
-        """Queue a line; a watcher that is too far behind is cut instead, for good."""
+    def push(self, frame: Frame) -> None:
+        """Queue a line or its change; a watcher that is too far behind is cut instead, for good."""
         if self._closed:
             return
         self._queue.append(frame)
@@ -122,15 +127,30 @@ class Watcher:
         """The replay in slices, then everything queued at a time, until closed."""
         replay = iter(self._terms.replay)
         while frames := tuple(islice(replay, SLICE)):
-            yield self._begun(b"".join(frames))
+            yield self._begun(await self._lines(frames))
             await asyncio.sleep(0)
         while not self._closed or self._queue:
             await self._stirred.wait()
             self._stirred.clear()
             if self._queue:
-                chunk = b"".join(self._queue)
-                self._queue.clear()
-                yield self._begun(chunk)
+                queued, self._queue = self._queue, deque()
+                yield self._begun(await self._lines(queued))
+
+    async def _lines(self, frames: Collection[Frame]) -> bytes:
+        """Lines as they are sent; where objects cannot be shown, the stream ends with why."""
+        selection = self.band.selection
+        prime = selection.form.kind.prime
+        if prime is None:
+            return b"".join(cast("Collection[bytes]", frames))
+        changes = [frame for frame in frames if isinstance(frame, Change)]
+        states = (each for change in changes for each in (change.prev, change.cur))
+        try:
+            await prime(entry for entry in states if entry is not None)
+        except Problem as problem:
+            self.close()
+            return refusal(problem)
+        told = (selection.frame(each) if isinstance(each, Change) else each for each in frames)
+        return b"".join(line for line in told if line is not None)
 
     def _begun(self, chunk: bytes) -> bytes:
         """A chunk, with what the first one says beside."""
@@ -166,7 +186,8 @@ class Band:
     """In the order they came: who hears first must not depend on where objects lie in memory."""
 
     def tell(self, change: Change) -> None:
-        frame = self.selection.frame(change)
+        waits = self.selection.form.kind.prime is not None
+        frame: Frame | None = change if waits else self.selection.frame(change)
         if frame is not None:
             for member in self.members:
                 if change.rv > member.since:
@@ -233,16 +254,21 @@ class Hub:
                 band.tell(change)
 
 
-def added(selection: Selection, entries: Iterable[tuple[str, Entry]]) -> Iterator[bytes]:
+def added(selection: Selection, entries: Iterable[tuple[str, Entry]]) -> Iterator[Frame]:
     """Lines that tell entries as if they had just been created."""
     for key, entry in entries:
-        if selection.matches(key, entry):
+        if selection.form.kind.prime is not None:
+            yield Change(entry.rv, key, None, entry, 0.0)
+        elif selection.matches(key, entry):
             yield _line(b"ADDED", selection.form.whole(entry))
 
 
-def missed(selection: Selection, changes: Iterable[Change]) -> Iterator[bytes]:
+def missed(selection: Selection, changes: Iterable[Change]) -> Iterator[Frame]:
     """Lines that tell changes of the past."""
     for change in changes:
+        if selection.form.kind.prime is not None:
+            yield change
+            continue
         frame = selection.frame(change)
         if frame is not None:
             yield frame

@@ -181,7 +181,7 @@ class Writes:
     def _insert(self, ready: Draft, options: Options) -> Result:
         target, taken = ready.target, self.read(ready.target)
         if taken is not None:
-            dying = deleting(wire.unpack(target.kind, taken))
+            dying = deleting(wire.unpack(target.kind.kept or target.kind, taken))
             raise already_exists(target.kind.resource, target.name, deleting=dying)
         packed = wire.pack(target.kind, ready.obj)
         entry = packed if options.dry_run else self._put(target, packed)

@@ -7,7 +7,6 @@ import pytest
 from quintant.cluster import crd, wire
 from quintant.cluster.catalog import Kind
 from quintant.cluster.crd import Epochs
-from quintant.cluster.problems import Problem
 
 TEXT = {"type": "string"}
 
@@ -70,15 +69,6 @@ def test_what_was_stored_as_another_version_has_the_defaults_of_that_one() -> No
 def test_versions_with_one_schema_are_read_without_decoding() -> None:
     kinds = _kinds(_crd(ONE, {**ONE, "name": "v2", "storage": False}))
     assert kinds["v2"].shown is None
-
-
-def test_a_conversion_webhook_is_not_called() -> None:
-    conversion = {"strategy": "Webhook", "webhook": {"clientConfig": {"url": "https://x"}}}
-    kinds = _kinds(_crd(ONE, TWO, conversion=conversion))
-    entry = _stored(kinds["v1"], 5, c="x")
-    assert wire.unpack(kinds["v1"], entry)["spec"] == {"c": "x"}
-    with pytest.raises(Problem, match="conversion webhook for"):
-        wire.unpack(kinds["v2"], entry)
 
 
 def test_the_kind_of_what_is_stored_is_there_though_not_served() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from quintant.cluster.admission.replies import NoDocument, read_document
 from quintant.cluster.admission.review import GROUP, KIND
 from quintant.cluster.catalog import Plain
 from quintant.cluster.checks.clients import REVIEWS
@@ -21,20 +22,6 @@ from quintant.runtime.client.transport import Reply
 JSON_PATCH = "JSONPatch"
 BAD_REQUEST = 400
 _SCHEME = 'in scheme "pkg/runtime/scheme.go:111"'
-_NO_OBJECT = (
-    "json: cannot unmarshal string into Go value of type struct { APIVersion string "
-    '"json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
-)
-_STATUS_TEXTS = {
-    400: "the server rejected our request for an unknown reason",
-    401: "the server has asked for the client to provide credentials",
-    404: "the server could not find the requested resource",
-    405: "the server does not allow this method on the requested resource",
-    409: "the server reported a conflict",
-    422: "the server rejected our request due to an error in our request",
-    429: "the server has received too many requests and has asked us to try again later",
-    503: "the server is currently unable to handle the request",
-}
 
 
 class Bad(Exception):
@@ -65,7 +52,10 @@ class Answer:
 
 def read_answer(reply: Reply, version: str, uid: str, *, mutating: bool) -> Answer:
     """The answer in a reply; Bad if there is none."""
-    review = _document(reply)
+    try:
+        review = read_document(reply)
+    except NoDocument as error:
+        raise _failed(str(error)) from None
     _check_kind(review, version)
     response = review.get("response")
     if response is None:
@@ -78,23 +68,6 @@ def denial(name: str, refusal: Refusal) -> Problem:
     text, why = f'admission webhook "{name}" denied the request', refusal.message or refusal.reason
     message = f"{text}: {why}" if why else f"{text} without explanation"
     return Problem(max(refusal.code, BAD_REQUEST), refusal.reason, message, refusal.details)
-
-
-def _document(reply: Reply) -> Plain:
-    if not 200 <= reply.status < 300:
-        raise _failed(_refusal(reply))
-    if not reply.body:
-        media = reply.headers.get("content-type", "")
-        text = f"0-length response with status code: {reply.status} and content type: {media}"
-        raise _failed(text)
-    try:
-        document = msgspec.json.decode(reply.body)
-    except (msgspec.DecodeError, RecursionError):
-        # A real server takes what is no JSON for YAML, and most texts are a string there.
-        document = None
-    if not isinstance(document, dict):
-        raise _failed(f"couldn't get version/kind; json parse error: {_NO_OBJECT}")
-    return document
 
 
 def _check_kind(review: Plain, version: str) -> None:
@@ -177,21 +150,6 @@ def _check_response(found: _Response, review: Plain, uid: str, *, mutating: bool
         raise _invalid("webhook returned response.patch but not response.patchType")
     if not found.patch and found.patch_type is not None:
         raise _invalid("webhook returned response.patchType but not response.patch")
-
-
-def _refusal(reply: Reply) -> str:
-    """Why a reply is no answer, as a client of Go would say it."""
-    try:
-        status = msgspec.json.decode(reply.body)
-    except (msgspec.DecodeError, RecursionError):
-        status = None
-    if isinstance(status, dict) and status.get("kind") == "Status" and status.get("message"):
-        return str(status["message"])
-    if reply.status in _STATUS_TEXTS:
-        return _STATUS_TEXTS[reply.status]
-    text = reply.body.decode(errors="replace").strip()
-    shown = msgspec.json.encode(text).decode() if text else '"unknown"'
-    return f"an error on the server ({shown}) has prevented the request from succeeding"
 
 
 def _failed(why: str) -> Bad:

@@ -92,7 +92,7 @@ class Webhooks:
             answer = await self._asked(hook, kind, attributes, warnings)
             if answer is None or not answer.patch or attributes.obj is None:
                 return attributes, answer is not None
-            obj = revise(_patched(kind, attributes, answer.patch))
+            obj = revise(await _patched(kind, attributes, answer.patch))
         except Mistyped as error:
             raise internal(str(error)).warned(*warnings) from None
         except Problem as problem:
@@ -106,7 +106,9 @@ class Webhooks:
         request = request_of(attributes, kind, self._chance.id())
         if not self._matcher.wants(hook, attributes, request):
             return None
-        shown = (_converted(attributes, kind, obj) for obj in (attributes.obj, attributes.old))
+        shown = [
+            await _converted(attributes, kind, obj) for obj in (attributes.obj, attributes.old)
+        ]
         try:
             answer = await self._caller.ask(hook, request, *shown)
         except Failed as failed:
@@ -119,9 +121,9 @@ class Webhooks:
         return answer
 
 
-def _patched(kind: Kind, attributes: Attributes, patch: Sequence[Plain]) -> Any:
+async def _patched(kind: Kind, attributes: Attributes, patch: Sequence[Plain]) -> Any:
     """An object after a webhook's patch, as the kind of the request."""
-    shown = _converted(attributes, kind, attributes.obj) or {}
+    shown = await _converted(attributes, kind, attributes.obj) or {}
     changed: Any = _copy(shown)
     for operation in patch:
         try:
@@ -129,7 +131,7 @@ def _patched(kind: Kind, attributes: Attributes, patch: Sequence[Plain]) -> Any:
         except Problem:
             raise internal(_inapplicable(operation)) from None
     _check_kind(changed, shown)
-    return changed if kind is attributes.kind else _recast(kind, attributes.kind, changed)
+    return changed if kind is attributes.kind else await _recast(kind, attributes.kind, changed)
 
 
 def _inapplicable(operation: Plain) -> str:
@@ -156,7 +158,7 @@ def _check_kind(changed: Any, before: Plain) -> None:
         raise unexplained(f"converting {here} to {there}: unknown conversion")
 
 
-def _converted(attributes: Attributes, kind: Kind, obj: Plain | None) -> Plain | None:
+async def _converted(attributes: Attributes, kind: Kind, obj: Plain | None) -> Plain | None:
     """An object of the request as a version shows it; what subresources speak has only one."""
     if (
         obj is None
@@ -164,9 +166,14 @@ def _converted(attributes: Attributes, kind: Kind, obj: Plain | None) -> Plain |
         or attributes.document is not attributes.kind.resource
     ):
         return obj
-    return _recast(attributes.kind, kind, obj)
+    return await _recast(attributes.kind, kind, obj)
 
 
-def _recast(source: Kind, target: Kind, obj: Plain) -> Plain:
+async def _recast(source: Kind, target: Kind, obj: Plain) -> Plain:
     """An object of one version as another shows it, with the metadata it has."""
-    return {**wire.unpack(target, wire.pack(source, obj)), "metadata": obj["metadata"]}
+    if source.stow is not None:
+        await source.stow(obj)
+    entry = wire.pack(source, obj)
+    if target.prime is not None:
+        await target.prime((entry,))
+    return {**wire.unpack(target, entry), "metadata": obj["metadata"]}

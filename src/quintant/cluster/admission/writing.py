@@ -18,6 +18,7 @@ from quintant.cluster.admission.attributes import CREATE, DELETE, UPDATE, Attrib
 from quintant.cluster.admission.registry import Concern, Registry
 from quintant.cluster.admission.webhooks import Webhooks
 from quintant.cluster.catalog import Plain
+from quintant.cluster.conversions import Unconverted
 from quintant.cluster.deletes import Deleted, Deletes, Deletion
 from quintant.cluster.drafts import Draft, Target, revised
 from quintant.cluster.finishing import remanage
@@ -51,16 +52,22 @@ class Admission:
 
     async def _write(self, drafted: Callable[[], tuple[Draft, Options]]) -> Result:
         while True:
-            draft, options = drafted()
+            try:
+                draft, options = drafted()
+            except Unconverted as need:
+                await need.settle()
+                continue
             target, operation = draft.target, CREATE if draft.base is None else UPDATE
             concerns = self.registry.concerns(target.kind, target.sub, operation)
-            if not concerns:
+            if not concerns and target.kind.stow is None:
                 return self.writes.write(draft, options)
             self.writes.begin(draft, options)
             draft = await self._mutated(concerns, draft, options)
             ready = self.writes.ready(draft, options)
             attributes = _attributes(ready, options)
             told = await self.webhooks.validate(_validating(concerns), attributes)
+            if target.kind.stow is not None:
+                await target.kind.stow(ready.obj)
             if self.writes.current(draft, ready):
                 warnings = (*ready.warnings, *told)
                 return self.writes.commit(replace(ready, warnings=warnings), options)
@@ -68,8 +75,13 @@ class Admission:
     async def delete(self, target: Target, options: Deletion, *, named: bool = True) -> Deleted:
         """Delete an object unless a webhook refuses; `named` if the request was about it alone."""
         concerns = self.registry.concerns(target.kind, target.sub, DELETE)
-        while concerns and self.deletes.asks(target, options):
+        kept = replace(target, kind=target.kind.kept or target.kind)
+        if target.kind.prime is not None:
+            await target.kind.prime((self.writes.found(target),))
+        while concerns and self.deletes.asks(kept, options):
             entry = self.writes.found(target)
+            if target.kind.prime is not None:
+                await target.kind.prime((entry,))
             attributes = Attributes(
                 DELETE,
                 target.kind,
@@ -84,9 +96,9 @@ class Admission:
             )
             warnings = await self._reviewed(concerns, attributes)
             if self.writes.found(target).rv == entry.rv:
-                deleted = self.deletes.delete(target, options)
+                deleted = self.deletes.delete(kept, options)
                 return replace(deleted, warnings=tuple(warnings))
-        return self.deletes.delete(target, options)
+        return self.deletes.delete(kept, options)
 
     async def document(
         self, target: Target, sort: Resource, sent: Any, old: Plain | None, options: Options

@@ -1,0 +1,160 @@
+"""Conversion webhooks: objects of one version of a custom kind, as another version has them.
+
+Whoever shows or stores objects does so at once, without waiting; a webhook takes its time. So what
+is not known yet raises `Unconverted`, and whoever can wait has it converted (`settle`) and begins
+again. What was converted is remembered by its content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from quintant.cluster import wire
+from quintant.cluster.admission.calling import Caller
+from quintant.cluster.admission.dialing import Unreachable
+from quintant.cluster.admission.hook import Client
+from quintant.cluster.admission.replies import NoDocument, read_document
+from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.problems import unexplained
+from quintant.cluster.ring import Entry
+from quintant.runtime.clock import Chance
+
+GROUP = "apiextensions.k8s.io"
+KIND = "ConversionReview"
+TIMEOUT_SECONDS = 30
+REMEMBERED = 10_000
+"""Objects remembered per definition; when there are more, the oldest are forgotten."""
+_DIGEST_BYTES = 16
+_OPEN = ("labels", "annotations")
+"""The metadata that a conversion may change."""
+
+
+class Unconverted(Exception):
+    """An object has to be converted first."""
+
+    def __init__(self, converter: Converter, obj: Plain, version: str) -> None:
+        super().__init__(f"not converted to {version} yet")
+        self.converter, self.obj, self.version = converter, obj, version
+
+    async def settle(self) -> None:
+        """Convert it; Problem if that fails."""
+        await self.converter.convert([self.obj], self.version)
+
+
+@dataclass(slots=True)
+class Converter:
+    """The conversion webhook of one definition."""
+
+    client: Client
+    review: str
+    caller: Caller
+    chance: Chance
+    _known: dict[tuple[str, bytes], Plain] = field(default_factory=dict, repr=False)
+
+    def known(self, obj: Plain, version: str) -> Plain:
+        """An object as a version (with its group) has it, fresh; Unconverted if not known yet."""
+        found = self._known.get((version, _digest(obj)))
+        if found is None:
+            raise Unconverted(self, obj, version)
+        return _restored(obj, found)
+
+    async def convert(self, objects: Sequence[Plain], version: str) -> None:
+        """Ask the webhook, and remember what it says; Problem if it does not do its work."""
+        sent = [_bare(obj) for obj in objects]
+        what = f"conversion webhook for {sent[0]['apiVersion']}, Kind={sent[0]['kind']}"
+        converted = await self._asked(sent, version, what)
+        if len(converted) != len(sent):
+            raise unexplained(f"{what} returned {len(converted)} objects, expected {len(sent)}")
+        for at, (obj, result) in enumerate(zip(sent, converted, strict=True)):
+            _check(obj, result, version, what, at)
+            self._known[version, _digest(obj)] = result
+        while len(self._known) > REMEMBERED:
+            del self._known[next(iter(self._known))]
+
+    async def _asked(self, objects: list[Plain], version: str, what: str) -> list[Plain]:
+        uid = self.chance.id()
+        request = {"uid": uid, "desiredAPIVersion": version, "objects": objects}
+        head = {"kind": KIND, "apiVersion": f"{GROUP}/{self.review}"}
+        body = msgspec.json.encode({**head, "request": request})
+        try:
+            review = read_document(await self.caller.post(self.client, body, TIMEOUT_SECONDS))
+        except (Unreachable, NoDocument) as error:
+            raise unexplained(f"{what} failed: {error}") from None
+        response = review.get("response")
+        if not isinstance(response, dict):
+            raise unexplained(f"{what} failed: no response provided")
+        if why := _failure(response, uid):
+            raise unexplained(f"{what} failed: {why}")
+        return response.get("convertedObjects") or []
+
+
+async def prime(kind: Kind, entries: Iterable[Entry]) -> None:
+    """Make sure that entries can be shown as a kind, by one review for all of them."""
+    needs: dict[str, list[Unconverted]] = {}
+    for entry in entries:
+        try:
+            wire.unpack(kind, entry)
+        except Unconverted as need:
+            needs.setdefault(need.obj["apiVersion"], []).append(need)
+    for found in needs.values():
+        await found[0].converter.convert([need.obj for need in found], found[0].version)
+
+
+async def stow(kind: Kind, obj: Plain) -> None:
+    """Make sure that an object of a kind can be stored."""
+    try:
+        wire.pack(kind, obj)
+    except Unconverted as need:
+        await need.settle()
+
+
+def _failure(response: Plain, uid: str) -> str:
+    """Why a response is none; empty if it is one."""
+    if response.get("uid") != uid:
+        return f'expected response.uid="{uid}", got "{response.get("uid", "")}"'
+    result = response.get("result") or {}
+    if result.get("status") == "Success":
+        return ""
+    said: str = result.get("message") or ""
+    return said or f"response.result.status was '{result.get('status') or ''}', not 'Success'"
+
+
+def _check(obj: Plain, result: Any, version: str, what: str, at: int) -> None:
+    """A conversion gives the same object, of the version that was asked for."""
+    found = result if isinstance(result, dict) else {}
+    where = f"{what} returned invalid object at index {at}"
+    if (said := found.get("apiVersion")) != version:
+        raise unexplained(f"{where}: invalid groupVersion (expected {version}, received {said})")
+    if (said := found.get("kind")) != obj["kind"]:
+        raise unexplained(f"{where}: invalid kind (expected {obj['kind']}, received {said})")
+    before, after = obj["metadata"], found.get("metadata") or {}
+    for name, word in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
+        one, other = before.get(name, ""), after.get(name, "")
+        if one != other:
+            text = f"must have the same {word}: {one} != {other}"
+            raise unexplained(f"{what} returned invalid object: {text}")
+
+
+def _bare(obj: Plain) -> Plain:
+    """An object without its revision, which says nothing about its content."""
+    metadata = {key: value for key, value in obj["metadata"].items() if key != "resourceVersion"}
+    return {**obj, "metadata": metadata}
+
+
+def _restored(obj: Plain, converted: Plain) -> Plain:
+    """What was converted, with the metadata that it must not have changed."""
+    fresh: Plain = msgspec.json.decode(msgspec.json.encode(converted))
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in _OPEN}
+    changed = fresh["metadata"]
+    metadata |= {name: changed[name] for name in _OPEN if changed.get(name)}
+    return {**fresh, "metadata": metadata}
+
+
+def _digest(obj: Plain) -> bytes:
+    raw = msgspec.json.encode(_bare(obj), order="sorted")
+    return blake2b(raw, digest_size=_DIGEST_BYTES).digest()
