@@ -1,0 +1,42 @@
+"""The API server is a service of its own cluster, wherever it listens."""
+
+from __future__ import annotations
+
+import pytest
+
+from quintant.api.core import Endpoints, Service
+from quintant.api.discovery import EndpointSlice
+from quintant.cluster.advertising import ADDRESS, advertise
+from quintant.runtime.listen import Address
+from quintant.testing import InProcessCluster
+
+
+@pytest.mark.parametrize(
+    ("host", "address", "family"),
+    [
+        ("127.0.0.1", "127.0.0.1", "IPv4"),
+        ("localhost", "127.0.0.1", "IPv4"),
+        ("::1", "::1", "IPv6"),
+    ],
+)
+async def test_server_says_where_it_is(
+    cluster: InProcessCluster, host: str, address: str, family: str
+) -> None:
+    await advertise(cluster.server, Address(host, 7443))
+    service = await cluster.get(Service, "kubernetes")
+    assert (service.spec.cluster_ip, service.spec.ports[0].target_port) == (ADDRESS, 7443)
+    (subset,) = (await cluster.get(Endpoints, "kubernetes")).subsets
+    assert [each.ip for each in subset.addresses] == [address]
+    each = await cluster.get(EndpointSlice, "kubernetes")
+    assert (each.address_type, each.endpoints and each.endpoints[0].addresses) == (
+        family,
+        (address,),
+    )
+
+
+async def test_server_that_comes_back_elsewhere_says_so(cluster: InProcessCluster) -> None:
+    await advertise(cluster.server, Address("127.0.0.1", 7443))
+    await advertise(cluster.server, Address("127.0.0.1", 7444))
+    (subset,) = (await cluster.get(Endpoints, "kubernetes")).subsets
+    assert [port.port for port in subset.ports] == [7444]
+    assert (await cluster.get(Service, "kubernetes")).spec.ports[0].target_port == 7444
