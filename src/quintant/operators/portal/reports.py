@@ -1,0 +1,140 @@
+"""What tunnels tell of their relays, and what that means for the relays of a PortalExpose.
+
+A tunnel tells how each of its connections is; a crashed one tells nothing any more, so what it told
+last counts only while its pod is ready. Nothing is assumed: no word is Unknown. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from quintant.operators.portal.api import (
+    RelayConnection,
+    RelayState,
+    RelayStatus,
+    RelayTarget,
+)
+
+CONNECTED = "Connected"
+ERROR_LENGTH = 256
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f]+")
+_USER = re.compile(r"://[^/@\s]*@")
+
+
+class RelayReport(msgspec.Struct, frozen=True, rename="camel"):
+    """One connection, as a tunnel tells of it."""
+
+    name: str
+    url: str
+    state: str
+    since: str = ""
+    last_error: str = ""
+    public_url: str = msgspec.field(default="", name="publicURL")
+
+
+class ServiceReport(msgspec.Struct, frozen=True):
+    """Whether the tunnel reaches the Service."""
+
+    reachable: bool = True
+    error: str = ""
+
+
+class Report(msgspec.Struct, frozen=True, rename="camel"):
+    """What a tunnel tells of itself."""
+
+    v: int
+    seq: int
+    pod: str = ""
+    draining: bool = False
+    service: ServiceReport = ServiceReport()
+    relays: tuple[RelayReport, ...] = ()
+    observed_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tunnel:
+    """A tunnel pod that is not going away, and what it told last."""
+
+    ready: bool
+    report: Report | None
+
+
+def parse(raw: bytes) -> Report | None:
+    """The report that bytes hold; None if they hold none that we understand."""
+    try:
+        report = msgspec.json.decode(raw, type=Report)
+    except msgspec.DecodeError:
+        return None
+    return report if report.v == 1 else None
+
+
+def newer(known: Report | None, heard: Report | None, uid: str) -> Report | None:
+    """What to believe of a pod: the newest report that is its own."""
+    if heard is None or (heard.pod and heard.pod != uid):
+        return known
+    return known if known is not None and heard.seq < known.seq else heard
+
+
+def connections(
+    targets: Sequence[RelayTarget], tunnels: Iterable[Tunnel], before: RelayStatus | None
+) -> tuple[RelayConnection, ...]:
+    """How the tunnels are connected to each relay of the spec, in its order."""
+    told, known = tuple(tunnels), {each.name: each for each in before.connected} if before else {}
+    return tuple(_connection(target, told, known.get(target.name)) for target in targets)
+
+
+def assumed(
+    targets: Sequence[RelayTarget], ready: int, before: RelayStatus | None, now: str
+) -> tuple[RelayConnection, ...]:
+    """What the contract's simplification says: connected where any pod is ready."""
+    known = {each.name: each.connected_at for each in before.connected} if before else {}
+    if not ready:
+        return tuple(RelayConnection(name=each.name, status="Disconnected") for each in targets)
+    return tuple(
+        RelayConnection(
+            name=each.name, status="Connected", connected_at=known.get(each.name) or now
+        )
+        for each in targets
+    )
+
+
+def tidy(error: str) -> str:
+    """An error fit for a status: one short line, without passwords."""
+    plain = _UNSEEN.sub(" ", _USER.sub("://", error)).strip()
+    return plain[:ERROR_LENGTH]
+
+
+def _connection(
+    target: RelayTarget, tunnels: Sequence[Tunnel], before: RelayConnection | None
+) -> RelayConnection:
+    told = [(tunnel.ready, relay) for tunnel in tunnels for relay in _about(target, tunnel)]
+    up = [relay for ready, relay in told if ready and relay.state == CONNECTED]
+    down = [relay for _, relay in told if relay.state != CONNECTED]
+    errors = sorted((relay.since, tidy(relay.last_error)) for relay in down if relay.last_error)
+    status: RelayState = "Connected" if up else "Disconnected" if told else "Unknown"
+    return RelayConnection(
+        name=target.name,
+        status=status,
+        connected_at=_since(up, before),
+        last_error=errors[-1][1] if errors else "",
+        ready_tunnels=len(up),
+        public_url=next((relay.public_url for relay in up if relay.public_url), ""),
+    )
+
+
+def _about(target: RelayTarget, tunnel: Tunnel) -> Iterable[RelayReport]:
+    """What a tunnel tells of this very relay; a word about its old address counts for nothing."""
+    relays = tunnel.report.relays if tunnel.report else ()
+    return [relay for relay in relays if (relay.name, relay.url) == (target.name, target.url)]
+
+
+def _since(up: Sequence[RelayReport], before: RelayConnection | None) -> str | None:
+    if not up:
+        return None
+    if before is not None and before.status == "Connected" and before.connected_at:
+        return before.connected_at
+    return min((relay.since for relay in up if relay.since), default=None)

@@ -1,0 +1,96 @@
+"""Relays are as connected as ready tunnels say, and nothing is assumed."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quintant.operators.portal.api import RelayConnection, RelayStatus, RelayTarget
+from quintant.operators.portal.reports import (
+    RelayReport,
+    Report,
+    Tunnel,
+    assumed,
+    connections,
+    newer,
+    parse,
+    tidy,
+)
+
+ONE = RelayTarget(name="one", url="wss://one.example.com/relay")
+EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z"
+
+
+def tunnel(state: str, *, ready: bool = True, since: str = EARLY, error: str = "") -> Tunnel:
+    relay = RelayReport(ONE.name, ONE.url, state, since, error)
+    return Tunnel(ready, Report(1, 1, relays=(relay,)))
+
+
+def one(*tunnels: Tunnel, before: RelayConnection | None = None) -> RelayConnection:
+    (found,) = connections([ONE], tunnels, RelayStatus(connected=(before,)) if before else None)
+    return found
+
+
+def test_relay_nobody_told_of_is_unknown() -> None:
+    assert one().status == "Unknown"
+    assert one(Tunnel(True, None)).status == "Unknown"
+
+
+def test_one_ready_tunnel_connects_a_relay() -> None:
+    found = one(tunnel("Connected"), tunnel("Backoff", error="refused"))
+    assert (found.status, found.connected_at, found.ready_tunnels) == ("Connected", EARLY, 1)
+    assert found.last_error == "refused"
+
+
+def test_last_word_of_a_pod_that_is_not_ready_connects_nothing() -> None:
+    assert one(tunnel("Connected", ready=False)).status == "Disconnected"
+
+
+def test_all_relays_down_is_disconnected_though_no_pod_is_ready() -> None:
+    found = one(tunnel("Backoff", ready=False, error="no route"))
+    assert (found.status, found.last_error) == ("Disconnected", "no route")
+
+
+def test_connection_is_as_old_as_when_it_was_first_seen() -> None:
+    before = RelayConnection(name="one", status="Connected", connected_at=EARLY)
+    assert one(tunnel("Connected", since=LATE), before=before).connected_at == EARLY
+    lost = RelayConnection(name="one", status="Disconnected")
+    assert one(tunnel("Connected", since=LATE), before=lost).connected_at == LATE
+
+
+def test_word_about_another_address_of_the_relay_counts_for_nothing() -> None:
+    old = RelayReport("one", "wss://old.example.com/relay", "Connected")
+    assert one(Tunnel(True, Report(1, 1, relays=(old,)))).status == "Unknown"
+
+
+def test_older_or_foreign_report_changes_nothing() -> None:
+    known = Report(1, 5, pod="a")
+    assert newer(known, Report(1, 4, pod="a"), "a") is known
+    assert newer(known, Report(1, 6, pod="b"), "a") is known
+    assert newer(known, None, "a") is known
+    assert newer(known, Report(1, 6, pod="a"), "a") == Report(1, 6, pod="a")
+
+
+def test_assumption_keeps_the_time_of_the_first() -> None:
+    (first,) = assumed([ONE], 1, None, EARLY)
+    (again,) = assumed([ONE], 1, RelayStatus(connected=(first,)), LATE)
+    assert again == first
+    (none,) = assumed([ONE], 0, RelayStatus(connected=(first,)), LATE)
+    assert none.status == "Disconnected"
+
+
+def test_errors_are_short_single_lines_without_passwords() -> None:
+    said = tidy("cannot dial wss://me:geheim@relay/\n\x1b[31mrefused" + "x" * 500)
+    assert "geheim" not in said
+    assert "\n" not in said
+    assert len(said) == 256
+
+
+@given(st.binary())
+def test_garbage_is_no_report(raw: bytes) -> None:
+    assert parse(raw) is None
+
+
+def test_report_of_another_version_is_not_understood() -> None:
+    assert parse(b'{"v":2,"seq":1}') is None
+    assert parse(b'{"v":1,"seq":1,"more":true}') == Report(1, 1)
