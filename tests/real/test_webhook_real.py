@@ -1,5 +1,5 @@
-"""A real kube-apiserver asks our webhooks: what it sends is what we read, and what we answer is
-what its users see."""
+"""A real kube-apiserver asks our webhooks, and so does the embedded one: what they send is what we
+read, and what we answer is what their users see."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ import asyncio
 import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 import pytest_asyncio
 
+from quintant import Config
 from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.api.core import ConfigMap
+from quintant.cluster.up import Plan, running, save
+from quintant.runtime.address import Address
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.rest import APPLY, MERGE
+from quintant.runtime.client.http import HttpTransport
+from quintant.runtime.client.rest import APPLY, MERGE, Rest
 from quintant.runtime.client.transport import JSON, Call
 from quintant.runtime.codec import encode
 from quintant.runtime.errors import ApiError, Cause, NotFound
@@ -162,6 +167,20 @@ async def define(client: Client) -> None:
     await client.raw("PATCH", path, body=encode(body), headers={"content-type": APPLY})
     found = await client.get(CustomResourceDefinition, "gates.gates.example.com")
     await client.wait(found, lambda seen: bool(seen and seen.established), PATIENCE_SECONDS)
+
+
+@pytest_asyncio.fixture(params=["embedded", "real"])
+async def client(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Client]:
+    async with AsyncExitStack() as stack:
+        if request.param == "embedded":
+            cluster = await stack.enter_async_context(running(Plan(Address("127.0.0.1", 0))))
+            kubeconfig = tmp_path / "kubeconfig"
+            save(cluster, kubeconfig)
+        else:
+            kubeconfig = request.getfixturevalue("real_cluster").kubeconfig
+        transport = HttpTransport(Config.load(kubeconfig))
+        stack.push_async_callback(transport.close)
+        yield Client(Rest(transport), manager="tests")
 
 
 @pytest_asyncio.fixture
