@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 K ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage test-real conformance lint format manifests tables bench soak torture fuzz clean
+.PHONY: help demo test coverage test-real conformance lint format manifests tables bench soak torture fuzz mutants clean
 
 help: ## Show the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ torture: $(READY) ## Kill a kept cluster under load, 20 times (ARGS="--rounds 20
 
 fuzz: $(READY) ## Send random requests to the embedded and a real server (ARGS="--seed 7 --sequences 1")
 	@PYTHONPATH=scripts $(BIN)/python -m fuzz $(ARGS)
+
+mutants: $(READY) ## Make twenty mistakes in the embedded server, and see that tests notice each
+	@PYTHONPATH=scripts $(BIN)/python -m mutants $(ARGS)
 
 bench: $(READY) ## Measure speed and memory, beside others in the same run (ARGS="reconcile --quick")
 	@PYTHONPATH=src:scripts $(BIN)/python -m benchmarks $(ARGS)

@@ -1,0 +1,53 @@
+"""The mutants, as they are kept."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+FILE = Path(__file__).with_name("mutants.toml")
+SOURCE = Path("src/quintant/cluster")
+CONFORMANCE = "tests/conformance"
+
+
+class Mutant(msgspec.Struct, frozen=True):
+    """A mistake, and the tests that must notice it."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    caught: tuple[str, ...]
+
+    @property
+    def path(self) -> Path:
+        """Its file, from the root of the tree."""
+        return SOURCE / self.file
+
+    def applied(self, text: str) -> str:
+        """The source with the mistake; ValueError if it does not say there once what it changes."""
+        if text.count(self.old) != 1:
+            raise ValueError(f"{self.path}: {self.name}: what it changes is not there once")
+        return text.replace(self.old, self.new)
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """Tests to run together."""
+
+    tests: tuple[str, ...]
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """For pytest: they end with the first that fails, and need no real server."""
+        ours = any(test.startswith(CONFORMANCE) for test in self.tests)
+        return ("-x", "-q", *(("-k", "embedded") if ours else ()), *self.tests)
+
+
+def read(path: Path = FILE) -> list[Mutant]:
+    """Every mutant."""
+    found = tomllib.loads(path.read_text())["mutant"]
+    return msgspec.convert(found, list[Mutant])
