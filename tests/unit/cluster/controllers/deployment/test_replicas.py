@@ -99,6 +99,11 @@ def test_broken_old_pods_go_first_and_cost_nothing() -> None:
     assert sizes(told) == {"s2": 2}
 
 
+def test_old_pods_do_not_pay_for_new_ones_that_do_not_work() -> None:
+    told = next_step(deployment(10, 3, 2), revision(1, 8, 7), revision(9, 5, 0))
+    assert told == Step()
+
+
 def test_rollover_takes_from_the_stuck_rollout() -> None:
     told = next_step(deployment(3), revision(1, 3), revision(2, 1, 0), revision(9, 0))
     assert sizes(told) == {"s2": 0}

@@ -39,6 +39,21 @@ async def test_pods_come_and_are_replaced() -> None:
         assert {p["spec"]["containers"][0]["image"] for p in await pods(api)} == {"two"}
 
 
+async def test_template_that_comes_back_has_its_old_revision_with_the_next_number() -> None:
+    async with controlled(statefulset.declare) as api, attended(api):
+        await make(api, replicas=1)
+        first = (await settled(api, "statefulsets"))["status"]["currentRevision"]
+        for image in ("two", "one"):
+            template = workload(image=image)["spec"]["template"]
+            await api.merge(f"{SETS}/a", {"spec": {"template": template}})
+            found = await settled(api, "statefulsets")
+        assert found["status"]["currentRevision"] == first
+        kept = (await api.get(f"{APPS}/controllerrevisions"))["items"]
+        assert sorted((it["revision"], it["metadata"]["name"] == first) for it in kept) == [
+            (2, False), (3, True),
+        ]  # fmt: skip
+
+
 async def test_set_at_rest_writes_nothing() -> None:
     async with controlled(statefulset.declare) as api, attended(api):
         await make(api, replicas=2, volumeClaimTemplates=[CLAIM])
