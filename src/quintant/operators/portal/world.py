@@ -1,0 +1,66 @@
+"""What a PortalExpose depends on, as it was read: the input of every decision about it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from quintant.api.apps import Deployment
+from quintant.api.core import Pod, Service
+from quintant.operators.portal.api import PortalExpose, TunnelClass
+from quintant.operators.portal.reports import Report, Tunnel
+from quintant.runtime.errors import Cause
+from quintant.runtime.owner import controller_of
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Everything that was read about one PortalExpose."""
+
+    expose: PortalExpose
+    service: Service | None
+    tunnel_class: TunnelClass | None
+    deployment: Deployment | None
+    pods: tuple[Pod, ...] = ()
+    reports: Mapping[str, Report] = field(default_factory=dict)
+    """What each pod told last, by uid."""
+    complaints: tuple[Cause, ...] = ()
+    assume: bool = False
+    """Believe that ready pods are connected, as the contract's simplification has it."""
+    now: datetime = datetime.min
+
+    @property
+    def total(self) -> int:
+        return self.tunnel_class.spec.replicas if self.tunnel_class else 0
+
+    @property
+    def living(self) -> tuple[Pod, ...]:
+        """The tunnel pods that are not on their way out."""
+        return tuple(pod for pod in self.pods if not pod.deleting and self._ours(pod))
+
+    @property
+    def ready(self) -> int:
+        """How many tunnels are ready, and no more than there should be.
+
+        Where no pods are to be seen, as on a plane without nodes, the Deployment's word counts.
+        """
+        if not self.pods and self.deployment is not None:
+            found = self.deployment.status.ready_replicas
+        else:
+            found = sum(pod.ready for pod in self.living)
+        return min(found, self.total) if self.total else found
+
+    @property
+    def tunnels(self) -> tuple[Tunnel, ...]:
+        """What each living pod tells."""
+        return tuple(Tunnel(pod.ready, self.reports.get(pod.metadata.uid)) for pod in self.living)
+
+    def _ours(self, pod: Pod) -> bool:
+        """Whether a pod comes from a ReplicaSet of our Deployment, and not only looks so."""
+        held = controller_of(pod)
+        if held is None or self.deployment is None:
+            return False
+        return held.kind == "ReplicaSet" and held.name.startswith(
+            f"{self.deployment.metadata.name}-"
+        )
