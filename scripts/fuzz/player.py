@@ -157,8 +157,8 @@ def _answer(reply: Reply) -> Answer:
         body = msgspec.json.decode(reply.body)
     except msgspec.DecodeError:
         body = reply.body.decode(errors="replace")
-    warnings = tuple(filter(None, reply.headers.get("warning", "").split("299 - ")))
-    return Answer(reply.status, body, warnings)
+    told = reply.headers.get("warning", "").split("299 - ")
+    return Answer(reply.status, body, tuple(each.rstrip(", ") for each in told if each))
 
 
 async def _told(stream: Stream) -> list[Plain]:

@@ -24,7 +24,8 @@ HEADLESS = "None"
 
 _NODE_PORT_TYPES = ("NodePort", "LoadBalancer")
 _ADDRESSED = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy")
-_EXPOSED = ("externalTrafficPolicy", "healthCheckNodePort", "allocateLoadBalancerNodePorts")
+_BALANCED = ("healthCheckNodePort", "allocateLoadBalancerNodePorts", "loadBalancerClass")
+_EXPOSED = ("externalTrafficPolicy",)
 
 
 def settle_service(service: Plain, live: Plain | None, others: Others) -> None:
@@ -53,6 +54,7 @@ def _drop(spec: Plain, before: Plain) -> None:
     if spec["type"] == before["type"]:
         return
     gone = set(_ADDRESSED) if spec["type"] == "ExternalName" else set()
+    gone |= set(_BALANCED) if spec["type"] != "LoadBalancer" else set()
     gone |= set(_EXPOSED) if spec["type"] not in _NODE_PORT_TYPES else set()
     for name in gone:
         if name in spec and spec[name] == before.get(name):

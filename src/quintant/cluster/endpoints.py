@@ -148,7 +148,8 @@ class Endpoints:
         sent = _sent(call, target)
         options = write_options(call, "UpdateOptions", user, sent)
         if target.sub == SCALE:
-            return self._edited(target, lambda scale: sent, options)
+            edit = edit_scale(target.kind, lambda scale: sent)
+            return self.writes.edition(target, edit, options), options
         return self.writes.replacement(target, sent, options), options
 
     def _patch(self, call: Call, target: Target, user: User) -> tuple[Draft, Options]:
@@ -161,7 +162,7 @@ class Endpoints:
 
     def _edited(self, target: Target, edit: Edit, options: Options) -> tuple[Draft, Options]:
         if target.sub == SCALE:
-            edit = edit_scale(target.kind, edit)
+            edit = edit_scale(target.kind, edit, patch=True)
         return self.writes.edition(target, edit, options), options
 
     async def _act(self, call: Call, target: Target, doing: Action, user: User) -> Reply:

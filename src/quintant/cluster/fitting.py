@@ -30,7 +30,9 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 _MICRO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)")
 _TIME_LAYOUT = "2006-01-02T15:04:05Z07:00"
 _MICRO_LAYOUT = "2006-01-02T15:04:05.000000Z07:00"
-_NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/]|$")
+_NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/]")
+_QUANTUM = 4
+"""Characters of base64 that are read together: what is amiss with the last ones, begins there."""
 _NO_QUANTITY = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 )
@@ -206,10 +208,18 @@ def _respelt_bytes(text: str) -> str:
     try:
         return b64encode(b64decode(text, validate=True)).decode()
     except ValueError:
-        found = _NOT_BASE64.search(text.rstrip("="))
-        at = found.start() if found else len(text)
-        text = f"illegal base64 data at input byte {at}"
+        text = f"illegal base64 data at input byte {_illegal(text)}"
         raise Mistyped(text, f"error decoding from json: {text}") from None
+
+
+def _illegal(text: str) -> int:
+    """Where Go finds fault with what is no base64."""
+    found = _NOT_BASE64.search(text.rstrip("="))
+    if found:
+        return found.start()
+    rest = len(text) % _QUANTUM
+    half_padded = rest == _QUANTUM - 1 and text.endswith("=")
+    return len(text) if half_padded else len(text) - rest
 
 
 def _moment(text: str, form: re.Pattern[str], layout: str) -> datetime:

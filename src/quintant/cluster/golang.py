@@ -27,6 +27,10 @@ _MARKUP = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u202
 _PLAIN_FROM, _JSON_FROM, _BELOW = 1e-4, 1e-6, 1e21
 
 
+class Struct(dict[str, Any]):
+    """A Go structure: its members are printed in the order they have."""
+
+
 def shown(value: Any) -> str:
     """A value in a message: text quoted, numbers and booleans plain, the rest as JSON."""
     if isinstance(value, str):
@@ -76,7 +80,8 @@ def encoded(value: Any) -> str:
         case str():
             return json.dumps(value, ensure_ascii=False).translate(_MARKUP)
         case Mapping():
-            members = (f"{encoded(key)}:{encoded(value[key])}" for key in sorted(value))
+            keys = value if isinstance(value, Struct) else sorted(value)
+            members = (f"{encoded(key)}:{encoded(value[key])}" for key in keys)
             return f"{{{','.join(members)}}}"
         case Sequence():
             return f"[{','.join(encoded(item) for item in value)}]"

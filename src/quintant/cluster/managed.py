@@ -89,7 +89,8 @@ def track_apply(
     merged = merge(_bare(base), config, kind.shape)
     claims[writer] = Claim(wanted, author.time, kind.resource.api_version)
     merged = _pruned(kind, merged, claims, last)
-    changed = compare(_bare(base), merged, kind.shape).without(ignored)
+    compared = compare(_bare(base), merged, kind.shape)
+    changed = compared.without(ignored)
     others = {key: claim for key, claim in claims.items() if key != writer}
     wrested = _lost(others, changed.added | changed.modified)
     if not force:
@@ -97,7 +98,7 @@ def track_apply(
     left = {key: minus(others[key], wrested.get(key)) for key in others}
     kept = less({key: claim for key, claim in left.items() if claim.fields}, changed.removed)
     # Claiming what is there already is no change, and a real server gives it no new time.
-    since = author.time if changed else last.time if last else ""
+    since = author.time if compared.without(_UNTRACKED) else last.time if last else ""
     wanted = wanted.without(_UNTRACKED) - _METADATA
     own = {writer: replace(claims[writer], fields=wanted, time=since)} if wanted else {}
     store(merged, kept | own)

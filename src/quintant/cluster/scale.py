@@ -11,12 +11,13 @@ from typing import Any
 
 from quintant.cluster import tables, wire
 from quintant.cluster.catalog import Edit, Kind, Plain
+from quintant.cluster.causes import wrong
 from quintant.cluster.claims import UPDATE, Author, Claim, Claims, decode, less, store
 from quintant.cluster.declared import builtin_shape
 from quintant.cluster.fields import FieldSet, field_element
 from quintant.cluster.managed import track_apply
 from quintant.cluster.objects import placed
-from quintant.cluster.problems import bad_request, internal, no_resource
+from quintant.cluster.problems import bad_request, internal, invalid, no_resource
 from quintant.cluster.ring import Entry
 from quintant.runtime.resource import Resource, Scale
 
@@ -36,7 +37,7 @@ def scale_of(kind: Kind, entry: Entry) -> Entry:
     return wire.pack(SCALES, view_scale(kind, parent), entry.rv)
 
 
-def edit_scale(kind: Kind, edit: Edit) -> Edit:
+def edit_scale(kind: Kind, edit: Edit, *, patch: bool = False) -> Edit:
     """A change of the Scale, as a change of its parent."""
 
     def changed(live: Plain) -> Plain:
@@ -45,11 +46,22 @@ def edit_scale(kind: Kind, edit: Edit) -> Edit:
             raise bad_request("the body is not a Scale document")
         metadata, said = live["metadata"], dict(sent.get("metadata") or {})
         placed(kind, {"metadata": said}, metadata.get("namespace", ""), metadata["name"])
+        _check_replicas(kind, live, sent, patch=patch)
         put_scale(kind, live, sent)
         metadata["resourceVersion"] = said.get("resourceVersion") or metadata["resourceVersion"]
         return live
 
     return changed
+
+
+def _check_replicas(kind: Kind, live: Plain, scale: Plain, *, patch: bool) -> None:
+    """400 or 422 for a Scale that says no number of replicas."""
+    path, replicas = _paths(kind).replicas, (scale.get("spec") or {}).get("replicas")
+    if kind.custom and patch and replicas is None and _read(live, path) is None:
+        raise bad_request(f'the spec replicas field "{path}" cannot be empty')
+    if isinstance(replicas, int) and replicas < 0:
+        complaint = wrong("spec.replicas", replicas, "must be greater than or equal to 0")
+        raise invalid(DOCUMENT, live["metadata"]["name"], complaint)
 
 
 def put_scale(kind: Kind, parent: Plain, scale: Plain) -> None:

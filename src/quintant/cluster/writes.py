@@ -99,7 +99,8 @@ class Writes:
             return drafts.replaced(draft, base, author)
         if target.kind.upsert and not target.sub:
             return drafts.put(draft, author)
-        raise not_found(target.kind.resource, target.name).warned(*draft.warnings)
+        warnings = draft.warnings + _warnings(draft)
+        raise not_found(target.kind.resource, target.name).warned(*warnings)
 
     def edition(self, target: Target, edit: Edit, options: Options) -> Draft:
         """What `edit` makes of the live object; 404 if there is none."""
@@ -182,7 +183,8 @@ class Writes:
         target, taken = ready.target, self.read(ready.target)
         if taken is not None:
             dying = deleting(wire.unpack(target.kind.kept or target.kind, taken))
-            raise already_exists(target.kind.resource, target.name, deleting=dying)
+            problem = already_exists(target.kind.resource, target.name, deleting=dying)
+            raise problem.warned(*ready.warnings)
         packed = wire.pack(target.kind, ready.obj)
         entry = packed if options.dry_run else self._put(target, packed)
         return Result(entry, created=True, warnings=ready.warnings)

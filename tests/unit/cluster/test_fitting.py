@@ -205,7 +205,10 @@ def test_quantities_times_and_bytes_are_respelt() -> None:
             "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
         ),
         ({"data": {"a": "***"}}, "Secret", "illegal base64 data at input byte 0"),
-        ({"data": {"a": "aGk"}}, "Secret", "illegal base64 data at input byte 3"),
+        ({"data": {"a": "aGk"}}, "Secret", "illegal base64 data at input byte 0"),
+        ({"data": {"a": "aGkhaGk"}}, "Secret", "illegal base64 data at input byte 4"),
+        ({"data": {"a": "aG="}}, "Secret", "illegal base64 data at input byte 3"),
+        ({"data": {"a": "aG=k"}}, "Secret", "illegal base64 data at input byte 2"),
         (
             {"spec": {"ports": [{"port": 1, "targetPort": True}]}},
             "Service",

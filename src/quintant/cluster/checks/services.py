@@ -17,6 +17,7 @@ from quintant.cluster.checks.fields import (
     port,
     within,
 )
+from quintant.cluster.golang import Struct
 from quintant.cluster.names import word_complaint
 from quintant.runtime.errors import Cause
 
@@ -107,10 +108,9 @@ def _port_causes(spec: Plain) -> Iterator[Cause]:
     for at, each in enumerate(ports):
         protocol, number = each["protocol"], each.get("port", 0)
         if places.setdefault((protocol, number), at) != at:
-            seen = {"Name": "", "Protocol": protocol, "AppProtocol": None}
-            yield duplicate(
-                f"spec.ports[{at}]", seen | {"Port": number, "TargetPort": 0, "NodePort": 0}
-            )
+            seen = Struct(Name="", Protocol=protocol, AppProtocol=None)
+            seen |= {"Port": number, "TargetPort": 0, "NodePort": 0}
+            yield duplicate(f"spec.ports[{at}]", seen)
 
 
 def _node_port_causes(where: str, each: Plain, kind: str) -> Iterator[Cause]:

@@ -8,6 +8,7 @@ from typing import Any
 from quintant.cluster.causes import forbidden_field, required, unsupported, wrong
 from quintant.cluster.checks.fields import chosen, countable, fixed, share
 from quintant.cluster.checks.pods import template_causes
+from quintant.cluster.golang import Struct
 from quintant.cluster.selectors import from_object
 from quintant.runtime.errors import Cause
 
@@ -171,7 +172,7 @@ def _selector_fixed(spec: Plain, live: Plain | None) -> Iterator[Cause]:
 def _strategy_causes(strategy: Plain) -> Iterator[Cause]:
     kind, rolling = strategy["type"], strategy.get("rollingUpdate")
     if kind not in _UPDATES:
-        yield unsupported("spec.strategy", {"Type": kind, "RollingUpdate": rolling}, _UPDATES)
+        yield unsupported("spec.strategy", Struct(Type=kind, RollingUpdate=rolling), _UPDATES)
     elif kind == "Recreate" and rolling is not None:
         text = "may not be specified when strategy `type` is 'Recreate'"
         yield forbidden_field("spec.strategy.rollingUpdate", text)
