@@ -11,6 +11,7 @@ from importlib import import_module
 
 AGENTS: dict[str, str] = {
     "echo": "A web program to try a cluster with: it fails on request.",
+    "lightpeer": "A member of a light chain, joined to others by klight.",
 }
 """Every agent, with what it is for."""
 

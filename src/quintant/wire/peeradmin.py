@@ -121,14 +121,14 @@ class Card:
 
     def metadata(self) -> dict[str, str]:
         """The card as metadata."""
-        chain = f"{self.root} {self.head} {self.networks} {self.clients}"
+        chain = f"{self.root},{self.head},{self.networks},{self.clients}"
         told = {FROM: self.address, CHAIN: chain}
         return {**told, NETWORK: self.network} if self.network else told
 
     @classmethod
     def read(cls, metadata: Mapping[str, str]) -> Self | None:
         """The card in metadata; None if there is none, or nonsense."""
-        parts = metadata.get(CHAIN, "").split(" ")
+        parts = metadata.get(CHAIN, "").split(",")
         address = metadata.get(FROM, "")
         if len(parts) != 4 or not address or not all(map(_COUNT.fullmatch, parts[2:])):
             return None

@@ -1,0 +1,129 @@
+"""Blocks as files and as lists of members: the formats that every lightpeer reads.
+
+A file is a JSON object with the wire's own names, in their order, without what is empty. Nothing
+here touches a disk; ids that are no plain file names are refused before anything is done with them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64decode, b64encode
+from binascii import Error as Undecodable
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from quintant.wire.lightpeer import BlockType, Lightblock, PeerInfo, Timestamp
+
+PAYLOAD_BYTES = 4_000_000
+"""The most a client may write: with a block around it, still below the 4 MiB of gRPC's messages."""
+MEMBERS = 10_000
+"""The most members a network may have; a list of them is 340 KB."""
+HEAD, LOST, NETWORK = "HEAD", "LOST", "NETWORK"
+"""Files of our own beside the blocks, so no block may have these names (see store.py)."""
+_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
+_ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.%a-z]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
+
+
+class Unsound(ValueError):
+    """A block, a list or an address that cannot be used; the text says why."""
+
+
+def origin(identity: str) -> str:
+    """What a block was before it was linked anew: `4b1c.77` is what `4b1c` was."""
+    return identity.partition(".")[0]
+
+
+def safe(identity: str) -> bool:
+    """Whether an id is a plain file name, and not one of our own files'."""
+    return _ID.fullmatch(identity) is not None and identity not in (HEAD, LOST, NETWORK)
+
+
+def check(block: Lightblock) -> Lightblock:
+    """The block itself, if it can be stored and told to others; else Unsound."""
+    if not safe(block.id):
+        raise Unsound("the id of the block is not a plain name")
+    if block.previous and not safe(block.previous):
+        raise Unsound("the id of the parent is not a plain name")
+    if len(block.payload) > PAYLOAD_BYTES:
+        raise Unsound(f"the payload is longer than {PAYLOAD_BYTES} bytes")
+    if block.type == BlockType.NETWORK:
+        members_in(block.payload)
+    elif block.type != BlockType.CLIENT:
+        raise Unsound(f"there is no block of type {block.type}")
+    return block
+
+
+def checked_address(address: str) -> str:
+    """An address itself, if it is `host:port`; else Unsound."""
+    found = _ADDRESS.fullmatch(address)
+    if found is None or len(address) > 280 or not 0 < int(found[2]) < 65536:
+        raise Unsound(f"{address[:80]!r} is not an address: host:port is expected")
+    return address
+
+
+def members_in(payload: bytes) -> tuple[PeerInfo, ...]:
+    """The members that a NETWORK block lists, each once, in order; Unsound if it lists none."""
+    try:
+        rows = json.loads(payload)
+        found = [PeerInfo(str(row["Address"]), str(row.get("Name", ""))) for row in rows]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise Unsound("the payload is not a list of members") from None
+    if not isinstance(rows, list) or len(found) > MEMBERS:
+        raise Unsound("the payload is not a list of members")
+    return distinct(found)
+
+
+def distinct(members: Iterable[PeerInfo]) -> tuple[PeerInfo, ...]:
+    """The members, the first of each address."""
+    return tuple({each.address: each for each in reversed(list(members))}.values())[::-1]
+
+
+def payload_of(members: Sequence[PeerInfo]) -> bytes:
+    """What a NETWORK block holds."""
+    rows = [_tidy({"Address": each.address, "Name": each.name}) for each in members]
+    return _compact(rows)
+
+
+def written(block: Lightblock) -> bytes:
+    """The file of a block."""
+    moment = block.updated
+    return _compact(
+        _tidy(
+            {
+                "ID": block.id,
+                "Payload": b64encode(block.payload).decode(),
+                "PrevID": block.previous,
+                "Type": int(block.type),
+                "last_updated": moment
+                and _tidy({"seconds": moment.seconds, "nanos": moment.nanos}),
+            }
+        )
+    )
+
+
+def read(raw: bytes) -> Lightblock:
+    """The block in a file; Unsound if there is none."""
+    try:
+        row = json.loads(raw)
+        moment = row.get("last_updated")
+        block = Lightblock(
+            id=str(row["ID"]),
+            payload=b64decode(row.get("Payload") or "", validate=True),
+            previous=str(row.get("PrevID", "")),
+            type=int(row.get("Type", BlockType.NETWORK)),
+            updated=Timestamp(int(moment.get("seconds", 0)), int(moment.get("nanos", 0)))
+            if moment
+            else None,
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, Undecodable, RecursionError):
+        raise Unsound("the file holds no block") from None
+    return check(block)
+
+
+def _tidy(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if value}
+
+
+def _compact(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()

@@ -1,0 +1,224 @@
+"""The peer's own chain: in memory and on the disk, changed by one hand at a time.
+
+The lock is held for a write to the disk and never during a call to another peer, so peers cannot
+wait for each other in a circle. Nothing is in the chain before it is on the disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from enum import Enum, auto
+
+from quintant.agents.lightpeer.block import members_in
+from quintant.agents.lightpeer.chain import Chain, Link, link
+from quintant.agents.lightpeer.disk import Worker
+from quintant.agents.lightpeer.rpc import refusal
+from quintant.agents.lightpeer.scope import Scope
+from quintant.agents.lightpeer.store import Store
+from quintant.wire.lightpeer import BlockType, Lightblock, PeerInfo
+from quintant.wire.peeradmin import Card
+
+FAILURES = 3
+"""So many failed writes in a row, and the peer says that it does not serve."""
+
+
+class Taken(Enum):
+    """What became of a block that another peer announced."""
+
+    NEW = auto()
+    """It is the newest block now."""
+    KNOWN = auto()
+    """It was here already."""
+    APART = auto()
+    """It does not follow our newest block."""
+
+
+class Book:
+    """The chain, and the members it lists."""
+
+    def __init__(self, store: Store, worker: Worker, me: PeerInfo, scope: Scope) -> None:
+        self.store = store
+        self.me = me
+        self.chain = Chain()
+        self.truncated = False
+        self.lost: tuple[str, ...] = ()
+        self.network = ""
+        self.failures = 0
+        self._worker = worker
+        self._scope = scope
+        self._lock = asyncio.Lock()
+        self._news = asyncio.Event()
+        self._list: tuple[PeerInfo, ...] = ()
+
+    async def open(self) -> None:
+        """Read what the disk has."""
+        found = await self._worker(self.store.load)
+        self.chain, self.truncated = found.chain, found.truncated
+        self.lost, self.network = found.lost, found.network
+        self._list = await self._listed(self.chain)
+
+    @property
+    def members(self) -> tuple[PeerInfo, ...]:
+        """The members in order; this peer is among them, if only at the end."""
+        return self._list if self.listed else (*self._list, self.me)
+
+    @property
+    def listed(self) -> bool:
+        """Whether the chain says that this peer is a member."""
+        return any(each.address == self.me.address for each in self._list)
+
+    @property
+    def card(self) -> Card:
+        """Who we are, and which chain we have."""
+        chain = self.chain
+        return Card(
+            self.me.address, self.root, chain.head, chain.networks, chain.clients, self.network
+        )
+
+    @property
+    def root(self) -> str:
+        """The oldest block; empty if there is none, or the oldest ones are missing."""
+        return "" if self.truncated else self.chain.root
+
+    async def until(self, true: Callable[[], bool], seconds: float) -> bool:
+        """Wait until something holds of the chain; False if it does not in time."""
+        try:
+            async with asyncio.timeout(seconds):
+                while not true():
+                    await self._news.wait()
+        except TimeoutError:
+            return true()
+        return True
+
+    async def take(self, block: Lightblock) -> Taken:
+        """Take over a block that follows our newest one."""
+        return await self._scope.finish(self._take(block))
+
+    async def order(self, block: Lightblock, *, stale: bool = True) -> Lightblock | None:
+        """Make a block the newest, whatever was newest before; the block as it is linked.
+
+        None if what it holds is here already. With `stale` False, only while members are the same
+        as after the block it was meant to follow.
+        """
+        return await self._scope.finish(self._order(block, stale))
+
+    async def adopt(self, base: str, links: Sequence[Link], *, keep: bool, force: bool) -> bool:
+        """Turn to another chain: ours up to `base`, then `links`, which are on the disk already.
+
+        With `keep`, what clients wrote above `base` becomes `lost`: the other chain shall take it
+        over. False if meanwhile ours is as good, unless `force` says to turn to it nevertheless.
+        """
+        return await self._scope.finish(self._adopt(base, links, keep, force))
+
+    async def reset(self) -> None:
+        """Begin anew with an empty chain; files stay."""
+        await self._scope.finish(self._reset())
+
+    async def call(self, network: str) -> None:
+        """Remember the name of the network."""
+        await self._write(lambda: self.store.name(network))
+        self.network = network
+
+    async def found(self, done: Iterable[str]) -> None:
+        """Remember that the chain has taken over what was lost."""
+        left = tuple(each for each in self.lost if each not in set(done))
+        await self._write(lambda: self.store.lose(left))
+        self.lost = left
+
+    async def retry(self) -> None:
+        """Try whether the disk can be written again."""
+        await self._write(lambda: self.store.lose(self.lost))
+
+    @property
+    def broken(self) -> bool:
+        """Whether the disk takes nothing."""
+        return self.failures >= FAILURES
+
+    async def get(self, identity: str) -> Lightblock:
+        """A block from the disk; Failed if it cannot be read."""
+        try:
+            return await self._worker(lambda: self.store.get(identity))
+        except OSError as error:
+            raise refusal(f"cannot read block {identity} from the disk") from error
+
+    async def stage(self, blocks: Sequence[Lightblock]) -> None:
+        """Write blocks that our chain does not have yet."""
+        await self._write(lambda: self.store.stage(blocks))
+
+    async def _take(self, block: Lightblock) -> Taken:
+        async with self._lock:
+            if block.id in self.chain or (_client(block) and self.chain.holds(block.id)):
+                return Taken.KNOWN
+            if block.previous != self.chain.head:
+                return Taken.APART
+            await self._push(block)
+            return Taken.NEW
+
+    async def _order(self, block: Lightblock, stale: bool) -> Lightblock | None:
+        async with self._lock:
+            if block.id in self.chain or (_client(block) and self.chain.holds(block.id)):
+                return None
+            if not stale and self.chain.changed_since(block.previous):
+                raise refusal("members changed meanwhile")
+            linked = replace(block, previous=self.chain.head)
+            await self._push(linked)
+            return linked
+
+    async def _push(self, block: Lightblock) -> None:
+        height = len(self.chain) + 1
+        await self._write(lambda: self.store.append([block], height))
+        self.chain.push(link(block))
+        if block.type == BlockType.NETWORK:
+            self._list = members_in(block.payload)
+        self._tell()
+
+    async def _adopt(self, base: str, links: Sequence[Link], keep: bool, force: bool) -> bool:
+        async with self._lock:
+            if base and base not in self.chain:
+                return False
+            other = Chain([*self.chain.until(base), *links])
+            if not force and not self._better(other):
+                return False
+            mine = [each.id for each in self.chain.after(base) if each.type == BlockType.CLIENT]
+            kept = (*self.lost, *mine) if keep else ()
+            lost = tuple(each for each in dict.fromkeys(kept) if not other.holds(each))
+            listed = await self._listed(other)
+            await self._write(lambda: self.store.turn(other.head, len(other), lost))
+            self.chain, self.lost, self._list = other, lost, listed
+            self.truncated = self.truncated and bool(base)
+            self._tell()
+            return True
+
+    def _better(self, other: Chain) -> bool:
+        card = Card("", other.root, other.head, other.networks, other.clients)
+        return card.beats(self.card)
+
+    async def _reset(self) -> None:
+        async with self._lock:
+            await self._write(lambda: self.store.turn("", 0, ()))
+            self.chain, self.lost, self.truncated, self._list = Chain(), (), False, ()
+            self._tell()
+
+    async def _listed(self, chain: Chain) -> tuple[PeerInfo, ...]:
+        newest = chain.newest_network
+        return members_in((await self.get(newest)).payload) if newest else ()
+
+    async def _write(self, work: Callable[[], None]) -> None:
+        try:
+            await self._worker(work)
+        except OSError as error:
+            self.failures += 1
+            why = error.strerror or type(error).__name__
+            raise refusal(f"cannot write to the disk: {why}") from error
+        self.failures = 0
+
+    def _tell(self) -> None:
+        """Wake whoever waits for news."""
+        self._news.set()
+        self._news = asyncio.Event()
+
+
+def _client(block: Lightblock) -> bool:
+    return block.type == BlockType.CLIENT

@@ -1,0 +1,106 @@
+"""The chain in memory: the ids of blocks from the oldest to the newest, and what they are.
+
+An id says everything below it: a block that is linked anew gets another id (`block.origin` finds
+the old one), so two chains that share a block share all before it. A chain only grows; where a
+peer turns to another chain, that is another `Chain`, so whoever reads one is never disturbed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from quintant.agents.lightpeer.block import origin
+from quintant.wire.lightpeer import BlockType, Lightblock
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A block without what it holds."""
+
+    id: str
+    type: int
+
+
+def link(block: Lightblock) -> Link:
+    """A block without what it holds."""
+    return Link(block.id, block.type)
+
+
+class Chain:
+    """Ids in order, with what is asked of them often."""
+
+    def __init__(self, links: Iterable[Link] = ()) -> None:
+        self.ids: list[str] = []
+        self._networks: list[int] = []
+        self._places: dict[str, int] = {}
+        self._relinked: dict[str, str] = {}
+        for each in links:
+            self.push(each)
+
+    def push(self, new: Link) -> None:
+        """Grow by a block."""
+        place = len(self.ids)
+        self.ids.append(new.id)
+        self._places[new.id] = place
+        if new.type == BlockType.NETWORK:
+            self._networks.append(place)
+        elif "." in new.id:
+            self._relinked[origin(new.id)] = new.id
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __contains__(self, identity: str) -> bool:
+        return identity in self._places
+
+    @property
+    def root(self) -> str:
+        """The oldest id; empty if there is none."""
+        return self.ids[0] if self.ids else ""
+
+    @property
+    def head(self) -> str:
+        """The newest id; empty if there is none."""
+        return self.ids[-1] if self.ids else ""
+
+    @property
+    def networks(self) -> int:
+        """How many blocks list members."""
+        return len(self._networks)
+
+    @property
+    def clients(self) -> int:
+        """How many blocks clients wrote."""
+        return len(self.ids) - len(self._networks)
+
+    @property
+    def newest_network(self) -> str:
+        """The block that lists today's members; empty if none does."""
+        return self.ids[self._networks[-1]] if self._networks else ""
+
+    def holds(self, identity: str) -> bool:
+        """Whether what a client wrote is here, under this id or linked anew."""
+        first = origin(identity)
+        return first in self._places or first in self._relinked or identity in self._places
+
+    def changed_since(self, identity: str) -> bool:
+        """Whether members changed after a block of the chain; or it is no block of the chain."""
+        if identity and identity not in self:
+            return True
+        place = self._places[identity] if identity else -1
+        return bool(self._networks) and self._networks[-1] > place
+
+    def after(self, identity: str) -> Iterator[Link]:
+        """What follows a block, oldest first; everything if it is not here."""
+        networks = set(self._networks)
+        for place in range(self._places.get(identity, -1) + 1, len(self.ids)):
+            kind = BlockType.NETWORK if place in networks else BlockType.CLIENT
+            yield Link(self.ids[place], kind)
+
+    def until(self, identity: str) -> Iterator[Link]:
+        """The chain up to and including a block; nothing if it is empty."""
+        networks = set(self._networks)
+        for place in range(self._places[identity] + 1 if identity else 0):
+            kind = BlockType.NETWORK if place in networks else BlockType.CLIENT
+            yield Link(self.ids[place], kind)

@@ -1,0 +1,100 @@
+"""The disk: names, bytes, and writes that are whole or not there.
+
+`Folder` is a directory. A file is written beside, synced, renamed, and the directory is synced
+once after all of them; so after a crash each file is the old one or the new one, and what was
+acknowledged is there. Calls block: `Worker` runs them elsewhere, one at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+
+Files = Sequence[tuple[str, bytes]]
+_PART = ".part"
+"""How a file ends that is not complete; a leading dot keeps it apart from blocks."""
+
+
+class Disk(Protocol):
+    """Where files are kept, by plain names. Failures are OSErrors."""
+
+    def names(self) -> list[tuple[str, float]]:
+        """Every file, and when it was written."""
+
+    def read(self, name: str) -> bytes:
+        """What a file holds; FileNotFoundError if there is none."""
+
+    def write(self, files: Files) -> None:
+        """Write files, in order; they are on the disk when this returns."""
+
+
+class Worker(Protocol):
+    """Runs what blocks, in the order it was given."""
+
+    async def __call__(self, work: Callable[[], T], /) -> T:
+        """The outcome of some work."""
+
+
+class Folder:
+    """A directory of a real disk; it is made if it is not there."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.mkdir(parents=True, exist_ok=True)
+
+    def names(self) -> list[tuple[str, float]]:
+        with os.scandir(self.path) as entries:
+            return [
+                (each.name, each.stat().st_mtime)
+                for each in entries
+                if each.is_file() and not each.name.startswith(".")
+            ]
+
+    def read(self, name: str) -> bytes:
+        return (self.path / name).read_bytes()
+
+    def write(self, files: Files) -> None:
+        for name, content in files:
+            part = self.path / f".{name}{_PART}"
+            _write(part, content)
+            part.replace(self.path / name)
+        _sync(self.path)
+
+
+class Thread:
+    """A worker with one thread of its own."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(1, "disk")
+
+    async def __call__(self, work: Callable[[], T], /) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+    def close(self) -> None:
+        """Wait for what was begun, and end the thread."""
+        self._pool.shutdown()
+
+
+def _write(path: Path, content: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+    try:
+        view = memoryview(content)
+        while view:
+            view = view[os.write(descriptor, view) :]
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,165 @@
+"""The other members, as far as this peer can see: who answers, who is dead, who is first.
+
+A member is dead once it was asked three times within a second and a half and never answered as a
+member of this network. The first member that is not dead decides in which order blocks follow each
+other; everybody else asks it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from quintant.agents.lightpeer.book import Book
+from quintant.agents.lightpeer.rpc import Dial, Failed
+from quintant.agents.lightpeer.scope import Scope
+from quintant.wire.lightpeer import HEALTH_CHECK, HealthCheckRequest, PeerInfo, Serving
+from quintant.wire.peeradmin import Card, State
+
+LOOK_SECONDS = 0.5
+"""How long a member may take to say that it is well; a tenth of what a client waits."""
+LOOKS = 3
+"""So many times without an answer, one every LOOK_SECONDS, and a member is dead."""
+
+
+class Sight(Enum):
+    """What was found at an address."""
+
+    OURS = auto()
+    """A peer of ours, with a chain of this network."""
+    OPAQUE = auto()
+    """A lightpeer that does not say more than that it serves."""
+    FOREIGN = auto()
+    """A peer of ours in another network, or in none."""
+    SILENT = auto()
+    """Nothing that serves."""
+
+    @property
+    def member(self) -> bool:
+        """Whether it may well be a member of this network."""
+        return self in (Sight.OURS, Sight.OPAQUE)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was found at an address, and the chain of a peer of ours."""
+
+    sight: Sight
+    card: Card | None = None
+
+
+class Neighbours:
+    """Looks at other members, and remembers."""
+
+    def __init__(self, book: Book, dial: Dial, scope: Scope) -> None:
+        self.book = book
+        self.dial = dial
+        self.dead: set[str] = set()
+        self.doubted: set[str] = set()
+        self.seen: dict[str, float] = {}
+        self._scope = scope
+        self._confirming: dict[str, asyncio.Task[bool]] = {}
+
+    @property
+    def me(self) -> str:
+        """The address of this peer."""
+        return self.book.me.address
+
+    @property
+    def first(self) -> str:
+        """The first member that is not dead, which may be this peer."""
+        return next(
+            each.address
+            for each in self.book.members
+            if each.address == self.me or each.address not in self.dead
+        )
+
+    @property
+    def earlier(self) -> tuple[str, ...]:
+        """The members before this peer."""
+        addresses = [each.address for each in self.book.members]
+        return tuple(addresses[: addresses.index(self.me)])
+
+    @property
+    def others(self) -> tuple[PeerInfo, ...]:
+        """Every other member, dead or not."""
+        return tuple(each for each in self.book.members if each.address != self.me)
+
+    @property
+    def alive(self) -> tuple[str, ...]:
+        """The addresses of the other members that are not dead."""
+        return tuple(each.address for each in self.others if each.address not in self.dead)
+
+    def state(self, address: str) -> State:
+        """What is thought of a member."""
+        if address in self.dead:
+            return State.DOWN
+        return State.SUSPECT if address in self.doubted else State.UP
+
+    def hear(self, card: Card | None) -> None:
+        """Take note of somebody who calls."""
+        if card is not None and self._related(card):
+            self._well(card.address)
+
+    async def look(self, address: str) -> Seen:
+        """See who is at an address."""
+        try:
+            reply = await self.dial.ask(
+                address,
+                HEALTH_CHECK,
+                HealthCheckRequest(),
+                seconds=LOOK_SECONDS,
+                metadata=self.book.card.metadata(),
+            )
+        except Failed:
+            return Seen(Sight.SILENT)
+        seen = self._judge(reply.message.status, reply.card)
+        if seen.sight.member:
+            self._well(address)
+        return seen
+
+    async def confirm(self, address: str) -> bool:
+        """Whether a member that did not answer is dead; asks it again, and again."""
+        task = self._confirming.get(address)
+        if task is None:
+            task = self._confirming[address] = self._scope.start(self._confirm(address))
+            task.add_done_callback(lambda _: self._confirming.pop(address, None))
+        return await asyncio.shield(task)
+
+    def forget(self) -> None:
+        """Forget whoever is no member any more."""
+        members = {each.address for each in self.book.members}
+        self.dead &= members
+        self.doubted &= members
+        self.seen = {address: when for address, when in self.seen.items() if address in members}
+
+    async def _confirm(self, address: str) -> bool:
+        loop = asyncio.get_running_loop()
+        self.doubted.add(address)
+        for attempt in range(LOOKS):
+            began = loop.time()
+            if (await self.look(address)).sight.member:
+                return False
+            if attempt < LOOKS - 1:
+                await asyncio.sleep(began + LOOK_SECONDS - loop.time())
+        self.dead.add(address)
+        return True
+
+    def _judge(self, status: int, card: Card | None) -> Seen:
+        if status != Serving.SERVING:
+            return Seen(Sight.SILENT)
+        if card is None:
+            return Seen(Sight.OPAQUE)
+        return Seen(Sight.OURS if self._related(card) else Sight.FOREIGN, card)
+
+    def _related(self, card: Card) -> bool:
+        mine = self.book.card
+        if mine.network and card.network and mine.network != card.network:
+            return False
+        return not mine.root or mine.root == card.root
+
+    def _well(self, address: str) -> None:
+        self.dead.discard(address)
+        self.doubted.discard(address)
+        self.seen[address] = asyncio.get_running_loop().time()

@@ -1,0 +1,108 @@
+"""The flags of a lightpeer, as every other lightpeer has them: with one dash or two."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from quintant.wire.lightpeer import PORT
+
+POD_ADDRESSES = ("POD_IP", "QUINTANT_POD_IP")
+"""Set by the downward API; set on the embedded node, where it is the only address to listen on."""
+ROUTE = "8.8.8.8:80"
+"""No packet is sent there: the address from which it would be sent is ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to run."""
+
+    repo: Path
+    host: str
+    port: int
+    advertise: str
+    name: str
+    merge: bool
+    verbose: bool
+    state: Path | None = None
+    read_only: bool = False
+
+    @property
+    def listen(self) -> str:
+        """Where to listen."""
+        return f"{self.host or '[::]'}:{self.port}"
+
+
+def parser(program: str) -> argparse.ArgumentParser:
+    """The flags that all programs of lightpeers share."""
+    made = argparse.ArgumentParser(prog=program, allow_abbrev=False)
+    _add(made, "repo", default="testdata", help="directory of the blocks")
+    _add(made, "host", help="address to listen on; every one if empty")
+    _add(made, "port", type=int, default=PORT)
+    _add(made, "advertise", help="address or host:port at which other members reach this peer")
+    _add(made, "name", help="a name for people")
+    _add(made, "route", default=ROUTE, help="own address is the one that leads there")
+    _add(
+        made,
+        "on-join",
+        choices=("replace", "merge"),
+        default="replace",
+        help="whether a peer that joins another network writes its own blocks there again",
+    )
+    _add(made, "v", nargs="?", const="true", default="false", help="more log lines")
+    _add(made, "otlp", help="accepted, and not used: there are no traces")
+    return made
+
+
+def _add(made: argparse.ArgumentParser, name: str, **settings: object) -> None:
+    settings.setdefault("default", "")
+    made.add_argument(f"-{name}", f"--{name}", **settings)  # type: ignore[arg-type]
+
+
+def options(made: argparse.ArgumentParser, arguments: Sequence[str]) -> Options:
+    """What the arguments and the environment say."""
+    read = made.parse_args(arguments)
+    host = read.host or os.environ.get("QUINTANT_POD_IP", "")
+    return Options(
+        repo=Path(read.repo),
+        host=_bracketed(host),
+        port=read.port,
+        advertise=advertised(read.advertise or _own(os.environ, host, read.route), read.port),
+        name=read.name,
+        merge=read.on_join == "merge",
+        verbose=read.v.lower() in ("true", "1", "t"),
+        state=Path(read.statePath) if getattr(read, "statePath", "") else None,
+        read_only=getattr(read, "readOnly", "false").lower() in ("true", "1", "t"),
+    )
+
+
+def advertised(address: str, port: int) -> str:
+    """`host:port`, from that or from a bare address."""
+    if address.startswith("[") or address.count(":") == 1:
+        return address if address.rpartition(":")[2].isdecimal() else f"{address}:{port}"
+    return f"{_bracketed(address)}:{port}"
+
+
+def _own(environment: Mapping[str, str], host: str, route: str) -> str:
+    """Our own address: what the pod says, else the one that leads out, else where we listen."""
+    for name in POD_ADDRESSES:
+        if environment.get(name):
+            return environment[name]
+    if host and host not in ("0.0.0.0", "::"):
+        return host
+    target, _, port = route.rpartition(":")
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.connect((target, int(port)))
+            found: str = probe.getsockname()[0]
+            return found
+    except (OSError, ValueError):
+        return host or "127.0.0.1"
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host

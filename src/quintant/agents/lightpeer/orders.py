@@ -1,0 +1,232 @@
+"""How blocks get into every chain in one order.
+
+Whoever has something to say proposes it to the first member that is not dead. That one links it to
+its newest block, writes it, and tells what it follows; then the proposer takes it over itself and
+tells all others at once. So a block that is acknowledged is on two disks at least, and everywhere
+else unless a member did not answer. A first member that is dead is succeeded by the next one,
+which looks at every chain before it orders anything.
+
+A lightpeer of another make that happens to be first takes a block if it follows its newest one, and
+else refuses; then the proposal is made again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
+from random import Random
+from uuid import UUID
+
+from quintant.agents.lightpeer.block import MEMBERS, members_in, origin, payload_of
+from quintant.agents.lightpeer.book import Book, Taken
+from quintant.agents.lightpeer.neighbours import Neighbours, Sight
+from quintant.agents.lightpeer.rpc import Failed, refusal
+from quintant.agents.lightpeer.scope import Scope
+from quintant.agents.lightpeer.spread import Spread
+from quintant.agents.lightpeer.sync import Sync
+from quintant.wire.lightpeer import NOTIFY_NEW_BLOCK, BlockType, Lightblock, PeerInfo
+from quintant.wire.peeradmin import PROPOSE, Card
+
+PROPOSE_SECONDS = 1.0
+"""How long the first member may take to order a block; then it is doubted."""
+SETTLE_SECONDS = 0.1
+"""How long to wait for what a block follows before asking for it: others send it right now."""
+PAUSE_SECONDS = (0.005, 0.05)
+"""Between two proposals of the same thing."""
+KNOWN = "known"
+AFTER = "after "
+"""What the first member says: it is in the chain already, or it follows that block now."""
+
+Draft = Callable[[str], Lightblock | None]
+"""A block that follows the given one; None if there is nothing left to say."""
+Members = tuple[PeerInfo, ...]
+
+
+class Orders:
+    """Proposes blocks, and orders those that others propose."""
+
+    def __init__(
+        self, book: Book, neighbours: Neighbours, sync: Sync, scope: Scope, chance: Random
+    ) -> None:
+        self.book = book
+        self.neighbours = neighbours
+        self.sync = sync
+        self._spread = Spread(book, neighbours, scope)
+        self._chance = chance
+        self._succeeded: tuple[str, ...] = ()
+
+    async def write(
+        self, identity: str, payload: bytes, seconds: float, *, again: bool = False
+    ) -> None:
+        """Keep what a client wrote on every member; Failed if that takes too long.
+
+        With `again`, a block of that id has been in some chain before.
+        """
+        names = _names(identity, self._chance)
+        if again:
+            next(names)
+
+        def draft(previous: str) -> Lightblock | None:
+            if self.book.chain.holds(identity):
+                return None
+            return Lightblock(next(names), payload, previous, BlockType.CLIENT)
+
+        await _within(seconds, self._carry(draft, frozenset()))
+
+    async def change(
+        self,
+        amend: Callable[[Members], Members],
+        seconds: float,
+        *,
+        apart: frozenset[str] = frozenset(),
+    ) -> None:
+        """Change the members; nothing happens if they are so already. `apart` is not told."""
+
+        def draft(previous: str) -> Lightblock | None:
+            members = amend(self.book.members)
+            if not members or (members == self.book.members and self.book.listed):
+                return None
+            if len(members) > MEMBERS:
+                raise refusal(f"a network has at most {MEMBERS} members")
+            return Lightblock(fresh(self._chance), payload_of(members), previous)
+
+        await _within(seconds, self._carry(draft, apart))
+
+    async def accept(self, block: Lightblock, card: Card) -> str:
+        """Order what another peer proposes; what to answer it."""
+        if card.root and self.book.root and card.root != self.book.root:
+            raise refusal("the block is of another network")
+        if block.previous and block.previous not in self.book.chain:
+            await self.sync.pull(card.address, lambda: block.previous in self.book.chain)
+        await self._lead()
+        if block.type == BlockType.NETWORK:
+            await self._doubt(block, card)
+        linked = await self.book.order(block, stale=block.type == BlockType.CLIENT)
+        return KNOWN if linked is None else AFTER + linked.previous
+
+    async def _carry(self, draft: Draft, apart: frozenset[str]) -> None:
+        """Propose until it is in the chain, and on another member if there is any."""
+        while (block := draft(self.book.chain.head)) is not None:
+            first = self.neighbours.first
+            placed = await self._place(block, first)
+            if placed is None:
+                await asyncio.sleep(self._chance.uniform(*PAUSE_SECONDS))
+                continue
+            while placed.id in self.book.chain:
+                if await self._tell(placed, first, apart):
+                    return
+                await asyncio.sleep(self._chance.uniform(*PAUSE_SECONDS))
+
+    async def _tell(self, placed: Lightblock, first: str, apart: frozenset[str]) -> bool:
+        """Tell all others; whether the block is safe."""
+        told = await self._spread(placed, apart | {first})
+        for address in told.refused:
+            await self._catch(address)
+        copied = first != self.neighbours.me or told.taken or not told.refused
+        return bool(copied) and placed.id in self.book.chain
+
+    async def _place(self, block: Lightblock, first: str) -> Lightblock | None:
+        """The block as the first member linked it, once it is in our chain; None: try again."""
+        if first == self.neighbours.me:
+            await self._lead()
+            return await self.book.order(block, stale=block.type == BlockType.CLIENT)
+        try:
+            verdict = await self._propose(first, block)
+        except Failed as failure:
+            if failure.refused:
+                await self._catch(first)
+            else:
+                await self.neighbours.confirm(first)
+            return None
+        if verdict == KNOWN:
+            await self._catch(first)
+            return None
+        linked = block
+        if verdict.startswith(AFTER):
+            linked = replace(block, previous=verdict.removeprefix(AFTER))
+        return linked if await self._settle(linked, first) else None
+
+    async def _propose(self, first: str, block: Lightblock) -> str:
+        reply = await self.neighbours.dial.ask(
+            first,
+            NOTIFY_NEW_BLOCK,
+            block,
+            seconds=PROPOSE_SECONDS,
+            metadata={**self.book.card.metadata(), PROPOSE: "yes"},
+        )
+        return reply.message.response
+
+    async def _settle(self, block: Lightblock, first: str) -> bool:
+        """Have a block that the first member has, and what it follows."""
+        book = self.book
+        if await book.take(block) is not Taken.APART:
+            return True
+        await book.until(lambda: book.chain.head == block.previous, SETTLE_SECONDS)
+        if await book.take(block) is not Taken.APART:
+            return True
+        await self._catch(first)
+        return await book.take(block) is not Taken.APART
+
+    async def _catch(self, address: str) -> None:
+        """Have what another peer has; from one of another make, it comes by itself or not."""
+        try:
+            if await self.sync.pull(address):
+                return
+        except Failed:
+            return
+        head = self.book.chain.head
+        await self.book.until(lambda: self.book.chain.head != head, SETTLE_SECONDS)
+
+    async def _lead(self) -> None:
+        """Be first: nobody before us lives, and no chain is better than ours."""
+        earlier = self.neighbours.earlier
+        for address in earlier:
+            if address in self.neighbours.dead:
+                continue
+            if (await self.neighbours.look(address)).sight.member:
+                raise refusal(f"{address} is the first member")
+            self.neighbours.dead.add(address)
+        if earlier and earlier != self._succeeded:
+            await self._survey()
+            self._succeeded = self.neighbours.earlier
+
+    async def _survey(self) -> None:
+        """Take over the best chain of all members that live."""
+        seen = await self._spread.look()
+        cards = [each.card for each in seen if each.card and each.sight is Sight.OURS]
+        best = self.book.card
+        for card in cards:
+            best = card if card.beats(best) else best
+        if best.address != self.neighbours.me:
+            await self._catch(best.address)
+
+    async def _doubt(self, block: Lightblock, card: Card) -> None:
+        """Refuse to remove a member that answers us, unless it removes itself."""
+        stay = {each.address for each in members_in(block.payload)}
+        for member in self.neighbours.others:
+            address = member.address
+            if address in stay or address == card.address:
+                continue
+            if (await self.neighbours.look(address)).sight.member:
+                raise refusal(f"{address} is well")
+
+
+async def _within(seconds: float, work: Awaitable[None]) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await work
+    except TimeoutError:
+        raise refusal("could not send new block notifications: no agreement in time") from None
+
+
+def fresh(chance: Random) -> str:
+    """An id that nothing else has."""
+    return str(UUID(int=chance.getrandbits(128), version=4))
+
+
+def _names(identity: str, chance: Random) -> Iterator[str]:
+    """An id, and then others of the same origin: a block that is linked anew is another block."""
+    yield identity
+    while True:
+        yield f"{origin(identity)}.{chance.getrandbits(48):012x}"

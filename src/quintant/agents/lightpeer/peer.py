@@ -1,0 +1,226 @@
+"""A lightpeer: what each method of its services does.
+
+It knows neither gRPC nor sockets: requests come as messages with a `Call`, and other peers are
+asked through a `Dial`. Refusals are `Failed`; whatever else a peer of another make may send is
+checked before anything changes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable
+from dataclasses import dataclass
+from random import Random
+
+from quintant.agents.lightpeer.block import (
+    PAYLOAD_BYTES,
+    Unsound,
+    check,
+    checked_address,
+    distinct,
+)
+from quintant.agents.lightpeer.book import Book, Taken
+from quintant.agents.lightpeer.chain import Chain
+from quintant.agents.lightpeer.disk import Disk, Worker
+from quintant.agents.lightpeer.mend import mend
+from quintant.agents.lightpeer.neighbours import Neighbours
+from quintant.agents.lightpeer.orders import SETTLE_SECONDS, Orders, fresh
+from quintant.agents.lightpeer.rpc import Call, Code, Dial, Failed, refusal
+from quintant.agents.lightpeer.scope import Scope
+from quintant.agents.lightpeer.spread import NOTIFY_SECONDS, Spread
+from quintant.agents.lightpeer.store import Store
+from quintant.agents.lightpeer.sync import Sync
+from quintant.agents.lightpeer.tending import Tending
+from quintant.wire.lightpeer import BlockType, ConnectRequest, Lightblock, PeerInfo
+from quintant.wire.peeradmin import LIMIT, ORDER, PROPOSE, SINCE, BlocksRequest, Card
+
+WRITE_SECONDS = 5.0
+"""How long a write may take if its client does not say."""
+LEAVE_SECONDS = 3.0
+FOLLOW_SECONDS = 0.1
+FOLLOW_TRIES = 5
+"""How often, and how many times, a new member of another make is sent what it has missed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """Everything a peer needs of the world."""
+
+    disk: Disk
+    worker: Worker
+    dial: Dial
+    chance: Random
+
+
+class Peer:
+    """One member of a network, or none yet."""
+
+    def __init__(self, me: PeerInfo, effects: Effects, *, merge: bool = False) -> None:
+        self.scope = Scope()
+        self.book = Book(Store(effects.disk), effects.worker, me, self.scope)
+        self.neighbours = Neighbours(self.book, effects.dial, self.scope)
+        self.sync = Sync(self.book, self.neighbours)
+        self.orders = Orders(self.book, self.neighbours, self.sync, self.scope, effects.chance)
+        self.tending = Tending(self.neighbours, self.orders, self.sync, effects.chance)
+        self.leaving = False
+        self.incarnation = fresh(effects.chance)
+        self._merge = merge
+        self._chance = effects.chance
+
+    async def open(self) -> None:
+        """Read the chain from the disk."""
+        await self.book.open()
+
+    async def run(self) -> None:
+        """Tend the network until cancelled."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self.tending.run())
+                group.create_task(mend(self.book, self.orders, self._chance))
+        finally:
+            await self.scope.close()
+
+    @property
+    def serving(self) -> bool:
+        """Whether clients and members should rely on this peer."""
+        return not self.leaving and not self.book.broken
+
+    async def persist(self, payload: bytes, seconds: float | None = None) -> None:
+        """Keep something on every member."""
+        if len(payload) > PAYLOAD_BYTES:
+            raise Failed(Code.INVALID_ARGUMENT, f"the payload is longer than {PAYLOAD_BYTES} bytes")
+        limit = WRITE_SECONDS if seconds is None else min(seconds, WRITE_SECONDS)
+        await self.orders.write(fresh(self._chance), payload, limit)
+
+    async def query(self, call: Call) -> AsyncGenerator[bytes, None]:
+        """What clients wrote, newest first unless the call says otherwise."""
+        chain = self.book.chain
+        since = call.metadata.get(SINCE, "")
+        if since and since not in chain:
+            raise refusal(f"there is no block {since[:80]!r}")
+        ids = [each.id for each in chain.after(since) if each.type == BlockType.CLIENT]
+        if call.metadata.get(ORDER) != "oldest":
+            ids.reverse()
+        for identity in ids[: _limit(call.metadata.get(LIMIT, ""))]:
+            yield (await self.book.get(identity)).payload
+
+    async def notify(self, block: Lightblock, call: Call) -> str:
+        """Take over a block that another peer tells of, or order one that it proposes."""
+        try:
+            check(block)
+        except Unsound as error:
+            raise refusal(str(error)) from None
+        self.neighbours.hear(call.card)
+        if call.card is not None and PROPOSE in call.metadata:
+            return await self.orders.accept(block, call.card)
+        await self._receive(block, call.card)
+        return ""
+
+    async def join(self, address: str) -> None:
+        """Become a member of the network of another peer."""
+        if self._address(address) == self.book.me.address:
+            raise refusal("a peer cannot join itself")
+        if self.leaving:
+            raise refusal("the peer is leaving")
+        await self.sync.join(address, merge=self._merge)
+
+    async def connect(
+        self, request: ConnectRequest, call: Call
+    ) -> AsyncGenerator[Lightblock, None]:
+        """Make a peer a member, and tell it the chain, newest block first."""
+        if request.peer is None:
+            raise refusal("the request names no peer")
+        address = self._address(request.peer.address)
+        self._admit(address, call.card)
+        self.neighbours.dead.discard(address)
+        await self._add(request.peer)
+        chain = self.book.chain
+        newest = chain.head
+        async for block in self._blocks(reversed(chain.ids[: len(chain)])):
+            yield block
+        if call.card is None:
+            self.scope.start(self._follow(address, chain, newest))
+
+    async def blocks(self, request: BlocksRequest) -> AsyncGenerator[Lightblock, None]:
+        """Blocks of the chain, newest first."""
+        chain = self.book.chain
+        start = request.start or chain.head
+        if start and start not in chain:
+            raise refusal(f"there is no block {start[:80]!r}")
+        ids = [each.id for each in chain.until(start)]
+        if request.until in chain:
+            ids = ids[ids.index(request.until) + 1 :] if request.until in ids else []
+        async for block in self._blocks(ids[::-1][: request.limit or None]):
+            yield block
+
+    async def leave(self) -> None:
+        """Be no member any more."""
+        if self.book.listed and self.neighbours.others:
+            me = self.book.me.address
+            await self.orders.change(
+                lambda members: (
+                    tuple(each for each in members if each.address != me)
+                    if self.book.listed
+                    else members[:0]
+                ),
+                LEAVE_SECONDS,
+            )
+
+    def _admit(self, address: str, card: Card | None) -> None:
+        """Refuse whoever cannot become a member."""
+        if address == self.book.me.address:
+            raise refusal("a peer cannot connect to itself")
+        if self.leaving:
+            raise refusal("the peer is leaving")
+        mine = self.book.network
+        if mine and card is not None and card.network and card.network != mine:
+            raise refusal(f"this is network {mine}, not {card.network}")
+
+    def _address(self, address: str) -> str:
+        try:
+            return checked_address(address)
+        except Unsound as error:
+            raise refusal(str(error)) from None
+
+    async def _add(self, joiner: PeerInfo) -> None:
+        """Make a peer a member; one that is a member keeps its place."""
+        await self.orders.change(
+            lambda members: distinct((*members, joiner)),
+            WRITE_SECONDS,
+            apart=frozenset({joiner.address}),
+        )
+
+    async def _receive(self, block: Lightblock, card: Card | None) -> None:
+        """Take over a block, and what it follows if that is missing."""
+        book = self.book
+        if self.sync.joining:
+            await book.until(lambda: not self.sync.joining, NOTIFY_SECONDS)
+        if await book.take(block) is not Taken.APART:
+            return
+        await book.until(lambda: book.chain.head == block.previous, SETTLE_SECONDS)
+        if await book.take(block) is not Taken.APART:
+            return
+        if card is not None:
+            await self.sync.pull(card.address, lambda: block.id in book.chain)
+        if await book.take(block) is Taken.APART:
+            raise refusal("new block links to invalid parent")
+
+    async def _blocks(self, ids: Iterable[str]) -> AsyncGenerator[Lightblock, None]:
+        for identity in ids:
+            yield await self.book.get(identity)
+
+    async def _follow(self, address: str, chain: Chain, newest: str) -> None:
+        """Send a new member of another make what came while it read the chain."""
+        spread = Spread(self.book, self.neighbours, self.scope)
+        for _ in range(FOLLOW_TRIES):
+            await asyncio.sleep(FOLLOW_SECONDS)
+            for each in list(chain.after(newest)):
+                try:
+                    await spread.notify(address, await self.book.get(each.id))
+                except Failed:
+                    break
+                newest = each.id
+
+
+def _limit(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) < 10 else None

@@ -1,0 +1,103 @@
+"""The process of a lightpeer: a port, a peer behind it, and an orderly end.
+
+SIGTERM: health says NOT_SERVING, the other members are told that this one leaves, requests under
+way end, and so does the process. A second signal ends it at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from random import SystemRandom
+from typing import Any
+
+from quintant.agents.lightpeer.channels import Channels, server
+from quintant.agents.lightpeer.disk import Folder, Thread
+from quintant.agents.lightpeer.options import Options
+from quintant.agents.lightpeer.peer import Effects, Peer
+from quintant.agents.lightpeer.rpc import Failed
+from quintant.agents.lightpeer.service import Service
+from quintant.wire.lightpeer import PeerInfo
+
+DRAIN_SECONDS = 5.0
+"""How long requests under way may take at the end."""
+
+log = logging.getLogger("lightpeer")
+
+Beside = Callable[[Peer], Coroutine[Any, Any, None]]
+"""What else a program does with its peer."""
+
+
+def main(options: Options, beside: Beside | None = None) -> None:
+    """Run a peer until a signal ends it."""
+    logging.basicConfig(
+        level=logging.DEBUG if options.verbose else logging.INFO,
+        format="%(asctime)s %(levelname)s %(message)s",
+        stream=sys.stderr,
+    )
+    logging.getLogger("asyncio").setLevel(logging.WARNING)
+    logging.getLogger("grpc").setLevel(logging.ERROR)
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    try:
+        asyncio.run(_run(options, beside))
+    except OSError as error:
+        sys.exit(f"cannot run a lightpeer: {error}")
+
+
+async def _run(options: Options, beside: Beside | None) -> None:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, _signalled, ended)
+    async with served(options) as peer, asyncio.TaskGroup() as group:
+        tasks = [group.create_task(peer.run())]
+        if beside is not None:
+            tasks.append(group.create_task(beside(peer)))
+        await ended.wait()
+        log.info("leaving")
+        await _leave(peer)
+        for task in tasks:
+            task.cancel()
+
+
+@asynccontextmanager
+async def served(options: Options) -> AsyncIterator[Peer]:
+    """A peer that answers on its port; it does not tend its network by itself yet."""
+    worker, channels = Thread(), Channels()
+    effects = Effects(Folder(options.repo), worker, channels, SystemRandom())
+    peer = Peer(PeerInfo(options.advertise, options.name), effects, merge=options.merge)
+    await peer.open()
+    port = server(Service(peer).routes())
+    try:
+        port.add_insecure_port(options.listen)
+    except RuntimeError as error:
+        raise OSError(f"cannot listen on {options.listen}") from error
+    await port.start()
+    log.info(
+        "listening on %s as %s, %d blocks", options.listen, options.advertise, len(peer.book.chain)
+    )
+    try:
+        yield peer
+    finally:
+        await port.stop(DRAIN_SECONDS)
+        await channels.close()
+        worker.close()
+
+
+async def _leave(peer: Peer) -> None:
+    peer.leaving = True
+    try:
+        await peer.leave()
+    except Failed as failure:
+        log.warning("left without telling everybody: %s", failure.text)
+
+
+def _signalled(ended: asyncio.Event) -> None:
+    if ended.is_set():
+        os._exit(1)
+    ended.set()

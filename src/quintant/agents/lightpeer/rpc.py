@@ -1,0 +1,115 @@
+"""Calls between peers, without saying how they travel.
+
+`Dial` asks another peer; `Route` answers. gRPC carries them between processes (channels.py), and
+tests carry them inside one process, with faults. `Failed` is the status of a call that failed, with
+gRPC's numbers; UNKNOWN is a refusal by the other peer, and everything else is trouble on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, Generic, Protocol, TypeVar
+
+from quintant.wire.lightpeer import Method
+from quintant.wire.message import Message
+from quintant.wire.peeradmin import Card
+
+Asked = TypeVar("Asked", bound=Message)
+Told = TypeVar("Told", bound=Message)
+Metadata = Mapping[str, str]
+
+
+class Code(IntEnum):
+    """The statuses of gRPC that matter here."""
+
+    OK = 0
+    CANCELLED = 1
+    UNKNOWN = 2
+    INVALID_ARGUMENT = 3
+    DEADLINE_EXCEEDED = 4
+    RESOURCE_EXHAUSTED = 8
+    UNIMPLEMENTED = 12
+    INTERNAL = 13
+    UNAVAILABLE = 14
+
+
+class Failed(Exception):
+    """A call failed."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+        self.text = text
+
+    @property
+    def refused(self) -> bool:
+        """Whether the other peer answered, and said no."""
+        return self.code == Code.UNKNOWN
+
+
+def refusal(text: str) -> Failed:
+    """A no, in the one code that every lightpeer takes for a no."""
+    return Failed(Code.UNKNOWN, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What comes with a request."""
+
+    metadata: Metadata = field(default_factory=dict)
+    seconds: float | None = None
+    """How long the caller waits; None if it did not say."""
+
+    @property
+    def card(self) -> Card | None:
+        """Who calls, if it is one of our own peers."""
+        return Card.read(self.metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Generic[Told]):
+    """An answer, with what comes with it."""
+
+    message: Told
+    metadata: Metadata = field(default_factory=dict)
+
+    @property
+    def card(self) -> Card | None:
+        """Who answers, if it is one of our own peers."""
+        return Card.read(self.metadata)
+
+
+class Dial(Protocol):
+    """Asks other peers."""
+
+    async def ask(
+        self,
+        address: str,
+        method: Method[Asked, Told],
+        message: Asked,
+        *,
+        seconds: float,
+        metadata: Metadata,
+    ) -> Reply[Told]:
+        """The one answer to a message; Failed if there is none in time."""
+
+    def stream(
+        self,
+        address: str,
+        method: Method[Asked, Told],
+        message: Asked,
+        *,
+        seconds: float,
+        metadata: Metadata,
+    ) -> AsyncGenerator[Told, None]:
+        """The answers to a message; Failed if they break off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """How a method is answered: `run(message, call)` gives a Reply, or answers one by one."""
+
+    method: Method[Any, Any]
+    run: Callable[[Any, Call], Awaitable[Reply[Any]] | AsyncGenerator[Any, None]]

@@ -1,0 +1,57 @@
+"""Work that outlives its caller but not its owner.
+
+A caller may give up in the middle of a write to the disk; the write must not. `finish` completes
+what was begun even if the caller is cancelled, `start` begins something nobody waits for, and
+`close` ends it all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+
+class Scope:
+    """Owns tasks."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    async def finish(self, work: Coroutine[Any, Any, T]) -> T:
+        """The outcome of some work, which goes on if this call is cancelled."""
+        return await asyncio.shield(self._own(work))
+
+    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Begin some work; if it fails and nobody awaits it, the log says so."""
+        task = self._own(work)
+        task.add_done_callback(_report)
+        return task
+
+    async def close(self) -> None:
+        """Cancel everything, and wait for its end."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _own(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # Fetched, so that nothing is said twice: its awaiter gets it.
+
+
+def _report(task: asyncio.Task[Any]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("failed in the background: %s: %s", type(error).__name__, error)

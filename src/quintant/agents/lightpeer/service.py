@@ -1,0 +1,123 @@
+"""The methods a peer offers on its port: Lightpeer, Health, and PeerAdmin for peers of ours."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator
+
+from quintant.agents.lightpeer.peer import Peer
+from quintant.agents.lightpeer.rpc import Call, Code, Failed, Reply, Route
+from quintant.version import QUINTANT
+from quintant.wire import lightpeer as wire
+from quintant.wire import peeradmin as admin
+
+WATCH_SECONDS = 0.5
+"""How late a watcher may learn that the health has changed."""
+_NETWORK = re.compile(r"[A-Za-z0-9._*/-]{0,320}")
+"""A namespace, a slash and a label's value; it travels in metadata, so nothing else will do."""
+
+
+class Service:
+    """Answers requests with a peer."""
+
+    def __init__(self, peer: Peer) -> None:
+        self.peer = peer
+
+    def routes(self) -> tuple[Route, ...]:
+        """Every method."""
+        return (
+            Route(wire.JOIN_NETWORK, self.join),
+            Route(wire.CONNECT_NEW_PEER, self.connect),
+            Route(wire.PERSIST, self.persist),
+            Route(wire.QUERY, self.query),
+            Route(wire.NOTIFY_NEW_BLOCK, self.notify),
+            Route(wire.HEALTH_CHECK, self.check),
+            Route(wire.HEALTH_WATCH, self.watch),
+            Route(admin.GET_STATUS, self.status),
+            Route(admin.SET_NETWORK, self.network),
+            Route(admin.GET_BLOCKS, self.blocks),
+            Route(admin.LEAVE, self.leave),
+        )
+
+    async def join(self, request: wire.JoinRequest, call: Call) -> Reply[wire.JoinResponse]:
+        await self.peer.join(request.address)
+        return Reply(wire.JoinResponse())
+
+    async def connect(
+        self, request: wire.ConnectRequest, call: Call
+    ) -> AsyncGenerator[wire.Lightblock, None]:
+        async for block in self.peer.connect(request, call):
+            yield block
+
+    async def persist(
+        self, request: wire.PersistRequest, call: Call
+    ) -> Reply[wire.PersistResponse]:
+        await self.peer.persist(request.payload, call.seconds)
+        return Reply(wire.PersistResponse())
+
+    async def query(
+        self, request: wire.EmptyQueryRequest, call: Call
+    ) -> AsyncGenerator[wire.QueryResponse, None]:
+        async for payload in self.peer.query(call):
+            yield wire.QueryResponse(payload)
+
+    async def notify(self, request: wire.Lightblock, call: Call) -> Reply[wire.NewBlockResponse]:
+        return Reply(wire.NewBlockResponse(await self.peer.notify(request, call)))
+
+    async def check(
+        self, request: wire.HealthCheckRequest, call: Call
+    ) -> Reply[wire.HealthCheckResponse]:
+        self.peer.neighbours.hear(call.card)
+        return Reply(wire.HealthCheckResponse(self._health), self.peer.book.card.metadata())
+
+    async def watch(
+        self, request: wire.HealthCheckRequest, call: Call
+    ) -> AsyncGenerator[wire.HealthCheckResponse, None]:
+        told = None
+        while True:
+            if told != self._health:
+                told = self._health
+                yield wire.HealthCheckResponse(told)
+            await asyncio.sleep(WATCH_SECONDS)
+
+    async def status(self, request: admin.StatusRequest, call: Call) -> Reply[admin.Status]:
+        return Reply(self._status())
+
+    async def network(self, request: admin.NetworkRequest, call: Call) -> Reply[admin.Status]:
+        if _NETWORK.fullmatch(request.network) is None:
+            raise Failed(Code.INVALID_ARGUMENT, "the network is not named namespace/id")
+        await self.peer.book.call(request.network)
+        return Reply(self._status())
+
+    async def blocks(
+        self, request: admin.BlocksRequest, call: Call
+    ) -> AsyncGenerator[wire.Lightblock, None]:
+        async for block in self.peer.blocks(request):
+            yield block
+
+    async def leave(self, request: admin.LeaveRequest, call: Call) -> Reply[admin.Status]:
+        await self.peer.leave()
+        await self.peer.book.reset()
+        return Reply(self._status())
+
+    @property
+    def _health(self) -> int:
+        return wire.Serving.SERVING if self.peer.serving else wire.Serving.NOT_SERVING
+
+    def _status(self) -> admin.Status:
+        peer, book = self.peer, self.peer.book
+        return admin.Status(
+            address=book.me.address,
+            name=book.me.name,
+            network=book.network,
+            head=book.chain.head,
+            height=len(book.chain),
+            clients=book.chain.clients,
+            members=tuple(
+                admin.Member(each.address, each.name, peer.neighbours.state(each.address))
+                for each in book.members
+            ),
+            incarnation=peer.incarnation,
+            version=QUINTANT,
+        )

@@ -1,0 +1,143 @@
+"""Catching up: taking over the chain of another peer, as far as ours does not have it.
+
+Chains that share a block share all before it, so blocks are fetched from the newest down to the
+first that is ours, put on the disk as they come, and only then does the chain turn to them. What
+clients wrote on the branch that is left becomes `lost`, and is written again (mend.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from quintant.agents.lightpeer.block import Unsound, check
+from quintant.agents.lightpeer.book import Book
+from quintant.agents.lightpeer.chain import Link, link
+from quintant.agents.lightpeer.neighbours import Neighbours, Sight
+from quintant.agents.lightpeer.rpc import refusal
+from quintant.wire.lightpeer import (
+    CONNECT_NEW_PEER,
+    BlockType,
+    ConnectRequest,
+    Lightblock,
+)
+from quintant.wire.peeradmin import GET_BLOCKS, BlocksRequest
+
+STREAM_SECONDS = 600.0
+"""How long a whole chain may take."""
+IDLE_SECONDS = 5.0
+"""How long the next block may take; a peer that hangs is left."""
+BATCH_BYTES = 1_000_000
+"""So much is held in memory before it is written."""
+BATCH_BLOCKS = 64
+
+
+class Sync:
+    """Fetches chains, one at a time."""
+
+    def __init__(self, book: Book, neighbours: Neighbours) -> None:
+        self.book = book
+        self.neighbours = neighbours
+        self.joining = False
+        self._turn = asyncio.Lock()
+
+    async def pull(self, address: str, unless: Callable[[], bool] = lambda: False) -> bool:
+        """Take over the chain of a peer of ours, if it is the better one; whether it was."""
+        async with self._turn:
+            if unless():
+                return True
+            seen = await self.neighbours.look(address)
+            if seen.card is None or seen.sight is not Sight.OURS:
+                return False
+            if not seen.card.beats(self.book.card):
+                return False
+            return await self._take(address, connect=False, keep=True, force=False)
+
+    async def join(self, address: str, *, merge: bool) -> None:
+        """Become a member of the network of the peer at an address, and take over its chain."""
+        async with self._turn:
+            seen = await self.neighbours.look(address)
+            mine = self.book.card
+            if seen.card is not None and seen.card.head == mine.head and self.book.listed:
+                return
+            same = seen.card is not None and mine.root != "" and seen.card.root == mine.root
+            self.joining = True
+            try:
+                await self._take(address, connect=True, keep=merge or same, force=True)
+            finally:
+                self.joining = False
+
+    async def _take(self, address: str, *, connect: bool, keep: bool, force: bool) -> bool:
+        try:
+            base, links = await self._fetch(self._blocks(address, connect))
+        except Unsound as error:
+            raise refusal(f"{address} sent a block that cannot be used: {error}") from error
+        if connect and not base and not any(each.type == BlockType.NETWORK for each in links):
+            raise refusal(f"{address} sent no members")
+        return await self.book.adopt(base, links, keep=keep, force=force)
+
+    def _blocks(self, address: str, connect: bool) -> AsyncGenerator[Lightblock, None]:
+        dial, metadata = self.neighbours.dial, self.book.card.metadata()
+        if connect:
+            return dial.stream(
+                address,
+                CONNECT_NEW_PEER,
+                ConnectRequest(self.book.me),
+                seconds=STREAM_SECONDS,
+                metadata=metadata,
+            )
+        return dial.stream(
+            address, GET_BLOCKS, BlocksRequest(), seconds=STREAM_SECONDS, metadata=metadata
+        )
+
+    async def _fetch(self, stream: AsyncGenerator[Lightblock, None]) -> tuple[str, list[Link]]:
+        """The block of ours that the others follow, and the others, oldest first."""
+        chain, batch = self.book.chain, _Batch(self.book)
+        links: dict[str, Link] = {}
+        expected = None
+        async for block in _lively(stream):
+            if block.id in links or expected not in (None, block.id):
+                raise refusal("blocks are not linked to each other")
+            if block.id in chain and not self.book.truncated:
+                await batch.flush()
+                return block.id, list(reversed(links.values()))
+            links[block.id], expected = link(check(block)), block.previous
+            await batch.add(block)
+        if expected != "":
+            raise refusal("the chain is not complete")
+        await batch.flush()
+        return "", list(reversed(links.values()))
+
+
+class _Batch:
+    """Blocks on their way to the disk."""
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+        self._blocks: list[Lightblock] = []
+
+    async def add(self, block: Lightblock) -> None:
+        self._blocks.append(block)
+        size = sum(len(each.payload) for each in self._blocks)
+        if len(self._blocks) >= BATCH_BLOCKS or size >= BATCH_BYTES:
+            await self.flush()
+
+    async def flush(self) -> None:
+        if self._blocks:
+            await self._book.stage(self._blocks)
+            self._blocks = []
+
+
+async def _lively(stream: AsyncGenerator[Lightblock, None]) -> AsyncGenerator[Lightblock, None]:
+    """The blocks of a stream, while each comes in time."""
+    async with aclosing(stream) as blocks:
+        while True:
+            try:
+                async with asyncio.timeout(IDLE_SECONDS):
+                    block = await anext(blocks)
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                raise refusal("the next block did not come in time") from None
+            yield block

@@ -1,0 +1,146 @@
+"""What a peer does without being asked, once a second: it looks at one other member.
+
+The cost is the same in a network of five and of a thousand, and every member is looked at about
+once a second by somebody. Who finds a better chain takes it over; who finds a dead member has it
+removed; who is no member, though others of its network live, becomes one again. Members that were
+removed are looked at now and then: should the network have been split, it grows together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+
+from quintant.agents.lightpeer.neighbours import Neighbours, Sight
+from quintant.agents.lightpeer.orders import Members, Orders
+from quintant.agents.lightpeer.rpc import Failed
+from quintant.agents.lightpeer.sync import Sync
+from quintant.wire.lightpeer import JOIN_NETWORK, JoinRequest, PeerInfo
+
+ROUND_SECONDS = 1.0
+GRACE_SECONDS = 5.0
+"""After a start: members nobody has seen yet may be starting, too, and are not removed."""
+CHANGE_SECONDS = 5.0
+FORMER_ROUNDS = 10
+"""A former member is looked at every so many rounds."""
+FORMER = 64
+"""So many former members are remembered."""
+JOIN_SECONDS = 30.0
+
+
+class Tending:
+    """Keeps the network whole."""
+
+    def __init__(self, neighbours: Neighbours, orders: Orders, sync: Sync, chance: Random) -> None:
+        self.book = neighbours.book
+        self.neighbours = neighbours
+        self.orders = orders
+        self.sync = sync
+        self._chance = chance
+        self._round: list[str] = []
+        self._members: Members = ()
+        self._former: list[str] = []
+        self._count = 0
+
+    async def run(self) -> None:
+        """Tend the network for ever."""
+        began = asyncio.get_running_loop().time()
+        await self.rejoin()
+        while True:
+            await asyncio.sleep(ROUND_SECONDS * self._chance.uniform(0.9, 1.1))
+            try:
+                await self._tend(asyncio.get_running_loop().time() - began)
+            except Failed:
+                continue  # The next round sees what is left to do.
+
+    async def rejoin(self) -> None:
+        """Be a member again, by the first other one of this network that helps."""
+        for member in self.neighbours.others:
+            try:
+                if (await self.neighbours.look(member.address)).sight is Sight.OURS:
+                    await self._return(member.address)
+                    return
+            except Failed:
+                continue
+
+    async def _tend(self, age: float) -> None:
+        self._remember()
+        self._count += 1
+        if self.book.failures:
+            await self.book.retry()
+        if self._count % FORMER_ROUNDS == 0:
+            await self._heal()
+        if self.book.chain and not self.book.listed:
+            await self.rejoin()
+        if (address := self._next()) is not None:
+            await self._visit(address)
+        gone = self._gone(age)
+        if gone:
+            await self.orders.change(lambda members: _without(members, gone), CHANGE_SECONDS)
+
+    async def _visit(self, address: str) -> None:
+        seen = await self.neighbours.look(address)
+        if not seen.sight.member:
+            await self.neighbours.confirm(address)
+        elif seen.card is not None and seen.card.beats(self.book.card):
+            await self.sync.pull(address)
+
+    async def _return(self, address: str) -> None:
+        """Have the chain of another member, and be in it."""
+        await self.sync.pull(address)
+        if not self.book.listed or self.book.truncated:
+            await self.sync.join(address, merge=True)
+
+    async def _heal(self) -> None:
+        """Look at one former member; if it still has this network's chain, be one network again."""
+        if not self._former:
+            return
+        self._former.append(address := self._former.pop(0))
+        seen = await self.neighbours.look(address)
+        if seen.card is None or seen.sight is not Sight.OURS or not self.book.root:
+            return
+        if seen.card.beats(self.book.card):
+            await self._return(address)
+        else:
+            await self.neighbours.dial.ask(
+                address,
+                JOIN_NETWORK,
+                JoinRequest(self.neighbours.me),
+                seconds=JOIN_SECONDS,
+                metadata=self.book.card.metadata(),
+            )
+
+    def _next(self) -> str | None:
+        """The member to look at now: each once, in an order of our own, then again."""
+        members = {each.address for each in self.neighbours.others} - self.neighbours.dead
+        self._round = [each for each in self._round if each in members]
+        if not self._round and members:
+            self._round = sorted(members)
+            self._chance.shuffle(self._round)
+        return self._round.pop() if self._round else None
+
+    def _gone(self, age: float) -> set[str]:
+        """The dead members to be removed."""
+        dead = {each for each in self.neighbours.dead if each in _addresses(self.book.members)}
+        if age < GRACE_SECONDS:
+            dead &= set(self.neighbours.seen)
+        return dead
+
+    def _remember(self) -> None:
+        """Note who is no member any more."""
+        now = self.book.members
+        if now == self._members:
+            return
+        gone = _addresses(self._members) - _addresses(now)
+        former = [each for each in (*self._former, *sorted(gone)) if each not in _addresses(now)]
+        self._former = list(dict.fromkeys(former))[-FORMER:]
+        self._members = now
+        self.neighbours.forget()
+
+
+def _addresses(members: Members) -> set[str]:
+    return {each.address for each in members}
+
+
+def _without(members: Members, gone: set[str]) -> tuple[PeerInfo, ...]:
+    return tuple(each for each in members if each.address not in gone)

@@ -1,0 +1,303 @@
+"""Many peers in one process under virtual time: a network that loses, delays and repeats, disks
+that fill, and peers that crash at any await and come back with what their disk has."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from errno import ENOSPC
+from random import Random
+from typing import Any, TypeVar
+
+from quintant.agents.lightpeer.peer import Effects, Peer
+from quintant.agents.lightpeer.rpc import Call, Code, Failed, Metadata, Reply, Route
+from quintant.agents.lightpeer.service import Service
+from quintant.wire.lightpeer import (
+    JOIN_NETWORK,
+    PERSIST,
+    QUERY,
+    EmptyQueryRequest,
+    JoinRequest,
+    Method,
+    PeerInfo,
+    PersistRequest,
+)
+from quintant.wire.message import Message
+
+T = TypeVar("T")
+A = TypeVar("A", bound=Message)
+B = TypeVar("B", bound=Message)
+FILE_SECONDS = 0.002
+WIRE_SECONDS = (0.0005, 0.003)
+
+
+class MemoryDisk:
+    """A disk that can be full, and that counts time."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+        self.times: dict[str, float] = {}
+        self.room: float = float("inf")
+
+    def names(self) -> list[tuple[str, float]]:
+        return [(name, self.times[name]) for name in self.files]
+
+    def read(self, name: str) -> bytes:
+        try:
+            return self.files[name]
+        except KeyError:
+            raise FileNotFoundError(name) from None
+
+    def write(self, files: Iterable[tuple[str, bytes]]) -> None:
+        for name, content in files:
+            if self.room <= 0:
+                raise OSError(ENOSPC, "No space left on device")
+            self.room -= 1
+            self.files[name] = content
+            self.times[name] = len(self.times)
+
+
+async def worker(work: Callable[[], T], /) -> T:
+    """Takes the time of a disk; a crash may come before or after."""
+    await asyncio.sleep(FILE_SECONDS)
+    done = work()
+    await asyncio.sleep(0)
+    return done
+
+
+@dataclass
+class Faults:
+    """What the network does to messages, as probabilities."""
+
+    lost: float = 0.0
+    doubled: float = 0.0
+    slow: float = 0.0
+    cut: set[frozenset[str]] = field(default_factory=set)
+
+
+class House:
+    """An address with a disk, where a peer runs or not."""
+
+    def __init__(self, town: Town, address: str) -> None:
+        self.town = town
+        self.address = address
+        self.disk = MemoryDisk()
+        self.peer: Peer | None = None
+        self.hanging = False
+        self.merge = False
+        self.tasks: set[asyncio.Task[Any]] = set()
+        self.routes: dict[str, Route] = {}
+
+    async def start(self) -> Peer:
+        """Start a peer on what the disk has."""
+        effects = Effects(self.disk, worker, Wire(self), Random(self.town.chance.random()))
+        peer = Peer(PeerInfo(self.address), effects, merge=self.merge)
+        await peer.open()
+        self.peer = peer
+        self.routes = {each.method.path: each for each in Service(peer).routes()}
+        self.run(peer.run())
+        return peer
+
+    def run(self, work: Any) -> asyncio.Task[Any]:
+        """Something that ends when the peer crashes."""
+        task = asyncio.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        return task
+
+    async def crash(self) -> None:
+        """End everything at once, wherever it is."""
+        peer, self.peer = self.peer, None
+        tasks = list(self.tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if peer is not None:
+            await peer.scope.close()
+
+    async def leave(self) -> None:
+        """End as SIGTERM ends a peer."""
+        assert self.peer is not None
+        self.peer.leaving = True
+        await self.peer.leave()
+        await self.crash()
+
+
+class Wire:
+    """How the peer of a house asks others."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+
+    async def ask(
+        self,
+        address: str,
+        method: Method[A, B],
+        message: A,
+        *,
+        seconds: float,
+        metadata: Metadata,
+    ) -> Reply[B]:
+        town, source = self.house.town, self.house.address
+        town.calls.append((source, address, method.path))
+        try:
+            async with asyncio.timeout(seconds):
+                target = await town.reach(source, address)
+                call = Call(metadata, seconds)
+                for _ in range(2 if town.chance.random() < town.faults.doubled else 1):
+                    reply = await target.answer(method, message, call)
+                await town.travel(source, address)
+                return reply
+        except TimeoutError:
+            raise Failed(Code.DEADLINE_EXCEEDED, "late") from None
+
+    async def stream(
+        self,
+        address: str,
+        method: Method[A, B],
+        message: A,
+        *,
+        seconds: float,
+        metadata: Metadata,
+    ) -> AsyncGenerator[B, None]:
+        town, source = self.house.town, self.house.address
+        town.calls.append((source, address, method.path))
+        target = await town.reach(source, address)
+        answers: asyncio.Queue[Any] = asyncio.Queue()
+        task = target.run(target.pour(method, message, Call(metadata, seconds), answers))
+        try:
+            while (answer := await answers.get()) is not None:
+                if isinstance(answer, Failed):
+                    raise answer
+                yield answer
+        finally:
+            task.cancel()
+
+
+class Town:
+    """Houses, and the network between them."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.chance = Random(seed)
+        self.faults = Faults()
+        self.houses: dict[str, House] = {}
+        self.calls: list[tuple[str, str, str]] = []
+
+    def house(self, number: int) -> House:
+        """The house with a number; it is built if it is not there."""
+        address = f"10.0.0.{number}:9081"
+        if address not in self.houses:
+            self.houses[address] = Home(self, address)
+        return self.houses[address]
+
+    async def network(self, count: int) -> list[House]:
+        """Peers that joined each other as a controller joins them: each by the newest before."""
+        houses = [self.house(number) for number in range(1, count + 1)]
+        for house in houses:
+            await house.start()
+        for before, house in zip(houses, houses[1:], strict=False):
+            await join(house, before)
+        return houses
+
+    async def travel(self, source: str, target: str) -> None:
+        """A message's way: it takes a moment, and may never end."""
+        faults = self.faults
+        if frozenset((source, target)) in faults.cut or self.chance.random() < faults.lost:
+            await asyncio.sleep(3600)
+        slow = 50 if self.chance.random() < faults.slow else 1
+        await asyncio.sleep(slow * self.chance.uniform(*WIRE_SECONDS))
+
+    async def reach(self, source: str, address: str) -> Home:
+        await self.travel(source, address)
+        house = self.houses.get(address)
+        if not isinstance(house, Home) or house.peer is None:
+            raise Failed(Code.UNAVAILABLE, "refused")
+        if house.hanging:
+            await asyncio.sleep(3600)
+        return house
+
+    async def close(self) -> None:
+        """End every peer."""
+        for house in self.houses.values():
+            await house.crash()
+
+
+class Home(House):
+    """A house that answers."""
+
+    async def answer(self, method: Method[Any, B], message: Message, call: Call) -> Reply[B]:
+        route = self.routes[method.path]
+        asked = method.asked.decode(message.encode())
+        task = self.run(route.run(asked, call))
+        try:
+            reply: Reply[B] = await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if self.peer is None and not task.cancelled():
+                raise Failed(Code.UNAVAILABLE, "gone") from None
+            current = asyncio.current_task()
+            if current is not None and current.cancelling():
+                task.cancel()
+                raise
+            raise Failed(Code.UNAVAILABLE, "gone") from None
+        return reply
+
+    async def pour(
+        self, method: Method[Any, Any], message: Message, call: Call, into: asyncio.Queue[Any]
+    ) -> None:
+        asked = method.asked.decode(message.encode())
+        answers: Any = self.routes[method.path].run(asked, call)
+        end: Any = Failed(Code.UNAVAILABLE, "gone")
+        try:
+            async for answer in answers:
+                await asyncio.sleep(0)
+                into.put_nowait(answer)
+            end = None
+        except Failed as failure:
+            end = failure
+        finally:
+            into.put_nowait(end)
+
+
+async def join(house: House, contact: House) -> None:
+    """What a controller asks of a peer."""
+    await client(house).ask(
+        house.address, JOIN_NETWORK, JoinRequest(contact.address), seconds=30, metadata={}
+    )
+
+
+async def persist(house: House, payload: bytes) -> None:
+    """What a client asks of a peer."""
+    await client(house).ask(
+        house.address, PERSIST, PersistRequest(payload), seconds=10, metadata={}
+    )
+
+
+async def query(house: House) -> list[bytes]:
+    """What a peer has, newest first."""
+    stream = client(house).stream(
+        house.address, QUERY, EmptyQueryRequest(), seconds=10, metadata={}
+    )
+    return [each.payload async for each in stream]
+
+
+def client(house: House) -> Wire:
+    """A client in the same pod as the peer of a house: its messages are never lost."""
+    sure = Town()
+    sure.houses = house.town.houses
+    return Wire(House(sure, "client"))
+
+
+def members(house: House) -> list[str]:
+    """Whom a peer believes to be members."""
+    assert house.peer is not None
+    return [each.address for each in house.peer.book.members]
+
+
+async def attempt(work: Any) -> bool:
+    """Whether a call went well."""
+    with suppress(Failed):
+        await work
+        return True
+    return False
