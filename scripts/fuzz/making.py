@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 from fuzz.steps import REVISION, UID, Step
-from fuzz.subjects import BAD_METADATA, LABELS, METADATA, Plain, Pool, Subject
+from fuzz.subjects import BAD_METADATA, BARE_METADATA, LABELS, METADATA, Plain, Pool, Subject
 from fuzz.widgets import SUBJECTS
 
 NAMES = ("a", "a", "b")
@@ -132,7 +132,7 @@ class _Maker:
         if sub == "status" and self._often(0.85):
             good, bad = subject.status, subject.bad_status
         elif self._often(METADATA_SHARE):
-            good, bad = METADATA, BAD_METADATA
+            good, bad = (BARE_METADATA if subject.custom else METADATA), BAD_METADATA
         else:
             good, bad = subject.good, subject.bad
         return (bad or good) if self._often(BAD_SHARE) else (good or bad)

@@ -28,6 +28,11 @@ METADATA: Pool = {
     "metadata/finalizers": ([ONE], [TWO], [ONE, TWO], [TWO, ONE]),
     "metadata/ownerReferences": ([_OWNER], [{**_OWNER, "uid": UID}]),
 }
+BARE_METADATA: Pool = {
+    place: tuple(value for value in values if value != {}) for place, values in METADATA.items()
+}
+"""For custom resources: a real server stores an empty map there, and drops it with the next write,
+whatever that is."""
 BAD_METADATA: Pool = {
     "metadata/labels": ({"app": "not a label"}, {"no key!": "v"}, "text", ["a"], {"app": 1}),
     "metadata/annotations": ({"no key!": "v"}, {"note": True}),

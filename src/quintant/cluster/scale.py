@@ -97,6 +97,7 @@ def applied_scale(kind: Kind, live: Plain, config: Plain, author: Author, *, for
     }
     store(scale, owners)
     scaled = track_apply(SCALES, scale, config, author, force=force)
+    _check_replicas(kind, live, scaled, patch=False)
     new = dict(live)
     replicas = (scaled.get("spec") or {}).get("replicas") or 0
     new["spec"] = dict(live.get("spec") or {})

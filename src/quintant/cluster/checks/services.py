@@ -36,6 +36,11 @@ _RANGE_TEXT = (
 def service_complaints(service: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a Service."""
     spec = service["spec"]
+    misplaced = [*_address_causes(spec)]
+    if live is None and misplaced:
+        # Addresses are given out before anything else is looked at.
+        yield from misplaced
+        return
     headless = spec.get("clusterIP") == HEADLESS
     if not spec.get("ports") and not headless and spec["type"] != "ExternalName":
         yield required("spec.ports")
@@ -45,7 +50,6 @@ def service_complaints(service: Plain, live: Plain | None) -> Iterator[Cause]:
     yield from chosen("spec.type", spec["type"], _TYPES)
     if spec["type"] == "ExternalName" and not spec.get("externalName"):
         yield required("spec.externalName")
-    misplaced = [*_address_causes(spec)]
     yield from misplaced
     yield from _traffic_causes(spec)
     yield from _ingress_causes(service)

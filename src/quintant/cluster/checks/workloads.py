@@ -169,10 +169,22 @@ def _selector_fixed(spec: Plain, live: Plain | None) -> Iterator[Cause]:
         yield from fixed("spec.selector", spec.get("selector"), live["spec"].get("selector"))
 
 
+def _shown(rolling: Plain | None) -> Struct | None:
+    """How a Deployment is rolled out, as Go shows it."""
+    if rolling is None:
+        return None
+    return Struct(
+        MaxUnavailable=rolling.get("maxUnavailable"),
+        MaxSurge=rolling.get("maxSurge"),
+    )
+
+
 def _strategy_causes(strategy: Plain) -> Iterator[Cause]:
     kind, rolling = strategy["type"], strategy.get("rollingUpdate")
     if kind not in _UPDATES:
-        yield unsupported("spec.strategy", Struct(Type=kind, RollingUpdate=rolling), _UPDATES)
+        yield unsupported(
+            "spec.strategy", Struct(Type=kind, RollingUpdate=_shown(rolling)), _UPDATES
+        )
     elif kind == "Recreate" and rolling is not None:
         text = "may not be specified when strategy `type` is 'Recreate'"
         yield forbidden_field("spec.strategy.rollingUpdate", text)
