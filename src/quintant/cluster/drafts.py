@@ -75,6 +75,10 @@ class Target:
     def key(self) -> str:
         return self.kind.key(self.namespace, self.name)
 
+    def named(self, name: str) -> Target:
+        """The same, with another name."""
+        return Target(self.kind, self.namespace, name, self.sub)
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:

@@ -121,7 +121,7 @@ class Writes:
         """Refuse a draft that has no place here, and add what the server always adds, in place."""
         if draft.base is None:
             name = draft.obj["metadata"].get("name", "")
-            self._guard.place(replace(draft.target, name=name))
+            self._guard.place(draft.target.named(name))
         self._guard.admit(draft, options)
 
     def ready(self, draft: Draft, options: Options) -> Draft:
@@ -198,11 +198,11 @@ class Writes:
         if not metadata.get("name") and base and target.kind.generates_names:
             for _ in range(NAME_ATTEMPTS):
                 metadata["name"] = generated(base, self._chance)
-                if self.read(replace(target, name=metadata["name"])) is None:
+                if self.read(target.named(metadata["name"])) is None:
                     break
             else:
                 raise no_unique_name(target.kind.resource, metadata["name"])
-        return replace(target, name=metadata.get("name", ""))
+        return target.named(metadata.get("name", ""))
 
     def _update(self, ready: Draft, options: Options) -> Result:
         target, obj, base = ready.target, ready.obj, ready.base
@@ -217,14 +217,15 @@ class Writes:
 
     def _settle(self, target: Target, obj: Plain, live: Plain | None) -> int | None:
         """Let the server decide what it decides; the revision at which others were looked at."""
+        if target.kind.settle is None:
+            return None
         looked: list[int] = []
 
         def others() -> Iterator[Plain]:
             looked.append(self._store.revision)
             return self._others(target)
 
-        if target.kind.settle is not None:
-            target.kind.settle(obj, live, others)
+        target.kind.settle(obj, live, others)
         return looked[0] if looked else None
 
     def _others(self, target: Target) -> Iterator[Plain]:
