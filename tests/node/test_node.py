@@ -72,11 +72,11 @@ async def test_all_output_is_there_when_a_program_has_ended(house: House) -> Non
 
 
 async def test_init_containers_leave_files_for_the_others(house: House) -> None:
-    mounts = [{"name": "shared", "mountPath": "/shared"}]
+    mounts = [{"name": "shared", "mountPath": "/common"}]
     init = {
         "name": "init",
         "image": IMAGE,
-        "args": ["--once", "--write=/shared/word=hello"],
+        "args": ["--once", "--write=/common/word=hello"],
         "volumeMounts": mounts,
     }
     pod = await house.run(
@@ -85,7 +85,7 @@ async def test_init_containers_leave_files_for_the_others(house: House) -> None:
         initContainers=[init],
         volumes=[{"name": "shared", "emptyDir": {}}],
     )
-    assert await ask(pod, "/read?path=/shared/word") == "hello"
+    assert await ask(pod, "/read?path=/common/word") == "hello"
 
 
 async def test_what_a_program_started_ends_with_it(house: House) -> None:

@@ -42,7 +42,8 @@ def _system() -> System:
 async def _available(cluster: InProcessCluster) -> None:
     """What the workload controllers do once the operator's pod is ready."""
     found = await cluster.eventually(Deployment, "keeper", "keeper-system")
-    status = {"observedGeneration": found.metadata.generation, "availableReplicas": 1}
+    counts = dict.fromkeys(("replicas", "readyReplicas", "availableReplicas"), 1)
+    status = {"observedGeneration": found.metadata.generation, **counts}
     await _patch(cluster, "/apis/apps/v1/namespaces/keeper-system/deployments/keeper", status)
 
 

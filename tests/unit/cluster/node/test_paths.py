@@ -22,7 +22,7 @@ REWRITER = Rewriter.of(Path("/r"), ["/etc/app", "/data/", "/data/deep"], "127.42
         ("/data:/etc/app", "/r/data:/r/etc/app"),
         ('"/data/a"', '"/r/data/a"'),
         ("/etc/apparmor", "/etc/apparmor"),
-        ("/home/data", "/home/data"),
+        ("/opt/data", "/opt/data"),
         ("http://host/data", "http://host/data"),
         ("http://host:80/data", "http://host:80/data"),
         ("$HOME/data", "$HOME/data"),
