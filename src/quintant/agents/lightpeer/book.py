@@ -1,7 +1,8 @@
 """The peer's own chain: in memory and on the disk, changed by one hand at a time.
 
 The lock is held for a write to the disk and never during a call to another peer, so peers cannot
-wait for each other in a circle. Nothing is in the chain before it is on the disk.
+wait for each other in a circle. Nothing is in the chain before it is on the disk. Writers that meet
+at the lock share one write (tail.py).
 """
 
 from __future__ import annotations
@@ -10,15 +11,19 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from enum import Enum, auto
+from typing import Any, TypeVar
 
 from quintant.agents.lightpeer.block import members_in
 from quintant.agents.lightpeer.chain import Chain, Link, link
 from quintant.agents.lightpeer.disk import Worker
-from quintant.agents.lightpeer.rpc import refusal
+from quintant.agents.lightpeer.rpc import Failed, refusal
 from quintant.agents.lightpeer.scope import Scope
 from quintant.agents.lightpeer.store import Store
+from quintant.agents.lightpeer.tail import Decide, Entry, Tail
 from quintant.wire.lightpeer import BlockType, Lightblock, PeerInfo
 from quintant.wire.peeradmin import Card
+
+T = TypeVar("T")
 
 FAILURES = 3
 """So many failed writes in a row, and the peer says that it does not serve."""
@@ -50,6 +55,7 @@ class Book:
         self._scope = scope
         self._lock = asyncio.Lock()
         self._news = asyncio.Event()
+        self._entries: list[Entry[Any]] = []
         self._list: tuple[PeerInfo, ...] = ()
 
     async def open(self) -> None:
@@ -94,7 +100,7 @@ class Book:
 
     async def take(self, block: Lightblock) -> Taken:
         """Take over a block that follows our newest one."""
-        return await self._scope.finish(self._take(block))
+        return await self._scope.finish(self._enter(lambda tail: _take(tail, block)))
 
     async def order(self, block: Lightblock, *, stale: bool = True) -> Lightblock | None:
         """Make a block the newest, whatever was newest before; the block as it is linked.
@@ -102,7 +108,7 @@ class Book:
         None if what it holds is here already. With `stale` False, only while members are the same
         as after the block it was meant to follow.
         """
-        return await self._scope.finish(self._order(block, stale))
+        return await self._scope.finish(self._enter(lambda tail: _order(tail, block, stale)))
 
     async def adopt(self, base: str, links: Sequence[Link], *, keep: bool, force: bool) -> bool:
         """Turn to another chain: ours up to `base`, then `links`, which are on the disk already.
@@ -147,31 +153,35 @@ class Book:
         """Write blocks that our chain does not have yet."""
         await self._write(lambda: self.store.stage(blocks))
 
-    async def _take(self, block: Lightblock) -> Taken:
+    async def _enter(self, decide: Decide[T]) -> T:
+        """Add blocks, together with whoever else adds some right now."""
+        entry = Entry(decide)
+        self._entries.append(entry)
         async with self._lock:
-            if block.id in self.chain or (_client(block) and self.chain.holds(block.id)):
-                return Taken.KNOWN
-            if block.previous != self.chain.head:
-                return Taken.APART
-            await self._push(block)
-            return Taken.NEW
+            if not entry.done:
+                await self._flush()
+        return entry.outcome()
 
-    async def _order(self, block: Lightblock, stale: bool) -> Lightblock | None:
-        async with self._lock:
-            if block.id in self.chain or (_client(block) and self.chain.holds(block.id)):
-                return None
-            if not stale and self.chain.changed_since(block.previous):
-                raise refusal("members changed meanwhile")
-            linked = replace(block, previous=self.chain.head)
-            await self._push(linked)
-            return linked
+    async def _flush(self) -> None:
+        entries, self._entries = self._entries, []
+        tail = Tail(self.chain)
+        for entry in entries:
+            entry.decide(tail)
+        if tail.blocks:
+            height = len(self.chain) + len(tail.blocks)
+            try:
+                await self._write(lambda: self.store.append(tail.blocks, height))
+            except Failed as failure:
+                for entry in entries:
+                    entry.fail(failure)
+                return
+            self._push(tail.blocks)
 
-    async def _push(self, block: Lightblock) -> None:
-        height = len(self.chain) + 1
-        await self._write(lambda: self.store.append([block], height))
-        self.chain.push(link(block))
-        if block.type == BlockType.NETWORK:
-            self._list = members_in(block.payload)
+    def _push(self, blocks: Sequence[Lightblock]) -> None:
+        for block in blocks:
+            self.chain.push(link(block))
+            if block.type == BlockType.NETWORK:
+                self._list = members_in(block.payload)
         self._tell()
 
     async def _adopt(self, base: str, links: Sequence[Link], keep: bool, force: bool) -> bool:
@@ -220,5 +230,20 @@ class Book:
         self._news = asyncio.Event()
 
 
-def _client(block: Lightblock) -> bool:
-    return block.type == BlockType.CLIENT
+def _take(tail: Tail, block: Lightblock) -> Taken:
+    if tail.knows(block):
+        return Taken.KNOWN
+    if block.previous != tail.head:
+        return Taken.APART
+    tail.add(block)
+    return Taken.NEW
+
+
+def _order(tail: Tail, block: Lightblock, stale: bool) -> Lightblock | None:
+    if tail.knows(block):
+        return None
+    if not stale and tail.changed_since(block.previous):
+        raise refusal("members changed meanwhile")
+    linked = replace(block, previous=tail.head)
+    tail.add(linked)
+    return linked

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from errno import ENOSPC
+from itertools import pairwise
 from random import Random
 from typing import Any, TypeVar
 
@@ -197,7 +198,7 @@ class Town:
         houses = [self.house(number) for number in range(1, count + 1)]
         for house in houses:
             await house.start()
-        for before, house in zip(houses, houses[1:], strict=False):
+        for before, house in pairwise(houses):
             await join(house, before)
         return houses
 
