@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,8 @@ _COLOURS = {
 }
 # A table that is drawn again this often looks alive, and costs nothing.
 FRAMES_PER_SECOND = 4
+# Of lines that no terminal folds.
+FILE_WIDTH = 120
 
 
 class Screen(Protocol):
@@ -72,7 +75,7 @@ class _Moving:
 @contextmanager
 def screen(titles: Titles) -> Iterator[Screen]:
     """The screen that suits where the output goes."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = _console()
     if not console.is_terminal:
         yield _Lines(console)
         return
@@ -97,7 +100,7 @@ def table(rows: Iterable[Progress], titles: Titles) -> Table:
 
 def summary(ends: Sequence[Progress], titles: Titles) -> None:
     """What runs, and what does not and why."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = _console()
     console.print()
     console.print(table(ends, titles))
     for each in ends:
@@ -107,8 +110,13 @@ def summary(ends: Sequence[Progress], titles: Titles) -> None:
 
 def invitation(tries: Iterable[str], way: Path) -> None:
     """What to do next, for as long as everything stays."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = _console()
     console.print(f"\nto look around:\n  export KUBECONFIG={shlex.quote(str(way))}")
     for line in tries:
         console.print(f"  {escape(line)}")
     console.print("\neverything stays until Ctrl-C")
+
+
+def _console() -> Console:
+    width = None if sys.stdout.isatty() else FILE_WIDTH
+    return Console(highlight=False, soft_wrap=True, width=width)
