@@ -1,0 +1,48 @@
+"""klight: joins pods labelled `klight.networkId` into networks of lightpeers.
+
+The key of the controller is the network: a namespace and the label's value. See README.md for what
+wakes it and what it does.
+"""
+
+from __future__ import annotations
+
+from quintant.operators.klight.api import GROUP, LightNetwork, PeerPod
+from quintant.operators.klight.metrics import KlightMetrics
+from quintant.operators.klight.options import Options
+from quintant.operators.klight.reconcile import NetworkReconciler
+from quintant.operators.klight.remote import GrpcPeers, Peers
+from quintant.operators.klight.wiring import Wiring
+from quintant.runtime import when
+from quintant.runtime.manager import Manager
+
+OPTIONS = Options
+TURN_SECONDS = 300.0
+"""One turn joins for seconds; each call in it has a deadline of its own."""
+
+
+def controllers(manager: Manager, options: Options = Options(), peers: Peers | None = None) -> None:
+    """Declare the controller of networks."""
+    wiring, metrics = Wiring(options), KlightMetrics()
+    reconcile = NetworkReconciler(options, peers or GrpcPeers(), metrics)
+    manager.measures(*metrics.collectors())
+    (
+        manager.keyed("klight")
+        .watches(
+            PeerPod,
+            to=wiring.networks,
+            when=when.changed(wiring.aspect),
+            labels={options.label: ""},
+            index=wiring.indexes,
+        )
+        .watches(
+            LightNetwork,
+            to=wiring.shown,
+            when=when.generation | when.annotation(f"{GROUP}/*"),
+        )
+        .uses(PeerPod, "patch")
+        .uses(LightNetwork, "create", "delete")
+        .uses(LightNetwork, "patch", sub="status")
+        .workers(options.workers)
+        .timeout(TURN_SECONDS)
+        .reconcile(reconcile)
+    )

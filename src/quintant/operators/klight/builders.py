@@ -1,0 +1,12 @@
+"""The object that shows a network: made with its first pod, removed some time after its last."""
+
+from __future__ import annotations
+
+from quintant.operators.klight.api import LightNetwork, LightNetworkSpec
+from quintant.runtime.object import ObjectMeta, Request
+
+
+def lightnetwork(place: Request, network: str) -> LightNetwork:
+    """The LightNetwork of a network, as it is first made; users may edit its spec."""
+    meta = ObjectMeta(name=place.name, namespace=place.namespace)
+    return LightNetwork(metadata=meta, spec=LightNetworkSpec(network_id=network))

@@ -1,0 +1,92 @@
+"""Ends memberships: pods whose label names another network now, or none.
+
+The record is cleared last, so that a crash in between resumes; the other network waits for that.
+One of our own peers leaves when told to. A peer of another make cannot: its old network goes on
+listing it, which its owner is told.
+"""
+
+from __future__ import annotations
+
+from quintant.operators.klight.api import LightNetwork, PeerPod
+from quintant.operators.klight.desk import Desk
+from quintant.operators.klight.identity import incarnation_of, network_of, obstacle
+from quintant.operators.klight.memory import postpone
+from quintant.operators.klight.record import Record
+from quintant.operators.klight.verdict import OK, Health
+from quintant.runtime.clock import monotonic
+from quintant.runtime.object import Request
+
+LEAVE_SECONDS = 2.0
+"""How long a peer may take to leave: it tells the others."""
+TRIES = 3
+"""How often a peer that serves is told to leave before we give up."""
+
+
+async def farewell(desk: Desk, pod: PeerPod) -> bool:
+    """End the membership of a pod in this network; whether it is over, or to be tried again."""
+    record = Record.read(pod.metadata.annotations)
+    lives = record is not None and incarnation_of(pod) == record.incarnation and not obstacle(pod)
+    if record is not None and lives and not await _left(desk, pod, record.address):
+        return False
+    await desk.hand.clear(pod)
+    desk.memory.tries.pop(pod.metadata.uid, None)
+    target = network_of(pod, desk.options)
+    reason, goal = ("Moved", f" for {target.name}") if target else ("Left", "")
+    desk.hand.say(pod, reason, f"left network {desk.key.name}{goal}")
+    return True
+
+
+async def vanished(desk: Desk, shown: LightNetwork | None) -> None:
+    """Find members that are out of sight because their label was removed, and let them leave."""
+    memory = desk.memory
+    for uid, key in (memory.known | _listed(shown)).items():
+        if uid not in memory.asked and not await _seen(desk, uid, key):
+            found = await desk.ctx.client.find(PeerPod, *key, live=True)
+            lives = found is not None and found.metadata.uid == uid and _released(desk, found)
+            if found is None or not lives or await farewell(desk, found):
+                memory.asked.add(uid)
+                memory.known.pop(uid, None)
+
+
+async def _seen(desk: Desk, uid: str, key: Request) -> bool:
+    pod = await desk.ctx.client.find(PeerPod, *key)
+    return pod is not None and pod.metadata.uid == uid
+
+
+def _released(desk: Desk, pod: PeerPod) -> bool:
+    """Whether a pod that we do not see any more lives on without the label, recorded here."""
+    record = Record.read(pod.metadata.annotations)
+    here = record is not None and record.network == str(desk.key)
+    return here and desk.options.label not in pod.metadata.labels
+
+
+def _listed(shown: LightNetwork | None) -> dict[str, Request]:
+    """The members that the status shows: those known before this process began."""
+    if shown is None or shown.status is None:
+        return {}
+    found = {}
+    for peer in shown.status.peers:
+        if peer.joined_at:
+            namespace, _, name = peer.pod.rpartition("/")
+            found[peer.uid] = Request(name, namespace or shown.metadata.namespace)
+    return found
+
+
+async def _left(desk: Desk, pod: PeerPod, address: str) -> bool:
+    """Whether a peer left, or cannot be made to."""
+    trial = desk.memory.trial(pod.metadata.uid, incarnation_of(pod), monotonic())
+    if trial.due > monotonic():
+        return False
+    answer = await desk.peers.leave(address, f"left {desk.key.name}", LEAVE_SECONDS)
+    if answer.code == OK:
+        return True
+    if answer.code != "UNIMPLEMENTED":
+        serves = await desk.peers.check(address, LEAVE_SECONDS) is Health.SERVING
+        if serves and trial.count < TRIES:
+            postpone(trial, monotonic(), desk.ctx.chance)
+            return False
+        if not serves:
+            return True
+    note = f"{address} cannot leave network {desk.key.name}, whose members go on listing it"
+    desk.hand.warn(pod, "StillListed", f"{note}; delete the pod if they cannot write")
+    return True

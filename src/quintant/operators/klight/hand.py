@@ -1,0 +1,78 @@
+"""What klight does to pods: writes and clears records, and says what happened.
+
+A join that happened and could not be written down is remembered and counts all the same; the
+reconcile fails then, and writes it at its next turn before it does anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from quintant.operators.klight.api import PeerPod
+from quintant.operators.klight.memory import Memory
+from quintant.operators.klight.record import Record, cleared
+from quintant.operators.klight.survey import Peer
+from quintant.runtime.clock import micro_timestamp, monotonic, parse_timestamp
+from quintant.runtime.context import KeyContext
+from quintant.runtime.errors import Conflict, Invalid, NotFound
+from quintant.runtime.object import ObjectMeta
+
+_TICK = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """The means of one reconcile to change pods."""
+
+    ctx: KeyContext
+    memory: Memory
+
+    async def enrol(self, peer: Peer, via: str, stack: Sequence[Peer]) -> Record:
+        """Record a peer as a member, on top of the stack."""
+        record = Record(
+            str(peer.network), peer.incarnation, peer.address, self._moment(stack), via,
+            peer.generation + 1,
+        )  # fmt: skip
+        self.memory.unsaved[peer.uid] = record
+        self.memory.tries.pop(peer.uid, None)
+        await self.save(peer.pod, record)
+        return record
+
+    async def save(self, pod: PeerPod, record: Record) -> None:
+        """Write a record down; a pod that is gone needs none."""
+        await self._write(pod, record.annotations())
+        self.memory.unsaved.pop(pod.metadata.uid, None)
+
+    async def clear(self, pod: PeerPod) -> None:
+        """Note that a pod is no member any more."""
+        self.memory.unsaved.pop(pod.metadata.uid, None)
+        self.memory.misses.pop(pod.metadata.uid, None)
+        self.memory.missing.pop(pod.metadata.uid, None)
+        await self._write(pod, cleared(pod.metadata.annotations))
+
+    def say(self, pod: PeerPod, reason: str, note: str) -> None:
+        """Tell what happened to a pod."""
+        self.ctx.event(pod, reason, note)
+
+    def warn(self, pod: PeerPod, reason: str, note: str) -> None:
+        """Tell what is wrong with a pod, at most once a minute."""
+        if self.memory.may_say(pod.metadata.uid, reason, monotonic()):
+            self.ctx.event(pod, reason, note, type="Warning")
+
+    async def _write(self, pod: PeerPod, annotations: Mapping[str, str]) -> None:
+        meta = ObjectMeta.like(pod, uid=pod.metadata.uid, annotations=annotations)
+        try:
+            await self.ctx.client.apply(PeerPod(metadata=meta))
+        except (Conflict, Invalid, NotFound):
+            # This very pod is gone; its namesake is somebody else.
+            self.memory.unsaved.pop(pod.metadata.uid, None)
+
+    def _moment(self, stack: Sequence[Peer]) -> str:
+        """Now, but later than every member's: the order of the stack is the order of joins."""
+        now = self.ctx.clock.now()
+        last = max((peer.record.joined_at for peer in stack if peer.record), default="")
+        if last and parse_timestamp(last) >= now:
+            now = parse_timestamp(last) + _TICK
+        return micro_timestamp(now)

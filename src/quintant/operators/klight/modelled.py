@@ -1,0 +1,194 @@
+"""Lightpeers in memory: a network of models that speaks `Peers` under virtual time.
+
+Tests and simulations use it instead of gRPC. A model behaves as a peer is specified to: a join
+makes the joiner take over the contact's members and contents and tells every member; a peer that
+died is forgotten by the others after a second; one of another make lists whoever joins it twice
+twice, and does not say who it sees. Every call is logged with its time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from quintant.operators.klight.verdict import OK, Answer, Health
+from quintant.runtime.clock import monotonic
+from quintant.wire.peeradmin import Member, Status
+
+EVICTION_SECONDS = 1.0
+"""After so long the others have forgotten a dead peer."""
+
+
+class Mood(Enum):
+    """How whatever is at an address behaves."""
+
+    SERVING = "serving"
+    DEAD = "nobody listens"
+    SILENT = "it takes connections and says nothing"
+    FOREIGN = "it is no lightpeer, and says so to a check"
+    IMPOSTOR = "its health is fine, and it is no lightpeer"
+    HANGING = "it serves, and a join never ends"
+
+
+class Call(NamedTuple):
+    """One call that reached the network."""
+
+    at: float
+    method: str
+    address: str
+    contact: str = ""
+
+
+@dataclass(slots=True)
+class Model:
+    """One peer."""
+
+    address: str
+    own: bool = True
+    """Whether it is one of ours, which tells whom it sees and leaves when told to."""
+    mood: Mood = Mood.SERVING
+    view: list[str] = field(default_factory=list)
+    """Members, as this peer sees them; itself among them."""
+    contents: list[str] = field(default_factory=list)
+    join_seconds: float = 0.0
+    answer: Answer | None = None
+    """What it answers to every join, instead of joining."""
+
+
+class ModelledPeers:
+    """A network of models, by address."""
+
+    def __init__(self) -> None:
+        self.models: dict[str, Model] = {}
+        self.calls: list[Call] = []
+        self.cut: set[tuple[str, str]] = set()
+        """Pairs of joiner and contact between which no packet passes."""
+        self.overlaps = 0
+        """How often a join began while another one into the same members was going on."""
+        self._joining: list[set[str]] = []
+
+    def add(self, address: str, **traits: object) -> Model:
+        """A fresh peer at an address, alone."""
+        model = self.models[address] = Model(address, view=[address], **traits)  # type: ignore[arg-type]
+        return model
+
+    def kill(self, address: str) -> None:
+        """End a peer's process; the others forget it soon."""
+        self.models[address].mood = Mood.DEAD
+        asyncio.get_running_loop().call_later(EVICTION_SECONDS, self._evict, address)
+
+    def joins(self, address: str = "") -> list[tuple[str, str]]:
+        """The joins so far: joiner and contact."""
+        calls = [call for call in self.calls if call.method == "join"]
+        return [(each.address, each.contact) for each in calls if address in ("", each.address)]
+
+    async def check(self, address: str, within: float) -> Health:
+        """Whether the peer at an address serves."""
+        match await self._reach("check", address, within):
+            case Mood.SERVING | Mood.IMPOSTOR | Mood.HANGING:
+                return Health.SERVING
+            case Mood.SILENT:
+                return Health.SILENT
+            case Mood.FOREIGN:
+                return Health.FOREIGN
+        return Health.REFUSED
+
+    async def inspect(self, address: str, within: float) -> Health:
+        """A check that also tells whether what serves is a lightpeer at all."""
+        health = await self.check(address, within)
+        impostor = self._mood(address) is Mood.IMPOSTOR
+        return Health.FOREIGN if impostor else health
+
+    async def status(self, address: str, within: float) -> Status | None:
+        """How one of our own peers is; None for any other, and for silence."""
+        mood = await self._reach("status", address, within)
+        model = self.models.get(address)
+        if model is None or not model.own or mood not in (Mood.SERVING, Mood.HANGING):
+            return None
+        members = tuple(Member(each) for each in model.view)
+        return Status(address, members=members, clients=len(model.contents))
+
+    async def leave(self, address: str, reason: str, within: float) -> Answer:
+        """Have one of our own peers leave its network; any other answers UNIMPLEMENTED."""
+        mood = await self._reach("leave", address, within)
+        if mood is not Mood.SERVING:
+            return Answer("UNAVAILABLE", mood.value)
+        model = self.models[address]
+        if not model.own:
+            return Answer("UNIMPLEMENTED")
+        self._evict(address)
+        model.view, model.contents = [address], []
+        return Answer(OK)
+
+    async def contents(self, address: str, within: float) -> str:
+        """Everything a peer has; empty if it has nothing, or does not say."""
+        mood = await self._reach("contents", address, within)
+        return ",".join(self.models[address].contents) if mood is Mood.SERVING else ""
+
+    async def join(self, address: str, contact: str, within: float) -> Answer:
+        """Have the peer at an address join the network of the contact."""
+        mood = await self._reach("join", address, within, contact)
+        model = self.models.get(address)
+        if model is None or mood in (Mood.DEAD, Mood.FOREIGN):
+            return Answer("UNAVAILABLE", "failed to connect to all addresses")
+        if mood is Mood.IMPOSTOR:
+            return Answer("UNIMPLEMENTED", "Method not found!")
+        if mood is Mood.SILENT:
+            return Answer("DEADLINE_EXCEEDED", "Deadline Exceeded")
+        if mood is Mood.HANGING:
+            await asyncio.sleep(within)
+            return Answer("DEADLINE_EXCEEDED", "Deadline Exceeded")
+        return model.answer or await self._join(model, contact, within)
+
+    async def _join(self, model: Model, contact: str, within: float) -> Answer:
+        members = set(self.models[contact].view) if contact in self.models else {contact}
+        self.overlaps += any(members & others for others in self._joining)
+        self._joining.append(members)
+        try:
+            await asyncio.sleep(min(model.join_seconds, within))
+        finally:
+            self._joining.remove(members)
+        late = model.join_seconds - within
+        if late > 0:
+            asyncio.get_running_loop().call_later(late, self._merge, model, contact)
+            return Answer("DEADLINE_EXCEEDED", "Deadline Exceeded")
+        if model.mood is not Mood.SERVING:
+            return Answer("UNAVAILABLE", "Socket closed")
+        return self._merge(model, contact)
+
+    def _merge(self, model: Model, contact: str) -> Answer:
+        mood = self._mood(contact)
+        if mood is Mood.IMPOSTOR:
+            text = "could not process block stream: rpc error: code = Unimplemented desc = unknown"
+            return Answer("UNKNOWN", text)
+        if mood is not Mood.SERVING or (model.address, contact) in self.cut:
+            text = "connect new peer request failed: rpc error: code = Unavailable desc = refused"
+            return Answer("UNKNOWN", text)
+        host = self.models[contact]
+        if model.address not in host.view or not host.own:
+            host.view.append(model.address)
+        host.contents += [each for each in model.contents if each not in host.contents]
+        for address in host.view:
+            member = self.models.get(address)
+            if member is not None and member.mood is Mood.SERVING:
+                member.view, member.contents = list(host.view), list(host.contents)
+        return Answer(OK)
+
+    async def _reach(self, method: str, address: str, within: float, contact: str = "") -> Mood:
+        self.calls.append(Call(monotonic(), method, address, contact))
+        # Even the quickest answer lets others have their turn first.
+        await asyncio.sleep(0)
+        mood = self._mood(address)
+        if mood is Mood.SILENT:
+            await asyncio.sleep(within)
+        return mood
+
+    def _mood(self, address: str) -> Mood:
+        return self.models[address].mood if address in self.models else Mood.DEAD
+
+    def _evict(self, address: str) -> None:
+        for model in self.models.values():
+            if model.address != address and address in model.view:
+                model.view = [each for each in model.view if each != address]

@@ -1,0 +1,148 @@
+"""One turn of a network: read its pods, end what is over, check, join, repair, show.
+
+The key is the network, so joins into it are one after another, while networks go on beside each
+other. Everything is level-triggered: a turn that fails is taken again, and finds what is left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+
+from quintant.operators.klight import builders
+from quintant.operators.klight.api import PeerPod
+from quintant.operators.klight.cleanup import farewell, vanished
+from quintant.operators.klight.desk import BY_NETWORK, Desk, Shared
+from quintant.operators.klight.joining import Joining
+from quintant.operators.klight.memory import Memory
+from quintant.operators.klight.metrics import KlightMetrics
+from quintant.operators.klight.options import Options
+from quintant.operators.klight.probing import sweep
+from quintant.operators.klight.remote import Peers
+from quintant.operators.klight.repair import repair, wanted
+from quintant.operators.klight.status import states, status_of, uids
+from quintant.operators.klight.survey import Network
+from quintant.runtime.clock import monotonic
+from quintant.runtime.context import KeyContext
+from quintant.runtime.errors import AlreadyExists
+from quintant.runtime.object import Request
+from quintant.runtime.result import Result
+
+CALLS = 64
+"""How many peers are asked at once, over all networks."""
+STATUS_SECONDS = 1.0
+"""The status of a network is written at most so often: a thousand joins are not a thousand."""
+
+
+class NetworkReconciler:
+    """Keeps every network together; its memory is only hints."""
+
+    def __init__(self, options: Options, peers: Peers, metrics: KlightMetrics) -> None:
+        self._shared = Shared(options, peers, metrics, asyncio.Semaphore(CALLS))
+        self._memories: dict[Request, Memory] = {}
+        self._began: datetime | None = None
+
+    async def __call__(self, request: Request, ctx: KeyContext) -> Result | None:
+        if not request.name:
+            await self._nameless(request, ctx)
+            return None
+        self._began = self._began or ctx.clock.now()
+        memory = self._memories.setdefault(request, Memory())
+        desk = Desk(request, ctx, self._shared, memory, self._began)
+        network = await self._settled(desk)
+        memory.count(len(network.peers), monotonic())
+        await self._keep(desk, network)
+        return await self._show(desk, await desk.read())
+
+    async def _nameless(self, request: Request, ctx: KeyContext) -> None:
+        """Pods whose label is empty: a legal value, and no network."""
+        for pod in await ctx.client.list(PeerPod, index=(BY_NETWORK, str(request))):
+            note = f"label {self._shared.options.label} is empty; write a network's name"
+            ctx.event(pod, "InvalidNetworkID", note, type="Warning")
+
+    async def _settled(self, desk: Desk) -> Network:
+        """The network, once everything that happened is written down."""
+        network = await desk.read()
+        for peer in network.peers:
+            record = desk.memory.unsaved.get(peer.uid)
+            if record is not None:
+                await desk.hand.save(peer.pod, record)
+        return network
+
+    async def _keep(self, desk: Desk, network: Network) -> None:
+        shown = await desk.lightnetwork()
+        for peer in network.peers:
+            for complaint in peer.complaints:
+                desk.hand.warn(peer.pod, *complaint)
+        if shown is not None and shown.spec.paused:
+            await sweep(desk, network.stack)
+            return
+        await vanished(desk, shown)
+        for pod in network.leavers:
+            await farewell(desk, pod)
+        await sweep(desk, network.stack)
+        await Joining(desk, await desk.read()).run()
+        if wanted(shown, desk.options.repair, desk.memory.missing):
+            await repair(desk, await desk.read())
+
+    async def _show(self, desk: Desk, network: Network) -> Result | None:
+        memory = desk.memory
+        memory.forget(uids(network.peers))
+        memory.known = {peer.uid: peer.key for peer in network.stack}
+        self._measure(desk, network)
+        if not network.peers:
+            return await self._retire(desk)
+        memory.empty = None
+        due = self._next(desk, network)
+        waited = monotonic() - memory.written
+        if waited < STATUS_SECONDS:
+            return Result(min(due, STATUS_SECONDS - waited))
+        await self._write(desk, network)
+        return Result(due)
+
+    async def _write(self, desk: Desk, network: Network) -> None:
+        client, now = desk.ctx.client, desk.ctx.clock.now()
+        shown = await desk.lightnetwork()
+        if shown is None:
+            try:
+                shown = await client.create(builders.lightnetwork(desk.place, desk.key.name))
+            except AlreadyExists:
+                return
+        desk.memory.written = monotonic()
+        await client.set_status(shown, status_of(shown, network, desk.memory, now))
+
+    def _next(self, desk: Desk, network: Network) -> float:
+        """Seconds until there is something to do without anybody telling us."""
+        memory, now = desk.memory, monotonic()
+        moments = [memory.sweep]
+        for peer in network.candidates:
+            known = memory.tries.get(peer.uid)
+            if not peer.elsewhere:
+                moments.append(known.due if known is not None else now)
+        return max(0.0, min(moments) - now)
+
+    async def _retire(self, desk: Desk) -> Result | None:
+        """Show an empty network for a while, then remove its object."""
+        memory, shown = desk.memory, await desk.lightnetwork()
+        memory.empty = monotonic() if memory.empty is None else memory.empty
+        left = memory.empty + desk.options.gc_after - monotonic()
+        if shown is None:
+            self._forget(desk)
+            return None
+        if left > 0:
+            await self._write(desk, Network(desk.key))
+            return Result(left)
+        await desk.ctx.client.delete(shown)
+        self._forget(desk)
+        return None
+
+    def _measure(self, desk: Desk, network: Network) -> None:
+        metrics, key = desk.metrics, desk.key
+        for state, count in states(network, desk.memory).items():
+            metrics.members.labels(key.namespace, key.name, state).set(count)
+        metrics.depth.labels(key.namespace, key.name).set(len(network.stack))
+        metrics.networks.set(sum(1 for each in self._memories.values() if each.seen))
+
+    def _forget(self, desk: Desk) -> None:
+        self._memories.pop(desk.key, None)
+        desk.metrics.forget(desk.key.namespace, desk.key.name)

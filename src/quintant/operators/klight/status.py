@@ -1,0 +1,140 @@
+"""What a LightNetwork says: numbers, phase and conditions from what was seen. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from quintant.api.meta import Condition, set_condition
+from quintant.operators.klight.api import (
+    LightNetwork,
+    LightNetworkStatus,
+    NetworkPeer,
+    Phase,
+)
+from quintant.operators.klight.identity import EVERYWHERE
+from quintant.operators.klight.memory import Memory
+from quintant.operators.klight.probing import split_off
+from quintant.operators.klight.repair import requested
+from quintant.operators.klight.survey import Network, Peer
+
+STACK_SHOWN = 50
+PEERS_SHOWN = 200
+"""What fits into a status without making it a burden for the API server."""
+
+
+def status_of(
+    shown: LightNetwork, network: Network, memory: Memory, now: datetime
+) -> LightNetworkStatus:
+    """The status of a network, following the one it has."""
+    phase, why = judged(network, memory)
+    down = [peer for peer in network.candidates if peer.lapsed]
+    suspects = [peer for peer in network.stack if peer.uid in memory.misses]
+    stack = network.stack
+    return LightNetworkStatus(
+        observed_generation=shown.metadata.generation,
+        phase=phase,
+        members=len(stack),
+        ready=len(stack) - len(suspects),
+        pending=len(network.candidates) - len(down),
+        down=len(down),
+        contact=stack[0].address if stack else None,
+        stack=tuple(peer.address for peer in stack[:STACK_SHOWN]),
+        head_id=memory.head or None,
+        height=memory.height or None,
+        last_join=stack[0].record.joined_at if stack and stack[0].record else None,
+        repair_handled=requested(shown) if memory.repairs else _handled(shown),
+        peers=tuple(_peers(network, memory))[:PEERS_SHOWN],
+        conditions=_conditions(shown, phase, why, memory, now),
+    )
+
+
+def judged(network: Network, memory: Memory) -> tuple[Phase, str]:
+    """The phase of a network, and why."""
+    if not network.peers:
+        return "Empty", "no pod has the label"
+    if not network.stack:
+        return "Forming", _waiting(network, memory)
+    lost = split_off(memory.missing) & {peer.uid for peer in network.stack}
+    if lost:
+        names = ", ".join(str(peer.key) for peer in network.stack if peer.uid in lost)
+        return "Split", f"not in the contact's view: {names}"
+    if memory.trouble:
+        return "Degraded", memory.trouble
+    bad = [str(peer.key) for peer in network.stack if peer.uid in memory.misses]
+    bad += [str(peer.key) for peer in network.candidates if peer.lapsed]
+    if bad:
+        return "Degraded", f"not answering: {', '.join(bad[:5])}"
+    return "Ready", f"{len(network.stack)} members"
+
+
+def _waiting(network: Network, memory: Memory) -> str:
+    for peer in network.candidates:
+        known = memory.tries.get(peer.uid)
+        if known is not None and known.waiting:
+            return f"{peer.key}: {known.waiting}"
+    for peer in network.excluded:
+        return f"{peer.key}: {peer.obstacle}"
+    return "about to be formed"
+
+
+def _conditions(
+    shown: LightNetwork, phase: Phase, why: str, memory: Memory, now: datetime
+) -> tuple[Condition, ...]:
+    found = shown.status.conditions if shown.status is not None else ()
+    generation = shown.metadata.generation
+    formed, healthy = phase not in ("Forming", "Empty"), phase == "Ready"
+    found = set_condition(
+        found, "Ready", status=formed, reason=phase, message=why, generation=generation, now=now
+    )
+    found = set_condition(
+        found, "Healthy", status=healthy, reason=phase, message=why, generation=generation, now=now
+    )
+    if memory.repairs:
+        found = set_condition(
+            found, "Repairing", status=False, reason="Done", message=memory.repairs,
+            generation=generation, now=now,
+        )  # fmt: skip
+    return found
+
+
+def _peers(network: Network, memory: Memory) -> Iterator[NetworkPeer]:
+    for peer in network.stack:
+        yield _shown(network, peer, "Suspect" if peer.uid in memory.misses else "Up")
+    for peer in network.candidates:
+        known = memory.tries.get(peer.uid)
+        said = known.waiting if known is not None else ""
+        state = "Moving" if peer.elsewhere else "Down" if peer.lapsed else "Waiting"
+        yield _shown(network, peer, state, said)
+    for peer in network.excluded:
+        yield _shown(network, peer, "Invalid", peer.obstacle)
+
+
+def _shown(network: Network, peer: Peer, state: str, message: str = "") -> NetworkPeer:
+    record = peer.record if peer.current else None
+    return NetworkPeer(
+        pod=str(peer.key) if network.key.namespace == EVERYWHERE else peer.key.name,
+        uid=peer.uid,
+        address=peer.address,
+        state=state,
+        joined_at=record.joined_at if record else None,
+        joined_via=record.joined_via if record else None,
+        message=message or None,
+    )
+
+
+def states(network: Network, memory: Memory) -> dict[str, int]:
+    """How many pods are in which state, for the metrics."""
+    counts = dict.fromkeys(("Up", "Suspect", "Down", "Waiting", "Moving", "Invalid"), 0)
+    for peer in _peers(network, memory):
+        counts[peer.state] += 1
+    return counts
+
+
+def _handled(shown: LightNetwork) -> str | None:
+    return shown.status.repair_handled if shown.status is not None else None
+
+
+def uids(peers: Iterable[Peer]) -> set[str]:
+    """Who they are."""
+    return {peer.uid for peer in peers}

@@ -1,0 +1,92 @@
+"""What the answer to a JoinNetwork means: pure, from status code, text and trailing metadata.
+
+A peer reports every failure of its own as UNKNOWN with nested text; only trouble between the
+controller and the joiner has a code of its own. Our peers add the key `klight-reason`. A text
+that nobody knows blames nobody: the stack stays as it is, and the join is tried again later.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+OK = "OK"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a call ended: the name of gRPC's status code, its text, and the peer's own reason."""
+
+    code: str
+    text: str = ""
+    reason: str = ""
+
+
+class Health(Enum):
+    """What our own look at a peer found."""
+
+    SERVING = "serving"
+    NOT_SERVING = "not serving"
+    """It answers that it does not serve: it starts, or stops."""
+    REFUSED = "not listening"
+    """Nobody is there: proof enough that a peer is dead."""
+    SILENT = "not answering in time"
+    FOREIGN = "not a lightpeer"
+
+
+class Verdict(Enum):
+    """Who or what a failed join is about."""
+
+    JOINED = "joined"
+    JOINER_DOWN = "joiner-down"
+    """The joiner did not answer."""
+    UNSETTLED = "unsettled"
+    """No answer in time: the join may still be going on."""
+    NOT_A_PEER = "not-a-lightpeer"
+    """Something else listens at the joiner's port."""
+    CONTACT_AWAY = "contact-unreachable"
+    """The joiner could not reach the contact, or lost it half way."""
+    CONTACT_BAD = "contact-bad"
+    """The contact's address or answers make no sense."""
+    REFUSED = "refused"
+    """The contact lives, and its network did not take the newcomer."""
+    TOO_LARGE = "too-large"
+    """The chain has a block that does not fit into a message."""
+
+
+_REASONS = {
+    "contact-unreachable": Verdict.CONTACT_AWAY,
+    "stream-broken": Verdict.CONTACT_AWAY,
+    "parent-mismatch": Verdict.REFUSED,
+    "invalid": Verdict.CONTACT_BAD,
+}
+_CODES = {
+    OK: Verdict.JOINED,
+    "UNAVAILABLE": Verdict.JOINER_DOWN,
+    "DEADLINE_EXCEEDED": Verdict.UNSETTLED,
+    "CANCELLED": Verdict.UNSETTLED,
+    "UNIMPLEMENTED": Verdict.NOT_A_PEER,
+    "RESOURCE_EXHAUSTED": Verdict.TOO_LARGE,
+}
+# The first that is found counts; the outer words stand before the inner ones.
+_TEXTS = (
+    (re.compile("code = Unimplemented", re.I), Verdict.CONTACT_BAD),
+    (re.compile("failed to connect to grpc server", re.I), Verdict.CONTACT_BAD),
+    (re.compile("no network update blocks found", re.I), Verdict.CONTACT_BAD),
+    (re.compile("larger than max|ResourceExhausted", re.I), Verdict.TOO_LARGE),
+    (re.compile("new block notifications|links to invalid parent", re.I), Verdict.REFUSED),
+    (re.compile("(connect new peer|block stream).*Unavailable", re.I | re.S), Verdict.CONTACT_AWAY),
+)
+
+
+def verdict(answer: Answer) -> Verdict:
+    """What an answer means."""
+    if answer.code in _CODES:
+        return _CODES[answer.code]
+    if answer.reason in _REASONS:
+        return _REASONS[answer.reason]
+    for pattern, meaning in _TEXTS:
+        if pattern.search(answer.text):
+            return meaning
+    return Verdict.REFUSED
