@@ -79,6 +79,16 @@ class Chain:
         """The block that lists today's members; empty if none does."""
         return self.ids[self._networks[-1]] if self._networks else ""
 
+    @property
+    def newest_client(self) -> str:
+        """The newest block that a client wrote; empty if there is none."""
+        place = len(self.ids) - 1
+        for network in reversed(self._networks):
+            if network != place:
+                break
+            place -= 1
+        return self.ids[place] if place >= 0 else ""
+
     def holds(self, identity: str) -> bool:
         """Whether what a client wrote is here, under this id or linked anew."""
         first = origin(identity)

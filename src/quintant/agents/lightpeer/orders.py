@@ -162,7 +162,7 @@ class Orders:
         book = self.book
         if await book.take(block) is not Taken.APART:
             return True
-        await book.until(lambda: book.chain.head == block.previous, SETTLE_SECONDS)
+        await book.until(lambda: block.previous in book.chain, SETTLE_SECONDS)
         if await book.take(block) is not Taken.APART:
             return True
         await self._catch(first)

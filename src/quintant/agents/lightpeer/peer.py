@@ -197,7 +197,7 @@ class Peer:
             await book.until(lambda: not self.sync.joining, NOTIFY_SECONDS)
         if await book.take(block) is not Taken.APART:
             return
-        await book.until(lambda: book.chain.head == block.previous, SETTLE_SECONDS)
+        await book.until(lambda: block.previous in book.chain, SETTLE_SECONDS)
         if await book.take(block) is not Taken.APART:
             return
         if card is not None:

@@ -1,0 +1,60 @@
+"""A lightpeer that keeps a file alike on all members of a network.
+
+    quintant agent klightpeer -repo=./blockrepo -statePath=./state/index.html
+
+It is a lightpeer with all its flags (quintant.agents.lightpeer) and a file beside it: state.py
+decides, file.py reads and writes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import partial
+from random import SystemRandom
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from quintant.agents.lightpeer.options import Options
+    from quintant.agents.lightpeer.peer import Peer
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run a lightpeer with a state file."""
+    from quintant.agents.lightpeer import program
+    from quintant.agents.lightpeer.options import options, parser
+
+    made = parser("klightpeer")
+    made.add_argument("-statePath", "--statePath", default="", help="the file to keep alike")
+    made.add_argument(
+        "-readOnly",
+        "--readOnly",
+        nargs="?",
+        const="true",
+        default="false",
+        help="write the file, and publish no edits of it",
+    )
+    chosen = options(made, arguments)
+    if chosen.state is None:
+        sys.exit("cannot run: -statePath names no file\ntry: -statePath=./state/index.html")
+    program.main(chosen, partial(_keep, chosen))
+
+
+async def _keep(options: Options, peer: Peer) -> None:
+    from quintant.agents.klightpeer.file import PathFile
+    from quintant.agents.klightpeer.state import Settings, StateFile
+    from quintant.agents.lightpeer.disk import Thread
+
+    assert options.state is not None
+    worker = Thread()
+    try:
+        await StateFile(
+            PathFile(options.state),
+            worker,
+            peer.book,
+            peer.orders,
+            chance=SystemRandom(),
+            settings=Settings(options.read_only),
+        ).run()
+    finally:
+        worker.close()
