@@ -76,7 +76,10 @@ def members_in(payload: bytes) -> tuple[PeerInfo, ...]:
 
 def distinct(members: Iterable[PeerInfo]) -> tuple[PeerInfo, ...]:
     """The members, the first of each address."""
-    return tuple({each.address: each for each in reversed(list(members))}.values())[::-1]
+    found: dict[str, PeerInfo] = {}
+    for each in members:
+        found.setdefault(each.address, each)
+    return tuple(found.values())
 
 
 def payload_of(members: Sequence[PeerInfo]) -> bytes:

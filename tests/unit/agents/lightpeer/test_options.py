@@ -1,0 +1,41 @@
+"""Flags are those of every lightpeer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quintant.agents.lightpeer.options import advertised, options, parser
+
+
+@pytest.mark.parametrize("dashes", ["-", "--"])
+def test_flags_have_one_dash_or_two(dashes: str) -> None:
+    flags = [f"{dashes}repo=/r", f"{dashes}host=127.0.0.2", f"{dashes}v", f"{dashes}otlp=x:1"]
+    read = options(parser("p"), flags)
+    assert (read.repo, read.listen, read.verbose) == (Path("/r"), "127.0.0.2:9081", True)
+    assert read.advertise == "127.0.0.2:9081"
+
+
+def test_flag_may_say_true_and_its_value_may_be_a_word_of_its_own() -> None:
+    read = options(parser("p"), ["-v=true", "-port", "9090", "-on-join", "merge"])
+    assert (read.verbose, read.port, read.merge) == (True, 9090, True)
+
+
+def test_peer_listens_everywhere_and_on_9081_unless_told_otherwise() -> None:
+    read = options(parser("p"), [])
+    assert (read.repo, read.listen, read.merge) == (Path("testdata"), "[::]:9081", False)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("10.0.0.1", "10.0.0.1:9081"),
+        ("10.0.0.1:7", "10.0.0.1:7"),
+        ("fd00::1", "[fd00::1]:9081"),
+        ("[fd00::1]:7", "[fd00::1]:7"),
+        ("[fd00::1]", "[fd00::1]:9081"),
+    ],
+)
+def test_advertised_address_has_a_port(given: str, told: str) -> None:
+    assert advertised(given, 9081) == told
