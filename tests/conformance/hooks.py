@@ -205,8 +205,11 @@ async def hooked(target: Target) -> AsyncIterator[Hooks]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.present(context, authority.serving(["127.0.0.1"], term))
     found: list[Hooks] = []
+    lines: set[asyncio.Transport] = set()
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        if request.transport is not None:
+            lines.add(request.transport)
         return await found[0].handle(request)
 
     at = Address("127.0.0.1", 0)
@@ -217,7 +220,9 @@ async def hooked(target: Target) -> AsyncIterator[Hooks]:
         finally:
             with suppress(ConnectionError):
                 await found[0].forget()
-    # Connections say goodbye to each other, or their ends would be found open.
+    # A server under test may take its time to hang up, and the loop ends before.
+    for line in lines:
+        line.abort()
     await asyncio.sleep(GOODBYE_SECONDS)
 
 
