@@ -313,6 +313,103 @@ async def test_31_an_event_belongs_to_the_namespace_of_its_object(target: Target
     assert causes(refused) == [("involvedObject.namespace", "FieldValueInvalid")]
 
 
+def told(target: Target, name: str, **fields: object) -> Plain:
+    """An event of the newer group, as it should be but for some fields."""
+    return {
+        "metadata": {"name": name},
+        "eventTime": "2026-01-02T03:04:05.000006Z",
+        "reportingController": "example.com/c",
+        "reportingInstance": "c-0",
+        "action": "Tell",
+        "reason": "Told",
+        "type": "Normal",
+        "regarding": {"kind": "Pod", "namespace": target.namespace, "name": "p"},
+        "note": "hello",
+        **fields,
+    }
+
+
+EVENTS_V1 = "events.k8s.io/v1"
+NEEDLESS = "needs to be unset"
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ({"eventTime": None}, ["eventTime: Required value"]),
+        ({"reportingInstance": ""}, ["reportingInstance: Required value"]),
+        ({"action": ""}, ["action: Required value"]),
+        ({"reason": ""}, ["reason: Required value"]),
+        ({"action": "x" * 129}, ['action: Invalid value: "": can have at most 128 characters']),
+        ({"note": "x" * 1025}, ['message: Invalid value: "": can have at most 1024 characters']),
+        ({"type": "Odd"}, ['type: Invalid value: "": has invalid value: Odd']),
+        (
+            {"deprecatedCount": 3, "deprecatedSource": {"component": "c"}},
+            [f'count: Invalid value: "": {NEEDLESS}', f'source: Invalid value: "": {NEEDLESS}'],
+        ),
+        ({"series": {"count": 3}}, ["series.lastObservedTime: Required value"]),
+        (
+            {"series": {"count": 1, "lastObservedTime": "2026-01-02T03:04:05.000006Z"}},
+            ['series.count: Invalid value: "": should be at least 2'],
+        ),
+        (
+            {"regarding": {"kind": "Node", "name": "n"}},
+            ['involvedObject.namespace: Invalid value: "": does not match event.namespace'],
+        ),
+    ],
+    ids=str,
+)
+async def test_31_events_of_the_newer_group_are_complete(
+    target: Target, fields: Plain, wrong: list[str]
+) -> None:
+    path = target.path("events", api=EVENTS_V1)
+    refused = await target.create(path, told(target, "e", **fields), code=422)
+    found = [f"{each['field']}: {each['message']}" for each in refused["details"]["causes"]]
+    assert found == wrong
+    listed = wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]"
+    assert refused["message"] == f'Event "e" is invalid: {listed}'
+
+
+async def test_31_what_an_event_told_stays(target: Target) -> None:
+    await target.create(target.path("events", api=EVENTS_V1), told(target, "e"))
+    path = target.path("events", "e", EVENTS_V1)
+    refused = await target.merge(path, {"note": "other", "reason": "Other"}, code=422)
+    assert causes(refused) == [
+        ("reason", "FieldValueInvalid"),
+        ("message", "FieldValueInvalid"),
+        ("reason", "FieldValueInvalid"),
+    ]
+    assert refused["message"].count("reason: ") == 1
+    changed = await target.merge(EVENT.path(target, "e"), {"message": "other"})
+    assert changed["message"] == "other"
+
+
+async def test_31_a_series_goes_on_in_both_groups(target: Target) -> None:
+    await target.create(target.path("events", api=EVENTS_V1), told(target, "e"))
+    series = {"count": 2, "lastObservedTime": "2026-01-02T03:05:05.000006Z"}
+    path = target.path("events", "e", EVENTS_V1)
+    assert (await target.merge(path, {"series": series}))["series"] == series
+    assert (await target.get(EVENT.path(target, "e")))["series"] == series
+    listed = await target.get(target.path("events", api=EVENTS_V1))
+    (item,) = listed["items"]
+    assert not item.keys() & {"kind", "apiVersion"}
+
+
+async def test_31_an_event_of_nobody_says_so_in_the_older_group_alone(target: Target) -> None:
+    involved = {"kind": "Pod", "name": "p", "namespace": target.namespace}
+    await target.create(EVENT.path(target), {**EVENT.object("e"), "involvedObject": involved})
+    core = await target.get(EVENT.path(target, "e"))
+    assert (core["reportingComponent"], core["reportingInstance"]) == ("", "")
+    newer = await target.get(target.path("events", "e", EVENTS_V1))
+    assert not newer.keys() & {"reportingController", "reportingInstance"}
+
+
+async def test_31_an_event_with_a_time_may_be_about_another_namespace(target: Target) -> None:
+    about = {"kind": "Pod", "namespace": "other", "name": "p"}
+    path = target.path("events", api=EVENTS_V1)
+    assert (await target.create(path, told(target, "e", regarding=about)))["regarding"] == about
+
+
 async def test_32_numbers_of_custom_resources_survive(target: Target) -> None:
     foos = await target.define()
     numbers = {"big": 2**63 - 1, "low": -(2**63), "half": 0.5, "one": 1.0, "list": [1, 1.5]}

@@ -12,7 +12,7 @@ from typing import Any
 from quintant.cluster import wire
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.claims import Author
-from quintant.cluster.drafts import Draft, Target, default
+from quintant.cluster.drafts import Draft, Scrutiny, Strictness, Target, default
 from quintant.cluster.fitting import Mistyped, fit
 from quintant.cluster.managed import track_apply
 from quintant.cluster.merging import Untypable
@@ -23,18 +23,33 @@ from quintant.cluster.scale import DOCUMENT, SCALE, applied_scale
 
 
 def applied(
-    target: Target, base: Entry | None, config: Any, author: Author, *, force: bool
+    target: Target,
+    base: Entry | None,
+    config: Any,
+    author: Author,
+    scrutiny: Scrutiny,
+    *,
+    force: bool,
 ) -> Draft:
     """The live object with a configuration applied, or a new object made from it."""
+    draft = _applied(target, base, config, author, force=force)
+    if scrutiny.told and scrutiny.strictness is Strictness.STRICT:
+        why = ", ".join(scrutiny.refusal)
+        raise bad_request(f"error strict decoding YAML: error converting YAML to JSON: {why}")
+    told = scrutiny.told if scrutiny.strictness is Strictness.WARN else ()
+    return replace(draft, warnings=(*told, *draft.warnings))
+
+
+def _applied(
+    target: Target, base: Entry | None, config: Any, author: Author, *, force: bool
+) -> Draft:
     if base is None and target.sub:
         raise not_found(target.kind.resource, target.name)
     sent = _configured(target, config)
     try:
         if base is None:
-            draft = _applied_new(target, sent, author)
-        else:
-            draft = _applied_over(target, base, sent, author, force=force)
-        return replace(draft, patched=True)
+            return _applied_new(target, sent, author)
+        return _applied_over(target, base, sent, author, force=force)
     except Untypable as error:
         text = f"failed to create typed patch object ({_titled(target.kind, config)}): {error}"
         raise unexplained(text) from None

@@ -101,7 +101,7 @@ def _split(metrics: Any, amount: str) -> tuple[int | None, list[Plain]]:
 
 
 def _noted(metadata: Plain, notes: Mapping[str, Any]) -> Plain:
-    kept = {key: value for key, value in (metadata.get("annotations") or {}).items()}
+    kept = dict(metadata.get("annotations") or {})
     kept |= {key: msgspec.json.encode(value).decode() for key, value in notes.items() if value}
     return {**metadata, "annotations": kept} if kept else metadata
 

@@ -11,8 +11,8 @@ from functools import cache
 from typing import Any
 
 from quintant.cluster import crd, crd_rules, generations, roles, tables
-from quintant.cluster.catalog import Kind, Plain, Propagation
 from quintant.cluster.autoscaling import to_v1, to_v2
+from quintant.cluster.catalog import Kind, Plain, Propagation
 from quintant.cluster.checks import CHECKS
 from quintant.cluster.declared import builtin_shape
 from quintant.cluster.defaulting import defaulter
@@ -80,11 +80,24 @@ _UPSERT = {
     *("leases", "endpoints", "events", "services", "limitranges", "runtimeclasses"),
     *("roles", "rolebindings", "clusterroles", "clusterrolebindings"),
 }
+# Where a real server keeps what, if that is not the name of the resource; some refusals tell.
+_REGISTRY = {
+    "endpoints": "services/endpoints",
+    "ingresses": "ingress",
+    "nodes": "minions",
+    "replicationcontrollers": "controllers",
+    "services": "services/specs",
+}
+_ORPHANING = {
+    "jobs": "child pods are preserved by default when jobs are deleted; set "
+    "propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this "
+    "warning"
+}
 _DEPRECATED = {
     "endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
 }
 _CONDITIONAL = {
-    *("customresourcedefinitions", "poddisruptionbudgets", "leases"),
+    *("customresourcedefinitions", "poddisruptionbudgets", "leases", "runtimeclasses"),
     *("validatingwebhookconfigurations", "mutatingwebhookconfigurations"),
 }
 _ANSWERS_OBJECT = {
@@ -128,6 +141,7 @@ _REVISIONS = {
     "customresourcedefinitions": crd.revise,
     "daemonsets": generations.revise_daemon_set,
     "deployments": generations.revise_deployment,
+    "endpointslices": generations.revise_slice,
 }
 _JUDGES = {"customresourcedefinitions": crd_rules.judge}
 _NAMING = {
@@ -223,13 +237,15 @@ def _kind(
         dying=_DYING.get(plural),
         keeps_status=plural == "nodes",
         status_holds=_STATUS_HOLDS.get(plural, frozenset()),
-        generates_names=plural != "customresourcedefinitions",
         naming=_NAMING.get(plural, subdomain_complaint),
         scale=_SCALED.get(plural),
         selectable=_selectable(where),
         facts=_FACTS.get(plural, {}),
         unknown_field=_UNKNOWN_FIELD.get(plural, _ONLY_METADATA),
         deprecation=_DEPRECATED.get(plural, ""),
+        orphaning=_ORPHANING.get(plural, ""),
+        registry=_REGISTRY.get(plural, plural),
+        alias=Resource("", "v1", kind, plural) if plural == "events" else None,
         message=message,
         shape=builtin_shape(message),
         zero={**message.zero(), **_UNOWNED.get(plural, {})},

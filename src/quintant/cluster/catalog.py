@@ -75,7 +75,6 @@ class Kind:
     """A write of the status may change labels and annotations too."""
     status_holds: frozenset[str] = frozenset()
     """The metadata that it may not change all the same."""
-    generates_names: bool = True
     naming: Callable[[str], str] = subdomain_complaint
     """What is wrong with a name, if anything."""
     scale: Scale | None = None
@@ -128,6 +127,12 @@ class Kind:
     """Brings an object that was written under another schema up to this one, in place."""
     deprecation: str = ""
     """What everybody who uses the kind is warned of."""
+    orphaning: str = ""
+    """What everybody is warned of who deletes an object without a word about its dependents."""
+    alias: Resource | None = None
+    """The resource as which a wrong object of the kind is reported, if it has another name."""
+    registry: str = ""
+    """Where a real server keeps the kind, as some of its refusals tell."""
 
     @property
     def name(self) -> str:

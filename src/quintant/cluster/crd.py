@@ -217,6 +217,7 @@ def _kind(crd: Plain, version: Plain, history: _History) -> Kind:
         since=0 if apart else history.epochs.since,
         renew=read,
         deprecation=_deprecation(spec, version),
+        registry=f"{spec['group']}/{spec['names']['plural']}",
     )
 
 

@@ -55,10 +55,13 @@ _ACCEPTED = "status.acceptedNames"
 
 
 def _name(crd: Plain, live: Plain | None) -> Iterator[Cause]:
-    spec, name = crd["spec"], crd["metadata"].get("name", "")
+    spec, metadata = crd["spec"], crd["metadata"]
     wanted = f"{spec['names'].get('plural', '')}.{spec.get('group', '')}"
-    if live is None and name and name != wanted:
-        yield wrong("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
+    for field in ("generateName", "name"):
+        name = metadata.get(field)
+        if live is None and name and name != wanted:
+            text = 'must be spec.names.plural+"."+spec.group'
+            yield wrong(f"metadata.{field}", name, text)
 
 
 def _spec(spec: Plain) -> Iterator[Cause]:

@@ -106,6 +106,9 @@ class Definitions:
         if before is not None and _served_parts(before) == _served_parts(found):
             return
         table = self._store.table(name)
+        if before is None:
+            # Whoever asks for what was before has another kind in mind.
+            table.ring.compact(self._store.revision)
         kinds = crd.kinds(found, self._epoch(name, before, found), self._converter(found))
         self._catalog.remove(found["spec"]["group"], found["spec"]["names"]["plural"])
         self._catalog.add(kinds)

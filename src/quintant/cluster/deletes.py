@@ -48,6 +48,8 @@ class Deletion:
     user: User = SERVER
     said: Mapping[str, Any] = field(default_factory=dict)
     """The options in the client's own words, for webhooks."""
+    silent: bool = False
+    """Nothing was said about dependents."""
     accepted: bool = False
     """The legacy orphanDependents=false was sent: what cannot go at once is answered with 202."""
 
@@ -64,7 +66,7 @@ class Deleted:
 
 
 def read_options(body: Any, query: Mapping[str, str], user: User) -> Deletion:
-    """DeleteOptions from a body or, without one, from the query."""
+    """DeleteOptions from a body or, without one, from the query: never from both."""
     if body is None:
         body = {name: _typed(query[name]) for name in _QUERY if name in query}
         body |= {"dryRun": query["dryRun"]} if query.get("dryRun") else {}
@@ -81,6 +83,7 @@ def read_options(body: Any, query: Mapping[str, str], user: User) -> Deletion:
         dry_run=bool(dry_run),
         user=user,
         said={name: body[name] for name in _SAID if body.get(name) is not None},
+        silent=body.get("propagationPolicy") is None and body.get("orphanDependents") is None,
         accepted=body.get("orphanDependents") is False,
     )
 
@@ -99,9 +102,10 @@ class Deletes:
         check_preconditions(target, obj, options)
         marked = self._marked(target.kind, obj, options)
         if options.dry_run:
-            return Deleted(
-                wire.pack(target.kind, marked, entry.rv), gone=not held(target.kind, marked)
-            )
+            gone = not held(target.kind, marked)
+            unmarked = gone and not target.kind.graceful
+            last = entry if unmarked else wire.pack(target.kind, marked, entry.rv)
+            return Deleted(last, gone=gone)
         if not held(target.kind, marked):
             if target.kind.graceful and marked != obj:
                 entry = self._writes.put(target, marked)
@@ -136,7 +140,7 @@ _SAID = (
     *("gracePeriodSeconds", "preconditions", "orphanDependents", "propagationPolicy"),
     "dryRun",
 )
-_QUERY = ("gracePeriodSeconds", "propagationPolicy", "orphanDependents")
+_QUERY = ("gracePeriodSeconds", "propagationPolicy", "orphanDependents", "dryRun")
 
 
 def _typed(text: str) -> Any:

@@ -8,6 +8,7 @@ quintant.cluster.finishing holds what may not change; what remains for the write
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
@@ -23,6 +24,7 @@ from quintant.cluster.objects import (
     check_revision,
     identified,
     placed,
+    unique_owners,
     unknown_metadata,
     wipe,
 )
@@ -36,12 +38,7 @@ from quintant.cluster.problems import (
 from quintant.cluster.ring import Entry
 from quintant.cluster.scale import SCALE, track_scale
 
-_KEPT_AS = {
-    "services": "services/specs",
-    "endpoints": "services/endpoints",
-    "nodes": "minions",
-}
-"""Where a real server keeps what it does not keep by its plural; it says so."""
+_STEP = re.compile(r"[^.\[\]]+")
 
 
 class Strictness(Enum):
@@ -54,12 +51,21 @@ class Strictness(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Scrutiny:
-    """How closely a document is read, and which of its fields came more than once."""
+    """How closely a document is read, and what is amiss in its text."""
 
     strictness: Strictness = Strictness.WARN
-    duplicates: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    yaml: bool = False
+    """The text is YAML, whose reader tells everything at once."""
     converted: bool = False
     """It is the result of a strategic patch, which is not decoded again."""
+
+    @property
+    def refusal(self) -> tuple[str, ...]:
+        """What is amiss, in the words of a refusal."""
+        if not self.yaml or not self.told:
+            return self.told
+        return ("yaml: unmarshal errors:\n" + "\n".join(f"  {text}" for text in self.told),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,6 @@ class Draft:
     warnings: tuple[str, ...] = ()
     base: Entry | None = None
     live: Plain | None = None
-    patched: bool = False
     said: str = ""
     """The kind that a client said a custom resource is of."""
     looked: int | None = None
@@ -123,9 +128,10 @@ def _new(draft: Draft, author: Author) -> Draft:
     kind, obj = draft.target.kind, draft.obj
     check_kind(kind, draft.said, obj["metadata"].get("name", ""))
     wipe(obj)
+    told = draft.warnings + unique_owners(obj)
     default(kind, obj)
     track_update(kind, None, obj, author)
-    return draft
+    return replace(draft, warnings=told)
 
 
 def read(target: Target, sent: Any, scrutiny: Scrutiny) -> Draft:
@@ -140,7 +146,8 @@ def replaced(draft: Draft, base: Entry, author: Author) -> Draft:
     live = wire.unpack(target.kind, base)
     _check_replacement(target, obj, live)
     check_kind(target.kind, draft.said, target.name)
-    return _updated(target, base, obj, live, author, draft.warnings)
+    told = draft.warnings + unique_owners(obj)
+    return _updated(target, base, obj, live, author, told)
 
 
 def edited(target: Target, base: Entry, edit: Edit, author: Author, scrutiny: Scrutiny) -> Draft:
@@ -151,8 +158,7 @@ def edited(target: Target, base: Entry, edit: Edit, author: Author, scrutiny: Sc
         check_patched(target.kind, changed, converted=scrutiny.converted)
     obj = identified(target.kind, changed)
     warnings = _decoded(target, obj, scrutiny, patch=True)
-    draft = _updated(target, base, obj, live, author, warnings)
-    return replace(draft, patched=True)
+    return _updated(target, base, obj, live, author, warnings)
 
 
 def revised(draft: Draft, sent: Any) -> Draft:
@@ -172,18 +178,27 @@ def _decoded(
     kind, strict = target.kind, scrutiny.strictness is Strictness.STRICT
     sent = encoded(obj) if patch and strict else ""
     try:
-        unknown = [("unknown", path) for path in _unknown(kind, obj)]
+        # A patched object is written and read again, with its keys in order.
+        paths = sorted(_unknown(kind, obj), key=_steps) if patch else _unknown(kind, obj)
     except Mistyped as error:
         why = error.converted if scrutiny.converted else str(error)
         raise _unfit(kind, why, sent or encoded(obj), patch=patch) from None
-    again = [("duplicate", path) for path in scrutiny.duplicates]
-    found = again + unknown if kind.custom else unknown + again
-    complaints = tuple(f"{what} field {quoted(path)}" for what, path in found)
-    if complaints and strict:
-        text = f"strict decoding error: {', '.join(complaints)}"
-        raise _unfit(kind, text, sent, patch=patch)
+    unknown = tuple(f"unknown field {quoted(path)}" for path in paths)
+    told = scrutiny.told
+    if not (patch or kind.custom):
+        # Of a field that is not known nobody minds that it is there twice.
+        known = {f"duplicate field {quoted(path)}" for path in paths}
+        told = tuple(text for text in told if text not in known)
+    if strict and (told or unknown):
+        complaints = (*replace(scrutiny, told=told).refusal, *unknown)
+        raise _unfit(kind, f"strict decoding error: {', '.join(complaints)}", sent, patch=patch)
     placed(kind, obj, target.namespace, target.name)
-    return complaints if scrutiny.strictness is Strictness.WARN else ()
+    return (*told, *unknown) if scrutiny.strictness is Strictness.WARN else ()
+
+
+def _steps(path: str) -> list[str]:
+    """A path by its parts, so that what is inside something stands beside it."""
+    return [f"{int(step):09}" if step.isdecimal() else step for step in _STEP.findall(path)]
 
 
 def _sent(kind: Kind, sent: Any) -> Plain:
@@ -242,9 +257,8 @@ def _check_uid(target: Target, sent: str | None, found: str) -> None:
     if not sent or sent == found:
         return
     kind = target.kind
-    place = f"{kind.resource.group}/{kind.name}" if kind.custom else kind.name
     text = (
-        f"StorageError: invalid object, Code: 4, Key: /registry/{_KEPT_AS.get(place, place)}/"
+        f"StorageError: invalid object, Code: 4, Key: /registry/{kind.registry}/"
         f"{target.key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
         f"UID in precondition: {sent}, UID in object meta: {found}"
     )

@@ -89,7 +89,7 @@ class Endpoints:
         try:
             reply = await self._answer(call, route, kind, user)
         except Problem as problem:
-            raise problem.warned(kind.deprecation) from None
+            raise problem.warned(kind.deprecation, first=True) from None
         return replace(reply, headers=warned((kind.deprecation,), reply.headers))
 
     async def _answer(self, call: Call, route: Route, kind: Kind, user: User) -> Reply:
@@ -191,18 +191,19 @@ class Endpoints:
     async def _delete(self, call: Call, target: Target, user: User) -> Reply:
         options = _deletion(call, user)
         deleted = await self.admission.delete(target, options)
+        told = [*_orphans(target.kind, options), *deleted.warnings]
         if deleted.gone and not target.kind.answers_object:
-            return Reply(OK, _success(target, deleted), warned(deleted.warnings))
+            return Reply(OK, _success(target, deleted), warned(told))
         waiting = options.accepted and not deleted.gone
         code = ACCEPTED if waiting else OK
         last = structs.replace(deleted.entry, rv=deleted.rv or deleted.entry.rv)
-        return await self._shown(call, target, last, code, deleted.warnings)
+        return await self._shown(call, target, last, code, told)
 
     async def _delete_collection(self, call: Call, route: Route, kind: Kind, user: User) -> Reply:
         selection = self._selected(call, route, kind)
         options = _deletion(call, user)
         items: list[bytes] = []
-        told: list[str] = []
+        told = _orphans(kind, options)
         scanned = self.store.table(kind.table).now.scan(selection.prefix)
         for at, (key, entry) in enumerate(scanned):
             target = Target(kind, *_place(key))
@@ -267,6 +268,11 @@ def _editor(media: str, sent: Any, target: Target) -> Edit:
     message = tables.find(wanted.api_version, wanted.kind)
     assert message is not None, "strategic patches are read for built-in kinds alone"
     return lambda live: strategic_merge(live, sent, message)
+
+
+def _orphans(kind: Kind, options: Deletion) -> list[str]:
+    """What to tell of dependents that nothing was said about."""
+    return [kind.orphaning] if kind.orphaning and options.silent else []
 
 
 def _deletion(call: Call, user: User) -> Deletion:

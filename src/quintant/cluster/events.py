@@ -23,12 +23,17 @@ _GROUP_TO_CORE = {theirs: ours for ours, theirs in _CORE_TO_GROUP.items()}
 
 def to_core(event: Plain) -> Plain:
     """An events.k8s.io event as core/v1 stores it."""
-    return _renamed(event, _GROUP_TO_CORE)
+    nobody = {"reportingComponent": "", "reportingInstance": ""}
+    return nobody | _renamed(event, _GROUP_TO_CORE)
 
 
 def to_group(event: Plain) -> Plain:
-    """A stored event as events.k8s.io shows it."""
-    return _renamed(event, _CORE_TO_GROUP)
+    """A stored event as events.k8s.io shows it: who reports it only if somebody does."""
+    shown = _renamed(event, _CORE_TO_GROUP)
+    for name in ("reportingController", "reportingInstance"):
+        if not shown.get(name):
+            shown.pop(name, None)
+    return shown
 
 
 def _renamed(event: Plain, names: Mapping[str, str]) -> Plain:

@@ -27,6 +27,12 @@ def revise_daemon_set(obj: Plain, live: Plain) -> None:
     obj["metadata"]["annotations"] = {**_annotations(obj), TEMPLATE_GENERATION: count}
 
 
+def revise_slice(obj: Plain, live: Plain) -> None:
+    """Count a change of labels, in place."""
+    if obj["metadata"].get("labels") != live["metadata"].get("labels"):
+        obj["metadata"]["generation"] = live["metadata"].get("generation", 0) + 1
+
+
 def _annotations(obj: Plain) -> Plain:
     found: Plain = obj["metadata"].get("annotations") or {}
     return found

@@ -88,6 +88,17 @@ def encoded(value: Any) -> str:
     raise TypeError(f"no JSON value: {value!r}")
 
 
+def unmarshalled(value: Any, wanted: str) -> str:
+    """The complaint of Go's JSON reader about a value that shall become something else."""
+    names = {bool: "bool", str: "string", list: "array", dict: "object"}
+    found = names.get(type(value)) or (f"number {number(value)}" if _broken(value) else "number")
+    return f"json: cannot unmarshal {found} into Go {wanted}"
+
+
+def _broken(value: Any) -> bool:
+    return isinstance(value, float) and not value.is_integer()
+
+
 def _special(text: str) -> bool:
     return not text.isprintable() or '"' in text or "\\" in text
 

@@ -12,12 +12,12 @@ _NONE: Mapping[str, str] = {}
 
 
 def warned(texts: Iterable[str], headers: Mapping[str, str] = _NONE) -> dict[str, str]:
-    """Headers that also tell a client what it should know, each thing once."""
+    """Headers that also tell a client, first of all, what it should know, each thing once."""
     told = [f'299 - "{_escaped(text)}"' for text in _cut(list(dict.fromkeys(texts)))]
     if not told:
         return dict(headers)
-    before = headers.get("warning")
-    return {**headers, "warning": ", ".join([before, *told] if before else told)}
+    after = headers.get("warning")
+    return {**headers, "warning": ", ".join([*told, after] if after else told)}
 
 
 def _cut(texts: list[str]) -> list[str]:

@@ -160,8 +160,9 @@ def _current(live: Plain | None, new: Plain, author: Author) -> Claims | None:
 
 
 def _before_apply(kind: Kind, live: Plain, author: Author) -> Claims:
-    ignored = _ignored(kind, author)
-    existing = compare({"metadata": {}}, _bare(live), kind.shape).without(ignored).added
+    empty = {"metadata": {}, **kind.zero}
+    changed = compare(empty, _bare(live), kind.shape).without(_ignored(kind, author))
+    existing = changed.added | changed.modified
     version = kind.resource.api_version
     writer = Writer(UPDATE, BEFORE_APPLY, version, author.subresource)
     return {writer: Claim(existing, author.time, version)} if existing else {}

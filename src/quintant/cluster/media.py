@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
 from quintant.cluster import jsontext, nesting, tables
 from quintant.cluster.duplicates import duplicate_fields
+from quintant.cluster.golang import quoted, unmarshalled
 from quintant.cluster.problems import (
     Problem,
     bad_request,
@@ -37,8 +38,11 @@ _DECODING = {
 }
 _BODY = "the body"
 _UNTOLD = "couldn't get version/kind; json parse error: "
+_ANY_MAP = "value of type map[string]interface {}"
+_OPERATION = "handlers.jsonPatchOp"
+_OPERATION_FIELDS = frozenset({"op", "path", "from", "value"})
 _IDENTITY = (
-    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
+    'value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
     'Kind string "json:\\"kind,omitempty\\"" }'
 )
 # Documents beside an object, whose reader says nothing of what they should have been.
@@ -78,10 +82,31 @@ def read_patch(
         raise bad_request(f"{_DECODING[media]}{error}") from None
 
 
-def duplicates(headers: Mapping[str, str], body: bytes | None, sent: Any) -> tuple[str, ...]:
-    """The paths of fields that came more than once in a body that is JSON."""
-    text = (body or b"") if said_media(headers) != PROTOBUF else b""
-    return tuple(duplicate_fields(text, sent)) if text.lstrip()[:1] == b"{" else ()
+def oddities(
+    headers: Mapping[str, str], body: bytes | None, sent: Any
+) -> tuple[tuple[str, ...], bool]:
+    """What is amiss in a text that could be read, and whether it was read as YAML."""
+    media, text = said_media(headers) or JSON, body or b""
+    if media == PROTOBUF:
+        return (), False
+    if media == JSON_PATCH:
+        return tuple(_patch_oddities(text, sent)), False
+    plain = text.lstrip()[:1] == b"{"
+    again = duplicate_fields(text, sent) if plain else []
+    if media not in (YAML, APPLY_PATCH):
+        return tuple(f"duplicate field {quoted(path)}" for path in again), False
+    notes: list[str] = []
+    if again or not plain:
+        yaml.load(text, _BODY, notes)
+    return tuple(notes), True
+
+
+def _patch_oddities(text: bytes, operations: Any) -> Iterator[str]:
+    for path in duplicate_fields(text, operations):
+        yield f"json patch duplicate field {quoted(path)}"
+    for at, operation in enumerate(operations):
+        for name in (operation or {}).keys() - _OPERATION_FIELDS:
+            yield f"json patch unknown field {quoted(f'[{at}].{name}')}"
 
 
 def _unpacked(raw: bytes, wanted: Resource) -> Any:
@@ -122,7 +147,7 @@ def _object(value: Any, raw: bytes, *, custom: bool) -> Any:
     if isinstance(value, dict) and not (custom and not value.get("kind")):
         return value
     if value is not None and not isinstance(value, dict):
-        raise ValueError(f"{_UNTOLD}{_no_go(value, _IDENTITY)}")
+        raise ValueError(f"{_UNTOLD}{unmarshalled(value, _IDENTITY)}")
     if custom:
         raise ValueError(f"Object 'Kind' is missing in '{raw.decode(errors='replace')}'")
     return {}
@@ -140,16 +165,16 @@ def _patch(media: str, raw: bytes) -> Any:
         _check_operations(value)
     elif not isinstance(value, dict):
         where = "error unmarshaling JSON: while decoding JSON: " if media == APPLY_PATCH else ""
-        raise ValueError(f"{where}{_no_go(value, 'map[string]interface {}')}")
+        raise ValueError(f"{where}{unmarshalled(value, _ANY_MAP)}")
     return value
 
 
 def _check_operations(value: Any) -> None:
     if not isinstance(value, list):
-        raise ValueError(_no_go(value, "[]handlers.jsonPatchOp"))
+        raise ValueError(unmarshalled(value, f"value of type []{_OPERATION}"))
     for operation in value:
         if not isinstance(operation, dict | None):
-            raise ValueError(_no_go(operation, "handlers.jsonPatchOp"))
+            raise ValueError(unmarshalled(operation, f"value of type {_OPERATION}"))
 
 
 def _parse(media: str, raw: bytes) -> Any:
@@ -169,7 +194,7 @@ def _read(media: str, raw: bytes) -> Any:
         # Most YAML is JSON, and that is read in a moment.
         with suppress(ValueError):
             return jsontext.decode(raw)
-    value = yaml.load(raw, _BODY)
+    value = yaml.load(raw, _BODY, [])
     try:
         nesting.check(value)
     except nesting.TooDeep:
@@ -180,11 +205,3 @@ def _read(media: str, raw: bytes) -> Any:
 def _yaml(error: Unreadable) -> str:
     line = f"line {error.line}: " if error.line else ""
     return f"yaml: {line}{error.problem}"
-
-
-def _no_go(value: Any, wanted: str) -> str:
-    """Go's complaint about a value that shall become something else."""
-    names = {bool: "bool", str: "string", list: "array", dict: "object"}
-    return (
-        f"json: cannot unmarshal {names.get(type(value), 'number')} into Go value of type {wanted}"
-    )

@@ -121,8 +121,20 @@ def held(kind: Kind, obj: Plain) -> bool:
     return bool(metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds"))
 
 
-def unique_owners(obj: Plain) -> list[str]:
-    """Collapse equal owner references, in place; the uids that came more than once."""
+def unique_owners(obj: Plain, when: str = "") -> tuple[str, ...]:
+    """Collapse equal owner references, in place; what to tell their author about it."""
+    again = _repeated_owners(obj)
+    if not again:
+        return ()
+    return (
+        f".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner "
+        "references in 1.20+, and may reject such requests as early as 1.24; please fix your "
+        f"requests; duplicate UID(s) observed: {', '.join(again)}",
+    )
+
+
+def _repeated_owners(obj: Plain) -> list[str]:
+    """The uids of owner references that came more than once, and now do not, in place."""
     owners = obj["metadata"].get("ownerReferences") or []
     unique: dict[frozenset[tuple[str, Any]], Plain] = {}
     again: dict[str, None] = {}

@@ -8,9 +8,9 @@ from typing import Any
 from quintant.cluster.auth import User
 from quintant.cluster.causes import forbidden_field, required, unsupported, wrong
 from quintant.cluster.drafts import Scrutiny, Strictness
-from quintant.cluster.media import APPLY_PATCH, STRATEGIC_PATCH, duplicates, said_media
+from quintant.cluster.media import APPLY_PATCH, STRATEGIC_PATCH, oddities, said_media
 from quintant.cluster.problems import invalid_options
-from quintant.cluster.routes import TRUE
+from quintant.cluster.routes import flag
 from quintant.cluster.writes import Options
 from quintant.runtime.client.transport import Call
 
@@ -32,7 +32,7 @@ def write_options(call: Call, document: str, user: User, sent: Any) -> Options:
     return Options(
         manager=manager or agent,
         dry_run=_dry_run(query, document),
-        force=query.get("force", "").lower() in TRUE,
+        force=flag(query, "force"),
         scrutiny=_scrutiny(call, document, sent),
         user=user,
         said=_said(query),
@@ -60,7 +60,8 @@ def _scrutiny(call: Call, document: str, sent: Any) -> Scrutiny:
     converted = said_media(call.headers) == STRATEGIC_PATCH
     if strictness is Strictness.IGNORE:
         return Scrutiny(strictness, converted=converted)
-    return Scrutiny(strictness, duplicates(call.headers, call.body, sent), converted)
+    told, yaml = oddities(call.headers, call.body, sent)
+    return Scrutiny(strictness, told, yaml, converted)
 
 
 def _strictness(query: Mapping[str, str], document: str) -> Strictness:

@@ -37,9 +37,10 @@ class Problem(Exception):
         self.details, self.metadata = details, metadata
         self._warnings: tuple[str, ...] = ()
 
-    def warned(self, *texts: str) -> Self:
+    def warned(self, *texts: str, first: bool = False) -> Self:
         """The problem, with what its author should know beside it."""
-        self._warnings += texts
+        known = self._warnings
+        self._warnings = (*texts, *known) if first else (*known, *texts)
         return self
 
     @property
@@ -249,7 +250,8 @@ def future(asked: int, current: int) -> Problem:
 
 def _invalid(title: str, about: Mapping[str, Any], causes: Sequence[Cause]) -> Problem:
     name = about.get("name", "")
-    complaints = [f"{cause.field}: {cause.message}" for cause in causes]
+    # Every cause is listed; in the text, each complaint once.
+    complaints = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
     listed = complaints[0] if len(complaints) == 1 else f"[{', '.join(complaints)}]"
     details = {**_present(about), "causes": _plain(causes)}
     text = f'{title} "{name}" is invalid: {listed}'

@@ -7,17 +7,23 @@ here; what differs between the cases is what the answer says and which questions
 from __future__ import annotations
 
 import asyncio
+import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
+from posixpath import normpath
+from typing import Any
 
 import msgspec
 
+from quintant.cluster import jsontext
 from quintant.cluster.catalog import Kind
 from quintant.cluster.causes import forbidden_field, unsupported
+from quintant.cluster.golang import shown, unmarshalled
 from quintant.cluster.problems import (
+    Problem,
     bad_request,
     expired,
     future,
@@ -25,7 +31,7 @@ from quintant.cluster.problems import (
     unexplained,
 )
 from quintant.cluster.ring import Compacted, Entry
-from quintant.cluster.routes import TRUE
+from quintant.cluster.routes import flag
 from quintant.cluster.selectors import parse_fields, parse_labels
 from quintant.cluster.store import Store, Table, View
 from quintant.cluster.watchers import (
@@ -51,7 +57,18 @@ NOT_OLDER = "NotOlderThan"
 NOW = -1
 """The revision in a continue token that goes on with the present state."""
 _MATCH = "resourceVersionMatch"
+_VERSION = "meta.k8s.io/v1"
+_TOKEN: Mapping[str, tuple[type[Any], str]] = {
+    "v": (str, "string"),
+    "rv": (int, "int64"),
+    "start": (str, "string"),
+}
+_STRANGE = re.compile(r"[^A-Za-z0-9_-]")
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_LARGEST = 2**64 - 1
+_MOST_DIGITS = 20
 _TOO_OLD = "The resourceVersion for the provided list is too old."
+_TOO_LATE = Problem(500, "InternalError", "context deadline exceeded")
 _LOST = (
     "The provided continue parameter is too old to display a consistent list result. You can start "
     "a new list without the continue parameter, or use the continue token in this response to "
@@ -96,14 +113,13 @@ def select(kind: Kind, form: Form, namespace: str, query: Mapping[str, str]) -> 
 
 def read_query(query: Mapping[str, str], *, watch: bool) -> Query:
     """ListOptions from a query; 400 or 422 where they contradict each other."""
-    initial = query.get("sendInitialEvents")
     found = Query(
         rv=query.get("resourceVersion", ""),
         match=query.get("resourceVersionMatch", ""),
         limit=0 if watch else _number(query, "limit"),
         token="" if watch else query.get("continue", ""),
-        initial=None if initial is None else initial.lower() in TRUE,
-        bookmarks=query.get("allowWatchBookmarks", "").lower() in TRUE,
+        initial=flag(query, "sendInitialEvents") if "sendInitialEvents" in query else None,
+        bookmarks=flag(query, "allowWatchBookmarks"),
         seconds=_number(query, "timeoutSeconds"),
     )
     (_check_watch if watch else _check_list)(found)
@@ -119,8 +135,8 @@ class Reads:
 
     def check_get(self, rv: str) -> None:
         """Refuse the resourceVersion of a GET that cannot be answered."""
-        if rv and not rv.isdigit():
-            raise unexplained(_unparsable(rv))
+        if why := _misread(rv):
+            raise unexplained(why)
         self._check_future(int(rv or 0))
 
     async def list(self, selection: Selection, query: Query) -> bytes:
@@ -128,7 +144,8 @@ class Reads:
         token = _read_token(query.token) if query.token else None
         table = self._store.table(selection.form.kind.table)
         rv, view = self._view(table, query, token)
-        scanned = view.scan(selection.prefix, token.start if token else "")
+        start = f"{selection.prefix}{token.start}" if token else ""
+        scanned = view.scan(selection.prefix, start)
         limit = 0 if query.rv == "0" else query.limit
         return await _written(selection, scanned, rv, limit)
 
@@ -136,6 +153,8 @@ class Reads:
         """Where and how a watch begins; take it and open the watch without awaiting between."""
         table = self._store.table(selection.form.kind.table)
         seconds = query.seconds or self._chance.uniform(*WATCH_SECONDS)
+        if seconds < 0:
+            return Terms((refusal(_TOO_LATE),), seconds=0.0)
         try:
             replay = self._replay(table, selection, query)
         except Compacted as gone:
@@ -168,8 +187,9 @@ class Reads:
             raise expired(_TOO_OLD) from None
 
     def _continued(self, table: Table, token: _Token) -> tuple[int, View]:
-        if token.rv == NOW:
+        if token.rv < 0:
             return self._store.revision, table.now
+        self._check_future(token.rv)
         try:
             return token.rv, table.at(token.rv)
         except Compacted:
@@ -194,7 +214,8 @@ async def _written(
     for at, (key, entry) in enumerate(scanned):
         if limit and len(items) == limit:
             rest = len(scanned) - at if everything else None
-            return document(form, items, rv, _write_token(rv, last + "\0"), rest)
+            after = f"{last.removeprefix(selection.prefix)}\0"
+            return document(form, items, rv, _write_token(rv, after), rest)
         if everything or selection.matches(key, entry):
             items.append(form.item(entry))
             last = key
@@ -217,39 +238,65 @@ def document(
 
 def _read_token(text: str) -> _Token:
     try:
-        raw = urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        token = msgspec.json.decode(raw, type=_Token)
-    except (ValueError, msgspec.DecodeError) as error:
+        return _token(_unfolded(text))
+    except ValueError as error:
         raise bad_request(f"invalid continue token: continue key is not valid: {error}") from None
-    if token.v != "meta.k8s.io/v1" or not token.start:
-        raise bad_request("invalid continue token: continue key is not valid: incorrect version")
-    return token
+
+
+def _unfolded(text: str) -> bytes:
+    strange = _STRANGE.search(text)
+    if strange or len(text) % 4 == 1:
+        at = strange.start() if strange else len(text) - 1
+        raise ValueError(f"illegal base64 data at input byte {at}")
+    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def _token(raw: bytes) -> _Token:
+    """ValueError if the token was not made here."""
+    found = jsontext.decode(raw)
+    if not isinstance(found, dict):
+        raise ValueError(unmarshalled(found, "value of type storage.continueToken"))
+    for name, (wanted, sort) in _TOKEN.items():
+        value = found.setdefault(name, wanted())
+        if type(value) is not wanted:
+            what = f"struct field continueToken.{name} of type {sort}"
+            raise ValueError(unmarshalled(value, what))
+    if found["v"] != _VERSION:
+        raise ValueError(f"server does not recognize this encoded version {found['v']}")
+    if not found["rv"]:
+        raise ValueError(f"incorrect encoded start resourceVersion (version {_VERSION})")
+    if not found["start"]:
+        raise ValueError(f"encoded start key empty (version {_VERSION})")
+    if normpath(f"/{found['start']}") != f"/{found['start']}":
+        raise ValueError(found["start"])
+    return _Token(found["v"], found["rv"], found["start"])
 
 
 def _write_token(rv: int, start: str) -> str:
-    raw = msgspec.json.encode(_Token("meta.k8s.io/v1", rv, start))
+    raw = msgspec.json.encode(_Token(_VERSION, rv, start))
     return urlsafe_b64encode(raw).decode().rstrip("=")
 
 
 def _number(query: Mapping[str, str], name: str) -> int:
-    text = query.get(name) or "0"
-    try:
-        return int(text)
-    except ValueError:
-        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+    text = query.get(name, "0")
+    if not _WHOLE.fullmatch(text):
+        raise bad_request(f"strconv.ParseInt: parsing {shown(text)}: invalid syntax")
+    if len(text) > _MOST_DIGITS or not -_LARGEST <= 2 * int(text) <= _LARGEST:
+        raise bad_request(f"strconv.ParseInt: parsing {shown(text)}: value out of range")
+    return int(text)
 
 
 def _check_list(query: Query) -> None:
-    if query.rv and not query.rv.isdigit():
-        raise bad_request(f"invalid resource version: {_unparsable(query.rv)}")
     causes = list(_match_causes(query)) if query.match else []
     if query.initial is not None:
         text = "sendInitialEvents is forbidden for list"
         causes.append(forbidden_field("sendInitialEvents", text))
     if causes:
         raise invalid_options("ListOptions", *causes)
-    if query.token and query.revision:
+    if query.token and _read_token(query.token) and query.rv not in ("", "0"):
         raise bad_request("specifying resource version is not allowed when using continue")
+    if why := _misread(query.rv):
+        raise bad_request(f"invalid resource version: {why}")
 
 
 def _match_causes(query: Query) -> Iterator[Cause]:
@@ -265,11 +312,11 @@ def _match_causes(query: Query) -> Iterator[Cause]:
 
 
 def _check_watch(query: Query) -> None:
-    if query.rv and not query.rv.isdigit():
-        raise unexplained(_unparsable(query.rv))
     causes = list(_watch_causes(query))
     if causes:
         raise invalid_options("ListOptions", *causes)
+    if why := _misread(query.rv):
+        raise unexplained(why)
 
 
 def _watch_causes(query: Query) -> Iterator[Cause]:
@@ -284,6 +331,14 @@ def _watch_causes(query: Query) -> Iterator[Cause]:
         yield unsupported(_MATCH, query.match, [NOT_OLDER])
 
 
-def _unparsable(rv: str) -> str:
-    why = f'strconv.ParseUint: parsing "{rv}": invalid syntax'
-    return f'resourceVersion: Invalid value: "{rv}": {why}'
+def _misread(rv: str) -> str:
+    """What Go says of a revision that is none; nothing if it is one, or absent."""
+    if not rv:
+        return ""
+    digits = rv.isascii() and rv.isdigit()
+    # Shorter than anything that takes long to read.
+    if digits and len(rv) <= _MOST_DIGITS and int(rv) <= _LARGEST:
+        return ""
+    said = shown(rv)
+    why = "value out of range" if digits else "invalid syntax"
+    return f"resourceVersion: Invalid value: {said}: strconv.ParseUint: parsing {said}: {why}"

@@ -6,6 +6,7 @@ say no before the server says that something is not there.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from quintant.runtime.client.transport import Call
@@ -13,7 +14,7 @@ from quintant.runtime.client.transport import Call
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 # Paths below a namespace object that are its own subresources, not resources inside it.
 _NAMESPACE_SUBRESOURCES = frozenset({"status", "finalize"})
-TRUE = frozenset({"1", "true"})
+_FALSE = frozenset({"0", "false"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,11 @@ class Route:
     def full_resource(self) -> str:
         """`pods/status`, as roles name it."""
         return f"{self.resource}/{self.sub}" if self.sub else self.resource
+
+
+def flag(query: Mapping[str, str], name: str) -> bool:
+    """Whether a query says yes: whatever is there and does not say no."""
+    return name in query and query[name].lower() not in _FALSE
 
 
 def route(call: Call) -> Route:
@@ -64,7 +70,7 @@ def _verb(call: Call, name: str, watching: bool) -> str:
     if call.method in ("GET", "HEAD"):
         if name and not watching:
             return "get"
-        return "watch" if watching or call.query.get("watch", "").lower() in TRUE else "list"
+        return "watch" if watching or flag(call.query, "watch") else "list"
     if call.method == "DELETE" and not name:
         return "deletecollection"
     return _VERBS.get(call.method, call.method.lower())

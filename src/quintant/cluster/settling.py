@@ -37,12 +37,19 @@ def _pod(pod: Plain, live: Plain | None, others: Others) -> None:
 def _job(job: Plain, live: Plain | None, others: Others) -> None:
     """Give the job's pods labels that no other job's have, unless the author chose a selector."""
     spec, metadata = job["spec"], job["metadata"]
-    if live is not None or spec.get("manualSelector"):
+    if live is not None:
         return
+    if not spec.get("manualSelector"):
+        _select_own(spec, metadata)
+    labels = (spec["template"].get("metadata") or {}).get("labels")
+    if labels and not metadata.get("labels"):
+        metadata["labels"] = dict(labels)
+
+
+def _select_own(spec: Plain, metadata: Plain) -> None:
     names = {f"{domain}job-name": metadata["name"] for domain in ("", "batch.kubernetes.io/")}
     uids = {"controller-uid": metadata["uid"], _OWN_UID: metadata["uid"]}
     labels = dict(sorted({**names, **uids}.items()))
-    metadata["labels"] = {**(metadata.get("labels") or {}), **labels}
     template = spec["template"].setdefault("metadata", {})
     template["labels"] = {**(template.get("labels") or {}), **labels}
     selector = spec.setdefault("selector", {})

@@ -25,6 +25,7 @@ UNSTORED = 0
 _HEAD = b'{"apiVersion":"%b","kind":"%b","metadata":{"resourceVersion":"'
 _BARE = b'{"metadata":{"resourceVersion":"'
 _PARTIAL = b'{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/%b","metadata":%b}'
+_NAMES = frozenset({"apiVersion", "kind"})
 _HEADER = frozenset({"apiVersion", "kind", "metadata"})
 _NOTHING: Mapping[str, str] = {}
 
@@ -90,9 +91,12 @@ class Form:
 
     def item(self, entry: Entry) -> bytes:
         """The object in a list: built-in kinds do not repeat their kind there."""
-        if self.kind.custom or not self._quick(entry):
+        if self.kind.custom or self.partial:
             return self.whole(entry)
-        return b"%b%d%b" % (_BARE, entry.rv, entry.raw)
+        if self._quick(entry):
+            return b"%b%d%b" % (_BARE, entry.rv, entry.raw)
+        shown = unpack(self.kind, entry)
+        return msgspec.json.encode({key: shown[key] for key in shown if key not in _NAMES})
 
     @property
     def converted(self) -> bool:

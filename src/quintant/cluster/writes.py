@@ -27,6 +27,8 @@ from quintant.cluster.ring import Entry
 from quintant.cluster.store import Store, Table
 from quintant.runtime.clock import Chance, Clock, timestamp
 
+_LATE = " after mutating admission happens"
+"""When the owners of what was patched are looked at; others are before that, too."""
 NAME_ATTEMPTS = 8
 """Generated names tried before giving up."""
 
@@ -99,7 +101,7 @@ class Writes:
             return drafts.replaced(draft, base, author)
         if target.kind.upsert and not target.sub:
             return drafts.put(draft, author)
-        warnings = draft.warnings + _warnings(draft)
+        warnings = draft.warnings + unique_owners(draft.obj)
         raise not_found(target.kind.resource, target.name).warned(*warnings)
 
     def edition(self, target: Target, edit: Edit, options: Options) -> Draft:
@@ -110,7 +112,7 @@ class Writes:
     def application(self, target: Target, config: Any, options: Options) -> Draft:
         """A configuration merged into the live object, or a new object made from it."""
         base, author = self.read(target), self._author(target, options)
-        return applied(target, base, config, author, force=options.force)
+        return applied(target, base, config, author, options.scrutiny, force=options.force)
 
     def write(self, draft: Draft, options: Options) -> Result:
         """Store a draft, without asking any webhook."""
@@ -128,7 +130,8 @@ class Writes:
         """The draft as it will be stored, named and found valid."""
         finish(draft)
         self._guard.check(draft, options.user)
-        obj, target, warnings = draft.obj, draft.target, draft.warnings + _warnings(draft)
+        obj, target = draft.obj, draft.target
+        warnings = draft.warnings + unique_owners(obj, _LATE)
         if draft.base is None:
             target = self._named(target, obj["metadata"])
             obj["metadata"]["uid"] = self._chance.id()
@@ -195,7 +198,7 @@ class Writes:
     def _named(self, target: Target, metadata: Plain) -> Target:
         """The target with the object's name, generated if need be."""
         base = metadata.get("generateName")
-        if not metadata.get("name") and base and target.kind.generates_names:
+        if not metadata.get("name") and base:
             for _ in range(NAME_ATTEMPTS):
                 metadata["name"] = generated(base, self._chance)
                 if self.read(target.named(metadata["name"])) is None:
@@ -247,19 +250,6 @@ def _judged(
     verdict = judge(target.kind, obj, live, target.sub)
     advice = tuple(verdict.warnings)
     if verdict.causes:
-        name = obj["metadata"].get("name", "")
-        raise invalid(target.kind.resource, name, *verdict.causes).warned(*warnings, *advice)
+        where, name = target.kind.alias or target.kind.resource, obj["metadata"].get("name", "")
+        raise invalid(where, name, *verdict.causes).warned(*warnings, *advice)
     return advice
-
-
-def _warnings(draft: Draft) -> tuple[str, ...]:
-    again = unique_owners(draft.obj)
-    if not again:
-        return ()
-    # What was sent is looked at before admission, what a patch came to only afterwards.
-    when = " after mutating admission happens" if draft.patched else ""
-    return (
-        f".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner "
-        "references in 1.20+, and may reject such requests as early as 1.24; please fix your "
-        f"requests; duplicate UID(s) observed: {', '.join(again)}",
-    )

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -70,15 +71,20 @@ class Unreadable(ConfigError):
         self.problem, self.line = problem, line
 
 
-def load(text: str | bytes, name: str = "the document") -> Any:
-    """The first document of a text as dicts, lists and scalars; Unreadable names `name`."""
-    return next(documents(text, name), None)
+def load(text: str | bytes, name: str = "the document", notes: list[str] | None = None) -> Any:
+    """The first document of a text as dicts, lists and scalars; Unreadable names `name`.
+
+    With `notes`, a key given twice is no error: the last one counts, and it is noted there.
+    """
+    return next(documents(text, name, notes), None)
 
 
-def documents(text: str | bytes, name: str = "the document") -> Iterator[Any]:
+def documents(
+    text: str | bytes, name: str = "the document", notes: list[str] | None = None
+) -> Iterator[Any]:
     """Every document of a text, empty ones left out."""
     try:
-        loaded = list(yaml.load_all(text, Loader=_Loader))
+        loaded = _all(_Loader(text, notes))
     except yaml.MarkedYAMLError as error:
         raise _unreadable(name, error) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -88,13 +94,31 @@ def documents(text: str | bytes, name: str = "the document") -> Iterator[Any]:
     return (document for document in loaded if document is not None)
 
 
+def _all(loader: Any) -> list[Any]:
+    """Every document of a loader, whose class has no types."""
+    found = []
+    while loader.check_data():
+        found.append(loader.get_data())
+    loader.dispose()
+    return found
+
+
 class _Loader(_Base):
     """The loader itself; PyYAML wants a class."""
 
-    def __init__(self, text: str | bytes) -> None:
+    def __init__(self, text: str | bytes, notes: list[str] | None = None) -> None:
         super().__init__(text)
+        self._notes = notes
         self._depth = 0
         self._aliased = "*" in text if isinstance(text, str) else b"*" in text
+
+    def twice(self, key: yaml.Node, name: str) -> None:
+        """Refuse a key that is given twice, or note it."""
+        if self._notes is None:
+            raise _refused(key, f'key "{name}" is given twice')
+        self._notes.append(
+            f"line {key.start_mark.line + 1}: key {json.dumps(name)} already set in map"
+        )
 
     def descend_resolver(self, parent: Any, index: Any) -> None:
         # Called for every node on the way down. libyaml itself would go on until the stack ends.
@@ -194,23 +218,19 @@ def _binary(loader: _Loader, node: yaml.ScalarNode) -> str:
 
 
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Any]:
-    _forbid_twice(loader, node)
-    loader.flatten_mapping(node)
+    own = {id(key) for key, _ in node.value if key.tag != _MERGE}
     # After flattening, merged entries come first: an entry of the mapping itself wins.
-    return {
-        _key(loader, key): loader.construct_object(value, deep=True) for key, value in node.value
-    }
-
-
-def _forbid_twice(loader: _Loader, node: yaml.MappingNode) -> None:
+    loader.flatten_mapping(node)
+    found: dict[str, Any] = {}
     seen: set[str] = set()
-    for key, _ in node.value:
-        if key.tag == _MERGE:
-            continue
+    for key, value in node.value:
         name = _key(loader, key)
-        if name in seen:
-            raise _refused(key, f'key "{name}" is given twice')
-        seen.add(name)
+        if id(key) in own:
+            if name in seen:
+                loader.twice(key, name)
+            seen.add(name)
+        found[name] = loader.construct_object(value, deep=True)
+    return found
 
 
 def _key(loader: _Loader, node: yaml.Node) -> str:

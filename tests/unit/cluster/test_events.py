@@ -39,14 +39,20 @@ async def test_an_event_of_the_other_group_is_seen_through_the_core() -> None:
         "regarding": {"kind": "Pod", "name": "p"},
         "note": "It began",
         "reportingController": "us",
+        "reportingInstance": "us-0",
+        "eventTime": "2026-01-02T03:04:05.000006Z",
+        "action": "Begin",
+        "reason": "Began",
+        "type": "Normal",
     }
     created = await client.create(GROUP, sent)
     assert created["note"] == "It began"
     seen = await client.get(f"{CORE}/e")
     assert (seen["message"], seen["involvedObject"]["name"]) == ("It began", "p")
-    patched = await client.merge(f"{GROUP}/e", {"note": "It went on"})
-    assert patched["note"] == "It went on"
-    assert (await client.get(f"{CORE}/e"))["message"] == "It went on"
+    await client.merge(f"{GROUP}/e", {"note": "It went on"}, code=422)
+    patched = await client.merge(f"{CORE}/e", {"message": "It went on"})
+    assert patched["message"] == "It went on"
+    assert (await client.get(f"{GROUP}/e"))["note"] == "It went on"
 
 
 async def test_both_groups_select_by_their_own_names() -> None:

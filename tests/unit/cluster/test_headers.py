@@ -9,5 +9,5 @@ def test_warnings_are_told_once_and_escaped() -> None:
 
 def test_what_was_told_before_is_still_told() -> None:
     before = {"warning": '299 - "a"', "x": "y"}
-    assert warned(["b"], before) == {"warning": '299 - "a", 299 - "b"', "x": "y"}
+    assert warned(["b"], before) == {"warning": '299 - "b", 299 - "a"', "x": "y"}
     assert warned([], before) == before

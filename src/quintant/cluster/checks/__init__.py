@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from quintant.cluster.catalog import Plain
+from quintant.cluster.checks.events import event_complaints
 from quintant.cluster.checks.others import OTHERS
 from quintant.cluster.checks.pods import pod_complaints
 from quintant.cluster.checks.services import (
@@ -27,6 +28,7 @@ CHECKS: dict[str, Callable[[Plain, Plain | None], Iterable[Cause]]] = {
     **WEBHOOKS,
     "endpoints": endpoints_complaints,
     "endpointslices": slice_complaints,
+    "events": event_complaints,
     "persistentvolumeclaims": claim_complaints,
     "persistentvolumes": volume_complaints,
     "pods": pod_complaints,

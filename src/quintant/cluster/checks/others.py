@@ -1,4 +1,4 @@
-"""What is wrong with secrets, config maps, leases, events, budgets and other small kinds."""
+"""What is wrong with secrets, config maps, leases, budgets and other small kinds."""
 
 from __future__ import annotations
 
@@ -70,15 +70,6 @@ def lease_complaints(lease: Plain, live: Plain | None) -> Iterator[Cause]:
     if seconds is not None and seconds <= 0:
         yield wrong("spec.leaseDurationSeconds", seconds, "must be greater than 0")
     yield from countable("spec.leaseTransitions", spec.get("leaseTransitions"))
-
-
-def event_complaints(event: Plain, live: Plain | None) -> Iterator[Cause]:
-    """What is wrong with an Event of either group."""
-    namespace = event["metadata"]["namespace"]
-    about = event.get("involvedObject") or event.get("regarding") or {}
-    said = about.get("namespace", "")
-    if said != namespace and (said or namespace != "default"):
-        yield wrong("involvedObject.namespace", said, "does not match event.namespace")
 
 
 def budget_complaints(budget: Plain, live: Plain | None) -> Iterator[Cause]:
@@ -159,7 +150,6 @@ def _frozen_causes(obj: Plain, live: Plain, *fields: str) -> Iterator[Cause]:
 OTHERS: dict[str, Callable[[Plain, Plain | None], Iterator[Cause]]] = {
     "configmaps": config_map_complaints,
     "controllerrevisions": revision_complaints,
-    "events": event_complaints,
     "leases": lease_complaints,
     "mutatingwebhookconfigurations": webhook_complaints,
     "poddisruptionbudgets": budget_complaints,

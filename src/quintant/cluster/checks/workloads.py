@@ -216,7 +216,7 @@ def _own_selector(job: Plain) -> Iterator[Cause]:
         yield wrong("spec.selector", selector, "`selector` not auto-generated")
     if not from_object(selector).matches(labels):
         text = "`selector` does not match template `labels`"
-        yield wrong("spec.template.metadata.labels", labels, text)
+        yield wrong("spec.template.metadata.labels", labels or None, text)
 
 
 def _finishing(path: str, spec: Plain) -> Iterator[Cause]:

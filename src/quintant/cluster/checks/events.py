@@ -1,0 +1,102 @@
+"""What is wrong with events.
+
+Requests to core/v1 are held to little, to more if the event has a time of its own; those to
+events.k8s.io/v1 to everything that group promises. Fields are named as core/v1 names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from quintant.cluster.causes import required, wrong
+from quintant.cluster.checks.fields import fixed
+from quintant.cluster.events import to_core
+from quintant.cluster.names import key_complaint
+from quintant.runtime.errors import Cause
+
+Plain = dict[str, Any]
+
+WORD_LIMIT, NOTE_LIMIT = 128, 1024
+"""Characters of what names something, and of what people read."""
+LEAST_SERIES = 2
+"""Events of a series: one is none."""
+_CORE = "v1"
+_ANYWHERE = ("", "default")
+_TYPES = ("Normal", "Warning")
+_UNSET = ("firstTimestamp", "lastTimestamp", "count", "source")
+_FIXED = (
+    *("involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp", "count"),
+    *("reason", "type", "eventTime", "action", "related"),
+)
+
+
+def event_complaints(event: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with an Event of either group."""
+    core, sent = event["apiVersion"] == _CORE, event
+    if not core:
+        event = to_core(event)
+    yield from _always(event, core=core)
+    if core:
+        return
+    if live is None:
+        yield from _new(event)
+    else:
+        before = to_core(live)
+        for name in _FIXED:
+            yield from fixed(name, event.get(name), before.get(name))
+        for name in ("reportingController", "reportingInstance"):
+            yield from fixed(name, sent.get(name), live.get(name))
+    yield from _series(event.get("series"))
+
+
+def _always(event: Plain, *, core: bool) -> Iterator[Cause]:
+    namespace = event["metadata"]["namespace"]
+    said = (event.get("involvedObject") or {}).get("namespace", "")
+    if not event.get("eventTime"):
+        if said != namespace and (said or namespace not in _ANYWHERE):
+            yield wrong("involvedObject.namespace", said, "does not match event.namespace")
+        return
+    if not said and namespace not in _ANYWHERE:
+        yield wrong("involvedObject.namespace", said, "does not match event.namespace")
+    yield from _controller(event, "reportingComponent" if core else "reportingController")
+    for name in ("reportingInstance", "action", "reason"):
+        yield from _word(name, event.get(name) or "")
+    if len(event.get("message") or "") > NOTE_LIMIT:
+        yield wrong("message", "", f"can have at most {NOTE_LIMIT} characters")
+
+
+def _controller(event: Plain, field: str) -> Iterator[Cause]:
+    name = event.get("reportingComponent") or ""
+    if not name:
+        yield required(field)
+        yield wrong(field, name, "name part must be non-empty")
+    if complaint := key_complaint(name):
+        yield wrong(field, name, complaint)
+
+
+def _word(name: str, value: str) -> Iterator[Cause]:
+    if not value:
+        yield required(name)
+    if len(value) > WORD_LIMIT:
+        yield wrong(name, "", f"can have at most {WORD_LIMIT} characters")
+
+
+def _new(event: Plain) -> Iterator[Cause]:
+    if not event.get("eventTime"):
+        yield required("eventTime")
+    kind = event.get("type") or ""
+    if kind not in _TYPES:
+        yield wrong("type", "", f"has invalid value: {kind}")
+    for name in _UNSET:
+        if event.get(name):
+            yield wrong(name, "", "needs to be unset")
+
+
+def _series(series: Plain | None) -> Iterator[Cause]:
+    if series is None:
+        return
+    if (series.get("count") or 0) < LEAST_SERIES:
+        yield wrong("series.count", "", f"should be at least {LEAST_SERIES}")
+    if not series.get("lastObservedTime"):
+        yield required("series.lastObservedTime")
