@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,7 +39,7 @@ class Town:
 
     cluster: InProcessCluster
     peers: ModelledPeers = field(default_factory=ModelledPeers)
-    options: Options = Options()
+    options: Options = field(default_factory=Options)
     engine: Engine | None = None
     count: int = 0
 
@@ -168,9 +169,16 @@ class Town:
         mine = [each for each in found if each.regarding and each.regarding.name == name]
         return [each.reason for each in mine]
 
-    def contacts(self, *, since: int = 0) -> list[tuple[str, str]]:
-        """The joins so far: joiner and contact."""
-        return self.peers.joins()[since:]
+    async def annotate(self, name: str, annotations: Mapping[str, str]) -> None:
+        """Add annotations to a pod."""
+        pod = await self.cluster.client.get(Pod, name, "default")
+        merged = {**pod.metadata.annotations, **annotations}
+        changed = replace(pod, metadata=replace(pod.metadata, annotations=merged))
+        await self.cluster.client.patch(changed, since=pod)
+
+    def alive(self) -> list[Model]:
+        """The peers that serve."""
+        return [each for each in self.peers.models.values() if each.mood is Mood.SERVING]
 
 
 __all__ = ["NET", "Mood", "Town", "manager_with"]

@@ -158,10 +158,7 @@ class Joining:
         while True:
             contact = attempt.contact
             if contact is None:
-                if not attempt.silent:
-                    return attempt, plan.exhausted(attempt), answer
-                attempt = plan.recalled(attempt, await self._awake(attempt.silent))
-                continue
+                return attempt, plan.exhausted(attempt), answer
             if not await self._desk.still(contact):
                 attempt = replace(attempt, contacts=attempt.contacts[1:])
                 continue
@@ -176,11 +173,6 @@ class Joining:
                 return attempt, plan.ended(meaning), answer
             seen = await self._desk.peers.inspect(contact.address, CONTACT_SECONDS)
             attempt = plan.passed(attempt, seen)
-
-    async def _awake(self, silent: tuple[Peer, ...]) -> tuple[Peer, ...]:
-        found = await self._desk.checks(silent, CHECK_SECONDS)
-        pairs = zip(silent, found, strict=True)
-        return tuple(peer for peer, health in pairs if health is Health.SERVING)
 
     async def _call(self, joiner: Peer, contact: Peer) -> Answer:
         # Nobody but the leader may join: two at once would tear the network.
@@ -256,6 +248,9 @@ def _explained(attempt: Attempt, end: End, answer: Answer) -> tuple[str, str]:
         case End.UNREACHABLE:
             names = ", ".join(peer.address for peer in attempt.unreachable)
             return "Unreachable", f"{who} cannot reach {names}: is there a NetworkPolicy between?"
+        case End.SILENT:
+            names = ", ".join(peer.address for peer in attempt.silent)
+            return "Waiting", f"no member answers ({names}); waiting until they do, or are down"
         case End.UNSETTLED:
             return "JoinFailed", f"{who} did not answer in time; looking again before any retry"
         case End.REFUSED:

@@ -31,6 +31,8 @@ class End(Enum):
     REFUSED = "refused"
     UNREACHABLE = "unreachable"
     """The joiner reaches no member, though some live."""
+    SILENT = "silent"
+    """No member answers, and none is proven dead."""
     TOO_LARGE = "too-large"
 
 
@@ -46,7 +48,7 @@ class Attempt:
     bad: tuple[Peer, ...] = ()
     """Alive, and no lightpeers: to be dropped from the stack, too."""
     silent: tuple[Peer, ...] = ()
-    """Slow or dead: passed over, and asked once more before anybody founds anew."""
+    """Slow or dead, nobody knows: passed over, and dropped only by the checks of members."""
     unreachable: tuple[Peer, ...] = ()
     """Alive, but not for the joiner."""
 
@@ -62,8 +64,13 @@ def begin(joiner: Peer, stack: tuple[Peer, ...]) -> Attempt:
 
 
 def exhausted(attempt: Attempt) -> End:
-    """How an attempt ends that has no contacts left, the silent ones included."""
-    return End.UNREACHABLE if attempt.unreachable else End.FOUND
+    """How an attempt ends that has no contacts left.
+
+    A silent contact may live and have everything: whoever founded anew would lose it.
+    """
+    if attempt.unreachable:
+        return End.UNREACHABLE
+    return End.SILENT if attempt.silent else End.FOUND
 
 
 def passed(attempt: Attempt, health: Health) -> Attempt:
@@ -80,12 +87,6 @@ def passed(attempt: Attempt, health: Health) -> Attempt:
         case Health.REFUSED:
             return replace(attempt, contacts=rest, dead=(*attempt.dead, head))
     return replace(attempt, contacts=rest, silent=(*attempt.silent, head))
-
-
-def recalled(attempt: Attempt, awake: tuple[Peer, ...]) -> Attempt:
-    """The attempt after the silent were asked once more: those awake are tried again."""
-    asleep = tuple(peer for peer in attempt.silent if peer not in awake)
-    return replace(attempt, contacts=awake, silent=(), dead=(*attempt.dead, *asleep))
 
 
 def blamed(meaning: Verdict) -> bool:
