@@ -1,1 +1,29 @@
-"""Portal Expose: from a Service to a public URL."""
+"""Portal Expose: Services under public URLs, through tunnels to relays. See README.md here."""
+
+from __future__ import annotations
+
+import os
+
+from quintant.operators.portal.admission import SETTINGS, check_class, check_expose
+from quintant.operators.portal.api import PortalExpose, TunnelClass
+from quintant.operators.portal.metrics import PortalMetrics
+from quintant.operators.portal.options import Options, options
+from quintant.operators.portal.reconcile import Reconcile
+from quintant.operators.portal.remote import Lines, Scraper, http_lines
+from quintant.operators.portal.wiring import classes, exposes
+from quintant.runtime.manager import Manager
+
+
+def controllers(manager: Manager, given: Options | None = None, lines: Lines = http_lines) -> None:
+    """Declare everything that Portal Expose does; `lines` is how tunnels are listened to."""
+    chosen = given or options(os.environ)
+    manager.configure(**chosen.settings)
+    metrics = PortalMetrics()
+    manager.measures(*metrics.collectors())
+    manager.add(metrics.gauges.bind)
+    exposes(manager, Reconcile(chosen, Scraper(lines), metrics))
+    classes(manager)
+    manager.webhooks.validating(PortalExpose, check_expose, settings=SETTINGS)
+    manager.webhooks.validating(
+        TunnelClass, check_class, operations=("CREATE", "UPDATE", "DELETE"), settings=SETTINGS
+    )

@@ -41,7 +41,8 @@ CONTAINER = "tunnel"
 ADMIN_PORT = 9808
 EXPOSE_LABEL = f"{GROUP}/portalexpose"
 EXPOSE_NAME = f"{GROUP}/portalexpose-name"
-_MANAGED = "portal-expose-controller"
+MANAGER = "portal-expose-controller"
+"""Who manages the tunnels: a label of theirs, and the field manager."""
 _SUFFIX = "-tunnel"
 # Label values hold 63 characters, names 253; a longer name is cut and made unique by its hash.
 _LABEL_LENGTH, _NAME_LENGTH, _HASH_LENGTH = 63, 253, 8
@@ -68,6 +69,8 @@ class Tunnels:
     image: str
     domain: str = "cluster.local"
     """Of the cluster's DNS."""
+    command: tuple[str, ...] = ()
+    """What starts the tunnel, where the image does not do it by itself."""
 
 
 def deployment_name(expose: str) -> str:
@@ -80,7 +83,7 @@ def labels(expose: str) -> dict[str, str]:
     return {
         "app.kubernetes.io/name": "portal-tunnel",
         "app.kubernetes.io/component": "tunnel",
-        "app.kubernetes.io/managed-by": _MANAGED,
+        "app.kubernetes.io/managed-by": MANAGER,
         EXPOSE_LABEL: _shortened(expose, _LABEL_LENGTH),
     }
 
@@ -157,6 +160,7 @@ def _container(
     return Container(
         name=CONTAINER,
         image=tunnels.image,
+        command=tunnels.command,
         args=_arguments(expose, tunnels),
         env=(*_identity(), *_settings(expose, service, trusting), *_tokens(expose)),
         ports=(ContainerPort(container_port=ADMIN_PORT, name="admin", protocol="TCP"),),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from quintant.operators.portal.api import DEFAULT_CLASS, PortalExpose, TunnelClass
 
-DEFAULT_INDEX = "class"
+CLASS_INDEX = "class"
 """The index of PortalExposes by the class they name; those that name none are under ""."""
 
 

@@ -25,7 +25,9 @@ class Sighting:
     overdue: bool = False
     """Its Deployment gave up making progress."""
     afresh: bool = False
-    """Something that blocked it is there now, its spec changed, or its Deployment is new."""
+    """Something that blocked it is there now, or its spec changed."""
+    created: bool = False
+    """Its Deployment was made just now: nothing can work yet."""
 
 
 def step(before: Phase | None, seen: Sighting) -> Phase:
@@ -38,6 +40,6 @@ def step(before: Phase | None, seen: Sighting) -> Phase:
         return "Degraded"
     if seen.overdue or not (seen.total and seen.relays):
         return "Failed"
-    if before in (None, "Pending") or (before == "Failed" and seen.afresh):
+    if before in (None, "Pending") or seen.created or (before == "Failed" and seen.afresh):
         return "Pending"
     return "Failed"

@@ -79,6 +79,15 @@ def newer(known: Report | None, heard: Report | None, uid: str) -> Report | None
     return known if known is not None and heard.seq < known.seq else heard
 
 
+def same(one: Report, other: Report | None) -> bool:
+    """Whether two reports tell the same, whenever they did."""
+    return other is not None and (one.draining, one.service, one.relays) == (
+        other.draining,
+        other.service,
+        other.relays,
+    )
+
+
 def connections(
     targets: Sequence[RelayTarget], tunnels: Iterable[Tunnel], before: RelayStatus | None
 ) -> tuple[RelayConnection, ...]:

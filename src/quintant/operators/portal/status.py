@@ -24,8 +24,11 @@ from quintant.operators.portal.phase import Sighting, step
 from quintant.operators.portal.rules import is_address, public_url
 from quintant.operators.portal.world import World
 from quintant.runtime.clock import timestamp
+from quintant.runtime.errors import QuintantError
 
 OVERDUE = "ProgressDeadlineExceeded"
+DEPLOYED = "Deployed"
+"""True from the first Deployment on: whatever is created later is created again."""
 
 
 class Outcome(Enum):
@@ -49,6 +52,8 @@ class Deed:
     said: str = ""
     first: bool = True
     """With REFUSED: whether it was to be created."""
+    error: QuintantError | None = None
+    """With REFUSED: what the server answered; the next try is the queue's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +117,8 @@ def _phase(
         connected=sum(relay.status == "Connected" for relay in relays),
         relays=len(relays),
         overdue=_overdue(world.deployment) and deed.outcome is Outcome.LEFT,
-        afresh=unblocked or changed or deed.outcome in (Outcome.CREATED, Outcome.REFUSED),
+        afresh=unblocked or changed,
+        created=deed.outcome in (Outcome.CREATED, Outcome.REFUSED, Outcome.WAITING),
     )
     return step(before.phase, seen)
 
@@ -133,7 +139,7 @@ def _claims(
 ) -> list[Claim]:
     found = [_service(world), *_port(world), _class(world), _deployment(world, deed)]
     found += [_connected(world, relays), _available(world, deed, found, phase, relays)]
-    return [*found, _progressing(world, deed)]
+    return [*found, _progressing(world, deed), *_deployed(world, deed)]
 
 
 def _service(world: World) -> Claim:
@@ -175,6 +181,8 @@ def _deployment(world: World, deed: Deed) -> Claim:
     if deed.outcome is Outcome.REFUSED:
         verb = "Create" if deed.first else "Update"
         return Claim(type, "False", f"Deployment{verb}Failed", deed.said)
+    if deed.outcome is Outcome.WAITING:
+        return Claim(type, "False", "DeploymentTerminating", deed.said)
     if world.total and world.ready >= world.total:
         return Claim(type, "True", "AllPodsReady", counted)
     if _overdue(world.deployment) and deed.outcome is Outcome.LEFT:
@@ -235,6 +243,12 @@ def _progressing(world: World, deed: Deed) -> Claim:
     if found is not None and _rolling(found, world.total):
         return Claim(type, "True", "RollingUpdate", "Rolling update in progress")
     return Claim(type, "False", "DeploymentStable", "Nothing is being changed")
+
+
+def _deployed(world: World, deed: Deed) -> list[Claim]:
+    if world.deployment is None and deed.outcome is not Outcome.CREATED:
+        return []
+    return [Claim(DEPLOYED, "True", "DeploymentCreated", "The tunnel Deployment was created")]
 
 
 def _rolling(deployment: Deployment, total: int) -> bool:

@@ -22,6 +22,7 @@ class World:
     service: Service | None
     tunnel_class: TunnelClass | None
     deployment: Deployment | None
+    """Ours; one of somebody else is none."""
     pods: tuple[Pod, ...] = ()
     reports: Mapping[str, Report] = field(default_factory=dict)
     """What each pod told last, by uid."""
@@ -32,7 +33,15 @@ class World:
 
     @property
     def total(self) -> int:
-        return self.tunnel_class.spec.replicas if self.tunnel_class else 0
+        """How many tunnels there should be; without a class, as many as it last said."""
+        if self.tunnel_class is not None:
+            return self.tunnel_class.spec.replicas
+        return (self.deployment.spec.replicas or 0) if self.deployment else 0
+
+    @property
+    def blocked(self) -> bool:
+        """Whether something is missing or wrong, without which there can be no tunnels."""
+        return bool(self.complaints) or self.service is None or self.tunnel_class is None
 
     @property
     def living(self) -> tuple[Pod, ...]:

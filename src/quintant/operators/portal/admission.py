@@ -1,0 +1,97 @@
+"""The validating webhooks: what is refused, and what is let through with a word of warning.
+
+The rules are those of the controllers, which go on checking where there are no webhooks. An object
+that was stored before its rules is not caught by them: it can be labelled, and it can go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from quintant.api.core import Service
+from quintant.operators.portal.api import PortalExpose, TunnelClass
+from quintant.operators.portal.classes import defaults, missing, resolve
+from quintant.operators.portal.rules import (
+    class_complaints,
+    expose_complaints,
+    is_address,
+    relay_host,
+)
+from quintant.runtime.webhook import Admission, Allowed, Settings, Verdict, invalid
+
+# The rules need no more than a look into caches.
+SETTINGS = Settings(timeout_seconds=5)
+# As many users of a class are named when it goes.
+_NAMED = 10
+
+
+async def check_expose(
+    old: PortalExpose | None, new: PortalExpose | None, admission: Admission
+) -> Verdict:
+    """Refuse what breaks a rule; warn of what is missing, and of names that are taken."""
+    if new is None or new.deleting or (old is not None and old.spec == new.spec):
+        return None
+    warnings = tuple([said async for said in _expose_warnings(new, admission)])
+    if complaints := tuple(expose_complaints(new.spec)):
+        return invalid(*complaints, warnings=warnings)
+    return Allowed(warnings)
+
+
+async def check_class(
+    old: TunnelClass | None, new: TunnelClass | None, admission: Admission
+) -> Verdict:
+    """Refuse what breaks a rule; warn of a second default, and of a class that is in use."""
+    if new is None:
+        return Allowed(await _users(old, admission)) if old is not None else None
+    if new.deleting:
+        return None
+    warnings = await _rivals(old, new, admission)
+    unchanged = old is not None and old.spec == new.spec
+    complaints = () if unchanged else tuple(class_complaints(new.spec))
+    return invalid(*complaints, warnings=warnings) if complaints else Allowed(warnings)
+
+
+async def _expose_warnings(new: PortalExpose, admission: Admission) -> AsyncIterator[str]:
+    client, place, app = admission.client, new.metadata.namespace, new.spec.app
+    if await client.find(Service, app.service.name, place) is None:
+        yield f"Service '{app.service.name}' does not exist in namespace '{place}' yet"
+    if resolve(new, await client.list(TunnelClass)) is None:
+        yield missing(new)[1]
+    for target in new.spec.relay.targets:
+        if is_address(target.url):
+            yield f"relay '{target.name}' is an IP address: there is no public URL before it"
+    wanted = _claims(new)
+    for other in await client.list(PortalExpose):
+        for host in sorted(wanted & _claims(other)) if other.key != new.key else ():
+            yield f"'{app.name}' at {host} is claimed by PortalExpose {other.key} already"
+
+
+def _claims(expose: PortalExpose) -> set[str]:
+    """The names under which it wants to be found, at all its relays."""
+    app, targets = expose.spec.app.name, expose.spec.relay.targets
+    return {f"{app}.{host}" for each in targets if (host := relay_host(each.url))}
+
+
+async def _rivals(
+    old: TunnelClass | None, new: TunnelClass, admission: Admission
+) -> tuple[str, ...]:
+    if not new.default or (old is not None and old.default):
+        return ()
+    others = [each.metadata.name for each in defaults(await admission.client.list(TunnelClass))]
+    rivals = [name for name in others if name != new.metadata.name]
+    if not rivals:
+        return ()
+    return (f"{', '.join(rivals)} is the default already; the newest class is in force",)
+
+
+async def _users(old: TunnelClass, admission: Admission) -> tuple[str, ...]:
+    classes = await admission.client.list(TunnelClass)
+    users = [
+        str(each.key)
+        for each in await admission.client.list(PortalExpose)
+        if (found := resolve(each, classes)) and found.metadata.name == old.metadata.name
+    ]
+    if not users:
+        return ()
+    listed, more = ", ".join(sorted(users)[:_NAMED]), len(users) - _NAMED
+    return (f"in use by {listed}{f' and {more} more' if more > 0 else ''}",)

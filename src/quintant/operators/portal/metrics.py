@@ -1,0 +1,190 @@
+"""The series of Portal Expose, under the names of its contract.
+
+Counters and durations are taken as passes end. Gauges are computed from the caches when somebody
+asks, so that they cannot drift from what is there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar, get_args
+
+from prometheus_client import Counter, Histogram
+from prometheus_client.metrics_core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from quintant.operators.portal.api import (
+    Phase,
+    PortalExpose,
+    PortalExposeStatus,
+    RelayState,
+    TunnelClass,
+)
+from quintant.operators.portal.classes import references
+from quintant.operators.portal.world import World
+from quintant.runtime.client.client import Client
+from quintant.runtime.clock import monotonic, parse_timestamp
+from quintant.runtime.errors import AlreadyExists, Conflict
+from quintant.runtime.object import K, Model, Object, ObjectMeta
+
+# Seconds; half a second is what the contract promises, API calls excepted.
+_PASS_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+# Seconds; five are promised.
+_LAG_BUCKETS = (0.1, 0.25, 0.5, 1, 2, 3, 4, 5, 10, 30)
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Meter:
+    """Adds up how long one pass waited for the API server."""
+
+    seconds: float = 0.0
+
+    def client(self, client: Client) -> MeteredClient:
+        """The client, its calls counted in."""
+        return MeteredClient(client, self)
+
+    async def wait(self, call: Awaitable[T]) -> T:
+        """Await a call, and count the time."""
+        began = monotonic()
+        try:
+            return await call
+        finally:
+            self.seconds += monotonic() - began
+
+
+@dataclass(frozen=True, slots=True)
+class MeteredClient:
+    """The calls that a pass makes, each timed."""
+
+    inner: Client
+    meter: Meter
+
+    async def find(
+        self, kind: type[K], name: str, namespace: str = "", *, live: bool = False
+    ) -> K | None:
+        return await self.meter.wait(self.inner.find(kind, name, namespace, live=live))
+
+    async def apply(self, obj: K, *, force: bool = True) -> K:
+        return await self.meter.wait(self.inner.apply(obj, force=force))
+
+    async def amend(
+        self, kind: type[Object], meta: ObjectMeta, operations: Sequence[Mapping[str, Any]]
+    ) -> None:
+        await self.meter.wait(self.inner.amend(kind, meta, operations))
+
+    async def delete(self, obj: Object, *, foreground: bool = False) -> None:
+        await self.meter.wait(self.inner.delete(obj, foreground=foreground))
+
+    async def set_status(self, obj: K, status: Model) -> K:
+        return await self.meter.wait(self.inner.set_status(obj, status))
+
+
+class PortalMetrics:
+    """What Portal Expose counts and measures; one set per manager."""
+
+    def __init__(self) -> None:
+        name = "portalexpose_"
+        self.duration = Histogram(
+            name + "reconcile_duration_seconds", "Time of a reconcile.",
+            buckets=_PASS_BUCKETS, registry=None,
+        )  # fmt: skip
+        self.api = Histogram(
+            name + "reconcile_api_seconds", "The part of it spent waiting for the API server.",
+            buckets=_PASS_BUCKETS, registry=None,
+        )  # fmt: skip
+        self.total = Counter(
+            name + "reconcile_total", "Reconciles by result.", ["result"], registry=None
+        )
+        self.lag = Histogram(
+            name + "status_lag_seconds", "From a tunnel's report to the status that tells of it.",
+            buckets=_LAG_BUCKETS, registry=None,
+        )  # fmt: skip
+        self.gauges = Gauges()
+        for result in ("success", "error"):
+            self.total.labels(result)
+
+    def collectors(self) -> tuple[Collector, ...]:
+        """All of them, to be served."""
+        return self.duration, self.api, self.total, self.lag, self.gauges
+
+    @contextmanager
+    def measured(self) -> Iterator[Meter]:
+        """Measure a pass; a lost race is no error, the next pass goes on."""
+        meter, began, result = Meter(), monotonic(), "error"
+        try:
+            yield meter
+            result = "success"
+        except (Conflict, AlreadyExists):
+            result = "success"
+            raise
+        finally:
+            self.total.labels(result).inc()
+            self.duration.observe(monotonic() - began)
+            self.api.observe(meter.seconds)
+
+    def lagged(self, world: World, status: PortalExposeStatus) -> None:
+        """Note how old the newest report was when it was told in the status."""
+        before = world.expose.status
+        if before is not None and before.relay == status.relay:
+            return
+        told = [each.observed_at for each in world.reports.values() if each.observed_at]
+        if told:
+            newest = max(map(parse_timestamp, told))
+            self.lag.observe(max((world.now - newest).total_seconds(), 0.0))
+
+
+class Gauges(Collector):
+    """The numbers of what there is, taken from the caches on every scrape."""
+
+    def __init__(self) -> None:
+        self._client: Client | None = None
+
+    async def bind(self, client: Client) -> None:
+        """Know whose caches to ask; a side task of the manager."""
+        self._client = client
+
+    def describe(self) -> Iterator[GaugeMetricFamily]:
+        """The names that are taken."""
+        return _families()
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """The present numbers."""
+        phases, relays, classes = _families()
+        exposes, known = self._all(PortalExpose), self._all(TunnelClass)
+        counted = Tally(each.status.phase for each in exposes if each.status)
+        for phase in get_args(Phase):
+            phases.add_metric([phase], counted[phase])
+        connections = Tally(
+            relay.status
+            for each in exposes
+            if each.status and each.status.relay
+            for relay in each.status.relay.connected
+        )
+        for state in get_args(RelayState):
+            relays.add_metric([state], connections[state])
+        for name, count in sorted(references(exposes, known).items()):
+            classes.add_metric([name], count)
+        yield from (phases, relays, classes)
+
+    def _all(self, kind: type[K]) -> list[K]:
+        if self._client is None or self._client.caches is None:
+            return []
+        return list(self._client.caches.of(kind).store)
+
+
+def _families() -> Iterator[GaugeMetricFamily]:
+    yield GaugeMetricFamily(
+        "portalexpose_status_phase", "PortalExposes by phase.", labels=["phase"]
+    )
+    yield GaugeMetricFamily(
+        "portalexpose_relay_connections_total", "Relays of PortalExposes by status.",
+        labels=["status"],
+    )  # fmt: skip
+    yield GaugeMetricFamily(
+        "tunnelclass_referenced_total", "PortalExposes by the class in force.",
+        labels=["tunnelclass"],
+    )  # fmt: skip

@@ -1,0 +1,108 @@
+"""The settings of Portal Expose, with the reason for each default.
+
+They come from the environment of the operator's pod, under the names that users of the contract
+know: TUNNEL_IMAGE and so on. What is a flag of every operator wins over them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from quintant.operators.portal.builders import Tunnels
+from quintant.runtime.errors import ConfigError
+from quintant.version import QUINTANT
+
+IMAGE = f"quintant:{QUINTANT}"
+SOURCES = ("scrape", "assume")
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|)")
+# Our own image holds many programs; the image of anybody else's tunnel starts it by itself.
+_OURS = re.compile(r"(?:.*/)?quintant(?::[^/]*)?(?:@.*)?")
+_COMMAND = ("quintant", "agent", "tunnel")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is decided for all tunnels at once. Durations are seconds."""
+
+    tunnel_image: str = IMAGE
+    """TUNNEL_IMAGE: what the tunnel pods run. Users of a PortalExpose cannot choose it."""
+    cluster_domain: str = "cluster.local"
+    """CLUSTER_DOMAIN: the end of every Service's name in the cluster's DNS."""
+    relay_status_source: str = "scrape"
+    """RELAY_STATUS_SOURCE: `scrape` asks the tunnels; `assume` takes every ready pod for connected,
+    for images of tunnels that tell nothing."""
+    status_check_interval: float = 30.0
+    """STATUS_CHECK_INTERVAL: how often pods that are not ready are looked at, beside watches."""
+    max_concurrent_reconciles: int = 4
+    """MAX_CONCURRENT_RECONCILES: PortalExposes that are worked on at once."""
+    resync_period: float | None = None
+    """RESYNC_PERIOD: when everything is looked at again; ten hours if not given."""
+    metrics_addr: str | None = None
+    """METRICS_ADDR: host:port of /metrics; :8080 if not given."""
+    health_probe_addr: str | None = None
+    """HEALTH_PROBE_ADDR: host:port of /healthz and /readyz; :8081 if not given."""
+
+    @property
+    def tunnels(self) -> Tunnels:
+        """How tunnels are made."""
+        command = _COMMAND if _OURS.fullmatch(self.tunnel_image) else ()
+        return Tunnels(self.tunnel_image, self.cluster_domain, command)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What is said about the manager itself."""
+        given = {
+            "resync": self.resync_period,
+            "metrics": self.metrics_addr,
+            "probes": self.health_probe_addr,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+
+def options(environ: Mapping[str, str]) -> Options:
+    """The settings that an environment gives; ConfigError names a variable that makes no sense."""
+    given = {name: environ[name] for name in _READERS if environ.get(name)}
+    return Options(**{name.lower(): _READERS[name](name, text) for name, text in given.items()})
+
+
+def _text(name: str, text: str) -> str:
+    return text
+
+
+def _source(name: str, text: str) -> str:
+    if text not in SOURCES:
+        raise _wrong(name, text, " or ".join(SOURCES))
+    return text
+
+
+def _count(name: str, text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise _wrong(name, text, "a number from 1 on")
+    return int(text)
+
+
+def _seconds(name: str, text: str) -> float:
+    found = _DURATION.fullmatch(text)
+    if found is None or not float(found[1]):
+        raise _wrong(name, text, "a duration such as 30s, 5m or 10h")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def _wrong(name: str, text: str, wanted: str) -> ConfigError:
+    return ConfigError(f"{name}={text} cannot be used", because=f"it is {wanted}")
+
+
+_READERS: dict[str, Any] = {
+    "TUNNEL_IMAGE": _text,
+    "CLUSTER_DOMAIN": _text,
+    "RELAY_STATUS_SOURCE": _source,
+    "STATUS_CHECK_INTERVAL": _seconds,
+    "MAX_CONCURRENT_RECONCILES": _count,
+    "RESYNC_PERIOD": _seconds,
+    "METRICS_ADDR": _text,
+    "HEALTH_PROBE_ADDR": _text,
+}

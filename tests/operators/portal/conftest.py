@@ -1,0 +1,18 @@
+"""The scenarios of Portal Expose: the operator under its role, in a modelled town."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest_asyncio
+
+from towns.portal import Town, opened
+
+
+@pytest_asyncio.fixture
+async def town() -> AsyncIterator[Town]:
+    """A town of the test's own; the operator was denied nothing in it."""
+    async with opened() as found:
+        yield found
+        assert found.account is not None
+        assert not found.account.denied()

@@ -1,0 +1,209 @@
+"""The Deployment: restored when it is changed, made again when it is gone, never taken away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from quintant.api.apps import Deployment, DeploymentSpec
+from quintant.api.core import Container, PodSpec, PodTemplate
+from quintant.api.meta import LabelSelector
+from quintant.operators.portal.api import PortalExpose
+from quintant.operators.portal.builders import labels
+from quintant.runtime.client.match import path, writes
+from quintant.runtime.codec import to_plain
+from quintant.runtime.errors import Invalid
+from quintant.runtime.object import ObjectMeta, Opaque
+from towns.portal import Town, condition, exposing
+
+PATH = "/apis/apps/v1/namespaces/default/deployments/shop-tunnel"
+EXPOSE = "/apis/portal.gosuda.org/v1alpha1/namespaces/default/portalexposes/shop"
+
+DEPLOYING = path(PATH) & writes
+Plain = dict[str, Any]
+EDITS: dict[str, Plain] = {
+    "replicas": {"replicas": 5},
+    "image": {"template": {"spec": {"containers": [{"name": "tunnel", "image": "evil"}]}}},
+    "arguments": {"template": {"spec": {"containers": [{"name": "tunnel", "args": ["x"]}]}}},
+    "a variable": {
+        "template": {"spec": {"containers": [{"name": "tunnel", "env": [{"name": "A"}]}]}}
+    },
+    "a node": {"template": {"spec": {"nodeSelector": {"zone": "b"}}}},
+    "tolerations": {"template": {"spec": {"tolerations": [{"operator": "Exists"}]}}},
+    "a sidecar": {"template": {"spec": {"containers": [{"name": "spy", "image": "spy"}]}}},
+    "a volume": {"template": {"spec": {"volumes": [{"name": "x", "emptyDir": {}}]}}},
+    "a start": {"template": {"spec": {"initContainers": [{"name": "a", "image": "b"}]}}},
+    "a deadline": {"progressDeadlineSeconds": 900},
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+async def test_whatever_somebody_edits_is_restored(town: Town, edit: str) -> None:
+    await town.ready()
+    before = to_plain(await town.deployment())["spec"]
+    await town.merge(PATH, {"spec": EDITS[edit]}, "strategic-merge")
+    assert to_plain(await town.deployment())["spec"] != before
+    await town.cluster.advance(5)
+    assert to_plain(await town.deployment())["spec"] == before
+    await town.cluster.advance(30)
+    reasons = await town.reasons()
+    assert reasons.count("DriftCorrected") == 1
+    assert "Updated" not in reasons
+
+
+async def test_lost_deployment_is_made_again(town: Town) -> None:
+    await town.ready()
+    before = await town.deployment()
+    await town.cluster.client.delete(before)
+    after = await town.cluster.eventually(
+        Deployment,
+        "shop-tunnel",
+        until=lambda it: it.metadata.uid != before.metadata.uid,
+        within=5,
+    )
+    await town.phase("Ready")
+    assert after.metadata.uid != before.metadata.uid
+    reasons = await town.reasons()
+    assert reasons.count("Created") == 1
+    assert reasons.count("DeploymentRecreated") == 1
+
+
+def foreign(**labelled: str) -> Deployment:
+    """Somebody's Deployment with the name of ours."""
+    chosen = labelled or {"app": "mine"}
+    template = PodTemplate(
+        metadata=ObjectMeta(labels=chosen),
+        spec=PodSpec(containers=(Container(name="mine", image="mine"),)),
+    )
+    return Deployment(
+        metadata=ObjectMeta(name="shop-tunnel", labels=chosen),
+        spec=DeploymentSpec(
+            selector=LabelSelector(match_labels=chosen), template=Opaque.of(template), replicas=2
+        ),
+    )
+
+
+async def test_users_own_deployment_is_never_touched(town: Town) -> None:
+    town.starts = lambda _: False
+    await town.cluster.create(foreign())
+    await town.serve()
+    await town.classed()
+    made = await town.expose()
+    found = await town.phase("Failed")
+    assert condition(found, "TunnelDeploymentReady") == ("False", "DeploymentConflict")
+    assert found.status is not None
+    assert found.status.tunnel_pods is not None
+    assert found.status.tunnel_pods.ready == 0
+    await town.cluster.client.delete(made)
+    await town.cluster.gone(PortalExpose, "shop")
+    assert (await town.deployment()).metadata.generation == 1
+    assert "DeploymentConflict" in await town.reasons()
+
+
+async def test_conflict_ends_when_the_name_becomes_free(town: Town) -> None:
+    town.starts = lambda pod: pod.spec.containers[0].name == "tunnel"
+    other = await town.cluster.create(foreign())
+    await town.serve()
+    await town.classed()
+    await town.expose()
+    await town.phase("Failed")
+    await town.cluster.client.delete(other)
+    await town.phase("Ready", within=30)
+
+
+async def test_deployment_without_a_controller_is_adopted_by_its_labels(town: Town) -> None:
+    town.starts = lambda pod: pod.spec.containers[0].name == "tunnel"
+    other = await town.cluster.create(foreign(**labels("shop")))
+    await town.serve()
+    await town.classed()
+    made = await town.expose()
+    await town.phase("Ready")
+    found = await town.deployment()
+    assert found.metadata.uid == other.metadata.uid
+    assert [each.uid for each in found.metadata.owner_references] == [made.metadata.uid]
+    names = [each["name"] for each in found.spec.template.value["spec"]["containers"]]
+    assert names == ["tunnel"]
+
+
+async def test_lost_owner_is_restored(town: Town) -> None:
+    made = await town.ready()
+    await town.merge(PATH, {"metadata": {"ownerReferences": None}})
+    found = await town.cluster.eventually(
+        Deployment, "shop-tunnel", until=lambda it: bool(it.metadata.owner_references)
+    )
+    assert found.metadata.owner_references[0].uid == made.metadata.uid
+
+
+async def test_edit_reaches_the_tunnels_and_the_public_url(town: Town) -> None:
+    await town.ready()
+    await town.serve("other")
+    change = {
+        "app": {"name": "store", "service": {"name": "other", "port": 8081}},
+        "relay": {"targets": [{"name": "new", "url": "wss://new.example.com:8443/relay"}]},
+    }
+    await town.merge(EXPOSE, {"spec": change})
+    found = await town.cluster.eventually(
+        PortalExpose,
+        "shop",
+        until=lambda it: bool(it.status and it.status.observed_generation == 2),
+    )
+    assert found.status is not None
+    assert found.status.public_url == "https://store.new.example.com:8443"
+    (container,) = (await town.deployment()).spec.template.value["spec"]["containers"]
+    arguments = container["args"]
+    assert arguments[arguments.index("--name") + 1] == "store"
+    assert arguments[arguments.index("--port") + 1] == "8081"
+    assert arguments[-2:] == ["--relay", "wss://new.example.com:8443/relay"]
+    await town.phase("Ready")
+    assert "Updated" in await town.reasons()
+
+
+async def test_refused_creation_is_pending_and_tried_again(town: Town) -> None:
+    town.cluster.faults.answer(403, when=DEPLOYING, times=6)
+    await town.serve()
+    await town.classed()
+    await town.expose()
+    found = await town.phase("Pending")
+    assert condition(found, "TunnelDeploymentReady") == ("False", "DeploymentCreateFailed")
+    await town.phase("Ready")
+    assert (await town.reasons()).count("DeploymentCreateFailed") == 1
+
+
+async def test_refused_update_keeps_the_phase_and_is_tried_again(town: Town) -> None:
+    await town.ready()
+    town.cluster.faults.answer(403, when=DEPLOYING, times=6, message="over quota")
+    path = "/apis/portal.gosuda.org/v1alpha1/tunnelclasses/small"
+    await town.merge(path, {"spec": {"replicas": 2}})
+    found = await town.cluster.eventually(
+        PortalExpose,
+        "shop",
+        until=lambda it: (
+            condition(it, "TunnelDeploymentReady") == ("False", "DeploymentUpdateFailed")
+        ),
+    )
+    assert found.status is not None
+    assert found.status.phase == "Ready"
+    await town.cluster.eventually(Deployment, "shop-tunnel", until=lambda it: it.spec.replicas == 2)
+    await town.phase("Ready")
+
+
+async def test_long_names_are_cut_and_still_found(town: Town) -> None:
+    name = "a" * 100
+    await town.serve()
+    await town.classed()
+    await town.cluster.create(exposing(name, app="shop"))
+    await town.phase("Ready", name)
+
+
+async def test_duplicate_relays_are_refused_by_the_schema(town: Town) -> None:
+    made = to_plain(exposing(relays=2))
+    for target in made["spec"]["relay"]["targets"]:
+        target["name"] = "same"
+    with pytest.raises(Invalid):
+        await town.cluster.client.raw(
+            "POST",
+            EXPOSE.rpartition("/")[0],
+            body=msgspec.json.encode(made),
+        )

@@ -1,0 +1,105 @@
+"""The life of a PortalExpose: created, ready, at rest, gone."""
+
+from __future__ import annotations
+
+from quintant.api.apps import Deployment
+from quintant.operators.portal.api import FINALIZER, PortalExpose
+from towns.portal import Town, condition
+
+
+async def test_service_becomes_reachable_under_its_public_url(town: Town) -> None:
+    found = await town.ready(relays=2)
+    assert found.status is not None
+    assert found.metadata.finalizers == (FINALIZER,)
+    assert found.status.public_url == "https://shop.r0.example.com"
+    assert found.status.tunnel_pods is not None
+    assert (found.status.tunnel_pods.ready, found.status.tunnel_pods.total) == (1, 1)
+    assert [each.status for each in found.status.relay.connected] == ["Connected"] * 2  # type: ignore[union-attr]
+    for type, reason in {
+        "ServiceExists": "ServiceFound",
+        "TunnelClassExists": "TunnelClassFound",
+        "TunnelDeploymentReady": "AllPodsReady",
+        "RelayConnected": "AllRelaysConnected",
+        "Available": "PortalExposeAvailable",
+        "Deployed": "DeploymentCreated",
+    }.items():
+        assert condition(found, type) == ("True", reason)
+    assert condition(found, "Progressing") == ("False", "DeploymentStable")
+    assert [event for event in await town.events() if event[1] in ("Created", "Ready")] == [
+        ("Normal", "Created", "PortalExpose created, deploying tunnel pods"),
+        ("Normal", "Ready", "All tunnel pods and relays are healthy"),
+    ]
+
+
+async def test_failed_is_never_seen_while_it_starts(town: Town) -> None:
+    seen: list[str] = []
+    town.starts = lambda _: False
+    await town.serve()
+    await town.classed()
+    await town.expose()
+    for at in range(150):
+        await town.cluster.advance(0.1)
+        town.starts = (lambda _: True) if at > 100 else town.starts
+        now = await town.cluster.get(PortalExpose, "shop")
+        if now.status and now.status.phase and now.status.phase not in seen[-1:]:
+            seen.append(now.status.phase)
+    assert seen[0] == "Pending"
+    assert seen[-1] == "Ready"
+    assert "Failed" not in seen
+
+
+async def test_nothing_is_written_at_rest(town: Town) -> None:
+    before = await town.ready(replicas=2, relays=2)
+    deployment = await town.deployment()
+    assert town.engine is not None
+    for _ in range(100):
+        for controller in town.engine.controllers:
+            for kind in ("shop", "small"):
+                controller.queue.add(type(before.key)(kind, "default" if kind == "shop" else ""))
+        await town.cluster.advance(1)
+    after = await town.cluster.get(PortalExpose, "shop")
+    assert after.metadata.resource_version == before.metadata.resource_version
+    assert (await town.deployment()).metadata.resource_version == (
+        deployment.metadata.resource_version
+    )
+
+
+async def test_deletion_takes_the_tunnels_first_and_says_so(town: Town) -> None:
+    found = await town.ready()
+    await town.cluster.client.delete(found)
+    await town.cluster.gone(PortalExpose, "shop", within=10)
+    assert await town.cluster.client.find(Deployment, "shop-tunnel", "default") is None
+    await town.cluster.advance(1)
+    assert ("Normal", "Deleted", "PortalExpose deleted, tunnel pods cleaned up") in (
+        await town.events()
+    )
+
+
+async def test_deletion_asked_for_while_the_controller_was_away_is_completed(town: Town) -> None:
+    found = await town.ready()
+    assert town.engine is not None
+    await town.cluster.crash(town.engine)
+    await town.cluster.client.delete(found)
+    await town.start()
+    await town.cluster.gone(PortalExpose, "shop", within=10)
+    assert await town.cluster.client.find(Deployment, "shop-tunnel", "default") is None
+
+
+async def test_every_permission_is_used_or_accounted_for(town: Town) -> None:
+    found = await town.ready()
+    await town.cluster.client.delete(found)
+    await town.cluster.gone(PortalExpose, "shop")
+    assert town.account is not None
+    unused = {(each.resource, each.verb) for each in town.account.unused()}
+    # Lists and single reads are for servers that cannot stream a list, events are patched when they
+    # repeat, and the rest is for owner references that block deletion.
+    assert {each for each in unused if each[1] not in ("get", "list")} == {
+        ("events", "patch"),
+        ("portalexposes/finalizers", "update"),
+    }
+
+
+async def test_no_tunnel_class_can_be_edited_by_the_operator(town: Town) -> None:
+    assert town.account is not None
+    verbs = {each.verb for each in town.account.permissions if each.resource == "tunnelclasses"}
+    assert verbs == {"get", "list", "watch"}

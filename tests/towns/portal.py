@@ -1,0 +1,260 @@
+"""A cluster under virtual time with the operator in it, and everything around it modelled.
+
+The workload controllers are the embedded cluster's own. A modelled kubelet starts pods, and
+modelled tunnels in them tell of relays that a test takes down and up again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from quintant.api.apps import Deployment
+from quintant.api.core import Pod, Service, ServicePort, ServiceSpec
+from quintant.api.events import Event
+from quintant.cluster.controllers import controllers as kubernetes
+from quintant.cluster.plane import Component, employed
+from quintant.operators.portal import controllers
+from quintant.operators.portal.api import (
+    DEFAULT_CLASS,
+    App,
+    PortalExpose,
+    PortalExposeSpec,
+    RelaySpec,
+    RelayTarget,
+    ServiceRef,
+    TunnelClass,
+    TunnelClassSpec,
+)
+from quintant.operators.portal.options import Options
+from quintant.operators.portal.remote import Unreachable
+from quintant.runtime.clock import Chance, micro_timestamp, timestamp
+from quintant.runtime.engine import Engine
+from quintant.runtime.errors import NotFound
+from quintant.runtime.manager import Manager
+from quintant.runtime.object import ObjectMeta
+from quintant.testing import Account, InProcessCluster, grant
+
+STEP_SECONDS = 0.1
+PORT = 8080
+
+
+@dataclass
+class Town:
+    """The cluster, its modelled parts, and what a test does with them."""
+
+    cluster: InProcessCluster
+    options: Options
+    down: set[str] = field(default_factory=set)
+    """The URLs of relays that do not answer."""
+    starts: Callable[[Pod], bool] = lambda _: True
+    """Whether a pod's program starts."""
+    silent: bool = False
+    """Whether tunnels tell nothing."""
+    account: Account | None = None
+    engine: Engine | None = None
+    _pods: dict[str, Pod] = field(default_factory=dict)
+    _since: dict[str, str] = field(default_factory=dict)
+
+    async def start(self) -> Engine:
+        """Start the operator under its generated role."""
+        manager = Manager("portal")
+        controllers(manager, self.options, self.lines)
+        self.account = await grant(self.cluster, manager)
+        environment = self.cluster.environment(self.account.credentials)
+        self.engine = await self.cluster.run(manager, environment=environment)
+        return self.engine
+
+    async def attend(self) -> None:
+        """Be the kubelet."""
+        while True:
+            pods = await self.cluster.client.list(Pod)
+            self._pods = {self._address(pod): pod for pod in pods}
+            for pod in pods:
+                await self._care(pod)
+            await asyncio.sleep(STEP_SECONDS)
+
+    async def lines(self, address: str) -> AsyncGenerator[bytes, None]:
+        """Be a tunnel: tell of the relays, and again whenever that changes."""
+        seq, told = 0, ""
+        while not self.silent and (pod := self._pods.get(address)) is not None:
+            if not self.starts(pod):
+                break
+            relays = self._relays(pod)
+            if (now := repr(relays)) != told:
+                seq, told = seq + 1, now
+                observed = micro_timestamp(self.cluster.clock.now())
+                yield msgspec.json.encode(
+                    {"v": 1, "seq": seq, "pod": pod.metadata.uid, "relays": relays}
+                    | {"observedAt": observed}
+                )
+            await asyncio.sleep(STEP_SECONDS)
+        raise Unreachable("connection refused")
+
+    async def events(self) -> list[tuple[str, str, str]]:
+        """What was told so far: type, reason and text, in order."""
+        await self.cluster.advance(1)  # they are written in the background
+        found = await self.cluster.client.list(Event)
+        return [(each.type, each.reason, each.note) for each in sorted(found, key=_moment)]
+
+    async def reasons(self) -> list[str]:
+        return [reason for _, reason, _ in await self.events()]
+
+    async def expose(
+        self, name: str = "shop", relays: int = 1, tunnel_class: str = "", **app: Any
+    ) -> PortalExpose:
+        """Create a PortalExpose."""
+        return await self.cluster.create(exposing(name, relays, tunnel_class, **app))
+
+    async def classed(
+        self, name: str = "small", replicas: int = 1, default: bool = True, **spec: Any
+    ) -> TunnelClass:
+        """Create a TunnelClass."""
+        noted = {DEFAULT_CLASS: "true"} if default else {}
+        meta = ObjectMeta(name=name, annotations=noted)
+        spec = {"size": "small", **spec}
+        return await self.cluster.create(
+            TunnelClass(metadata=meta, spec=TunnelClassSpec(replicas=replicas, **spec))
+        )
+
+    async def serve(self, name: str = "web") -> Service:
+        """Create the Service."""
+        spec = ServiceSpec(ports=(ServicePort(port=PORT),), selector={"app": name})
+        return await self.cluster.create(Service(metadata=ObjectMeta(name=name), spec=spec))
+
+    async def phase(self, phase: str, name: str = "shop", within: float = 60.0) -> PortalExpose:
+        """Wait for a phase."""
+        return await self.cluster.eventually(
+            PortalExpose,
+            name,
+            until=lambda it: it.status is not None and it.status.phase == phase,
+            within=within,
+        )
+
+    async def ready(self, name: str = "shop", **spec: Any) -> PortalExpose:
+        """A PortalExpose at rest, with everything it needs."""
+        await self.serve()
+        await self.classed(replicas=spec.pop("replicas", 1))
+        await self.expose(name, **spec)
+        await self.phase("Ready", name)
+        await self.cluster.advance(5)
+        return await self.cluster.get(PortalExpose, name)
+
+    async def deployment(self, name: str = "shop") -> Deployment:
+        return await self.cluster.get(Deployment, f"{name}-tunnel")
+
+    async def merge(self, path: str, change: Any, kind: str = "merge") -> None:
+        """Change something as a user would."""
+        await self.cluster.client.raw(
+            "PATCH",
+            path,
+            body=msgspec.json.encode(change),
+            headers={"Content-Type": f"application/{kind}-patch+json"},
+        )
+
+    def _address(self, pod: Pod) -> str:
+        number = int(pod.metadata.uid.replace("-", "")[:8], 16)
+        return f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+
+    def _relays(self, pod: Pod) -> list[dict[str, Any]]:
+        env = {each.name: each.value for each in pod.spec.containers[0].env}
+        if "PORTAL_RELAYS" not in env:
+            return []
+        found = msgspec.json.decode(env["PORTAL_RELAYS"])
+        return [each | self._state(pod, each["url"]) for each in found]
+
+    def _state(self, pod: Pod, url: str) -> dict[str, str]:
+        key = f"{pod.metadata.uid} {url} {url in self.down}"
+        since = self._since.setdefault(key, timestamp(self.cluster.clock.now()))
+        if url in self.down:
+            return {"state": "Backoff", "lastError": "connection refused", "since": since}
+        return {"state": "Connected", "since": since}
+
+    async def _care(self, pod: Pod) -> None:
+        path = f"/api/v1/namespaces/{pod.metadata.namespace}/pods/{pod.metadata.name}"
+        try:
+            if pod.deleting:
+                await self.cluster.client.delete(pod, grace=0)
+            elif (status := self._status(pod)) is not None:
+                await self.merge(f"{path}/status", {"status": status})
+        except NotFound:
+            pass
+
+    def _status(self, pod: Pod) -> dict[str, Any] | None:
+        """What there is to say of a pod; None if it is said."""
+        if not self.starts(pod):
+            waiting = {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}
+            if pod.status.container_statuses and not pod.ready:
+                return None
+            return {"conditions": [self._ready(False)], "containerStatuses": [
+                {"name": "tunnel", "image": "", "imageID": "", "ready": False, "restartCount": 0,
+                 "state": waiting}]}  # fmt: skip
+        # A tunnel is probed once it has an address, so it tells before it is ready.
+        connected = any(each["state"] == "Connected" for each in self._relays(pod))
+        up = bool(pod.status.pod_ip) and connected
+        if pod.status.pod_ip and pod.ready == up:
+            return None
+        address = self._address(pod)
+        running: dict[str, Any] = {"running": {}}
+        return {
+            "phase": "Running", "podIP": address, "podIPs": [{"ip": address}],
+            "conditions": [self._ready(up)], "containerStatuses": [
+                {"name": "tunnel", "image": "", "imageID": "", "ready": up, "restartCount": 0,
+                 "state": running}],
+        }  # fmt: skip
+
+    def _ready(self, ready: bool) -> dict[str, Any]:
+        now = timestamp(self.cluster.clock.now())
+        return {"type": "Ready", "status": str(ready), "lastTransitionTime": now}
+
+
+def exposing(
+    name: str = "shop", relays: int = 1, tunnel_class: str = "", **app: Any
+) -> PortalExpose:
+    """A PortalExpose of the Service `web`."""
+    service = ServiceRef(name=app.get("service", "web"), port=app.get("port", PORT))
+    targets = tuple(
+        RelayTarget(name=f"r{at}", url=f"wss://r{at}.example.com/relay") for at in range(relays)
+    )
+    return PortalExpose(
+        metadata=ObjectMeta(name=name, namespace="default"),
+        spec=PortalExposeSpec(
+            app=App(name=app.get("app", name), service=service),
+            relay=RelaySpec(targets=targets),
+            tunnel_class_name=tunnel_class,
+        ),
+    )
+
+
+def condition(expose: PortalExpose, type: str) -> tuple[str, str]:
+    """Status and reason of a condition."""
+    assert expose.status is not None
+    found = next(each for each in expose.status.conditions if each.type == type)
+    return found.status, found.reason
+
+
+def _moment(event: Event) -> str:
+    return event.event_time or ""
+
+
+@asynccontextmanager
+async def opened(options: Options = Options()) -> AsyncIterator[Town]:
+    """A town in which the operator is at work."""
+    cluster = InProcessCluster(rbac=True)
+    await cluster.install(PortalExpose, TunnelClass)
+    town = Town(cluster, options)
+    component = Component(kubernetes())
+    async with employed(cluster.server, component, cluster.clock, Chance()):
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(town.attend())
+            await town.start()
+            try:
+                yield town
+            finally:
+                task.cancel()
+        await cluster.close()
