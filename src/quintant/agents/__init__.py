@@ -13,6 +13,8 @@ AGENTS: dict[str, str] = {
     "echo": "A web program to try a cluster with: it fails on request.",
     "klightpeer": "A lightpeer that keeps a file alike on all members of its network.",
     "lightpeer": "A member of a light chain, joined to others by klight.",
+    "relay": "Stands in public and leads visitors through tunnels to Services.",
+    "tunnel": "Connects a Service to relays (Portal Expose).",
 }
 """Every agent, with what it is for."""
 

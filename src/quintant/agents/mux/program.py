@@ -1,0 +1,37 @@
+"""Runs a program on the fast loop until it is told to end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+
+Work = Callable[[asyncio.Event], Awaitable[None]]
+
+
+def run(work: Work) -> None:
+    """Do some work; its event is set by SIGTERM and SIGINT."""
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(_until_signalled(work))
+
+
+def say(what: str, **facts: object) -> None:
+    """One line of the log: what happened, as JSON."""
+    print(json.dumps({"event": what, **facts}), file=sys.stderr, flush=True)
+
+
+async def _until_signalled(work: Work) -> None:
+    stopped, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    await work(stopped)
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:  # not made for Windows
+        return None
+    return uvloop.new_event_loop

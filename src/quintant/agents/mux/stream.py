@@ -1,0 +1,225 @@
+"""One stream of a session: its states, its credit, and what waits to be sent. No I/O.
+
+    OPEN --we finish--> SENT --they finish--> CLOSED        a reset closes at once, from any state
+      \\--they finish--> GOT --we finish------/
+
+Credit flows from the reader: a side may send only what the other side's application has room for,
+so a slow visitor stops the Service's socket at the other end, and no queue grows between.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from enum import Enum
+from typing import Protocol
+
+from quintant.wire.portal import CHUNK_BYTES, Fault, Frame, Kind, credit_frame, data, reset_frame
+
+HIGH_BYTES = 128 * 1024
+"""Above this a stream's source is stopped: four chunks, enough to keep a writer busy."""
+
+
+class State(Enum):
+    """Which directions of a stream are open."""
+
+    OPEN = "both"
+    SENT = "they may still send"
+    GOT = "we may still send"
+    CLOSED = "neither"
+
+
+class Turn(Enum):
+    """What may happen to a stream."""
+
+    FINISHED = "we sent FIN"
+    ENDED = "they sent FIN"
+    RESET = "either side gave up"
+
+
+def step(state: State, turn: Turn) -> State:
+    """The state after a turn."""
+    if turn is Turn.RESET or state is State.CLOSED:
+        return State.CLOSED
+    if turn is Turn.FINISHED:
+        return State.CLOSED if state is State.GOT else State.SENT
+    return State.CLOSED if state is State.SENT else State.GOT
+
+
+class Sink(Protocol):
+    """Who receives what a stream brings. Called in turn, never from within its own calls."""
+
+    def accepted(self) -> None:
+        """The other end reached what the stream leads to."""
+
+    def received(self, payload: bytes) -> None:
+        """Bytes came; tell the stream when they are `consumed`."""
+
+    def ended(self) -> None:
+        """No more bytes will come."""
+
+    def failed(self, code: int, text: str) -> None:
+        """The stream was reset, or its connection is lost (code 0)."""
+
+    def writable(self) -> None:
+        """There is room again after `send` left none."""
+
+
+class Outbox(Protocol):
+    """What a stream needs of its session."""
+
+    def control(self, frame: Frame) -> None:
+        """Send a frame before all data."""
+
+    def ready(self, stream: Stream) -> None:
+        """The stream has something to send, and may."""
+
+    def forget(self, stream: Stream) -> None:
+        """The stream is closed."""
+
+
+class Stream:
+    """One stream. The session feeds it; its owner reads by a sink, and writes by `send`."""
+
+    __slots__ = (
+        "_eaten", "_finishing", "_outbox", "allowance", "credit", "got_bytes", "id", "pending",
+        "queued", "sent_bytes", "sink", "state", "waiting", "window",
+    )  # fmt: skip
+
+    def __init__(self, id: int, window: int, outbox: Outbox) -> None:
+        self.id, self.window, self._outbox = id, window, outbox
+        self.state = State.OPEN
+        self.sink: Sink = _NOBODY
+        self.credit = self.allowance = window
+        self.pending: deque[bytes | memoryview] = deque()
+        self.queued = 0
+        """Whether the session has it in its turns is `waiting`; how many bytes wait is this."""
+        self.waiting = False
+        self.sent_bytes = self.got_bytes = 0
+        self._eaten = 0
+        self._finishing = False
+
+    @property
+    def full(self) -> bool:
+        """Whether its source should stop until `writable`."""
+        return self.queued >= HIGH_BYTES
+
+    def accept(self) -> None:
+        """Tell the other end that the stream leads somewhere."""
+        self._outbox.control(Frame(Kind.OPEN_ACK, self.id))
+
+    def send(self, payload: bytes) -> None:
+        """Queue bytes; look at `full` afterwards."""
+        if payload and self.state in (State.OPEN, State.GOT) and not self._finishing:
+            self.pending.append(payload)
+            self.queued += len(payload)
+            self._ready()
+
+    def finish(self) -> None:
+        """Send FIN after what is queued."""
+        if self.state in (State.OPEN, State.GOT) and not self._finishing:
+            self._finishing = True
+            self._ready()
+
+    def reset(self, code: Fault, text: str = "") -> None:
+        """Give up; the other end is told why."""
+        if self.state is not State.CLOSED:
+            self._outbox.control(reset_frame(self.id, code, text))
+            self._turn(Turn.RESET)
+
+    def consumed(self, size: int) -> None:
+        """So many received bytes are used up; credit is granted when half a window is."""
+        self._eaten += size
+        if self._eaten * 2 >= self.window and self.state in (State.OPEN, State.SENT):
+            self._outbox.control(credit_frame(self.id, self._eaten))
+            self.allowance += self._eaten
+            self._eaten = 0
+
+    def chunk(self) -> bytes | None:
+        """The next DATA frame, if the credit allows one."""
+        piece = self._piece()
+        fin = self._finishing and not self.pending
+        if not piece and not fin:
+            return None
+        raw = data(self.id, piece, fin)
+        if fin:
+            self._turn(Turn.FINISHED)
+        return raw
+
+    @property
+    def sendable(self) -> bool:
+        """Whether `chunk` would give one."""
+        if self.state in (State.SENT, State.CLOSED):
+            return False
+        return self.credit > 0 if self.pending else self._finishing
+
+    # What the session calls when frames arrive.
+
+    def on_data(self, payload: bytes, fin: bool) -> bool:
+        """Bytes arrived; whether the credit allowed them."""
+        self.allowance -= len(payload)
+        if self.allowance < 0 or self.state in (State.GOT, State.CLOSED):
+            return False
+        self.got_bytes += len(payload)
+        if payload:
+            self.sink.received(payload)
+        if fin and self.listening:
+            self._turn(Turn.ENDED)
+            self.sink.ended()
+        return True
+
+    @property
+    def listening(self) -> bool:
+        """Whether the other end may still send."""
+        return self.state in (State.OPEN, State.SENT)
+
+    def on_credit(self, credit: int) -> None:
+        """More may be sent."""
+        self.credit += credit
+        self._ready()
+
+    def on_reset(self, code: int, text: str) -> None:
+        """The other end gave up, or is gone."""
+        if self.state is not State.CLOSED:
+            self._turn(Turn.RESET)
+            self.sink.failed(code, text)
+
+    def _piece(self) -> bytes | memoryview:
+        most = min(CHUNK_BYTES, self.credit)
+        if not self.pending or not most:
+            return b""
+        piece = self.pending.popleft()
+        if len(piece) > most:
+            view = memoryview(piece)
+            piece, rest = view[:most], view[most:]
+            self.pending.appendleft(rest)
+        before = self.full
+        self.queued -= len(piece)
+        self.credit -= len(piece)
+        self.sent_bytes += len(piece)
+        if before and not self.full:
+            self.sink.writable()
+        return piece
+
+    def _ready(self) -> None:
+        if not self.waiting and self.sendable:
+            self._outbox.ready(self)
+
+    def _turn(self, turn: Turn) -> None:
+        self.state = step(self.state, turn)
+        if self.state is State.CLOSED:
+            self.pending.clear()
+            self.queued = 0
+            self._outbox.forget(self)
+
+
+class _Nobody:
+    """The sink of a stream that nobody reads yet, or any more."""
+
+    def accepted(self) -> None: ...
+    def received(self, payload: bytes) -> None: ...
+    def ended(self) -> None: ...
+    def failed(self, code: int, text: str) -> None: ...
+    def writable(self) -> None: ...
+
+
+_NOBODY = _Nobody()

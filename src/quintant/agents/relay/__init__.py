@@ -1,0 +1,25 @@
+"""The relay: stands in public, takes connections of tunnels, and leads visitors through them.
+
+    options       what it is told             front      visitors, request by request
+    certificates  its TLS                     carrier    which tunnel; another if that fails
+    control       tunnels, tokens             exchange   one request and its response
+    names         who holds which name        http/      HTTP/1, strictly
+    tunnel, pool  a connected tunnel          answers    what the relay itself says
+
+One process; one core carries thousands of requests per second. Without a certificate it makes an
+authority of its own, and without tokens it listens on this machine only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run a relay with these arguments."""
+    from quintant.agents.mux.program import run
+    from quintant.agents.relay.options import parse
+    from quintant.agents.relay.relay import serve
+
+    options = parse(arguments)
+    run(lambda stopped: serve(options, stopped))

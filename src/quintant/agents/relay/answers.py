@@ -1,0 +1,84 @@
+"""What the relay itself answers: which hop failed, in a header for programs and a line for people.
+
+| status | X-Portal-Error | when |
+|---|---|---|
+| 400, 405 | BAD_REQUEST | a request that is not passed on |
+| 404 | UNKNOWN_APP | nobody has this name |
+| 421 | MISDIRECTED | a host that this relay does not serve |
+| 408 | TIMEOUT | a head that does not come to its end |
+| 413, 429, 431 | LIMIT | too large, too many |
+| 502 | SERVICE_UNREACHABLE, BAD_RESPONSE | the Service refuses, or does not speak HTTP |
+| 503 | NO_TUNNEL | the app is known, and no tunnel of it is connected |
+| 504 | TIMEOUT | the Service does not answer in time |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from quintant.agents.relay.http.head import written
+from quintant.wire.portal import Fault
+
+RETRY_SECONDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer of the relay's own."""
+
+    status: int
+    error: str
+    text: str
+
+    def raw(self, close: bool, bodyless: bool = False) -> bytes:
+        """The whole response."""
+        body = f"{self.text}\n".encode()
+        fields = [
+            (b"Content-Type", b"text/plain; charset=utf-8"),
+            (b"Content-Length", b"%d" % len(body)),
+            (b"Cache-Control", b"no-store"),
+        ]
+        if self.error:
+            fields.append((b"X-Portal-Error", self.error.encode()))
+        if self.status in (429, 503):
+            fields.append((b"Retry-After", b"%d" % RETRY_SECONDS))
+        if close:
+            fields.append((b"Connection", b"close"))
+        first = f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}".encode()
+        return written(first, fields) + (b"" if bodyless else body)
+
+
+HEALTHY = Answer(200, "", "ok")
+NOT_FOUND = Answer(404, "", "a relay of tunnels; apps are below its name")
+MISDIRECTED = Answer(421, "MISDIRECTED", "this host is not served here")
+NO_TUNNEL = Answer(503, "NO_TUNNEL", "the app is known, but no tunnel of it is connected")
+BUSY = Answer(429, "LIMIT", "every tunnel of the app has as many visitors as it takes")
+LATE_HEAD = Answer(408, "TIMEOUT", "the request did not come to its end")
+TOO_LARGE = Answer(413, "LIMIT", "the body is larger than this relay takes")
+SLOW = Answer(504, "TIMEOUT", "the Service did not answer in time")
+LOST = Answer(503, "NO_TUNNEL", "the tunnel was lost before the Service answered")
+CLOSED = Answer(502, "SERVICE_UNREACHABLE", "the Service closed the connection without an answer")
+BAD_RESPONSE = Answer(502, "BAD_RESPONSE", "the Service does not speak HTTP/1.1 as it is defined")
+_LIMITS = (413, 429, 431)
+
+
+def unknown(app: str) -> Answer:
+    """Nobody has this name."""
+    return Answer(404, "UNKNOWN_APP", f"there is no app {app} here")
+
+
+def refused(status: int, text: str) -> Answer:
+    """A request that is not passed on."""
+    return Answer(status, "LIMIT" if status in _LIMITS else "BAD_REQUEST", text)
+
+
+def failed(code: int, text: str) -> Answer:
+    """A stream that was reset before the Service answered."""
+    if code == Fault.CONNECT_TIMEOUT:
+        return SLOW
+    if code == Fault.LIMIT:
+        return BUSY
+    if code in (0, Fault.DRAINING):
+        return LOST
+    return Answer(502, "SERVICE_UNREACHABLE", f"the Service cannot be reached: {text}")

@@ -1,0 +1,209 @@
+"""One request and its response, over one stream to one tunnel.
+
+    SENT --first byte--> ANSWERING --head--> STREAMING --all of it--> WHOLE
+      \\--reset, lost, closed--> failed: may be tried again, elsewhere, by the rules of `retry`
+
+Bodies are passed on as they come, in both directions at once. What fails before the first byte of
+an answer is told to the caller; what fails later cuts the visitor's connection, so that a broken
+body never looks like a whole one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from enum import Enum
+
+from quintant.agents.mux.flow import Broken, Flow
+from quintant.agents.relay.http.body import LAST_CHUNK, Body, chunk
+from quintant.agents.relay.http.fields import to_visitor, upgrade_of
+from quintant.agents.relay.http.framing import Framing, Sort, of_response
+from quintant.agents.relay.http.head import Refused, Request, Response, response, split
+from quintant.agents.relay.upload import Upload, stopped
+from quintant.agents.relay.visitor import Visitor
+
+FIRST_BYTE_SECONDS = 60.0
+IDLE_SECONDS = 3600.0
+"""A body or an upgraded connection on which nothing moves for so long is given up."""
+ANSWER_HEAD_BYTES = 64 * 1024
+
+
+class State(Enum):
+    """How far an exchange is."""
+
+    SENT = "nothing came back yet"
+    ANSWERING = "a head is coming"
+    STREAMING = "the visitor gets the answer"
+    WHOLE = "all of it was passed on"
+
+
+class Failed(Exception):
+    """Nothing of an answer was passed on: code of the RST, 0 for a lost tunnel, or one below."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+ENDED, BAD, LATE = -1, -2, -3
+"""The Service ended the connection; answered what is no HTTP; did not answer in time."""
+
+
+class Cut(Exception):
+    """The answer broke off while it was passed on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long things may take, and how large they may be."""
+
+    first_byte: float = FIRST_BYTE_SECONDS
+    idle: float = IDLE_SECONDS
+    body: int = 0
+    """Bytes of a request's body; 0 is any."""
+
+
+class Exchange:
+    """One attempt: the request is written to `flow`, the response to `visitor`."""
+
+    def __init__(self, head: Request, visitor: Visitor, flow: Flow, limits: Limits) -> None:
+        self._head, self._visitor, self._flow, self._limits = head, visitor, flow, limits
+        self.state = State.SENT
+        self._buffer = b""
+        self.status = 0
+        self.first_byte = 0.0
+        """When the head of the answer was here, on the loop's clock."""
+        self.close = head.minor == 0 or b"close" in head.words(b"connection")
+        """Whether the visitor's connection ends with this answer."""
+        self.reusable = False
+        """Whether the stream may carry another request."""
+
+    async def run(self, raw: bytes, upload: Upload | None) -> None:
+        """Carry it. Failed before the answer, Cut within it."""
+        try:
+            await self._flow.write(raw)
+            if upload is None:
+                await self._answer(None)
+                return
+            task = asyncio.get_running_loop().create_task(upload.run(self._flow))
+            try:
+                await self._answer(upload)
+            finally:
+                await stopped(task)
+        except Broken as broken:
+            raise self._failure(broken.code, str(broken)) from None
+        except Refused as refused:
+            raise self._failure(BAD, str(refused)) from None
+        except TimeoutError:
+            raise Cut("nothing moved for too long") from None
+
+    def _failure(self, code: int, text: str) -> Failed | Cut:
+        return Cut(text) if self.state is State.STREAMING else Failed(code, text)
+
+    async def _answer(self, upload: Upload | None) -> None:
+        head = await self._awaited(upload)
+        while 100 <= head.status < 200 and head.status != 101:
+            if self._head.minor:
+                await self._visitor.write(to_visitor(head, _NONE, False, self._head.method))
+            head = await self._awaited(upload)
+        self.status, self.first_byte = head.status, asyncio.get_running_loop().time()
+        if head.status == 101:
+            await self._upgrade(head)
+        else:
+            self.close = self.close or (upload is not None and not upload.done)
+            await self._stream(head)
+            self.reusable = self._may_reuse(head, upload)
+
+    def _may_reuse(self, head: Response, upload: Upload | None) -> bool:
+        whole = self.state is State.WHOLE and not self._buffer
+        sent = upload is None or upload.done
+        return whole and sent and head.minor == 1 and b"close" not in head.words(b"connection")
+
+    async def _awaited(self, upload: Upload | None) -> Response:
+        """The next head. The clock begins anew whenever the visitor sends more of the body."""
+        loop = asyncio.get_running_loop()
+        while True:
+            seen = upload.progress if upload else 0
+            try:
+                async with asyncio.timeout_at(loop.time() + self._limits.first_byte):
+                    return await self._response()
+            except TimeoutError:
+                if upload is None or upload.progress == seen:
+                    raise Failed(LATE, "no answer in time") from None
+
+    async def _response(self) -> Response:
+        while not (at := split(self._buffer, ANSWER_HEAD_BYTES)):
+            raw = await self._flow.read()
+            if not raw:
+                raise Failed(ENDED, "the Service closed the connection")
+            self.state = State.ANSWERING
+            self._buffer += raw
+        raw, self._buffer = self._buffer[:at], self._buffer[at:]
+        return response(raw)
+
+    async def _stream(self, head: Response) -> None:
+        framing = of_response(head, self._head.method)
+        outward = self._outward(framing)
+        self.close = self.close or outward.sort is Sort.CLOSE
+        start = to_visitor(head, outward, self.close, self._head.method)
+        body, chunked = Body(framing), outward.sort is Sort.CHUNKED
+        self.state = State.STREAMING
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(self._limits.idle) as idle:
+            raw, self._buffer = self._buffer, b""
+            content = body.feed(raw) if raw else b""
+            await self._visitor.write(start + _framed(content, chunked, body.done))
+            while not body.done:
+                raw = await self._flow.read()
+                idle.reschedule(loop.time() + self._limits.idle)
+                content = body.feed(raw) if raw else b""
+                if not raw and not body.end():
+                    raise Cut("the Service ended within its answer")
+                await self._visitor.write(_framed(content, chunked, body.done))
+        self._buffer = body.rest
+        self.state = State.WHOLE
+
+    def _outward(self, framing: Framing) -> Framing:
+        """How the visitor gets the body: HTTP/1.0 knows no chunks."""
+        if framing.sort is Sort.CLOSE and self._head.minor:
+            return Framing(Sort.CHUNKED)
+        if framing.sort is Sort.CHUNKED and not self._head.minor:
+            return Framing(Sort.CLOSE)
+        return framing
+
+    async def _upgrade(self, head: Response) -> None:
+        """From here on both sides speak whatever they agreed on."""
+        if not upgrade_of(self._head) or not upgrade_of(head):
+            raise Failed(BAD, "an upgrade that nobody asked for")
+        self.state, self.close = State.STREAMING, True
+        start = to_visitor(head, _NONE, False, self._head.method)
+        await self._visitor.write(start + self._buffer)
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(self._limits.idle) as idle:
+            back = loop.create_task(self._outbound(idle))
+            try:
+                while raw := await self._flow.read():
+                    idle.reschedule(loop.time() + self._limits.idle)
+                    await self._visitor.write(raw)
+            finally:
+                await stopped(back)
+        self.state = State.WHOLE
+
+    async def _outbound(self, idle: asyncio.Timeout) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            while raw := await self._visitor.read():
+                idle.reschedule(loop.time() + self._limits.idle)
+                await self._flow.write(raw)
+        except Broken:
+            return  # Whoever reads is told as well.
+        self._flow.finish()
+
+
+_NONE = Framing(Sort.NONE)
+
+
+def _framed(content: bytes, chunked: bool, last: bool) -> bytes:
+    if not chunked:
+        return content
+    return (chunk(content) if content else b"") + (LAST_CHUNK if last else b"")

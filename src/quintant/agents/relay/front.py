@@ -1,0 +1,125 @@
+"""The front of a relay: a visitor's connection, request by request.
+
+    WAITING --first byte--> READING --head--> CARRYING --answer--> WAITING ... --> over
+
+A request that is refused ends its connection: nobody can know where the next one would begin.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from aiohttp import web
+
+from quintant.agents.relay import answers
+from quintant.agents.relay.answers import Answer
+from quintant.agents.relay.carrier import Carrier
+from quintant.agents.relay.exchange import Cut
+from quintant.agents.relay.hosts import APEX, app_of, host_of, target_of
+from quintant.agents.relay.http.fields import Origin, upgrade_of
+from quintant.agents.relay.http.head import Refused, Request, request, split
+from quintant.agents.relay.metrics import Metrics
+from quintant.agents.relay.options import Options
+from quintant.agents.relay.visitor import Gone, Visitor
+from quintant.wire.portal import PATH
+
+HEAD_SECONDS = 10.0
+"""For a head to come to its end once it has begun."""
+KEEP_ALIVE_SECONDS = 75.0
+"""For the next request to begin."""
+LINGER_SECONDS = 1.0
+"""For a visitor to read a refusal before its connection is reset over what it still sends."""
+
+
+class Front:
+    """Serves visitors."""
+
+    def __init__(
+        self, options: Options, carrier: Carrier, upgrades: web.Server, metrics: Metrics
+    ) -> None:
+        self._options, self._carrier = options, carrier
+        self._upgrades, self._metrics = upgrades, metrics
+        self.closing = False
+        """Whether each connection ends with the answer that is under way."""
+
+    async def serve(self, visitor: Visitor, scheme: str) -> None:
+        """Answer the requests of a connection until it is over."""
+        try:
+            while await self._one(visitor, scheme) and not self.closing:
+                pass
+        except Refused as refused:
+            await self._refuse(visitor, answers.refused(refused.status, str(refused)))
+        except (Gone, Cut):
+            pass
+        visitor.close()
+
+    async def _one(self, visitor: Visitor, scheme: str) -> bool:
+        """Answer one request; whether there may be another."""
+        visitor.idle = True
+        raw = await self._head(visitor)
+        if not raw:
+            return False
+        visitor.idle = False
+        head = request(raw)
+        app = app_of(host_of(head), self._options.domains)
+        if app is None:
+            return await self._say(visitor, head, answers.MISDIRECTED)
+        if app == APEX:
+            return await self._apex(visitor, head, raw, scheme)
+        return await self._carrier.carry(app, head, visitor, self._origin(visitor, scheme))
+
+    async def _head(self, visitor: Visitor) -> bytes:
+        """The bytes of the next head; none if there is no other request."""
+        try:
+            if not visitor.buffer:
+                async with asyncio.timeout(KEEP_ALIVE_SECONDS):
+                    if not await visitor.fill():
+                        return b""
+        except TimeoutError:
+            return b""
+        visitor.idle = False
+        at = split(visitor.buffer)
+        if not at:
+            at = await self._rest(visitor)
+        return visitor.take(at)
+
+    async def _rest(self, visitor: Visitor) -> int:
+        try:
+            async with asyncio.timeout(HEAD_SECONDS):
+                while not (at := split(visitor.buffer)):
+                    if not await visitor.fill():
+                        raise Gone
+                return at
+        except TimeoutError:
+            raise Refused(answers.LATE_HEAD.status, answers.LATE_HEAD.text) from None
+
+    async def _apex(self, visitor: Visitor, head: Request, raw: bytes, scheme: str) -> bool:
+        """A request for the relay itself."""
+        path = target_of(head).partition(b"?")[0].decode()
+        if path == PATH and upgrade_of(head).lower() == b"websocket" and scheme == "https":
+            visitor.hand_over(self._upgrades(), raw)
+            raise Gone
+        answer = answers.HEALTHY if path == "/healthz" else answers.NOT_FOUND
+        return await self._say(visitor, head, answer)
+
+    async def _say(self, visitor: Visitor, head: Request, answer: Answer) -> bool:
+        """Answer in the relay's own name. A body that nobody reads ends the connection."""
+        body = head.all(b"content-length") or head.all(b"transfer-encoding")
+        close = bool(body) or head.minor == 0 or b"close" in head.words(b"connection")
+        self._metrics.refused(answer.status)
+        await visitor.write(answer.raw(close, head.method == b"HEAD"))
+        return not close
+
+    async def _refuse(self, visitor: Visitor, answer: Answer) -> None:
+        self._metrics.refused(answer.status)
+        await visitor.write(answer.raw(close=True))
+        try:
+            async with asyncio.timeout(LINGER_SECONDS):
+                while await visitor.read():
+                    pass
+        except TimeoutError:
+            return
+
+    def _origin(self, visitor: Visitor, scheme: str) -> Origin:
+        peer, here = (visitor.transport.get_extra_info(name) for name in ("peername", "sockname"))
+        return Origin(peer[0], scheme, here[1], peer[0] in self._options.trust)

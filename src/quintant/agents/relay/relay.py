@@ -1,0 +1,180 @@
+"""A relay at work: its ports, the connections on them, and the end of it all.
+
+Every request is routed by its own Host, never by its connection: what follows on a kept-alive
+connection may be for another tenant. A connection becomes a tunnel's only by an upgrade at the
+relay's own name; from then on aiohttp speaks its WebSocket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from random import Random, SystemRandom
+
+from aiohttp import web
+
+from quintant.agents.mux.program import say
+from quintant.agents.relay import certificates
+from quintant.agents.relay.admin import serving
+from quintant.agents.relay.carrier import Carrier
+from quintant.agents.relay.control import Control
+from quintant.agents.relay.front import Front
+from quintant.agents.relay.metrics import Metrics
+from quintant.agents.relay.names import Names
+from quintant.agents.relay.options import Options
+from quintant.agents.relay.tokens import Tokens
+from quintant.agents.relay.tunnel import Tunnel
+from quintant.agents.relay.visitor import Visitor
+
+SWEEP_SECONDS = 2.0
+"""Between looks at idle streams, leases, and files that may have changed."""
+RETURN_MS = 1000
+"""When tunnels of a relay that restarts may come back."""
+
+
+async def serve(options: Options, stopped: asyncio.Event) -> None:
+    """Be a relay until told to stop, then drain."""
+    async with running(options, SystemRandom()) as relay:
+        say("started", tls=relay.tls_port, http=relay.http_port, domains=options.domains)
+        await stopped.wait()
+        say("draining", requests=relay.metrics.active)
+        await relay.drain()
+    say("ended")
+
+
+@asynccontextmanager
+async def running(options: Options, random: Random) -> AsyncIterator[Relay]:
+    """A relay that serves while the context lasts."""
+    async with asyncio.TaskGroup() as group:
+        relay = Relay(options, random, group)
+        try:
+            await relay.start()
+            admin = (options.listen, options.admin_port)
+            async with serving(relay.metrics, relay.names, admin, lambda: relay.draining):
+                yield relay
+        finally:
+            await relay.close()
+
+
+class Relay:
+    """The state of a relay."""
+
+    def __init__(self, options: Options, random: Random, group: asyncio.TaskGroup) -> None:
+        self._options, self._group = options, group
+        self.metrics, self.draining = Metrics(), False
+        self.names: Names[Tunnel] = Names(options.sessions, options.group_sessions)
+        self._tokens = Tokens(options.tokens) if options.tokens else None
+        self._served = _certificate(options)
+        self._control = Control(options, self.names, self._tokens, self.metrics, random)
+        self._upgrades = web.Server(self._control.handle, access_log=None, keepalive_timeout=0.0)
+        carrier = Carrier(self.names, random, options.limits, self.metrics)
+        self._front = Front(options, carrier, self._upgrades, self.metrics)
+        self._servers: list[asyncio.Server] = []
+        self._visitors: set[Visitor] = set()
+        self._empty = asyncio.Event()
+        self._empty.set()
+        self._sweeper: asyncio.Task[None] | None = None
+
+    @property
+    def tls_port(self) -> int:
+        """Where tunnels and visitors connect."""
+        return _port(self._servers[0])
+
+    @property
+    def http_port(self) -> int:
+        """Where visitors connect without TLS; 0 if nowhere."""
+        return _port(self._servers[1]) if len(self._servers) > 1 else 0
+
+    async def start(self) -> None:
+        """Listen."""
+        loop, options = asyncio.get_running_loop(), self._options
+        self._servers.append(
+            await loop.create_server(
+                lambda: self._visitor("https"),
+                options.listen,
+                options.tls_port,
+                ssl=self._served.context,
+            )
+        )
+        self._control.port = options.public_port or self.tls_port
+        if options.http_port >= 0:
+            self._servers.append(
+                await loop.create_server(
+                    lambda: self._visitor("http"), options.listen, options.http_port
+                )
+            )
+        self._sweeper = self._group.create_task(self._sweep())
+
+    async def drain(self) -> None:
+        """Take no new connections, send tunnels away, and finish what is under way."""
+        self.draining = True
+        for server in self._servers:
+            server.close()
+        for tunnel in list(self.names.everybody()):
+            tunnel.send_away(RETURN_MS)
+        self._front.closing = True
+        for visitor in list(self._visitors):
+            if visitor.idle:
+                visitor.close()
+        try:
+            async with asyncio.timeout(self._options.drain):
+                await self._empty.wait()
+        except TimeoutError:
+            return
+
+    async def close(self) -> None:
+        """End every connection."""
+        for server in self._servers:
+            server.close()
+        for visitor in list(self._visitors):
+            visitor.close()
+        await self._control.close()
+        await self._upgrades.shutdown(_SHUTDOWN_SECONDS)
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+
+    def _visitor(self, scheme: str) -> Visitor:
+        return Visitor(lambda visitor: self._group.create_task(self._serve(visitor, scheme)))
+
+    async def _serve(self, visitor: Visitor, scheme: str) -> None:
+        self._visitors.add(visitor)
+        self._empty.clear()
+        try:
+            await self._front.serve(visitor, scheme)
+        finally:
+            self._visitors.discard(visitor)
+            if not self._visitors:
+                self._empty.set()
+
+    async def _sweep(self) -> None:
+        """Look after what nobody else looks after."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            now = loop.time()
+            self.names.sweep(now)
+            for tunnel in self.names.everybody():
+                tunnel.pool.sweep(now)
+            for what, wrong in self._reloads().items():
+                if wrong:
+                    say("not reloaded", file=what, because=wrong)
+
+    def _reloads(self) -> dict[str, str]:
+        tokens = self._tokens.reload() if self._tokens else ""
+        return {"tokens": tokens, "certificate": self._served.reload()}
+
+
+_SHUTDOWN_SECONDS = 1.0
+
+
+def _certificate(options: Options) -> certificates.Served:
+    if options.certificate is not None and options.key is not None:
+        return certificates.Served(options.certificate, options.key)
+    own = certificates.ensure(options.folder, options.domains, certificates.today())
+    return certificates.Served(*own)
+
+
+def _port(server: asyncio.Server) -> int:
+    port: int = server.sockets[0].getsockname()[1]
+    return port

@@ -1,0 +1,103 @@
+"""Who may connect a tunnel, and under which names: a file that is read again when it changes.
+
+    tokens:
+    - {sha256: 9f86d0…, subject: team-a, names: ["team-a-*", hello], maxSessions: 16}
+
+Written as JSON. Only hashes are kept, on disk and in memory; comparing takes the same time whether
+a token is nearly right or not at all.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+
+SESSIONS = 1024
+"""Connections of one subject unless its entry says otherwise."""
+
+
+class Entry(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """One token, by its hash, and what it allows."""
+
+    sha256: str
+    subject: str
+    names: tuple[str, ...] = ("*",)
+    max_sessions: int = SESSIONS
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    tokens: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who connected."""
+
+    subject: str = ""
+    names: tuple[str, ...] = ("*",)
+    max_sessions: int = SESSIONS
+
+    def may(self, app: str) -> bool:
+        """Whether it may be reached under a name."""
+        return any(fnmatchcase(app, pattern) for pattern in self.names)
+
+
+ANYBODY = Principal()
+"""Where no tokens are asked for: the group alone is the claim."""
+
+
+def digest(token: str) -> str:
+    """What is written to the file for a token."""
+    return sha256(token.encode()).hexdigest()
+
+
+def find(entries: Iterable[Entry], token: str) -> Principal | None:
+    """Whose token that is. Looks at every entry, whichever fits."""
+    given, found = digest(token), None
+    for entry in entries:
+        if hmac.compare_digest(entry.sha256.lower().encode(), given.encode()):
+            found = Principal(entry.subject, entry.names, entry.max_sessions)
+    return found
+
+
+def parse(raw: bytes) -> tuple[Entry, ...]:
+    """The entries of a file; ValueError says what is wrong, and never shows what it holds."""
+    try:
+        return msgspec.json.decode(raw, type=_File).tokens
+    except msgspec.DecodeError as error:
+        raise ValueError(str(error)) from None
+
+
+class Tokens:
+    """The file as it is now; a version that cannot be read leaves the last good one in force."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen = _stamp(path)
+        self._entries = parse(path.read_bytes())
+
+    def reload(self) -> str:
+        """Read the file if it changed; what is wrong with it, if anything is."""
+        try:
+            stamp = _stamp(self._path)
+            if stamp == self._seen:
+                return ""
+            self._seen, self._entries = stamp, parse(self._path.read_bytes())
+        except (OSError, ValueError) as error:
+            return str(error)
+        return ""
+
+    def find(self, token: str) -> Principal | None:
+        """Whose token that is."""
+        return find(self._entries, token)
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    found = path.stat()
+    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -1,0 +1,88 @@
+"""The body of a request on its way to the Service, kept while it is small enough to send again."""
+
+from __future__ import annotations
+
+import asyncio
+
+from quintant.agents.mux.flow import Broken, Flow
+from quintant.agents.relay.http.body import LAST_CHUNK, Body, chunk
+from quintant.agents.relay.http.framing import Framing, Sort
+from quintant.agents.relay.http.head import Refused
+from quintant.agents.relay.visitor import Gone, Visitor
+
+KEPT_BYTES = 64 * 1024
+"""What is kept of a body for another attempt."""
+
+
+class Upload:
+    """One body. `run` may be called again with another stream while `repeatable`."""
+
+    def __init__(self, visitor: Visitor, framing: Framing, most: int) -> None:
+        self._visitor, self._most = visitor, most
+        self._body, self._chunked = Body(framing), framing.sort is Sort.CHUNKED
+        self._kept: list[bytes] = []
+        self._size = 0
+        self.error: Gone | Refused | None = None
+        self.progress = 0
+        """Moves whenever bytes do."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the visitor sent all of it."""
+        return self._body.done
+
+    @property
+    def begun(self) -> bool:
+        """Whether any of it was sent."""
+        return self._size > 0
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether all that was sent is still here."""
+        return self._size <= KEPT_BYTES
+
+    async def run(self, flow: Flow) -> None:
+        """Send what is kept, then what comes. A visitor who errs breaks the stream."""
+        try:
+            for content in self._kept:
+                await self._send(flow, content)
+            while not self._body.done:
+                await self._more(flow)
+            if self._chunked:
+                await flow.write(LAST_CHUNK)
+        except (Gone, Refused) as error:
+            self.error = error
+            flow.close("the visitor gave up")
+        except Broken:
+            return  # Whoever reads the answer is told as well.
+
+    async def _more(self, flow: Flow) -> None:
+        raw = await self._visitor.read()
+        if not raw:
+            raise Gone
+        content = self._body.feed(raw)
+        if self._body.done:
+            self._visitor.unread(self._body.rest)
+            self._body.rest = b""
+        self._keep(content)
+        await self._send(flow, content)
+
+    def _keep(self, content: bytes) -> None:
+        self._size += len(content)
+        if self._most and self._size > self._most:
+            raise Refused(413, "the body is larger than this relay takes")
+        if self._size <= KEPT_BYTES:
+            self._kept.append(content)
+        else:
+            self._kept.clear()
+
+    async def _send(self, flow: Flow, content: bytes) -> None:
+        if content:
+            self.progress += 1
+            await flow.write(chunk(content) if self._chunked else content)
+
+
+async def stopped(task: asyncio.Task[None]) -> None:
+    """End a task that runs beside its owner."""
+    task.cancel()
+    await asyncio.wait({task})

@@ -1,0 +1,24 @@
+"""The tunnel: runs beside a Service, connects to relays, and brings their visitors to it.
+
+    options   what it is told               uplink    one relay, again and again
+    places    where hosts are               pipe      one visitor's bytes to the Service and back
+    report    what it tells the operator    admin     probes, report, metrics
+
+It opens no port to the world, and knows nothing of HTTP: visitors' requests are read by the relay.
+On SIGTERM it takes no new visitors, finishes those who are there, and ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from quintant.agents.tunnel.options import parse
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run a tunnel with these arguments."""
+    from quintant.agents.mux.program import run
+    from quintant.agents.tunnel.tunnel import serve
+
+    options = parse(arguments)
+    run(lambda stopped: serve(options, stopped))

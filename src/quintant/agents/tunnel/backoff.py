@@ -1,0 +1,48 @@
+"""How long to wait before the next attempt at a relay: full jitter, so that tunnels do not return
+together after a relay's restart. Pure but for chance, which is given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from quintant.wire.portal import Close
+
+BASE_SECONDS = 0.5
+CAP_SECONDS = 30.0
+REFUSED_CAP_SECONDS = 300.0
+"""A wrong token does not become right by asking often."""
+HELD_SECONDS = (10.0, 30.0)
+"""A name that another holds is free half a minute after it left: ask about as often."""
+STEADY_SECONDS = 60.0
+"""A connection that lasted so long was a good one: the next attempt is the first again."""
+_REFUSED = (Close.UNAUTHENTICATED, Close.NOT_ALLOWED)
+_DOUBLINGS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """How an attempt ended: the close code (0 if there is none), and how long it was connected."""
+
+    code: int = 0
+    connected: float = 0.0
+    retry_after: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """What is remembered between attempts."""
+
+    failures: int = 0
+
+    def after(self, attempt: Attempt, random: Random) -> tuple[Backoff, float]:
+        """What to remember now, and how many seconds to wait."""
+        steady = attempt.connected >= STEADY_SECONDS
+        failures = 1 if steady else min(self.failures + 1, _DOUBLINGS)
+        if attempt.code == Close.HELD:
+            wait = random.uniform(*HELD_SECONDS)
+        else:
+            cap = REFUSED_CAP_SECONDS if attempt.code in _REFUSED else CAP_SECONDS
+            wait = random.uniform(0, min(cap, BASE_SECONDS * 2 ** (failures - 1)))
+        return Backoff(failures), max(wait, attempt.retry_after)

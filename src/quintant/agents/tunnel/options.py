@@ -1,0 +1,143 @@
+"""What a tunnel is told: its command line, and the variables that the operator sets.
+
+    quintant agent tunnel expose --name hello --host web.default.svc.cluster.local --port 80
+        --relay wss://relay.example.com/relay
+
+Relays may be given several times, or with commas between. PORTAL_RELAYS (JSON) gives them names,
+PORTAL_TOKEN_<number> tokens, and a file <number>.crt in PORTAL_CA_DIR an authority to trust.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+ADMIN_PORT = 9808
+DRAIN_SECONDS = 8.0
+"""To finish what is under way; the pod's grace period is 15 s."""
+CONNECT_SECONDS = 5.0
+"""To reach the Service."""
+TLS_MODES = ("off", "insecure", "verify")
+_SCHEMES = ("ws", "wss")
+
+
+@dataclass(frozen=True, slots=True)
+class Relay:
+    """A relay to be connected to."""
+
+    name: str
+    url: str
+    token: str = field(default="", repr=False)
+    authority: str = ""
+    """A file of certificates to trust; empty trusts the system's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What is exposed."""
+
+    host: str
+    port: int
+    tls: str = "off"
+    """off; insecure, encrypted without looking at the certificate; or verify."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Everything a tunnel is told."""
+
+    app: str
+    service: Service
+    relays: tuple[Relay, ...]
+    group: str = ""
+    pod: str = ""
+    """The pod's uid: which tunnel of the group this is."""
+    admin: tuple[str, int] = ("0.0.0.0", ADMIN_PORT)
+    drain: float = DRAIN_SECONDS
+    resolve: Mapping[str, str] = field(default_factory=dict)
+    """Where a host:port really is, in place of asking a nameserver."""
+
+
+class _Named(msgspec.Struct, frozen=True):
+    name: str
+    url: str
+
+
+def parse(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> Options:
+    """The options of a command line and an environment; ends the program if they are wrong."""
+    parser = _parser(environ)
+    given = parser.parse_args(arguments)
+    urls = [url for each in given.relay for url in each.split(",") if url]
+    try:
+        relays = _relays(urls, environ)
+    except ValueError as error:
+        parser.error(str(error))
+    tls = environ.get("PORTAL_TARGET_TLS") or "off"
+    if tls not in TLS_MODES:
+        parser.error(f"PORTAL_TARGET_TLS is {tls!r}, not one of {', '.join(TLS_MODES)}")
+    host, _, port = given.admin_addr.rpartition(":")
+    return Options(
+        app=given.name,
+        service=Service(given.host, given.port, tls),
+        relays=relays,
+        group=environ.get("PORTAL_GROUP") or given.name,
+        pod=environ.get("POD_UID", ""),
+        admin=(host, int(port)),
+        drain=given.drain,
+        resolve=_resolve(environ.get("PORTAL_RESOLVE", "")),
+    )
+
+
+def _relays(urls: Sequence[str], environ: Mapping[str, str]) -> tuple[Relay, ...]:
+    named = _named(environ.get("PORTAL_RELAYS", "")) or [_Named(_host(url), url) for url in urls]
+    if not named:
+        raise ValueError("no relay is given: --relay wss://relay.example.com/relay")
+    for each in named:
+        if urlsplit(each.url).scheme not in _SCHEMES or not urlsplit(each.url).hostname:
+            raise ValueError(f"relay {each.name} has a URL that is none: wss://HOST/relay")
+    return tuple(
+        Relay(each.name, each.url, environ.get(f"PORTAL_TOKEN_{at}", ""), _authority(at, environ))
+        for at, each in enumerate(named)
+    )
+
+
+def _named(text: str) -> list[_Named]:
+    try:
+        return msgspec.json.decode(text, type=list[_Named]) if text else []
+    except msgspec.DecodeError as error:
+        raise ValueError(f"PORTAL_RELAYS is no list of names and URLs: {error}") from None
+
+
+def _authority(at: int, environ: Mapping[str, str]) -> str:
+    folder = environ.get("PORTAL_CA_DIR", "")
+    own = Path(folder) / f"{at}.crt"
+    return str(own) if folder and own.exists() else environ.get("PORTAL_CA_FILE", "")
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).hostname or url
+
+
+def _resolve(text: str) -> dict[str, str]:
+    pairs = (each.partition("=") for each in text.split(",") if "=" in each)
+    return {host.lower(): place for host, _, place in pairs}
+
+
+def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="quintant agent tunnel", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("command", choices=["expose"])
+    parser.add_argument("--name", required=True, help="the name visitors reach it by")
+    parser.add_argument("--host", required=True, help="where the Service is")
+    parser.add_argument("--port", required=True, type=int)
+    parser.add_argument("--relay", action="append", default=[], metavar="URL")
+    parser.add_argument("--drain", type=float, default=DRAIN_SECONDS, metavar="SECONDS")
+    address = environ.get("POD_IP") or environ.get("QUINTANT_POD_IP") or "0.0.0.0"
+    parser.add_argument("--admin-addr", default=f"{address}:{ADMIN_PORT}", metavar="HOST:PORT")
+    return parser

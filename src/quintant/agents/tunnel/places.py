@@ -1,0 +1,60 @@
+"""From a host and a port to addresses: for relays and for the Service alike.
+
+In this order: PORTAL_RESOLVE; `localhost` and what is below it (RFC 6761, which the system's
+resolver does not always keep); names of the embedded cluster; the system. Asked anew for every
+connection, because Services and relays move.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Mapping
+
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from quintant.agents.names.resolve import Names, Place, literal
+
+LOOPBACK = "127.0.0.1"
+
+
+class Places(AbstractResolver):
+    """Where hosts are. Also the resolver of an aiohttp client."""
+
+    def __init__(self, fixed: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> None:
+        self._fixed, self._names = fixed, Names.find(environ)
+
+    async def find(self, host: str, port: int) -> list[Place]:
+        """Where a port of a host is; OSError if nobody knows the host."""
+        fixed = self._fixed.get(f"{host.lower()}:{port}")
+        if fixed is not None:
+            address, _, number = fixed.rpartition(":")
+            return [Place(address, int(number))]
+        name = host.lower().rstrip(".")
+        if name == "localhost" or name.endswith(".localhost"):
+            return [Place(LOOPBACK, port)]
+        found = await self._names.resolve(host, port) if self._names else []
+        if found and literal(found[0].address):
+            return found
+        return await _system(found[0].address if found else host, port)
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        return [
+            ResolveResult(
+                hostname=host, host=place.address, port=place.port,
+                family=socket.AF_INET6 if ":" in place.address else socket.AF_INET,
+                proto=0, flags=socket.AI_NUMERICHOST,
+            )
+            for place in await self.find(host, port)
+        ]  # fmt: skip
+
+    async def close(self) -> None: ...
+
+
+async def _system(host: str, port: int) -> list[Place]:
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [Place(str(entry[4][0]), port) for entry in found]

@@ -1,0 +1,134 @@
+"""What a tunnel tells of itself: the document that the operator reads, and who waits for changes.
+
+Nothing in it is assumed: Connected means that the relay answered the greeting of this very
+connection. Tokens never come near it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from enum import StrEnum
+
+import msgspec
+
+ERROR_LENGTH = 256
+Now = Callable[[], datetime]
+
+
+class State(StrEnum):
+    """How far the connection to a relay is."""
+
+    CONNECTING = "Connecting"
+    CONNECTED = "Connected"
+    BACKOFF = "Backoff"
+
+
+class RelayReport(msgspec.Struct, frozen=True, rename="camel"):
+    """One relay."""
+
+    name: str
+    url: str
+    state: State = State.CONNECTING
+    since: str = ""
+    last_error: str = ""
+    attempts: int = 0
+    rtt_ms: float = 0.0
+    public_url: str = msgspec.field(default="", name="publicURL")
+
+
+class ServiceReport(msgspec.Struct, frozen=True):
+    """Whether the last connection to the Service was made."""
+
+    reachable: bool = True
+    error: str = ""
+
+
+class Report(msgspec.Struct, frozen=True, rename="camel"):
+    """The whole document."""
+
+    v: int
+    seq: int
+    pod: str
+    draining: bool
+    admin_port: int
+    service: ServiceReport
+    relays: tuple[RelayReport, ...]
+    observed_at: str
+
+
+def timestamp(moment: datetime) -> str:
+    """RFC 3339, with seconds."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Board:
+    """What is known now; each change has a number, and wakes those who wait."""
+
+    def __init__(self, pod: str, now: Now) -> None:
+        self._now = now
+        self._changed = asyncio.Event()
+        self._relays: dict[str, RelayReport] = {}
+        self._seq, self._pod, self._observed = 0, pod, timestamp(now())
+        self.admin_port = 0
+        self.draining = False
+        self.service = ServiceReport()
+
+    @property
+    def connected(self) -> bool:
+        """Whether visitors can come by any relay."""
+        return any(each.state is State.CONNECTED for each in self._relays.values())
+
+    @property
+    def relays(self) -> tuple[RelayReport, ...]:
+        """How each relay is, in the order of the spec."""
+        return tuple(self._relays.values())
+
+    def tell(self, relay: RelayReport) -> None:
+        """Something is different at a relay; `since` moves with the state."""
+        known = self._relays.get(relay.name)
+        moved = known is None or known.state is not relay.state
+        since = timestamp(self._now()) if moved or known is None else known.since
+        relay = msgspec.structs.replace(
+            relay, since=since, last_error=relay.last_error[:ERROR_LENGTH]
+        )
+        self._relays[relay.name] = relay
+        if relay != known:
+            self._change()
+
+    def measure(self, name: str, rtt_ms: float) -> None:
+        """The round trip to a relay; it is no change worth telling."""
+        self._relays[name] = msgspec.structs.replace(self._relays[name], rtt_ms=rtt_ms)
+
+    def reach(self, error: str) -> None:
+        """The Service was reached, or was not for this reason."""
+        found = ServiceReport(not error, error[:ERROR_LENGTH])
+        if found != self.service:
+            self.service = found
+            self._change()
+
+    def drain(self) -> None:
+        """The tunnel is leaving."""
+        self.draining = True
+        self._change()
+
+    def report(self) -> Report:
+        """The document, now."""
+        return Report(
+            v=1, seq=self._seq, pod=self._pod, draining=self.draining,
+            admin_port=self.admin_port, service=self.service, relays=self.relays,
+            observed_at=self._observed,
+        )  # fmt: skip
+
+    async def after(self, seq: int) -> Report:
+        """The document, once it is newer than that."""
+        while self._seq <= seq:
+            await self._changed.wait()
+        return self.report()
+
+    def _change(self) -> None:
+        self._seq += 1
+        self._observed = timestamp(self._now())
+        self._changed.set()
+        self._changed = asyncio.Event()

@@ -1,0 +1,233 @@
+"""One relay, for as long as the tunnel lives: connect, serve, and come back after every loss.
+
+    CONNECTING --HELLO_ACK--> CONNECTED --lost--> BACKOFF --waited--> CONNECTING
+
+Relays are independent of each other: each has an uplink of its own, and all are used at once. The
+process never ends because relays are down.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from random import Random
+from typing import Protocol
+
+import msgspec
+from aiohttp import ClientError, ClientSession, WSServerHandshakeError
+
+from quintant.agents.mux.link import Link, Pulse
+from quintant.agents.mux.session import Session, State, Violation
+from quintant.agents.mux.stream import Stream
+from quintant.agents.tunnel.backoff import Attempt, Backoff
+from quintant.agents.tunnel.options import Relay
+from quintant.agents.tunnel.report import Board, RelayReport
+from quintant.agents.tunnel.report import State as Reach
+from quintant.wire.portal import (
+    MESSAGE_BYTES,
+    PROTOCOL,
+    VERSION,
+    Close,
+    Farewell,
+    Frame,
+    Hello,
+    Kind,
+    Opening,
+    Reason,
+    Welcome,
+    document,
+    telling,
+)
+
+CONNECT_SECONDS = 10.0
+"""For TCP, TLS and the upgrade together."""
+_STATUS = {
+    401: Close.UNAUTHENTICATED,
+    403: Close.NOT_ALLOWED,
+    429: Close.LIMIT,
+    503: Close.DRAINING,
+}
+"""What a relay that refuses the upgrade means, in codes of the protocol."""
+
+
+class Backend(Protocol):
+    """Where streams lead to."""
+
+    def opened(self, stream: Stream, opening: Opening) -> None:
+        """A visitor came."""
+
+
+class Tally(Protocol):
+    """Who counts."""
+
+    def attempted(self, relay: str, result: str) -> None:
+        """An attempt to connect ended."""
+
+
+class Uplink:
+    """The connection to one relay."""
+
+    def __init__(self, relay: Relay, hello: Hello, backend: Backend, board: Board) -> None:
+        self._relay, self._hello, self._backend, self._board = relay, hello, backend, board
+        self._said = RelayReport(relay.name, relay.url)
+        self._call: Call | None = None
+        self._draining = asyncio.Event()
+        board.tell(self._said)
+
+    async def run(self, client: ClientSession, random: Random, tally: Tally) -> None:
+        """Stay connected until the tunnel drains."""
+        context = trust(self._relay)
+        memory = Backoff()
+        while not self._draining.is_set():
+            self._tell(state=Reach.CONNECTING, attempts=self._said.attempts + 1)
+            attempt, error = await self._once(client, context, tally)
+            if self._draining.is_set():
+                return
+            memory, wait = memory.after(attempt, random)
+            self._tell(state=Reach.BACKOFF, last_error=error)
+            await self._pause(wait)
+
+    async def drain(self, seconds: float) -> None:
+        """Take no new visitors, finish those who are there, and close."""
+        self._draining.set()
+        if self._call is not None:
+            await self._call.drain(seconds)
+
+    async def _pause(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._draining.wait()
+        except TimeoutError:
+            return
+
+    async def _once(
+        self, client: ClientSession, context: ssl.SSLContext | bool, tally: Tally
+    ) -> tuple[Attempt, str]:
+        began = asyncio.get_running_loop().time()
+        try:
+            reason = await self._connected(client, context, tally)
+        except (ClientError, OSError, TimeoutError) as error:
+            tally.attempted(self._relay.name, "failed")
+            return Attempt(_code(error)), _said(error)
+        lasted = asyncio.get_running_loop().time() - began
+        return Attempt(reason.code, lasted, reason.retry_after_ms / 1000), _explained(reason)
+
+    async def _connected(
+        self, client: ClientSession, context: ssl.SSLContext | bool, tally: Tally
+    ) -> Reason:
+        token = self._relay.token
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        async with asyncio.timeout(CONNECT_SECONDS):
+            socket = await client.ws_connect(
+                self._relay.url, protocols=(PROTOCOL,), headers=headers, ssl=context,
+                max_msg_size=MESSAGE_BYTES, compress=0, autoclose=True,
+            )  # fmt: skip
+        async with socket:
+            call = self._call = Call(Link(socket, Pulse()), self._backend, self._welcomed(tally))
+            try:
+                call.link.on_pong = lambda: self._board.measure(
+                    self._relay.name, round(call.link.round_trip * 1000, 2)
+                )
+                reason = await call.run(self._hello)
+            finally:
+                self._call = None
+        if not call.welcome:
+            tally.attempted(self._relay.name, "refused")
+        return reason
+
+    def _welcomed(self, tally: Tally) -> Callable[[Welcome], None]:
+        def told(welcome: Welcome) -> None:
+            tally.attempted(self._relay.name, "connected")
+            self._tell(state=Reach.CONNECTED, last_error="", public_url=welcome.public_url)
+
+        return told
+
+    def _tell(self, **changes: object) -> None:
+        self._said = msgspec.structs.replace(self._said, **changes)
+        self._board.tell(self._said)
+
+
+class Call:
+    """One connection to a relay, from the greeting to the end."""
+
+    def __init__(self, link: Link, backend: Backend, welcomed: Callable[[Welcome], None]) -> None:
+        self.link, self._backend, self._welcomed = link, backend, welcomed
+        self.session = Session(self, relay=False)
+        self.welcome: Welcome | None = None
+        self._away: Farewell | None = None
+        self._empty = asyncio.Event()
+
+    async def run(self, hello: Hello) -> Reason:
+        """Greet, and serve until it is over."""
+        self.session.control(telling(Kind.HELLO, hello))
+        reason = await self.link.run(self.session)
+        if self._away is not None:
+            return Reason(reason.code, reason.msg, self._away.retry_after_ms)
+        return reason
+
+    async def drain(self, seconds: float) -> None:
+        """Leave in order: the relay answers the PING after it has read the GOAWAY, so what it
+        opened before is here by then."""
+        if self.session.state is not State.OPEN:
+            return
+        self.session.leave(Farewell("drain"))
+        heard: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.link.on_pong = lambda: None if heard.done() else heard.set_result(None)
+        self.link.ping(self.session)
+        try:
+            async with asyncio.timeout(seconds):
+                await heard
+                while self.session.streams:
+                    self._empty.clear()
+                    await self._empty.wait()
+        except TimeoutError:
+            pass
+        await self.link.close(Reason(Close.GONE, "drained"))
+
+    # What the session calls.
+
+    def greeted(self, frame: Frame) -> None:
+        welcome = document(frame, Welcome)
+        if welcome.v != VERSION:
+            raise Violation(f"version {welcome.v}", Close.VERSION)
+        self.session.settle(welcome.window, welcome.max_streams)
+        self.welcome = welcome
+        self._welcomed(welcome)
+
+    def opened(self, stream: Stream, opening: Opening) -> None:
+        self._backend.opened(stream, opening)
+
+    def leaving(self, farewell: Farewell) -> None:
+        self._away = farewell
+
+    def emptied(self) -> None:
+        self._empty.set()
+
+    def ponged(self, payload: bytes) -> None:
+        self.link.ponged(payload)
+
+    def wake(self) -> None:
+        self.link.wake()
+
+
+def trust(relay: Relay) -> ssl.SSLContext | bool:
+    """Whom to believe that it is the relay: its own authority, or the system's."""
+    return ssl.create_default_context(cafile=relay.authority) if relay.authority else True
+
+
+def _code(error: BaseException) -> int:
+    status = error.status if isinstance(error, WSServerHandshakeError) else 0
+    return _STATUS.get(status, 0)
+
+
+def _said(error: BaseException) -> str:
+    if isinstance(error, WSServerHandshakeError):
+        return f"the relay answered {error.status}: {error.message}"
+    if isinstance(error, TimeoutError):
+        return f"no answer within {CONNECT_SECONDS:.0f} s"
+    return str(error) or type(error).__name__
+
+
+def _explained(reason: Reason) -> str:
+    return f"{reason.msg} ({reason.code})" if reason.code else reason.msg

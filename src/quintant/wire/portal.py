@@ -1,0 +1,304 @@
+"""The protocol `portal-tunnel.v1` between a tunnel and a relay, as values and bytes. Pure.
+
+One binary WebSocket message is one frame, big endian: type, flags, two zero bytes, stream, payload.
+Stream 0 is the connection itself; the relay opens odd streams. `decode` refuses whatever a peer
+that keeps to the protocol cannot have sent: what it returns is well-formed.
+"""
+
+from __future__ import annotations
+
+import struct
+from enum import IntEnum
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+PROTOCOL = "portal-tunnel.v1"
+"""The WebSocket subprotocol."""
+PATH = "/relay"
+VERSION = 1
+CHUNK_BYTES = 32 * 1024
+"""What is sent in one DATA frame: small enough that no stream waits long for another."""
+WINDOW_BYTES = 256 * 1024
+"""The credit that a stream begins with, each way: 50 MB/s over a path of 5 ms."""
+MESSAGE_BYTES = 64 * 1024 + 8
+"""No message is longer."""
+FIN = 0x01
+"""Flag of DATA: nothing follows in this direction."""
+EXTENSION = 0x80
+"""Types from here on are ignored by those who do not know them."""
+TEXT_BYTES = 200
+"""Of the words in a RST."""
+REASON_BYTES = 123
+"""Of the reason in a WebSocket's close frame (RFC 6455)."""
+_HEADER = struct.Struct("!BBHI")
+_CREDIT = struct.Struct("!I")
+_CODE = struct.Struct("!H")
+_PING_BYTES = 8
+_SHORT_BYTES = 255
+T = TypeVar("T")
+
+
+class Malformed(ValueError):
+    """Bytes that are no frame of this protocol."""
+
+
+class Kind(IntEnum):
+    """What a frame is."""
+
+    HELLO = 1
+    HELLO_ACK = 2
+    OPEN = 3
+    OPEN_ACK = 4
+    DATA = 5
+    WINDOW = 6
+    RST = 7
+    PING = 8
+    PONG = 9
+    GOAWAY = 10
+    STATUS = 11
+
+
+class Fault(IntEnum):
+    """Why a stream was reset."""
+
+    CANCEL = 1
+    REFUSED = 2
+    CONNECT_TIMEOUT = 3
+    DNS = 4
+    TLS = 5
+    PROTOCOL = 6
+    FLOW = 7
+    IDLE = 8
+    DRAINING = 9
+    LIMIT = 10
+
+
+class Close(IntEnum):
+    """Why a WebSocket was closed."""
+
+    GONE = 1001
+    BAD_FRAME = 4400
+    UNAUTHENTICATED = 4401
+    NOT_ALLOWED = 4403
+    HELD = 4409
+    VERSION = 4426
+    LIMIT = 4429
+    DRAINING = 4503
+
+
+class StreamKind(IntEnum):
+    """What a stream carries."""
+
+    HTTP = 1
+
+
+class Frame(NamedTuple):
+    """One message. `kind` is a plain number where it is an extension that we do not know."""
+
+    kind: int
+    stream: int = 0
+    payload: bytes = b""
+    flags: int = 0
+
+
+class Hello(msgspec.Struct, frozen=True):
+    """The first frame of a tunnel: who it is, and what it wants to be reached as."""
+
+    app: str
+    group: str
+    instance: str = ""
+    agent: str = ""
+    caps: tuple[str, ...] = ("http", "upgrade", "drain")
+    window: int = WINDOW_BYTES
+    max_streams: int = 256
+    v: int = VERSION
+
+
+class Welcome(msgspec.Struct, frozen=True):
+    """The relay's answer: from here on visitors come (HELLO_ACK)."""
+
+    relay: str
+    session: str
+    public_url: str
+    ping_ms: int
+    lease_s: int
+    window: int = WINDOW_BYTES
+    max_frame: int = MESSAGE_BYTES
+    max_streams: int = 256
+    v: int = VERSION
+
+
+class Farewell(msgspec.Struct, frozen=True):
+    """No new streams on this connection; those that are open finish (GOAWAY)."""
+
+    reason: str
+    retry_after_ms: int = 0
+
+
+class Condition(msgspec.Struct, frozen=True):
+    """A hint of how a tunnel is (STATUS)."""
+
+    service_ok: bool = True
+    active: int = 0
+
+
+class Opening(NamedTuple):
+    """What an OPEN tells: the sort of stream, who visits, and the request it is for."""
+
+    kind: int
+    peer: str
+    request: str
+
+
+class Reset(NamedTuple):
+    """What a RST tells."""
+
+    code: int
+    text: str
+
+
+class Reason(msgspec.Struct, frozen=True):
+    """What a close frame tells."""
+
+    code: int
+    msg: str = ""
+    retry_after_ms: int = 0
+
+
+def encode(frame: Frame) -> bytes:
+    """A frame as bytes."""
+    return _HEADER.pack(frame.kind, frame.flags, 0, frame.stream) + frame.payload
+
+
+def data(stream: int, payload: bytes | memoryview, fin: bool = False) -> bytes:
+    """A DATA frame as bytes: the hot path."""
+    return b"".join((_HEADER.pack(Kind.DATA, FIN if fin else 0, 0, stream), payload))
+
+
+def decode(raw: bytes) -> Frame:
+    """The frame in a message; Malformed if it is none."""
+    if not _HEADER.size <= len(raw) <= MESSAGE_BYTES:
+        raise Malformed(f"a message of {len(raw)} bytes")
+    kind, flags, zero, stream = _HEADER.unpack_from(raw)
+    if kind >= EXTENSION:
+        return Frame(kind, stream, raw[_HEADER.size :], flags)
+    if zero or flags & ~(FIN if kind == Kind.DATA else 0):
+        raise Malformed("bits that mean nothing")
+    frame = Frame(kind, stream, raw[_HEADER.size :], flags)
+    _check(frame)
+    return frame
+
+
+def document(frame: Frame, type: type[T]) -> T:
+    """The JSON document that a frame carries."""
+    try:
+        return msgspec.json.decode(frame.payload, type=type)
+    except msgspec.DecodeError as error:
+        raise Malformed(f"not a {type.__name__}: {error}") from None
+
+
+def telling(kind: Kind, document: msgspec.Struct) -> Frame:
+    """A frame of the connection that carries a JSON document."""
+    return Frame(kind, 0, msgspec.json.encode(document))
+
+
+def open_frame(stream: int, opening: Opening) -> Frame:
+    """An OPEN."""
+    peer, request = (text.encode()[:_SHORT_BYTES] for text in (opening.peer, opening.request))
+    body = bytes((opening.kind, len(peer))) + peer + bytes((len(request),)) + request
+    return Frame(Kind.OPEN, stream, body)
+
+
+def read_open(frame: Frame) -> Opening:
+    """What an OPEN tells."""
+    kind = frame.payload[0] if frame.payload else 0
+    peer, at = _short(frame.payload, 1)
+    request, at = _short(frame.payload, at)
+    if at != len(frame.payload):
+        raise Malformed("an OPEN with more than belongs to it")
+    return Opening(kind, peer, request)
+
+
+def credit_frame(stream: int, credit: int) -> Frame:
+    """A WINDOW."""
+    return Frame(Kind.WINDOW, stream, _CREDIT.pack(credit))
+
+
+def read_credit(frame: Frame) -> int:
+    """How much may be sent besides."""
+    credit: int = _CREDIT.unpack(frame.payload)[0]
+    return credit
+
+
+def reset_frame(stream: int, code: Fault, text: str = "") -> Frame:
+    """A RST."""
+    return Frame(Kind.RST, stream, _CODE.pack(code) + _cut(text, TEXT_BYTES))
+
+
+def read_reset(frame: Frame) -> Reset:
+    """What a RST tells."""
+    (code,) = _CODE.unpack_from(frame.payload)
+    return Reset(code, frame.payload[_CODE.size :].decode("utf-8", "replace"))
+
+
+def close_reason(reason: Reason) -> bytes:
+    """The reason of a close frame; its words are cut to fit."""
+    bare = len(msgspec.json.encode(msgspec.structs.replace(reason, msg="")))
+    # Escapes make JSON longer than its text; plain ASCII has none but these two.
+    words = reason.msg.encode("ascii", "replace").decode().replace('"', "'").replace("\\", "/")
+    words = "".join(each if each.isprintable() else " " for each in words)
+    cut = msgspec.structs.replace(reason, msg=words[: REASON_BYTES - bare])
+    return msgspec.json.encode(cut)
+
+
+def read_reason(code: int, raw: str | bytes | None) -> Reason:
+    """What a close frame tells, whoever wrote it."""
+    try:
+        told = msgspec.json.decode(raw or b"", type=Reason)
+    except msgspec.DecodeError:
+        words = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw or ""
+        return Reason(code, words)
+    return msgspec.structs.replace(told, code=code)
+
+
+def _check(frame: Frame) -> None:
+    kind, size = frame.kind, len(frame.payload)
+    if kind not in _SIZES:
+        raise Malformed(f"a frame of type {kind}")
+    least, most = _SIZES[Kind(kind)]
+    if not least <= size <= most:
+        raise Malformed(f"{Kind(kind).name} of {size} bytes")
+    if (frame.stream == 0) is not (kind in _WHOLE):
+        raise Malformed(f"{Kind(kind).name} on stream {frame.stream}")
+
+
+def _short(raw: bytes, at: int) -> tuple[str, int]:
+    """The text at a place, which begins with its length, and where it ends."""
+    end = at + 1 + (raw[at] if at < len(raw) else 0)
+    if at >= len(raw) or end > len(raw):
+        raise Malformed("an OPEN that breaks off")
+    return raw[at + 1 : end].decode("utf-8", "replace"), end
+
+
+def _cut(text: str, size: int) -> bytes:
+    return text.encode()[:size].decode("utf-8", "ignore").encode()
+
+
+_MOST = MESSAGE_BYTES - _HEADER.size
+_SIZES: dict[Kind, tuple[int, int]] = {
+    Kind.HELLO: (2, 4096),
+    Kind.HELLO_ACK: (2, 4096),
+    Kind.OPEN: (3, 3 + 2 * _SHORT_BYTES),
+    Kind.OPEN_ACK: (0, 0),
+    Kind.DATA: (0, _MOST),
+    Kind.WINDOW: (_CREDIT.size, _CREDIT.size),
+    Kind.RST: (_CODE.size, _CODE.size + TEXT_BYTES),
+    Kind.PING: (_PING_BYTES, _PING_BYTES),
+    Kind.PONG: (_PING_BYTES, _PING_BYTES),
+    Kind.GOAWAY: (2, 4096),
+    Kind.STATUS: (2, 4096),
+}
+"""The least and the most bytes of each payload."""
+_WHOLE = frozenset((Kind.HELLO, Kind.HELLO_ACK, Kind.PING, Kind.PONG, Kind.GOAWAY, Kind.STATUS))
+"""Frames about the whole connection; all others are about a stream."""
