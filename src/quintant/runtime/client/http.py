@@ -20,7 +20,7 @@ from quintant.runtime.client.authenticated import Authenticated
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.connection import Broken, Connection
 from quintant.runtime.client.failure import FAILURES, explained, in_stream
-from quintant.runtime.client.line import Line
+from quintant.runtime.client.pool import Pool
 from quintant.runtime.client.proof import Credentials, Proof
 from quintant.runtime.client.retry import repeatable
 from quintant.runtime.client.transport import Call, Reply, Stream
@@ -67,7 +67,7 @@ class HttpTransport(Authenticated):
         super().__init__(credentials or auth.credentials(config, clock or SystemClock()))
         self._config = config
         self._limits = limits or Limits()
-        self._line: Line | None = None
+        self._pool: Pool | None = None
         # No limit on connections: the workers limit how many requests there are, and a limit here
         # would let requests that hang keep a lease renewal waiting.
         self._connections: set[Connection] = set()
@@ -82,19 +82,19 @@ class HttpTransport(Authenticated):
 
     async def _request(self, call: Call, proof: Proof) -> Reply:
         began = monotonic()
-        line = self._fitting(proof, began)
+        pool = self._fitting(proof, began)
         try:
-            head, body = await self._exchange(line, call, line.question(call, proof), began)
+            head, body = await self._exchange(pool, call, pool.question(call, proof), began)
         except FAILURES as error:
             raise explained(error, call, self._config) from None
         return Reply(head.status, body, head.headers)
 
     async def _exchange(
-        self, line: Line, call: Call, data: bytes, began: float
+        self, pool: Pool, call: Call, data: bytes, began: float
     ) -> tuple[Head, bytes]:
         most = self._limits.size
         seconds = self._limits.answer if call.timeout is None else call.timeout
-        connection = line.rested(began)
+        connection = pool.rested(began)
         if connection is not None:
             try:
                 answer = await connection.ask(call.method, data, most=most, seconds=seconds)
@@ -103,12 +103,12 @@ class HttpTransport(Authenticated):
                 if error.begun or not repeatable(call):
                     raise
             else:
-                line.keep(connection)
+                pool.keep(connection)
                 return answer
-        connection = await self._dial(line, seconds * CONNECT_SHARE)
+        connection = await self._dial(pool, seconds * CONNECT_SHARE)
         left = began + seconds - monotonic()
         answer = await connection.ask(call.method, data, most=most, seconds=left)
-        line.keep(connection)
+        pool.keep(connection)
         return answer
 
     @asynccontextmanager
@@ -120,18 +120,18 @@ class HttpTransport(Authenticated):
             connection.close()
 
     async def _open(self, call: Call, proof: Proof) -> tuple[Connection, Head]:
-        line = self._fitting(proof, monotonic())
+        pool = self._fitting(proof, monotonic())
         try:
             async with asyncio.timeout(self._limits.head) as limit:
-                connection = await self._dial(line, self._limits.connect)
-                return connection, await connection.open(call.method, line.question(call, proof))
+                connection = await self._dial(pool, self._limits.connect)
+                return connection, await connection.open(call.method, pool.question(call, proof))
         except FAILURES as error:
             if isinstance(error, TimeoutError) and limit.expired():
                 raise StreamStalled(f"{call}: no head within {self._limits.head:g} s") from None
             raise explained(error, call, self._config) from None
 
-    async def _dial(self, line: Line, seconds: float) -> Connection:
-        found = await line.dial(min(seconds, self._limits.connect), self._connections.discard)
+    async def _dial(self, pool: Pool, seconds: float) -> Connection:
+        found = await pool.dial(min(seconds, self._limits.connect), self._connections.discard)
         if self._closed:
             found.close()
             raise _closed()
@@ -139,20 +139,20 @@ class HttpTransport(Authenticated):
             self._connections.add(found)
         return found
 
-    def _fitting(self, proof: Proof, now: float) -> Line:
-        """The line for a request that begins now: the present one, or a new one in its place."""
+    def _fitting(self, proof: Proof, now: float) -> Pool:
+        """The pool for a request that begins now: the present one, or a new one in its place."""
         if self._closed:
             raise _closed()
-        line = self._line
-        if line is not None and line.fits(proof.pair, now):
-            return line
+        pool = self._pool
+        if pool is not None and pool.fits(proof.pair, now):
+            return pool
         try:
-            self._line = Line(self._config, proof.pair)
+            self._pool = Pool(self._config, proof.pair)
         except ConfigError as error:  # a file that was there at the start is gone
             raise ConnectError(str(error)) from None
-        if line is not None:
-            line.retire()
-        return self._line
+        if pool is not None:
+            pool.retire()
+        return self._pool
 
 
 async def _chunks(connection: Connection, call: Call) -> AsyncIterator[bytes]:

@@ -1,7 +1,7 @@
 """The connections to an API server that share one TLS identity.
 
 Requests share connections, of which those at rest are kept for a while; each stream has one of its
-own. When the identity changes, or the connections get old, the transport takes a new `Line` and
+own. When the identity changes, or the connections get old, the transport takes a new `Pool` and
 retires this one: what is at rest closes at once, and what is under way when it is done.
 """
 
@@ -29,11 +29,18 @@ from quintant.version import QUINTANT
 IDLE_SECONDS = 30.0
 # Connections are replaced after this long, so that load reaches API servers that came later.
 AGE_SECONDS = 600.0
+# What a call says of itself where it does not say otherwise; compression costs more CPU than a
+# cluster's network saves.
+DEFAULTS = (
+    ("Accept", JSON),
+    ("Accept-Encoding", "identity"),
+    ("User-Agent", f"quintant/{QUINTANT}"),
+)
 # What the bytes of an Impersonate-Extra header's name may be, besides letters and digits.
 NAME_BYTES = "!#$&'*+^`|"
 
 
-class Line:
+class Pool:
     """Connections under one identity."""
 
     def __init__(self, config: Config, pair: KeyPair | None) -> None:
@@ -51,9 +58,10 @@ class Line:
         return self._pair is pair and now - self._born < AGE_SECONDS
 
     def question(self, call: Call, proof: Proof) -> bytes:
-        """A call as it goes out."""
-        shown = "".join([header(name, value) for name, value in proof.headers.items()])
-        lines = f"{self._lines}{shown}{_given(tuple(call.headers.items()))}"
+        """A call as it goes out; no header of ours stands beside one that the call gives itself."""
+        given = call.headers
+        shown = "".join([header(n, value) for n, value in proof.headers.items() if n not in given])
+        lines = f"{self._lines}{shown}{_given(tuple(given.items()))}"
         return question(call.method, self._prefix + call.target, lines, call.body)
 
     def rested(self, now: float) -> Connection | None:
@@ -87,8 +95,7 @@ class Line:
 
 
 def _lines(impersonate: Impersonate) -> str:
-    # Compression costs more CPU than a cluster's network saves.
-    lines = [("Accept-Encoding", "identity"), ("User-Agent", f"quintant/{QUINTANT}")]
+    lines: list[tuple[str, str]] = []
     if impersonate.user:
         lines.append(("Impersonate-User", impersonate.user))
     if impersonate.uid:
@@ -102,6 +109,7 @@ def _lines(impersonate: Impersonate) -> str:
 
 @lru_cache(maxsize=64)  # a client's calls have few different headers
 def _given(headers: tuple[tuple[str, str], ...]) -> str:
-    lines = "".join(header(name, value) for name, value in headers)
-    asked = any(name.lower() == "accept" for name, _ in headers)
-    return lines if asked else lines + header("Accept", JSON)
+    """The headers of a call, and those of ours that it says nothing about."""
+    said = {name.lower() for name, _ in headers}
+    ours = [(name, value) for name, value in DEFAULTS if name.lower() not in said]
+    return "".join(header(name, value) for name, value in (*headers, *ours))
