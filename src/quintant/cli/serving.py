@@ -61,10 +61,25 @@ def serve(
     **changes: Any,
 ) -> None:
     """Serve a manager until a signal says to stop, and end the process."""
+
+    def find() -> Config:
+        return Config.load(kubeconfig, context=context) if kubeconfig else Config.discover(context)
+
     logs.configure(format=log_format, level=log_level)
+    serve_at(load, find, install_crds=install_crds, **changes)
+
+
+def serve_at(
+    load: Callable[[], Manager],
+    find: Callable[[], Config],
+    *,
+    install_crds: bool = False,
+    **changes: Any,
+) -> None:
+    """Serve a manager at the cluster that `find` finds, and end the process."""
     manager = load()
     manager.configure(**{name: value for name, value in changes.items() if _given(value)})
-    config = Config.load(kubeconfig, context=context) if kubeconfig else Config.discover(context)
+    config = find()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         sys.exit(runner.run(_serve(manager, config, install_crds)))
 

@@ -10,7 +10,9 @@ from importlib import import_module
 
 from quintant.runtime.manager import Manager
 
-OPERATORS: dict[str, str] = {}
+OPERATORS: dict[str, str] = {
+    "klight": "joins labelled pods into networks of lightpeers",
+}
 """Every operator, with what it is for."""
 
 

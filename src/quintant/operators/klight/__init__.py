@@ -6,7 +6,10 @@ wakes it and what it does.
 
 from __future__ import annotations
 
+import os
+
 from quintant.operators.klight.api import GROUP, LightNetwork, PeerPod
+from quintant.operators.klight.flags import from_environment
 from quintant.operators.klight.metrics import KlightMetrics
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.reconcile import NetworkReconciler
@@ -15,13 +18,15 @@ from quintant.operators.klight.wiring import Wiring
 from quintant.runtime import when
 from quintant.runtime.manager import Manager
 
-OPTIONS = Options
 TURN_SECONDS = 300.0
 """One turn joins for seconds; each call in it has a deadline of its own."""
 
 
-def controllers(manager: Manager, options: Options = Options(), peers: Peers | None = None) -> None:
-    """Declare the controller of networks."""
+def controllers(
+    manager: Manager, options: Options | None = None, peers: Peers | None = None
+) -> None:
+    """Declare the controller of networks; its options are the environment's unless given."""
+    options = options or from_environment(os.environ)
     wiring, metrics = Wiring(options), KlightMetrics()
     reconcile = NetworkReconciler(options, peers or GrpcPeers(), metrics)
     manager.measures(*metrics.collectors())

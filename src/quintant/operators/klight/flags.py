@@ -1,0 +1,139 @@
+"""Klight's settings as text: variables of its pod's environment, or flags in the style of Go.
+
+    KLIGHT_PROBE_INTERVAL=5s  quintant operator klight
+    quintant klight -inCluster=true --probe-interval 5s
+
+Both lead to `Options`; a value that makes no sense is a ConfigError that names it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, get_args, get_type_hints
+
+from quintant.operators.klight.options import Options
+from quintant.runtime.errors import ConfigError
+
+PREFIX = "KLIGHT_"
+"""What the names of variables begin with; then the option's, in capitals, with underscores."""
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|)")
+_TRUE, _FALSE = ("1", "t", "true"), ("0", "f", "false")
+# Flags of the process itself, beside those of `Options`; these need no value.
+_PROCESS = ("kubeconfig", "master", "inCluster", "namespaces", "leader-elect", "metrics-bind")
+_SWITCHES = ("inCluster", "leader-elect")
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What the command line of the original controller may say, and ours besides."""
+
+    options: Options
+    kubeconfig: str = ""
+    master: str = ""
+    in_cluster: bool | None = None
+    """None finds out by itself."""
+    namespaces: tuple[str, ...] = ()
+    leader_elect: bool = False
+    metrics: str | None = None
+
+
+def from_environment(environment: Mapping[str, str]) -> Options:
+    """The options that an environment gives."""
+    given = {
+        name.removeprefix(PREFIX).lower(): text
+        for name, text in environment.items()
+        if name.startswith(PREFIX) and name.removeprefix(PREFIX).lower() in _types()
+    }
+    return Options(
+        **{name: _value(PREFIX + name.upper(), name, text) for name, text in given.items()}
+    )
+
+
+def from_arguments(arguments: Sequence[str]) -> Flags:
+    """What the flags say: `-flag value` or `-flag=value`, with one dash or two."""
+    given = _parsed(arguments)
+    named = {name.replace("-", "_"): text for name, text in given.items() if name not in _PROCESS}
+    options = {
+        name: _value(f"--{name.replace('_', '-')}", name, text) for name, text in named.items()
+    }
+    inside = given.get("inCluster")
+    return Flags(
+        Options(**options),
+        given.get("kubeconfig", ""),
+        given.get("master", ""),
+        None if inside is None else _bool("-inCluster", inside),
+        tuple(filter(None, given.get("namespaces", "").split(","))),
+        _bool("--leader-elect", given.get("leader-elect", "false")),
+        given.get("metrics-bind"),
+    )
+
+
+def _parsed(arguments: Sequence[str]) -> dict[str, str]:
+    found, rest = {}, list(arguments)
+    while rest:
+        word = rest.pop(0)
+        flag = re.fullmatch(r"--?([A-Za-z][\w-]*)(?:=(.*))?", word, re.S)
+        if flag is None or not _known(flag[1]):
+            raise ConfigError(
+                f"{word} is no flag of klight", hint=", ".join(sorted(_PROCESS) + _names())
+            )
+        name, value = flag[1], flag[2]
+        if value is None:
+            value = "true" if _switch(name) else rest.pop(0) if rest else ""
+        found[name] = value
+    return found
+
+
+def _known(name: str) -> bool:
+    return name in _PROCESS or name.replace("-", "_") in _types()
+
+
+def _switch(name: str) -> bool:
+    return name in _SWITCHES or _types().get(name.replace("-", "_")) is bool
+
+
+def _names() -> list[str]:
+    return [each.name.replace("_", "-") for each in fields(Options)]
+
+
+def _types() -> dict[str, Any]:
+    return get_type_hints(Options)
+
+
+def _value(said: str, name: str, text: str) -> Any:
+    kind = _types()[name]
+    if kind is bool:
+        return _bool(said, text)
+    if kind is int:
+        return _count(said, text)
+    if kind is float:
+        return _seconds(said, text)
+    if get_args(kind) and text not in get_args(kind):
+        raise _wrong(said, text, " or ".join(get_args(kind)))
+    return text
+
+
+def _bool(said: str, text: str) -> bool:
+    if text.lower() not in _TRUE + _FALSE:
+        raise _wrong(said, text, "true or false")
+    return text.lower() in _TRUE
+
+
+def _count(said: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise _wrong(said, text, "a number from 1 on")
+    return int(text)
+
+
+def _seconds(said: str, text: str) -> float:
+    found = _DURATION.fullmatch(text)
+    if found is None or not float(found[1]):
+        raise _wrong(said, text, "a duration such as 500ms, 10s or 5m")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def _wrong(said: str, text: str, wanted: str) -> ConfigError:
+    return ConfigError(f"{said}={text} cannot be used", because=f"it is {wanted}")

@@ -1,0 +1,59 @@
+"""A network of three pods, each a lightpeer of its own, and a file that they keep alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quintant.operators.klight.api import LABEL, LightNetwork
+from quintant.operators.klight.identity import object_name
+from quintant.operators.sample import Sample, Sight
+from quintant.runtime.client.client import Client
+from quintant.version import QUINTANT
+from quintant.wire.lightpeer import PORT
+
+NAMESPACE = "klight-demo"
+NETWORK = "myFirstNetwork"
+PODS = 3
+
+
+def _pod(number: int) -> dict[str, Any]:
+    own = {"name": "POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
+    container = {
+        "name": "lightpeer",
+        "image": f"quintant:{QUINTANT}",
+        "args": ["agent", "lightpeer", "-repo=/blocks", "-host=$(POD_IP)", "-on-join=merge"],
+        "env": [own],
+        "ports": [{"name": "klight", "containerPort": PORT}],
+        "readinessProbe": {"grpc": {"port": PORT}, "periodSeconds": 2},
+        "volumeMounts": [{"name": "blocks", "mountPath": "/blocks"}],
+    }
+    meta = {"name": f"peer-{number}", "namespace": NAMESPACE, "labels": {LABEL: NETWORK}}
+    spec = {
+        "containers": [container],
+        "volumes": [{"name": "blocks", "emptyDir": {}}],
+        "terminationGracePeriodSeconds": 10,
+    }
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
+
+
+async def _look(client: Client) -> Sight:
+    name = object_name(NETWORK)
+    shown = await client.find(LightNetwork, name, NAMESPACE, live=True)
+    if shown is None or shown.status is None:
+        return Sight(False, "no LightNetwork yet")
+    status = shown.status
+    done = status.phase == "Ready" and status.ready == PODS
+    contact = f", contact {status.contact}" if status.contact else ""
+    return Sight(done, f"{NETWORK}: {status.ready} of {PODS} peers joined{contact}")
+
+
+SAMPLE = Sample(
+    NAMESPACE,
+    tuple(_pod(number) for number in range(1, PODS + 1)),
+    _look,
+    (
+        f"kubectl -n {NAMESPACE} get lightnetworks,pods",
+        f"kubectl -n {NAMESPACE} delete pod peer-3",
+        f"kubectl -n {NAMESPACE} events",
+    ),
+)
