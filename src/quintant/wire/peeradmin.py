@@ -25,6 +25,9 @@ ORDER = "klight-order"
 SINCE = "klight-since-id"
 """Metadata of Query: at most so many, `oldest` first, and only what came after a block."""
 
+REASON = "klight-reason"
+"""Trailing metadata of a failed JoinNetwork: why."""
+
 _COUNT = re.compile("[0-9]{1,15}")
 
 

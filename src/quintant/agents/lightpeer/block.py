@@ -11,6 +11,7 @@ import re
 from base64 import b64decode, b64encode
 from binascii import Error as Undecodable
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from quintant.wire.lightpeer import BlockType, Lightblock, PeerInfo, Timestamp
@@ -62,6 +63,7 @@ def checked_address(address: str) -> str:
     return address
 
 
+@lru_cache(maxsize=8)
 def members_in(payload: bytes) -> tuple[PeerInfo, ...]:
     """The members that a NETWORK block lists, each once, in order; Unsound if it lists none."""
     try:

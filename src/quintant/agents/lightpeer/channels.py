@@ -15,6 +15,7 @@ import grpc.aio
 from quintant.agents.lightpeer.rpc import Call, Code, Failed, Metadata, Reply, Route
 from quintant.wire.lightpeer import Method
 from quintant.wire.message import Message
+from quintant.wire.peeradmin import REASON
 from quintant.wire.protobuf import Malformed
 
 A = TypeVar("A", bound=Message)
@@ -157,7 +158,8 @@ def _streaming(route: Route) -> Callable[[bytes, Any], AsyncGenerator[bytes, Non
 
 async def _abort(context: Any, failure: Failed) -> bytes:
     code = next(each for each in grpc.StatusCode if each.value[0] == failure.code)
-    await context.abort(code, failure.text)
+    trailing = ((REASON, failure.reason.value),) if failure.reason else ()
+    await context.abort(code, failure.text, trailing)
     return b""
 
 

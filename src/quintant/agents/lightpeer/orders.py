@@ -98,7 +98,7 @@ class Orders:
         if card.root and self.book.root and card.root != self.book.root:
             raise refusal("the block is of another network")
         if block.previous and block.previous not in self.book.chain:
-            await self.sync.pull(card.address, lambda: block.previous in self.book.chain)
+            await self._catch(card.address)
         await self._lead()
         if block.type == BlockType.NETWORK:
             await self._doubt(block, card)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 
@@ -25,7 +26,7 @@ from quintant.agents.lightpeer.disk import Disk, Worker
 from quintant.agents.lightpeer.mend import mend
 from quintant.agents.lightpeer.neighbours import Neighbours
 from quintant.agents.lightpeer.orders import SETTLE_SECONDS, Orders, fresh
-from quintant.agents.lightpeer.rpc import Call, Code, Dial, Failed, refusal
+from quintant.agents.lightpeer.rpc import Call, Code, Dial, Failed, Reason, refusal
 from quintant.agents.lightpeer.scope import Scope
 from quintant.agents.lightpeer.spread import NOTIFY_SECONDS, Spread
 from quintant.agents.lightpeer.store import Store
@@ -119,10 +120,13 @@ class Peer:
     async def join(self, address: str) -> None:
         """Become a member of the network of another peer."""
         if self._address(address) == self.book.me.address:
-            raise refusal("a peer cannot join itself")
+            raise refusal("a peer cannot join itself", Reason.INVALID)
         if self.leaving:
             raise refusal("the peer is leaving")
-        await self.sync.join(address, merge=self._merge)
+        try:
+            await self.sync.join(address, merge=self._merge)
+        except Failed as failure:
+            raise _unjoined(failure) from failure
 
     async def connect(
         self, request: ConnectRequest, call: Call
@@ -180,7 +184,7 @@ class Peer:
         try:
             return checked_address(address)
         except Unsound as error:
-            raise refusal(str(error)) from None
+            raise refusal(str(error), Reason.INVALID) from None
 
     async def _add(self, joiner: PeerInfo) -> None:
         """Make a peer a member; one that is a member keeps its place."""
@@ -193,15 +197,15 @@ class Peer:
     async def _receive(self, block: Lightblock, card: Card | None) -> None:
         """Take over a block, and what it follows if that is missing."""
         book = self.book
-        if self.sync.joining:
-            await book.until(lambda: not self.sync.joining, NOTIFY_SECONDS)
+        await self.sync.settled(NOTIFY_SECONDS)
         if await book.take(block) is not Taken.APART:
             return
         await book.until(lambda: block.previous in book.chain, SETTLE_SECONDS)
         if await book.take(block) is not Taken.APART:
             return
         if card is not None:
-            await self.sync.pull(card.address, lambda: block.id in book.chain)
+            with suppress(Failed):  # Then the block is still apart, and the answer no.
+                await self.sync.pull(card.address, lambda: block.id in book.chain)
         if await book.take(block) is Taken.APART:
             raise refusal("new block links to invalid parent")
 
@@ -220,6 +224,14 @@ class Peer:
                 except Failed:
                     break
                 newest = each.id
+
+
+def _unjoined(failure: Failed) -> Failed:
+    """What the joiner answers: whoever asked did reach it, so the code must say no more than no."""
+    if failure.reason is not None:
+        return failure
+    reason = Reason.REFUSED if failure.refused else Reason.UNREACHABLE
+    return refusal(f"could not connect new peer: {failure.text}", reason)
 
 
 def _limit(text: str) -> int | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import Enum, IntEnum
 from typing import Any, Generic, Protocol, TypeVar
 
 from quintant.wire.lightpeer import Method
@@ -35,13 +35,23 @@ class Code(IntEnum):
     UNAVAILABLE = 14
 
 
+class Reason(Enum):
+    """Why a peer could not join, for the controller; in the metadata of the status."""
+
+    UNREACHABLE = "contact-unreachable"
+    BROKEN = "stream-broken"
+    REFUSED = "parent-mismatch"
+    INVALID = "invalid"
+
+
 class Failed(Exception):
     """A call failed."""
 
-    def __init__(self, code: int, text: str) -> None:
+    def __init__(self, code: int, text: str, reason: Reason | None = None) -> None:
         super().__init__(text)
         self.code = code
         self.text = text
+        self.reason = reason
 
     @property
     def refused(self) -> bool:
@@ -49,9 +59,9 @@ class Failed(Exception):
         return self.code == Code.UNKNOWN
 
 
-def refusal(text: str) -> Failed:
+def refusal(text: str, reason: Reason | None = None) -> Failed:
     """A no, in the one code that every lightpeer takes for a no."""
-    return Failed(Code.UNKNOWN, text)
+    return Failed(Code.UNKNOWN, text, reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 from quintant.agents.lightpeer.block import Unsound, check
 from quintant.agents.lightpeer.book import Book
 from quintant.agents.lightpeer.chain import Link, link
 from quintant.agents.lightpeer.neighbours import Neighbours, Sight
-from quintant.agents.lightpeer.rpc import refusal
+from quintant.agents.lightpeer.rpc import Reason, refusal
 from quintant.wire.lightpeer import (
     CONNECT_NEW_PEER,
     BlockType,
@@ -39,7 +39,8 @@ class Sync:
     def __init__(self, book: Book, neighbours: Neighbours) -> None:
         self.book = book
         self.neighbours = neighbours
-        self.joining = False
+        self._settled = asyncio.Event()
+        self._settled.set()
         self._turn = asyncio.Lock()
 
     async def pull(self, address: str, unless: Callable[[], bool] = lambda: False) -> bool:
@@ -62,19 +63,26 @@ class Sync:
             if seen.card is not None and seen.card.head == mine.head and self.book.listed:
                 return
             same = seen.card is not None and mine.root != "" and seen.card.root == mine.root
-            self.joining = True
+            self._settled.clear()
             try:
                 await self._take(address, connect=True, keep=merge or same, force=True)
             finally:
-                self.joining = False
+                self._settled.set()
+
+    async def settled(self, seconds: float) -> None:
+        """Wait while this peer joins a network: which chain it will have is open until then."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._settled.wait()
 
     async def _take(self, address: str, *, connect: bool, keep: bool, force: bool) -> bool:
         try:
             base, links = await self._fetch(self._blocks(address, connect))
         except Unsound as error:
-            raise refusal(f"{address} sent a block that cannot be used: {error}") from error
+            text = f"{address} sent a block that cannot be used: {error}"
+            raise refusal(text, Reason.INVALID) from error
         if connect and not base and not any(each.type == BlockType.NETWORK for each in links):
-            raise refusal(f"{address} sent no members")
+            raise refusal(f"{address} sent no members", Reason.INVALID)
         return await self.book.adopt(base, links, keep=keep, force=force)
 
     def _blocks(self, address: str, connect: bool) -> AsyncGenerator[Lightblock, None]:
@@ -98,14 +106,14 @@ class Sync:
         expected = None
         async for block in _lively(stream):
             if block.id in links or expected not in (None, block.id):
-                raise refusal("blocks are not linked to each other")
+                raise refusal("blocks are not linked to each other", Reason.INVALID)
             if block.id in chain and not self.book.truncated:
                 await batch.flush()
                 return block.id, list(reversed(links.values()))
             links[block.id], expected = link(check(block)), block.previous
             await batch.add(block)
         if expected != "":
-            raise refusal("the chain is not complete")
+            raise refusal("the chain is not complete", Reason.INVALID)
         await batch.flush()
         return "", list(reversed(links.values()))
 
@@ -139,5 +147,5 @@ async def _lively(stream: AsyncGenerator[Lightblock, None]) -> AsyncGenerator[Li
             except StopAsyncIteration:
                 return
             except TimeoutError:
-                raise refusal("the next block did not come in time") from None
+                raise refusal("the next block did not come in time", Reason.BROKEN) from None
             yield block

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from unit.agents.lightpeer.town import Town, join, members, persist, query
+from quintant.agents.lightpeer.rpc import Code, Failed
+from quintant.wire.lightpeer import (
+    CONNECT_NEW_PEER,
+    JOIN_NETWORK,
+    NOTIFY_NEW_BLOCK,
+    PERSIST,
+    QUERY,
+    BlockType,
+    ConnectRequest,
+    EmptyQueryRequest,
+    JoinRequest,
+    Lightblock,
+    Method,
+    PeerInfo,
+    PersistRequest,
+)
+from quintant.wire.peeradmin import LEAVE, SET_NETWORK, LeaveRequest, NetworkRequest
+from unit.agents.lightpeer.town import Town, client, join, members, persist, query, serving
 
 
 @pytest_asyncio.fixture
@@ -67,3 +85,214 @@ async def test_joining_again_changes_nothing(town: Town) -> None:
     assert members(houses[0]) == [each.address for each in houses]
     await persist(houses[1], b"x")
     assert [await query(house) for house in houses] == [[b"x"]] * 3
+
+
+async def test_hung_peer_is_dropped_and_comes_back_when_it_wakes(town: Town) -> None:
+    houses = await town.network(4)
+    houses[0].hanging = True
+    await asyncio.sleep(10)
+    assert members(houses[1]) == [each.address for each in houses[1:]]
+    await persist(houses[2], b"x")
+    houses[0].hanging = False
+    await asyncio.sleep(35)
+    assert set(members(houses[1])) == {each.address for each in houses}
+    assert [await query(house) for house in houses] == [[b"x"]] * 4
+
+
+async def test_peer_that_leaves_is_gone_at_once_and_no_write_fails(town: Town) -> None:
+    houses = await town.network(4)
+    for leaver in (houses[0], houses[2]):
+        rest = [each for each in houses if each.peer is not None and each is not leaver]
+        writes = asyncio.gather(*(persist(each, leaver.address.encode()) for each in rest * 5))
+        await asyncio.sleep(0.01)
+        await leaver.leave()
+        for house in rest:
+            assert members(house) == [each.address for each in rest]
+        await writes
+    assert await query(houses[1]) == await query(houses[3])
+    assert len(await query(houses[1])) == 25
+
+
+async def test_peer_comes_back_with_its_blocks_and_catches_up(town: Town) -> None:
+    houses = await town.network(3)
+    await persist(houses[0], b"a")
+    await houses[1].crash()
+    await asyncio.sleep(600)
+    await persist(houses[0], b"b")
+    await houses[1].start()
+    await asyncio.sleep(5)
+    assert await query(houses[1]) == [b"b", b"a"]
+    assert set(members(houses[0])) == {each.address for each in houses}
+    assert len(members(houses[0])) == 3
+
+
+async def test_whole_network_comes_back_after_all_were_killed(town: Town) -> None:
+    houses = await town.network(4)
+    await persist(houses[1], b"a")
+    for house in houses:
+        await house.crash()
+    for house in reversed(houses):
+        await house.start()
+        await asyncio.sleep(2)
+    await asyncio.sleep(30)
+    for house in houses:
+        assert set(members(house)) == {each.address for each in houses}
+        await persist(house, house.address.encode())
+    chains = [await query(house) for house in houses]
+    assert all(chain == chains[0] for chain in chains)
+    assert len(chains[0]) == 5
+
+
+async def test_address_that_another_network_has_now_is_no_member(town: Town) -> None:
+    first, second = await town.network(2)
+    other, newcomer = town.house(8), town.house(9)
+    for house in (other, newcomer):
+        await house.start()
+    await join(newcomer, other)
+    await join(second, other)
+    await asyncio.sleep(10)
+    assert members(first) == [first.address]
+    await persist(first, b"mine")
+    await persist(second, b"theirs")
+    assert await query(first) == [b"mine"]
+    for house in (other, newcomer, second):
+        assert await query(house) == [b"theirs"]
+
+
+async def test_full_disk_refuses_writes_says_so_and_recovers(town: Town) -> None:
+    [house] = await town.network(1)
+    await persist(house, b"a")
+    house.disk.room = 0
+    for _ in range(3):
+        with pytest.raises(Failed, match="No space left"):
+            await persist(house, b"b")
+    assert not serving(house)
+    assert await query(house) == [b"a"]
+    house.disk.room = float("inf")
+    await asyncio.sleep(2)
+    assert serving(house)
+    await persist(house, b"c")
+    assert await query(house) == [b"c", b"a"]
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        (NOTIFY_NEW_BLOCK, Lightblock("../x", b"", "", BlockType.CLIENT)),
+        (NOTIFY_NEW_BLOCK, Lightblock("n", b"{}")),
+        (NOTIFY_NEW_BLOCK, Lightblock("x", b"", "nobody", BlockType.CLIENT)),
+        (NOTIFY_NEW_BLOCK, Lightblock("x", b"", "", 7)),
+        (JOIN_NETWORK, JoinRequest("")),
+        (JOIN_NETWORK, JoinRequest("10.0.0.1:9081")),
+        (JOIN_NETWORK, JoinRequest("10.0.0.77:9081")),
+        (SET_NETWORK, NetworkRequest("a\nb")),
+        (PERSIST, PersistRequest(b"x" * 4_000_001)),
+    ],
+)
+async def test_nonsense_is_refused_and_changes_nothing(
+    town: Town, method: Method[Any, Any], message: Any
+) -> None:
+    [house] = await town.network(1)
+    await persist(house, b"a")
+    files = dict(house.disk.files)
+    with pytest.raises(Failed) as refused:
+        await client(house).ask(house.address, method, message, seconds=10, metadata={})
+    expected = Code.INVALID_ARGUMENT if method in (PERSIST, SET_NETWORK) else Code.UNKNOWN
+    assert refused.value.code == expected
+    assert house.disk.files == files
+    assert await query(house) == [b"a"]
+
+
+@pytest.mark.parametrize("peer", [None, PeerInfo(""), PeerInfo("10.0.0.1:9081"), PeerInfo("x")])
+async def test_nobody_is_no_new_member(town: Town, peer: PeerInfo | None) -> None:
+    [house] = await town.network(1)
+    stream = client(house).stream(
+        house.address, CONNECT_NEW_PEER, ConnectRequest(peer), seconds=10, metadata={}
+    )
+    with pytest.raises(Failed) as refused:
+        await anext(stream)
+    assert refused.value.refused
+    assert members(house) == [house.address]
+
+
+async def test_same_block_told_twice_is_taken_once(town: Town) -> None:
+    [house] = await town.network(1)
+    block = Lightblock("x", b"x", "", BlockType.CLIENT)
+    for _ in range(2):
+        await client(house).ask(house.address, NOTIFY_NEW_BLOCK, block, seconds=1, metadata={})
+    assert await query(house) == [b"x"]
+
+
+async def test_peer_of_another_named_network_is_not_let_in(town: Town) -> None:
+    first, second = town.house(1), town.house(2)
+    for house, name in ((first, "ns/a"), (second, "ns/b")):
+        await house.start()
+        await client(house).ask(
+            house.address, SET_NETWORK, NetworkRequest(name), seconds=1, metadata={}
+        )
+    with pytest.raises(Failed, match="this is network ns/a"):
+        await join(second, first)
+    assert members(first) == [first.address]
+
+
+async def test_asked_to_leave_a_peer_is_alone_and_the_others_go_on(town: Town) -> None:
+    houses = await town.network(3)
+    await persist(houses[0], b"a")
+    await client(houses[1]).ask(houses[1].address, LEAVE, LeaveRequest(), seconds=5, metadata={})
+    await asyncio.sleep(60)
+    assert members(houses[1]) == [houses[1].address]
+    assert await query(houses[1]) == []
+    assert members(houses[0]) == members(houses[2]) == [houses[0].address, houses[2].address]
+    await houses[1].crash()
+    await houses[1].start()
+    assert await query(houses[1]) == []
+
+
+async def test_query_can_be_limited_and_turned_round(town: Town) -> None:
+    [house] = await town.network(1)
+    for payload in (b"a", b"b", b"c"):
+        await persist(house, payload)
+
+    async def ask(**metadata: str) -> list[bytes]:
+        told = {f"klight-{name}".replace("_", "-"): value for name, value in metadata.items()}
+        stream = client(house).stream(
+            house.address, QUERY, EmptyQueryRequest(), seconds=1, metadata=told
+        )
+        return [each.payload async for each in stream]
+
+    assert house.peer is not None
+    assert await ask(limit="2") == [b"c", b"b"]
+    assert await ask(order="oldest", limit="2") == [b"a", b"b"]
+    assert await ask(since_id=house.peer.book.chain.ids[0]) == [b"c", b"b"]
+    with pytest.raises(Failed, match="no block"):
+        await ask(since_id="nobody")
+
+
+async def test_joining_merges_when_asked_to(town: Town) -> None:
+    first, second = town.house(1), town.house(2)
+    second.merge = True
+    for house in (first, second):
+        await house.start()
+        await persist(house, house.address.encode())
+    await join(second, first)
+    await asyncio.sleep(5)
+    assert await query(first) == [second.address.encode(), first.address.encode()]
+    assert await query(second) == await query(first)
+
+
+async def test_idle_network_of_two_hundred_is_quiet_and_drops_the_dead_with_one_block(
+    town: Town,
+) -> None:
+    houses = await town.settled(200)
+    await asyncio.sleep(10)
+    town.calls.clear()
+    await asyncio.sleep(10)
+    assert len(town.calls) <= 400 * 10
+    assert houses[0].peer is not None
+    height = len(houses[0].peer.book.chain)
+    await houses[77].crash()
+    await asyncio.sleep(10)
+    for house in houses:
+        if house.peer is not None:
+            assert houses[77].address not in members(house)
+            assert len(house.peer.book.chain) == height + 1

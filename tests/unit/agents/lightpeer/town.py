@@ -12,15 +12,18 @@ from itertools import pairwise
 from random import Random
 from typing import Any, TypeVar
 
+from quintant.agents.lightpeer.block import payload_of
 from quintant.agents.lightpeer.peer import Effects, Peer
 from quintant.agents.lightpeer.rpc import Call, Code, Failed, Metadata, Reply, Route
 from quintant.agents.lightpeer.service import Service
+from quintant.agents.lightpeer.store import Store
 from quintant.wire.lightpeer import (
     JOIN_NETWORK,
     PERSIST,
     QUERY,
     EmptyQueryRequest,
     JoinRequest,
+    Lightblock,
     Method,
     PeerInfo,
     PersistRequest,
@@ -202,6 +205,15 @@ class Town:
             await join(house, before)
         return houses
 
+    async def settled(self, count: int) -> list[House]:
+        """Peers that come back as the members of a network that has long existed."""
+        houses = [self.house(number) for number in range(1, count + 1)]
+        everybody = payload_of([PeerInfo(each.address) for each in houses])
+        for house in houses:
+            Store(house.disk).append([Lightblock("old", everybody)], 1)
+            await house.start()
+        return houses
+
     async def travel(self, source: str, target: str) -> None:
         """A message's way: it takes a moment, and may never end."""
         faults = self.faults
@@ -294,6 +306,11 @@ def members(house: House) -> list[str]:
     """Whom a peer believes to be members."""
     assert house.peer is not None
     return [each.address for each in house.peer.book.members]
+
+
+def serving(house: House) -> bool:
+    """Whether a peer says that it is well."""
+    return house.peer is not None and house.peer.serving
 
 
 async def attempt(work: Any) -> bool:
