@@ -24,7 +24,8 @@ from quintant.runtime.limiter import Limiter
 from quintant.runtime.metrics import Outcome
 from quintant.runtime.object import K, Request
 from quintant.runtime.queue import Lease, Queue
-from quintant.runtime.result import Nonsense, ReconcileTimeout, Result, Verdict, judge
+from quintant.runtime.resource import resource_of
+from quintant.runtime.result import ReconcileTimeout, Result, Verdict, ended, judge
 from quintant.runtime.sources import Feed, Source, every
 from quintant.runtime.turns import Services, Turns
 
@@ -68,6 +69,7 @@ class Controller(Generic[K]):
     def __init__(self, declaration: Declaration[K], services: Services) -> None:
         self.declaration, self.name = declaration, declaration.name
         self._services = services
+        self._kind = resource_of(declaration.kind) if declaration.kind is not None else None
         self._metrics = services.metrics.controller(declaration.name, declaration.workers)
         self.queue: Queue[Request] = Queue(services.metrics.observer(declaration.name))
         services.metrics.queue(declaration.name, self.queue)
@@ -142,13 +144,14 @@ class Controller(Generic[K]):
     async def _try(self, key: Request) -> _Ending:
         try:
             async with asyncio.timeout(self.declaration.timeout) as limit:
-                result = await self._turns.take(key)
-            return _ended(result)
+                result = ended(await self._turns.take(key), "the reconciler")
+            again = result is not None and result.seconds is not None
+            return _Ending(Verdict.AGAIN if again else Verdict.SUCCESS, result)
         except TimeoutError as error:
             if limit.expired():
                 late = ReconcileTimeout(f"took longer than {self.declaration.timeout:g} s")
                 return _Ending(Verdict.TIMEOUT, error=late)
-            return _Ending(judge(error, key), error=error)
+            return _Ending(judge(error, key, self._kind), error=error)
         except asyncio.CancelledError:
             if _being_cancelled():
                 raise
@@ -156,7 +159,7 @@ class Controller(Generic[K]):
             return _Ending(Verdict.ERROR, error=RuntimeError("the reconciler cancelled itself"))
         except Exception as error:
             # The worker loop owns recovery: one bad reconcile must not stop the others.
-            return _Ending(judge(error, key), error=error)
+            return _Ending(judge(error, key, self._kind), error=error)
 
     def _conclude(self, lease: Lease[Request], ending: _Ending) -> None:
         key, priority, result = lease.key, lease.priority, ending.result
@@ -207,16 +210,6 @@ def _say(ending: _Ending) -> None:
             log.error("reconcile gave up until the object changes", why=ending.why)
         case Verdict.ERROR:
             log.error("reconcile failed", exc_info=ending.error)
-
-
-def _ended(result: object) -> _Ending:
-    if result is None:
-        return _Ending(Verdict.SUCCESS)
-    if isinstance(result, Result):
-        again = result.seconds is not None
-        return _Ending(Verdict.AGAIN if again else Verdict.SUCCESS, result)
-    wrong = Nonsense(f"the reconciler returned {type(result).__name__}, not None or Result")
-    return _Ending(Verdict.ERROR, error=wrong)
 
 
 def _being_cancelled() -> bool:

@@ -6,12 +6,14 @@ Everything else a reconcile can do is raise. `judge` turns any ending into one v
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 
 from quintant.runtime.errors import (
     AlreadyExists,
+    ConfigError,
     Conflict,
     NotFound,
     NotLeader,
@@ -23,14 +25,25 @@ from quintant.runtime.errors import (
 )
 from quintant.runtime.members import direct
 from quintant.runtime.object import Request
+from quintant.runtime.resource import Resource
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Call me again `after` so many seconds, at `priority` (the same as now, if not given)."""
+    """Call me again `after` so many seconds, at `priority` (the same as now, if not given).
+
+    A time that has passed already means at once.
+    """
 
     after: float | timedelta | None = None
     priority: int | None = None
+
+    def __post_init__(self) -> None:
+        if not (_delay(self.seconds) and isinstance(self.priority, int | None)):
+            raise ConfigError(
+                f"Result(after={self.after!r}, priority={self.priority!r}) makes no sense",
+                because="after is a finite number of seconds, priority is an integer",
+            )
 
     @property
     def seconds(self) -> float | None:
@@ -79,18 +92,28 @@ _GRAVITY = (
 )
 
 
-def judge(error: BaseException, about: Request) -> Verdict:
-    """The verdict on a reconcile that raised; on a group, the gravest one on its members."""
-    return max((_judge(leaf, about) for leaf in leaves(error)), key=_GRAVITY.index)
+def judge(error: BaseException, about: Request, kind: Resource | None = None) -> Verdict:
+    """The verdict on a reconcile of an object that raised; on a group, the gravest of its members.
+
+    `kind` is that of the object; None where the key is no object.
+    """
+    return max((_judge(leaf, about, kind) for leaf in leaves(error)), key=_GRAVITY.index)
 
 
-def _judge(error: BaseException, about: Request) -> Verdict:
+def ended(result: object, whose: str) -> Result | None:
+    """What a reconciler or a cleanup returned; Nonsense unless it is one of the two."""
+    if result is None or isinstance(result, Result):
+        return result
+    raise Nonsense(f"{whose} returned {type(result).__name__}, not None or Result")
+
+
+def _judge(error: BaseException, about: Request, kind: Resource | None) -> Verdict:
     match error:
         case Terminal():
             return Verdict.TERMINAL
         case Conflict() | AlreadyExists():
             return Verdict.CONFLICT
-        case NotFound() if error.details.name == about.name:
+        case NotFound() if kind is not None and _names(error, about, kind):
             return Verdict.CONFLICT
         case TransportError() | TooManyRequests() | NotLeader() | ServerError():
             return Verdict.UNAVAILABLE
@@ -98,3 +121,15 @@ def _judge(error: BaseException, about: Request) -> Verdict:
             return Verdict.TIMEOUT
         case _:
             return Verdict.ERROR
+
+
+def _names(error: NotFound, about: Request, kind: Resource) -> bool:
+    """Whether it is this very object that was not found, and not a namesake of another kind."""
+    told = error.details
+    return (told.name, told.kind, told.group) == (about.name, kind.plural, kind.group)
+
+
+def _delay(seconds: object) -> bool:
+    if seconds is None:
+        return True
+    return isinstance(seconds, int | float) and math.isfinite(seconds)

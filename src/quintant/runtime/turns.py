@@ -16,7 +16,7 @@ from quintant.runtime.declaration import Declaration
 from quintant.runtime.finalizer import Turn
 from quintant.runtime.metrics import Metrics
 from quintant.runtime.object import K, Request
-from quintant.runtime.result import Result
+from quintant.runtime.result import Result, ended
 from quintant.runtime.status import StatusWriter
 from quintant.runtime.watch.caches import Caches
 from quintant.runtime.watch.informer import Informer
@@ -107,7 +107,7 @@ class Turns(Generic[K]):
     async def _clean(self, obj: K) -> Result | None:
         held = self._declared.finalizer
         assert held is not None, "turn() says CLEAN only where there is a finalizer"
-        result = await held.cleanup(obj, self.context(obj))
+        result = ended(await held.cleanup(obj, self.context(obj)), "the cleanup")
         if result is None or result.seconds is None:
             await self._release(obj)
             return None

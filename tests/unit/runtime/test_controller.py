@@ -191,6 +191,51 @@ async def test_reconciler_that_returns_nonsense_is_reported(cluster: InProcessCl
     assert sample(engine, "controller_runtime_reconcile_errors_total") == 1
 
 
+async def test_delay_that_makes_no_sense_is_an_error_and_others_go_on(
+    cluster: InProcessCluster,
+) -> None:
+    async def ends(obj: Thing, _: Any) -> Result | None:
+        return Result(after=float("nan")) if obj.metadata.name == "a" else None
+
+    log = Log(ends)
+    engine = await cluster.run(manager_of(log))
+    await cluster.create(thing())
+    await settle()
+    await cluster.create(thing("b"))
+    await settle()
+
+    assert log.runs[-1][0] == "b"
+    assert sample(engine, "controller_runtime_reconcile_errors_total") == 1
+
+
+async def test_cleanup_that_returns_nonsense_holds_its_object(cluster: InProcessCluster) -> None:
+    async def nonsense(*_: Any) -> Any:
+        return True
+
+    manager = Manager("test")
+    manager.controls(Thing).finalize(FINALIZER, nonsense).reconcile(Log())
+    engine = await cluster.run(manager)
+    stored = await cluster.create(thing())
+    await settle()
+    await cluster.client.delete(stored)
+    await settle()
+
+    assert (await cluster.get(Thing, "a")).metadata.finalizers == (FINALIZER,)
+    assert sample(engine, "controller_runtime_reconcile_errors_total") == 1
+
+
+async def test_missing_namesake_of_another_kind_is_an_error(cluster: InProcessCluster) -> None:
+    async def reads(obj: Thing, ctx: Context[Thing]) -> None:
+        await ctx.client.get(ConfigMap, obj.metadata.name, "default", live=True)
+
+    engine = await cluster.run(manager_of(Log(reads)))
+    await cluster.create(thing())
+    await settle()
+
+    assert sample(engine, "controller_runtime_reconcile_errors_total") == 1
+    assert sample(engine, "quintant_conflicts_total") == 0
+
+
 async def test_worker_outlives_a_reconciler_that_cancels_itself(cluster: InProcessCluster) -> None:
     async def cancelled(*_: Any) -> None:
         raise asyncio.CancelledError

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import math
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from quintant.runtime.errors import (
+    ConfigError,
     ConnectError,
     DeadlineExceeded,
     Details,
@@ -15,13 +18,18 @@ from quintant.runtime.errors import (
     from_status,
 )
 from quintant.runtime.object import Request
+from quintant.runtime.resource import Resource
 from quintant.runtime.result import ReconcileTimeout, Result, Verdict, judge
 
 KEY = Request("a", "default")
 
 
-def answer(code: int, reason: str = "", name: str = "") -> QuintantError:
-    return from_status(Status(code=code, reason=reason, details=Details(name=name)))
+GREETER = Resource("demo.dev", "v1", "Greeter", "greeters")
+
+
+def answer(code: int, reason: str = "", name: str = "", kind: str = "") -> QuintantError:
+    details = Details(name=name, group=GREETER.group if kind == GREETER.plural else "", kind=kind)
+    return from_status(Status(code=code, reason=reason, details=details))
 
 
 def several(*errors: Exception) -> ExceptionGroup[Exception]:
@@ -34,8 +42,9 @@ def several(*errors: Exception) -> ExceptionGroup[Exception]:
         (Terminal("never"), Verdict.TERMINAL),
         (answer(409), Verdict.CONFLICT),
         (answer(409, "AlreadyExists"), Verdict.CONFLICT),
-        (answer(404, name="a"), Verdict.CONFLICT),
-        (answer(404, name="another"), Verdict.ERROR),
+        (answer(404, name="a", kind="greeters"), Verdict.CONFLICT),
+        (answer(404, name="another", kind="greeters"), Verdict.ERROR),
+        (answer(404, name="a", kind="configmaps"), Verdict.ERROR),
         (answer(403), Verdict.ERROR),
         (answer(422), Verdict.ERROR),
         (answer(429), Verdict.UNAVAILABLE),
@@ -53,7 +62,7 @@ def several(*errors: Exception) -> ExceptionGroup[Exception]:
     ],
 )
 def test_every_error_has_its_verdict(error: Exception, verdict: Verdict) -> None:
-    assert judge(error, KEY) is verdict
+    assert judge(error, KEY, GREETER) is verdict
 
 
 @pytest.mark.parametrize("verdict", list(Verdict))
@@ -67,3 +76,22 @@ def test_delay_may_be_seconds_or_a_timedelta() -> None:
     assert Result(after=1.5).seconds == 1.5
     assert Result(after=timedelta(minutes=2)).seconds == 120.0
     assert Result().seconds is None
+
+
+def test_no_object_that_is_a_key_alone_can_be_missing() -> None:
+    assert judge(answer(404, name="a", kind="greeters"), KEY) is Verdict.ERROR
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"after": math.nan},
+        {"after": math.inf},
+        {"after": "soon"},
+        {"priority": "high"},
+        {"priority": 0.5},
+    ],
+)
+def test_result_that_makes_no_sense_is_refused_where_it_is_made(given: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="makes no sense"):
+        Result(**given)

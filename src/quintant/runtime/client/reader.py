@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from quintant.runtime import codec
 from quintant.runtime.client.rest import PAGE_SIZE, Rest, located
 from quintant.runtime.clock import Chance
-from quintant.runtime.errors import ConfigError, Expired, NotFound, Status
+from quintant.runtime.errors import ConfigError, Details, Expired, NotFound, Status
 from quintant.runtime.object import K, Object
 from quintant.runtime.resource import resource_of
 from quintant.runtime.watch.caches import Caches
@@ -138,5 +138,8 @@ def _selected(obj: Object, namespace: str, labels: Mapping[str, str]) -> bool:
 
 
 def _not_found(kind: type[Object], name: str) -> NotFound:
-    message = f'{resource_of(kind).full_name} "{name}" not found'
-    return NotFound(Status(status="Failure", message=message, reason="NotFound", code=404))
+    """What the server says of an object that it does not have."""
+    resource = resource_of(kind)
+    message = f'{resource.full_name} "{name}" not found'
+    details = Details(name=name, group=resource.group, kind=resource.plural)
+    return NotFound(Status("Failure", message, "NotFound", details, 404))
