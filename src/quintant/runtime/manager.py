@@ -134,13 +134,13 @@ class Manager:
         self.checks.append((Probe.READINESS, name, check))
 
     def kinds(self) -> list[type[Object]]:
-        """Every kind that is controlled or watched, each once, in the order of declaration."""
+        """Every kind that is controlled, watched or reviewed, each once, as they were declared."""
         found: dict[type[Object], None] = {}
         for declared in self.declarations:
             for kind in (declared.kind, *(watch.kind for watch in declared.watches)):
                 if kind is not None:
                     found[kind] = None
-        return list(found)
+        return list(found | dict.fromkeys(self.webhooks.kinds))
 
     def configure(self, **changes: Any) -> None:
         """Change settings after the fact, as command line flags do."""

@@ -8,11 +8,21 @@ import pytest
 
 from quintant.api.core import ConfigMap, Pod, Secret
 from quintant.runtime.context import Context, KeyContext
+from quintant.runtime.crd import definitions
 from quintant.runtime.declaration import Declaration, Retry, by_index
 from quintant.runtime.errors import ConfigError
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Custom, Model, Object, ObjectMeta, OwnerReference, Request
+from quintant.runtime.object import (
+    Custom,
+    Model,
+    Object,
+    ObjectMeta,
+    Opaque,
+    OwnerReference,
+    Request,
+)
 from quintant.runtime.resource import resource
+from quintant.runtime.webhook import Spoke
 
 
 class Spec(Model):
@@ -126,6 +136,29 @@ def test_kinds_are_listed_once_each() -> None:
     manager.controls(Parent).owns(ConfigMap).reconcile(reconcile)
     manager.keyed("x").watches(ConfigMap, to=lambda obj: []).reconcile(reconcile_key)
     assert manager.kinds() == [Parent, ConfigMap]
+
+
+async def allow(*_: Any) -> None: ...
+
+
+def same(obj: dict[str, Any]) -> dict[str, Any]:
+    return obj
+
+
+@resource(group="demo.dev", version="v1beta1", kind="Parent", storage=False)
+class OldParent(Custom[Opaque, Opaque]):
+    """The same kind, before."""
+
+
+def test_kinds_that_only_webhooks_know_are_kinds_of_the_manager() -> None:
+    manager = Manager("test")
+    manager.keyed("x").watches(ConfigMap, to=lambda obj: []).reconcile(reconcile_key)
+    manager.webhooks.validating(ConfigMap, allow)
+    manager.webhooks.converting(Parent, {"v1beta1": Spoke(same, same, OldParent)})
+    assert manager.kinds() == [ConfigMap, Parent, OldParent]
+
+    (definition,) = definitions(manager.kinds())
+    assert [version["name"] for version in definition["spec"]["versions"]] == ["v1", "v1beta1"]
 
 
 def owned_by(*references: OwnerReference) -> ConfigMap:

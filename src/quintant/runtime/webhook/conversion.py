@@ -23,6 +23,7 @@ import msgspec
 from quintant.api.admission import ConversionRequest, ConversionResponse
 from quintant.runtime.codec import encode
 from quintant.runtime.errors import Status
+from quintant.runtime.object import Object
 from quintant.runtime.resource import Resource
 from quintant.runtime.webhook.failure import Failed, guarded
 
@@ -41,6 +42,8 @@ class Spoke:
 
     to_hub: Convert
     from_hub: Convert
+    kind: type[Object] | None = None
+    """The class of this version; with it the manager's definition of the kind has the version."""
 
 
 @dataclass(frozen=True, slots=True)

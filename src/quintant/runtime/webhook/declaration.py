@@ -35,6 +35,7 @@ class Webhooks:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self._kinds: dict[type[Object], None] = {}
         self._hooks: dict[str, Hook] = {}
         self._conversions: dict[tuple[str, str], Conversion] = {}
 
@@ -46,6 +47,11 @@ class Webhooks:
     def hooks(self) -> tuple[Hook, ...]:
         """Every admission webhook, in the order of their paths."""
         return tuple(hook for _, hook in sorted(self._hooks.items()))
+
+    @property
+    def kinds(self) -> tuple[type[Object], ...]:
+        """Every kind that is judged, amended or converted, each once."""
+        return tuple(self._kinds)
 
     @property
     def conversions(self) -> Mapping[tuple[str, str], Conversion]:
@@ -65,6 +71,7 @@ class Webhooks:
         """Have changes to a kind judged: `await validator(old, new, admission)`."""
         resource = resource_of(kind)
         self._add(
+            kind,
             Hook(
                 "validate",
                 resource,
@@ -73,7 +80,7 @@ class Webhooks:
                 name or default_name("validate", resource),
                 settings,
                 partial(validate, kind, validator),
-            )
+            ),
         )
 
     def mutating(
@@ -96,6 +103,7 @@ class Webhooks:
                 f"cannot mutate {resource.kind} on DELETE", because="nothing is stored then"
             )
         self._add(
+            kind,
             Hook(
                 "mutate",
                 resource,
@@ -104,7 +112,7 @@ class Webhooks:
                 name or default_name("mutate", resource),
                 settings,
                 partial(mutate, kind, mutator),
-            )
+            ),
         )
 
     def converting(self, hub: type[Object], spokes: Mapping[str, Spoke]) -> None:
@@ -116,6 +124,8 @@ class Webhooks:
         if resource.version in spokes:
             raise ConfigError(f"{resource.kind} {resource.version} cannot be both hub and spoke")
         self._conversions[key] = Conversion(resource, dict(spokes))
+        versions = (hub, *(spoke.kind for spoke in spokes.values()))
+        self._kinds |= dict.fromkeys(kind for kind in versions if kind is not None)
 
     def configurations(self, place: Place, *, ca_bundle: bytes = b"") -> tuple[Configuration, ...]:
         """The objects that make an API server ask these webhooks at `place`.
@@ -128,7 +138,7 @@ class Webhooks:
         """The `spec.conversion` for the definitions of the kinds that are converted here."""
         return configuration.conversion(CONVERT, place, ca_bundle)
 
-    def _add(self, hook: Hook) -> None:
+    def _add(self, kind: type[Object], hook: Hook) -> None:
         if not hook.path.startswith("/"):
             raise ConfigError(f"{hook.path!r} is not a path", because="a path starts with a slash")
         if hook.path == CONVERT or hook.path in self._hooks:
@@ -136,6 +146,7 @@ class Webhooks:
         if any(other.name == hook.name for other in self._hooks.values()):
             raise _twice(f"webhook {hook.name}")
         self._hooks[hook.path] = hook
+        self._kinds[kind] = None
 
 
 def _twice(what: str) -> ConfigError:
