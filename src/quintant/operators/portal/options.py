@@ -7,18 +7,16 @@ know: TUNNEL_IMAGE and so on. What is a flag of every operator wins over them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from quintant.operators import values
 from quintant.operators.portal.builders import Tunnels
-from quintant.runtime.errors import ConfigError
 from quintant.version import QUINTANT
 
 IMAGE = f"quintant:{QUINTANT}"
 SOURCES = ("scrape", "assume")
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
-_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|)")
 # Our own image holds many programs; the image of anybody else's tunnel starts it by itself.
 _OURS = re.compile(r"(?:.*/)?quintant(?::[^/]*)?(?:@.*)?")
 _COMMAND = ("quintant", "agent", "tunnel")
@@ -74,35 +72,16 @@ def _text(name: str, text: str) -> str:
 
 
 def _source(name: str, text: str) -> str:
-    if text not in SOURCES:
-        raise _wrong(name, text, " or ".join(SOURCES))
-    return text
+    return values.one_of(name, text, SOURCES)
 
 
-def _count(name: str, text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise _wrong(name, text, "a number from 1 on")
-    return int(text)
-
-
-def _seconds(name: str, text: str) -> float:
-    found = _DURATION.fullmatch(text)
-    if found is None or not float(found[1]):
-        raise _wrong(name, text, "a duration such as 30s, 5m or 10h")
-    return float(found[1]) * _UNITS[found[2]]
-
-
-def _wrong(name: str, text: str, wanted: str) -> ConfigError:
-    return ConfigError(f"{name}={text} cannot be used", because=f"it is {wanted}")
-
-
-_READERS: dict[str, Any] = {
+_READERS: dict[str, Callable[[str, str], Any]] = {
     "TUNNEL_IMAGE": _text,
     "CLUSTER_DOMAIN": _text,
     "RELAY_STATUS_SOURCE": _source,
-    "STATUS_CHECK_INTERVAL": _seconds,
-    "MAX_CONCURRENT_RECONCILES": _count,
-    "RESYNC_PERIOD": _seconds,
+    "STATUS_CHECK_INTERVAL": values.seconds,
+    "MAX_CONCURRENT_RECONCILES": values.count,
+    "RESYNC_PERIOD": values.seconds,
     "METRICS_ADDR": _text,
     "HEALTH_PROBE_ADDR": _text,
 }

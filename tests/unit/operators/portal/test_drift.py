@@ -1,0 +1,143 @@
+"""Drift is seen whatever it is, and nothing that the server fills in is taken for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from quintant.api.apps import Deployment
+from quintant.api.core import Service, ServicePort, ServiceSpec
+from quintant.operators.portal.api import (
+    App,
+    ConfigMapKey,
+    PortalExpose,
+    PortalExposeSpec,
+    RelaySpec,
+    RelayTarget,
+    ServiceRef,
+    TunnelClass,
+    TunnelClassSpec,
+)
+from quintant.operators.portal.builders import Tunnels, deployment
+from quintant.operators.portal.drift import covers, drifted, strays
+from quintant.runtime.codec import from_plain, to_plain
+from quintant.runtime.object import ObjectMeta
+
+TEMPLATE = "/spec/template/spec"
+
+
+def wanted() -> Deployment:
+    target = RelayTarget(name="a", url="wss://a.b", ca_config_map_ref=ConfigMapKey(name="ca"))
+    spec = PortalExposeSpec(
+        app=App(name="shop", service=ServiceRef(name="web", port=80)),
+        relay=RelaySpec(targets=(target,)),
+    )
+    expose = PortalExpose(metadata=ObjectMeta(name="shop", namespace="n", uid="u"), spec=spec)
+    tunnels = TunnelClass(spec=TunnelClassSpec(replicas=1, size="medium"))
+    service = Service(spec=ServiceSpec(ports=(ServicePort(port=80),)))
+    return deployment(expose, tunnels, service, Tunnels("t"))
+
+
+def live(**changes: Any) -> Deployment:
+    """What a server makes of it: defaults filled in, amounts written its way."""
+    plain = to_plain(wanted())
+    plain["metadata"]["resourceVersion"] = "7"
+    plain["spec"] |= {"minReadySeconds": 0, "paused": False}
+    pod = plain["spec"]["template"]["spec"]
+    pod |= {"dnsPolicy": "ClusterFirst", "restartPolicy": "Always", "schedulerName": "x"}
+    (container,) = pod["containers"]
+    container |= {"imagePullPolicy": "Always", "terminationMessagePath": "/dev/log"}
+    container["resources"]["limits"]["cpu"] = "1"
+    container["livenessProbe"]["successThreshold"] = 1
+    pod["volumes"][0]["projected"]["defaultMode"] = 420
+    container |= changes.pop("container", {})
+    pod["containers"] = [*changes.pop("before", []), container]
+    pod |= changes.pop("pod", {})
+    plain["spec"] |= changes
+    return from_plain(Deployment, plain)
+
+
+def test_what_the_server_fills_in_is_no_drift() -> None:
+    assert not drifted(live(), wanted())
+    assert strays(live(), wanted()) == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"replicas": 9},
+        {"container": {"image": "evil"}},
+        {"container": {"args": ["expose"]}},
+        {"container": {"resources": {}}},
+        {"container": {"readinessProbe": None}},
+        {"container": {"env": []}},
+        {"pod": {"securityContext": {}}},
+        {"pod": {"terminationGracePeriodSeconds": 1}},
+        {"strategy": {"type": "Recreate"}},
+    ],
+    ids=str,
+)
+def test_changed_field_is_drift(changes: dict[str, Any]) -> None:
+    assert drifted(live(**changes), wanted())
+
+
+def test_lost_label_is_drift() -> None:
+    plain = to_plain(live())
+    plain["metadata"]["labels"].popitem()
+    assert drifted(from_plain(Deployment, plain), wanted())
+
+
+def test_what_nobody_asked_for_is_removed_from_the_end() -> None:
+    spy = {"name": "spy", "image": "spy"}
+    variable = {"name": "HTTP_PROXY", "value": "evil"}
+    env = to_plain(live())["spec"]["template"]["spec"]["containers"][0]["env"]
+    found = strays(
+        live(
+            before=[spy, {"name": "spy2", "image": "spy"}],
+            container={"env": [variable, *env], "envFrom": [{}]},
+            pod={"nodeSelector": {"a": "b"}, "initContainers": [spy]},
+        ),
+        wanted(),
+    )
+    assert found[0] == {"op": "test", "path": "/metadata/resourceVersion", "value": "7"}
+    assert [each["path"] for each in found[1:]] == [
+        f"{TEMPLATE}/nodeSelector",
+        f"{TEMPLATE}/containers/1",
+        f"{TEMPLATE}/containers/0",
+        f"{TEMPLATE}/initContainers",
+        f"{TEMPLATE}/containers/0/envFrom",
+        f"{TEMPLATE}/containers/0/env/0",
+    ]
+
+
+plain = some.recursive(
+    some.none() | some.booleans() | some.integers() | some.text(max_size=3),
+    lambda inner: (
+        some.lists(inner, max_size=3)
+        | some.dictionaries(some.sampled_from(["name", "a", "b"]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(plain)
+def test_everything_covers_itself_unless_names_repeat(value: Any) -> None:
+    if not _repeats(value):
+        assert covers(value, value)
+
+
+def _repeats(value: Any) -> bool:
+    """Whether two members of a list have one name, or an odd one: no server has them."""
+    if isinstance(value, dict):
+        return any(map(_repeats, value.values()))
+    if not isinstance(value, list):
+        return False
+    names = [str(each.get("name")) for each in value if isinstance(each, dict) and "name" in each]
+    odd = any(
+        isinstance(each, dict) and "name" in each and not isinstance(each["name"], str)
+        for each in value
+    )
+    return odd or len(set(names)) < len(names) or any(map(_repeats, value))
