@@ -34,7 +34,8 @@ test: $(READY) ## Run the tests (K=word selects)
 
 coverage: $(READY) ## Measure which lines of the runtime the tests reach (at least 95 %)
 	@$(BIN)/python -m pytest -q --cov=quintant.runtime --cov-report=term:skip-covered \
-		--cov-fail-under=95 tests/unit tests/scenarios tests/examples
+		--cov-fail-under=95 tests/unit/runtime tests/unit/api tests/unit/testing tests/unit/cli \
+		tests/unit/test_docs.py tests/scenarios tests/examples
 
 test-real: $(READY) ## Run the tests that need a real kube-apiserver (found, or built with Go)
 	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") tests/real
