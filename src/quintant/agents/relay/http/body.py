@@ -89,7 +89,7 @@ class Body:
         """Take one line, if it is whole; what lies behind it."""
         line, end, rest = raw.partition(b"\n")
         self._line += line + end
-        if len(self._line) > LINE_BYTES and self.state is not State.TRAILER:
+        if len(self._line) > (HEAD_BYTES if self.state is State.TRAILER else LINE_BYTES):
             raise Refused(400, "a chunk with too long a line")
         if not end:
             return b""

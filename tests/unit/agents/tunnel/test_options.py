@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quintant.agents.tunnel.options import Relay, Service, parse
+
+LINE = ["expose", "--name", "hello", "--host", "web.default.svc", "--port", "80"]
+
+
+def test_relays_may_be_repeated_or_joined_by_commas() -> None:
+    options = parse([*LINE, "--relay", "wss://a/relay,wss://b/relay", "--relay", "wss://c/r"], {})
+    assert [each.url for each in options.relays] == ["wss://a/relay", "wss://b/relay", "wss://c/r"]
+    assert [each.name for each in options.relays] == ["a", "b", "c"]
+
+
+def test_the_operators_variables_are_understood(tmp_path: Path) -> None:
+    (tmp_path / "1.crt").write_text("x")
+    environ = {
+        "PORTAL_RELAYS": '[{"name":"one","url":"wss://a/relay"},{"name":"two","url":"wss://b/"}]',
+        "PORTAL_TOKEN_1": "secret",
+        "PORTAL_CA_DIR": str(tmp_path),
+        "PORTAL_TARGET_TLS": "insecure",
+        "PORTAL_GROUP": "uid",
+        "POD_UID": "pod",
+        "POD_IP": "127.0.3.4",
+    }
+    options = parse([*LINE, "--relay", "wss://a/relay", "--relay", "wss://b/"], environ)
+    assert options.relays == (
+        Relay("one", "wss://a/relay"),
+        Relay("two", "wss://b/", "secret", str(tmp_path / "1.crt")),
+    )
+    assert options.service == Service("web.default.svc", 80, "insecure")
+    assert (options.group, options.pod, options.admin) == ("uid", "pod", ("127.0.3.4", 9808))
+    assert "secret" not in repr(options)
+
+
+@pytest.mark.parametrize(
+    ("line", "environ"),
+    [
+        (LINE, {}),
+        ([*LINE, "--relay", "https://a/"], {}),
+        ([*LINE, "--relay", "wss:///relay"], {}),
+        ([*LINE, "--relay", "wss://a/"], {"PORTAL_TARGET_TLS": "maybe"}),
+        ([*LINE, "--relay", "wss://a/"], {"PORTAL_RELAYS": "{"}),
+    ],
+)
+def test_what_cannot_work_ends_the_program(line: list[str], environ: dict[str, str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(line, environ)
