@@ -186,7 +186,9 @@ async def test_147_numbers_may_start_anywhere(workshop: Workshop) -> None:
 
 
 async def test_147_pods_have_claims_of_their_own(workshop: Workshop) -> None:
-    await made(workshop, replicas=2, volumeClaimTemplates=[CLAIM])
+    mounting = template("a")
+    mounting["spec"]["containers"][0]["volumeMounts"] = [{"name": "data", "mountPath": "/data"}]
+    await made(workshop, replicas=2, volumeClaimTemplates=[CLAIM], template=mounting)
     await workshop.until_all("pods", lambda it: ready(it, "a-0", "a-1"))
     held = await workshop.all("persistentvolumeclaims")
     assert names(held) == ["data-a-0", "data-a-1"]

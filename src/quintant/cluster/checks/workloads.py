@@ -73,7 +73,7 @@ def daemon_set_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
 def stateful_set_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a StatefulSet."""
     spec = obj["spec"]
-    yield from _replicated("statefulset", spec)
+    yield from _replicated("statefulset", {**spec, "template": _member(spec)})
     if live is not None and any(
         spec.get(name) != live["spec"].get(name)
         for name in {*spec, *live["spec"]}.difference(_STATEFUL)
@@ -132,6 +132,19 @@ def _replicated(kind: str, spec: Plain) -> Iterator[Cause]:
     yield from _matching(kind, spec, needed=True)
     yield from template_causes("spec.template", spec["template"])
     yield from _always(spec)
+
+
+def _member(spec: Plain) -> Plain:
+    """The template of a StatefulSet, with the claims and the names that its controller sets."""
+    template, claims = spec["template"], spec.get("volumeClaimTemplates") or ()
+    names = {claim.get("metadata", {}).get("name", ""): None for claim in claims}
+    given = template["spec"].get("volumes") or ()
+    volumes = [
+        *({"name": name, "persistentVolumeClaim": {"claimName": name}} for name in names),
+        *(volume for volume in given if volume.get("name") not in names),
+    ]
+    set_later: Plain = {"volumes": volumes, "hostname": "", "subdomain": ""}
+    return {**template, "spec": {**template["spec"], **set_later}}
 
 
 def _matching(kind: str, spec: Plain, *, needed: bool) -> Iterator[Cause]:

@@ -84,6 +84,18 @@ async def test_claims_are_made_first_and_outlive_their_pods() -> None:
         assert (await names(api), await names(api, CLAIMS)) == ([], ["data-a-0"])
 
 
+async def test_claim_of_a_pods_own_can_be_mounted() -> None:
+    async with controlled(statefulset.declare) as api, attended(api):
+        wanted = workload(serviceName="a", replicas=1, volumeClaimTemplates=[CLAIM])
+        pod, mount = wanted["spec"]["template"]["spec"], {"name": "data", "mountPath": "/data"}
+        pod["containers"][0]["volumeMounts"] = [mount]
+        await api.create(SETS, wanted)
+        await settled(api, "statefulsets")
+        (made,) = await pods(api)
+        assert made["spec"]["containers"][0]["volumeMounts"][0] == mount
+        assert made["spec"]["volumes"][0]["persistentVolumeClaim"] == {"claimName": "data-a-0"}
+
+
 async def test_claim_that_goes_with_a_former_pod_is_waited_for() -> None:
     async with controlled(statefulset.declare, garbage.declare) as api, attended(api):
         policy = {"whenScaled": "Delete", "whenDeleted": "Delete"}
