@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import product
+from typing import Any
+
 import pytest
 
 from conformance.kinds import POD
-from conformance.target import Target, causes
+from conformance.target import Target, causes, decoded
 from unit.cluster.api import config_map
 
 NAMES = [f"c{at}" for at in range(5)]
+OURS = "metadata.name!=kube-root-ca.crt"
+"""Without what a cluster puts into every namespace."""
 
 
 @pytest.fixture
@@ -63,6 +68,60 @@ async def test_40_options_that_contradict_each_other(target: Target, query: dict
 async def test_40_options_that_make_no_sense(target: Target, query: dict[str, str]) -> None:
     refused = await target.ask("GET", target.path("configmaps"), None, 400, **query)
     assert refused["reason"] == "BadRequest"
+
+
+LIMITS, MATCHES = ("", "2", "0"), ("", "Exact", "NotOlderThan", "Sideways")
+TOKENS, VERSIONS = ("", "good", "bad"), ("", "0", "old", "new", "no", "-1")
+
+
+def expected(limit: str, token: str, version: str, match: str) -> tuple[int, str]:
+    """How a list with these options ends, and the beginning of why; what a real server said."""
+    if match and not version:
+        return 422, "resourceVersionMatch is forbidden unless resourceVersion is provided"
+    if match and token:
+        return 422, "resourceVersionMatch is forbidden when continue is provided"
+    if match not in ("", "Exact", "NotOlderThan"):
+        return 422, "Unsupported value"
+    if match == "Exact" and version == "0":
+        return 422, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+    if token == "bad":
+        return 400, "invalid continue token"
+    if token and version not in ("", "0"):
+        return 400, "specifying resource version is not allowed when using continue"
+    if version in ("no", "-1"):
+        return 400, "invalid resource version"
+    exact = match == "Exact" or (limit == "2" and not match)
+    before = token == "good" or (version == "old" and exact)
+    names = NAMES if before else [*NAMES, "late"]
+    if token == "good":
+        names = names[2:]
+    return 200, ",".join(names[:2] if limit == "2" and version != "0" else names)
+
+
+async def test_40_every_combination_of_options(filled: Target) -> None:
+    path = filled.path("configmaps")
+    page = await filled.get(path, limit="2", fieldSelector=OURS)
+    old = page["metadata"]["resourceVersion"]
+    await filled.create(path, config_map("late"))
+    new = (await filled.get(path))["metadata"]["resourceVersion"]
+    tokens = {"good": page["metadata"]["continue"], "bad": "bad"}
+    versions = {"old": old, "new": new}
+    for limit, token, version, match in product(LIMITS, TOKENS, VERSIONS, MATCHES):
+        options = {
+            "limit": limit,
+            "continue": tokens.get(token, ""),
+            "resourceVersion": versions.get(version, version),
+            "resourceVersionMatch": match,
+        }
+        query: Any = {key: value for key, value in options.items() if value}
+        reply = await filled.send("GET", path, fieldSelector=OURS, **query)
+        code, why = expected(limit, token, version, match)
+        assert reply.status == code, (options, reply.body)
+        found = decoded(reply.body)
+        if code == 200:
+            assert ",".join(item["metadata"]["name"] for item in found["items"]) == why, options
+        else:
+            assert why in found["message"], (options, found["message"])
 
 
 async def test_40_a_list_of_an_exact_moment(filled: Target) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import AsyncExitStack
 from time import monotonic
 
@@ -89,7 +90,7 @@ async def test_51_leaving_and_entering_a_selector(target: Target) -> None:
 
 
 async def test_52_concurrent_watches_see_one_order(target: Target) -> None:
-    path, since, count = target.path("configmaps"), await target.revision(), 20
+    path, since, count = target.path("configmaps"), await target.revision(), 100
     revisions = [since]
 
     async def change() -> None:
@@ -119,6 +120,33 @@ async def test_53_a_watch_ends_when_its_time_is_over(target: Target) -> None:
     async with target.watch(target.path("configmaps"), **query) as events:
         assert await events.rest() == []
     assert 0.5 < monotonic() - began < SOON
+
+
+async def test_53_a_watch_without_an_end_goes_on(target: Target) -> None:
+    since = await target.revision()
+    async with target.watch(target.path("configmaps"), resourceVersion=since) as events:
+        with pytest.raises(TimeoutError):
+            await events.next(3)
+
+
+async def test_54_a_watch_from_too_long_ago_is_told_so(target: Target) -> None:
+    foos = await target.define()
+    async with target.watch(foos.path(), resourceVersion="1") as events:
+        (event,) = await events.rest()
+    status = event["object"]
+    assert (event["type"], status["code"], status["reason"]) == ("ERROR", 410, "Expired")
+    assert re.fullmatch(r"too old resource version: 1 \(\d+\)", status["message"])
+
+
+@pytest.mark.parametrize("asked", ["true", "1", "yes", ""])
+async def test_53_whatever_does_not_say_no_is_a_watch(target: Target, asked: str) -> None:
+    await write(target, "a", "1")
+    query = {"watch": asked, "timeoutSeconds": "1", "fieldSelector": "metadata.name=a"}
+    reply = await target.send("GET", target.path("configmaps"), **query)
+    assert b'"type":"ADDED"' in reply.body
+    for no in ("false", "0", "False"):
+        listed = await target.ask("GET", target.path("configmaps"), None, 200, watch=no)
+        assert listed["kind"] == "ConfigMapList"
 
 
 async def test_55_bookmarks_come_when_asked_for(target: Target) -> None:

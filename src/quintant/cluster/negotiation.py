@@ -8,10 +8,12 @@ Every answer is made as compact JSON; `dressed` turns it into what was liked at 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
+from typing import Any
 
 import msgspec
 import yaml
@@ -25,6 +27,8 @@ MEDIA = (JSON, YAML, PROTOBUF)
 STREAMS = (f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
 REMEMBERED = 256
 """Accept headers whose meaning is kept: clients send few different ones."""
+SLICE = 25
+"""Items of a list that are written as YAML between two turns of the loop: some milliseconds."""
 INDENT = 2
 _BROWSERS = ("curl", "Wget", "Mozilla/5.0")
 _META = "meta.k8s.io"
@@ -100,14 +104,14 @@ def liked(call: Call) -> str:
     return JSON if best is None else best.media
 
 
-def dressed(call: Call, reply: Reply) -> Reply:
+async def dressed(call: Call, reply: Reply) -> Reply:
     """A JSON answer as the client likes to read it: YAML, indented, or as it is."""
     if reply.headers.get("content-type", JSON).partition(";")[0] != JSON or not reply.body:
         return reply
     if liked(call) == YAML:
         parameters = reply.headers.get("content-type", "").partition(";")
         headers = {**reply.headers, "content-type": "".join((YAML, *parameters[1:]))}
-        return replace(reply, body=_yaml(reply.body), headers=headers)
+        return replace(reply, body=await _yaml(reply.body), headers=headers)
     if _pretty(call):
         return replace(reply, body=msgspec.json.format(reply.body, indent=INDENT).rstrip())
     return reply
@@ -157,9 +161,23 @@ def _quality(parameters: Mapping[str, str]) -> float:
         return 0.0
 
 
-def _yaml(body: bytes) -> bytes:
+async def _yaml(body: bytes) -> bytes:
+    """A document as YAML, a long list in slices: to write YAML takes its time."""
     document = msgspec.json.decode(body)
-    return yaml.dump(document, Dumper=_Dumper, allow_unicode=True, encoding="utf-8")
+    items = document.get("items") if isinstance(document, dict) else None
+    if not isinstance(items, list) or len(items) <= SLICE:
+        return _dumped(document)
+    written = []
+    for at in range(0, len(items), SLICE):
+        written.append(_dumped(items[at : at + SLICE]))
+        await asyncio.sleep(0)
+    before = {name: document[name] for name in document if name < "items"}
+    after = {name: document[name] for name in document if name > "items"}
+    return b"".join((_dumped(before), b"items:\n", *written, _dumped(after)))
+
+
+def _dumped(value: Any) -> bytes:
+    return yaml.dump(value, Dumper=_Dumper, allow_unicode=True, encoding="utf-8")
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]

@@ -168,7 +168,7 @@ class ApiServer:
             user = self._access.identify(call, asked, peer)
             answer = await self._answer(call, asked, user)
         except Problem as problem:
-            answer = self._refusal(call, problem)
+            answer = await self._refusal(call, problem)
         answer = await self._safe(call, answer)
         code = answer.status if isinstance(answer, Reply) else 200
         self.audit.note(user.name if user else "", asked, code)
@@ -211,23 +211,24 @@ class ApiServer:
         if len(call.body or b"") > REQUEST_LIMIT:
             raise too_large()
         if not asked.resource:
-            return self._dressed(call, discover(self.catalog, call))
+            return await self._dressed(call, discover(self.catalog, call))
         kind = self._kind(asked)
         if kind.question or asks(kind, asked.sub):
-            return self._dressed(call, await self._question(call, asked, kind, user))
+            return await self._dressed(call, await self._question(call, asked, kind, user))
         if kind.computed:
-            return self._dressed(call, self.metrics.answer(call, asked, kind))
+            return await self._dressed(call, self.metrics.answer(call, asked, kind))
         if streams(kind, asked.sub):
             output = self.logs.answer(call, asked, kind)
-            return self._dressed(call, output) if isinstance(output, Reply) else output
+            return await self._dressed(call, output) if isinstance(output, Reply) else output
         if asked.verb == "watch":
             return self._endpoints.watch(call, asked, kind)
         if asked.verb == "delete":
             self._namespaces.protect(Target(kind, name=asked.name))
         try:
-            return self._dressed(call, await self._endpoints.answer(call, asked, kind, user))
+            reply = await self._endpoints.answer(call, asked, kind, user)
         finally:
             self._settle()
+        return await self._dressed(call, reply)
 
     async def _safe(self, call: Call, answer: Reply | Flow) -> Reply | Flow:
         """The answer, as soon as no crash can undo what it tells."""
@@ -236,15 +237,15 @@ class ApiServer:
             await self.store.safe()
             safe = True
         except Unsafe:
-            return self._refusal(call, internal("the storage has failed"))
+            return await self._refusal(call, internal("the storage has failed"))
         finally:
             if not safe and isinstance(answer, Watcher):
                 self.leave(answer)
         return answer
 
-    def _refusal(self, call: Call, problem: Problem) -> Reply:
+    async def _refusal(self, call: Call, problem: Problem) -> Reply:
         headers = self.headers() | problem.headers
-        return dressed(call, Reply(problem.code, problem.encode(), headers))
+        return await dressed(call, Reply(problem.code, problem.encode(), headers))
 
     async def _question(self, call: Call, asked: Route, kind: Kind, user: User) -> Reply:
         if not kind.question:
@@ -311,12 +312,12 @@ class ApiServer:
         self._aggregation.reload()
         self._settle()
 
-    def _dressed(self, call: Call, reply: Reply) -> Reply:
+    async def _dressed(self, call: Call, reply: Reply) -> Reply:
         headers = {**self.headers(), **reply.headers}
         if not reply.body and "content-type" not in reply.headers:
             # What a client keeps would be taken for something else than it is.
             del headers["content-type"]
-        return dressed(call, replace(reply, headers=headers))
+        return await dressed(call, replace(reply, headers=headers))
 
     def flow_headers(self, flow: Flow) -> dict[str, str]:
         """What an answer that goes on carries."""
