@@ -193,7 +193,7 @@ class Book:
                 return False
             mine = [each.id for each in self.chain.after(base) if each.type == BlockType.CLIENT]
             kept = (*self.lost, *mine) if keep else ()
-            lost = tuple(each for each in dict.fromkeys(kept) if not other.holds(each))
+            lost = tuple(each for each in dict.fromkeys(kept) if not other.held(each))
             listed = await self._listed(other)
             await self._write(lambda: self.store.turn(other.head, len(other), lost))
             self.chain, self.lost, self._list = other, lost, listed

@@ -32,6 +32,7 @@ class Chain:
 
     def __init__(self, links: Iterable[Link] = ()) -> None:
         self.ids: list[str] = []
+        self._kinds = bytearray()
         self._networks: list[int] = []
         self._places: dict[str, int] = {}
         self._relinked: dict[str, str] = {}
@@ -42,6 +43,7 @@ class Chain:
         """Grow by a block."""
         place = len(self.ids)
         self.ids.append(new.id)
+        self._kinds.append(new.type)
         self._places[new.id] = place
         if new.type == BlockType.NETWORK:
             self._networks.append(place)
@@ -89,10 +91,12 @@ class Chain:
             place -= 1
         return self.ids[place] if place >= 0 else ""
 
-    def holds(self, identity: str) -> bool:
-        """Whether what a client wrote is here, under this id or linked anew."""
+    def held(self, identity: str) -> str:
+        """The id under which is here what a client wrote, perhaps linked anew; empty if none is."""
         first = origin(identity)
-        return first in self._places or first in self._relinked or identity in self._places
+        if identity in self._places:
+            return identity
+        return first if first in self._places else self._relinked.get(first, "")
 
     def changed_since(self, identity: str) -> bool:
         """Whether members changed after a block of the chain; or it is no block of the chain."""
@@ -103,14 +107,19 @@ class Chain:
 
     def after(self, identity: str) -> Iterator[Link]:
         """What follows a block, oldest first; everything if it is not here."""
-        networks = set(self._networks)
         for place in range(self._places.get(identity, -1) + 1, len(self.ids)):
-            kind = BlockType.NETWORK if place in networks else BlockType.CLIENT
-            yield Link(self.ids[place], kind)
+            yield self._link(place)
 
     def until(self, identity: str) -> Iterator[Link]:
         """The chain up to and including a block; nothing if it is empty."""
-        networks = set(self._networks)
         for place in range(self._places[identity] + 1 if identity else 0):
-            kind = BlockType.NETWORK if place in networks else BlockType.CLIENT
-            yield Link(self.ids[place], kind)
+            yield self._link(place)
+
+    def down(self, start: str, until: str = "") -> Iterator[Link]:
+        """The chain from a block down to another one, which is left out; else to the oldest."""
+        top = self._places[start] if start else -1
+        for place in range(top, self._places.get(until, -1), -1):
+            yield self._link(place)
+
+    def _link(self, place: int) -> Link:
+        return Link(self.ids[place], self._kinds[place])

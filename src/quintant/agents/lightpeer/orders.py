@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from random import Random
 from uuid import UUID
@@ -23,7 +24,7 @@ from quintant.agents.lightpeer.book import Book, Taken
 from quintant.agents.lightpeer.neighbours import Neighbours, Sight
 from quintant.agents.lightpeer.rpc import Failed, refusal
 from quintant.agents.lightpeer.scope import Scope
-from quintant.agents.lightpeer.spread import Spread
+from quintant.agents.lightpeer.spread import AT_ONCE, Spread
 from quintant.agents.lightpeer.sync import Sync
 from quintant.wire.lightpeer import NOTIFY_NEW_BLOCK, BlockType, Lightblock, PeerInfo
 from quintant.wire.peeradmin import PROPOSE, Card
@@ -34,6 +35,8 @@ SETTLE_SECONDS = 0.1
 """How long to wait for what a block follows before asking for it: others send it right now."""
 PAUSE_SECONDS = (0.005, 0.05)
 """Between two proposals of the same thing."""
+SUCCESSORS = 8
+"""When the first member does not answer, so many of the next are asked at the same time."""
 KNOWN = "known"
 AFTER = "after "
 """What the first member says: it is in the chain already, or it follows that block now."""
@@ -68,7 +71,7 @@ class Orders:
             next(names)
 
         def draft(previous: str) -> Lightblock | None:
-            if self.book.chain.holds(identity):
+            if self.book.chain.held(identity):
                 return None
             return Lightblock(next(names), payload, previous, BlockType.CLIENT)
 
@@ -95,7 +98,7 @@ class Orders:
 
     async def accept(self, block: Lightblock, card: Card) -> str:
         """Order what another peer proposes; what to answer it."""
-        if card.root and self.book.root and card.root != self.book.root:
+        if card.root != self.book.root:
             raise refusal("the block is of another network")
         if block.previous and block.previous not in self.book.chain:
             await self._catch(card.address)
@@ -134,14 +137,15 @@ class Orders:
         try:
             verdict = await self._propose(first, block)
         except Failed as failure:
-            if failure.refused:
-                await self._catch(first)
-            else:
+            if not failure.refused:
+                await self._spread.confirm(self._line()[:SUCCESSORS])
+            elif not await self._catch(first):
                 await self.neighbours.confirm(first)
             return None
         if verdict == KNOWN:
             await self._catch(first)
-            return None
+            held = self.book.chain.held(block.id)
+            return await self.book.get(held) if held else None
         linked = block
         if verdict.startswith(AFTER):
             linked = replace(block, previous=verdict.removeprefix(AFTER))
@@ -168,32 +172,36 @@ class Orders:
         await self._catch(first)
         return await book.take(block) is not Taken.APART
 
-    async def _catch(self, address: str) -> None:
+    async def _catch(self, address: str) -> bool:
         """Have what another peer has; from one of another make, it comes by itself or not."""
-        try:
+        with suppress(Failed):
             if await self.sync.pull(address):
-                return
-        except Failed:
-            return
+                return True
         head = self.book.chain.head
-        await self.book.until(lambda: self.book.chain.head != head, SETTLE_SECONDS)
+        return await self.book.until(lambda: self.book.chain.head != head, SETTLE_SECONDS)
 
     async def _lead(self) -> None:
         """Be first: nobody before us lives, and no chain is better than ours."""
         earlier = self.neighbours.earlier
-        for address in earlier:
-            if address in self.neighbours.dead:
-                continue
-            if (await self.neighbours.look(address)).sight.member:
-                raise refusal(f"{address} is the first member")
-            self.neighbours.dead.add(address)
+        line = self._line()
+        for start in range(0, len(line), AT_ONCE):
+            batch = line[start : start + AT_ONCE]
+            for address, seen in zip(batch, await self._spread.look(batch), strict=True):
+                if seen.sight.member:
+                    raise refusal(f"{address} is the first member")
+                # Whoever asks us to be first has asked it three times.
+                self.neighbours.dead.add(address)
         if earlier and earlier != self._succeeded:
             await self._survey()
             self._succeeded = self.neighbours.earlier
 
+    def _line(self) -> list[str]:
+        """Who is before this peer, and not dead as far as we know."""
+        return [each for each in self.neighbours.earlier if each not in self.neighbours.dead]
+
     async def _survey(self) -> None:
         """Take over the best chain of all members that live."""
-        seen = await self._spread.look()
+        seen = await self._spread.look(self.neighbours.alive)
         cards = [each.card for each in seen if each.card and each.sight is Sight.OURS]
         best = self.book.card
         for card in cards:
@@ -203,13 +211,13 @@ class Orders:
 
     async def _doubt(self, block: Lightblock, card: Card) -> None:
         """Refuse to remove a member that answers us, unless it removes itself."""
-        stay = {each.address for each in members_in(block.payload)}
-        for member in self.neighbours.others:
-            address = member.address
-            if address in stay or address == card.address:
-                continue
-            if (await self.neighbours.look(address)).sight.member:
+        stay = {each.address for each in members_in(block.payload)} | {card.address}
+        doubtful = [each for each in self.neighbours.alive if each not in stay]
+        for address, seen in zip(doubtful, await self._spread.look(doubtful), strict=True):
+            if seen.sight.member:
                 raise refusal(f"{address} is well")
+            # Whoever proposes this has asked it three times; so it is not asked again and again.
+            self.neighbours.dead.add(address)
 
 
 async def _within(seconds: float, work: Awaitable[None]) -> None:

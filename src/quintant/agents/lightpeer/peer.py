@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from random import Random
 
 from quintant.agents.lightpeer.block import (
@@ -21,7 +22,7 @@ from quintant.agents.lightpeer.block import (
     distinct,
 )
 from quintant.agents.lightpeer.book import Book, Taken
-from quintant.agents.lightpeer.chain import Chain
+from quintant.agents.lightpeer.chain import Chain, Link
 from quintant.agents.lightpeer.disk import Disk, Worker
 from quintant.agents.lightpeer.mend import mend
 from quintant.agents.lightpeer.neighbours import Neighbours
@@ -99,10 +100,10 @@ class Peer:
         since = call.metadata.get(SINCE, "")
         if since and since not in chain:
             raise refusal(f"there is no block {since[:80]!r}")
-        ids = [each.id for each in chain.after(since) if each.type == BlockType.CLIENT]
-        if call.metadata.get(ORDER) != "oldest":
-            ids.reverse()
-        for identity in ids[: _limit(call.metadata.get(LIMIT, ""))]:
+        oldest = call.metadata.get(ORDER) == "oldest"
+        links = chain.after(since) if oldest else chain.down(chain.head, since)
+        clients = (each.id for each in links if each.type == BlockType.CLIENT)
+        for identity in islice(clients, _limit(call.metadata.get(LIMIT, ""))):
             yield (await self.book.get(identity)).payload
 
     async def notify(self, block: Lightblock, call: Call) -> str:
@@ -140,7 +141,7 @@ class Peer:
         await self._add(request.peer)
         chain = self.book.chain
         newest = chain.head
-        async for block in self._blocks(reversed(chain.ids[: len(chain)])):
+        async for block in self._blocks(chain.down(newest)):
             yield block
         if call.card is None:
             self.scope.start(self._follow(address, chain, newest))
@@ -151,10 +152,8 @@ class Peer:
         start = request.start or chain.head
         if start and start not in chain:
             raise refusal(f"there is no block {start[:80]!r}")
-        ids = [each.id for each in chain.until(start)]
-        if request.until in chain:
-            ids = ids[ids.index(request.until) + 1 :] if request.until in ids else []
-        async for block in self._blocks(ids[::-1][: request.limit or None]):
+        links = chain.down(start, request.until)
+        async for block in self._blocks(islice(links, request.limit or None)):
             yield block
 
     async def leave(self) -> None:
@@ -209,9 +208,9 @@ class Peer:
         if await book.take(block) is Taken.APART:
             raise refusal("new block links to invalid parent")
 
-    async def _blocks(self, ids: Iterable[str]) -> AsyncGenerator[Lightblock, None]:
-        for identity in ids:
-            yield await self.book.get(identity)
+    async def _blocks(self, links: Iterable[Link]) -> AsyncGenerator[Lightblock, None]:
+        for each in links:
+            yield await self.book.get(each.id)
 
     async def _follow(self, address: str, chain: Chain, newest: str) -> None:
         """Send a new member of another make what came while it read the chain."""

@@ -75,7 +75,7 @@ class Service:
         self, request: wire.HealthCheckRequest, call: Call
     ) -> AsyncGenerator[wire.HealthCheckResponse, None]:
         told = None
-        while True:
+        while not (told is not None and self.peer.leaving):
             if told != self._health:
                 told = self._health
                 yield wire.HealthCheckResponse(told)

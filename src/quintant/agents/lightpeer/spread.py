@@ -59,9 +59,13 @@ class Spread:
         await _all(tell, [each for each in self.neighbours.alive if each not in skipped])
         return told
 
-    async def look(self) -> list[Seen]:
-        """Look at every member that lives."""
-        return await _all(self.neighbours.look, self.neighbours.alive)
+    async def look(self, addresses: Iterable[str]) -> list[Seen]:
+        """See who is at some addresses."""
+        return await _all(self.neighbours.look, addresses)
+
+    async def confirm(self, addresses: Iterable[str]) -> None:
+        """Find out which of some members are dead."""
+        await _all(self.neighbours.confirm, addresses)
 
     async def notify(self, address: str, block: Lightblock) -> None:
         """Tell one peer about a block; Failed if it does not take it."""

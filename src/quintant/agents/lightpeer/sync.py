@@ -44,10 +44,15 @@ class Sync:
         self._turn = asyncio.Lock()
 
     async def pull(self, address: str, unless: Callable[[], bool] = lambda: False) -> bool:
-        """Take over the chain of a peer of ours, if it is the better one; whether it was."""
+        """Take over the chain of a peer of ours, if it is the better one; whether it was.
+
+        A peer without a chain takes over nothing: it has to be told to join.
+        """
         async with self._turn:
             if unless():
                 return True
+            if not self.book.chain:
+                return False
             seen = await self.neighbours.look(address)
             if seen.card is None or seen.sight is not Sight.OURS:
                 return False
@@ -81,6 +86,8 @@ class Sync:
         except Unsound as error:
             text = f"{address} sent a block that cannot be used: {error}"
             raise refusal(text, Reason.INVALID) from error
+        if self.book.truncated and not any(each.id in self.book.chain for each in links):
+            raise refusal(f"{address} has another chain", Reason.INVALID)
         if connect and not base and not any(each.type == BlockType.NETWORK for each in links):
             raise refusal(f"{address} sent no members", Reason.INVALID)
         return await self.book.adopt(base, links, keep=keep, force=force)

@@ -37,7 +37,7 @@ class Tail:
 
     def knows(self, block: Lightblock) -> bool:
         """Whether the block, or what it holds, is there already."""
-        if block.type == BlockType.CLIENT and self._chain.holds(block.id):
+        if block.type == BlockType.CLIENT and self._chain.held(block.id):
             return True
         return block.id in self._chain or not self._ids.isdisjoint((block.id, origin(block.id)))
 

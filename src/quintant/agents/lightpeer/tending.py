@@ -9,6 +9,7 @@ removed are looked at now and then: should the network have been split, it grows
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from random import Random
 
 from quintant.agents.lightpeer.neighbours import Neighbours, Sight
@@ -25,6 +26,8 @@ FORMER_ROUNDS = 10
 """A former member is looked at every so many rounds."""
 FORMER = 64
 """So many former members are remembered."""
+RETURN_TRIES = 4
+"""So many members are asked in one round to let this peer return; all together within 2 seconds."""
 JOIN_SECONDS = 30.0
 
 
@@ -55,13 +58,12 @@ class Tending:
 
     async def rejoin(self) -> None:
         """Be a member again, by the first other one of this network that helps."""
-        for member in self.neighbours.others:
-            try:
-                if (await self.neighbours.look(member.address)).sight is Sight.OURS:
-                    await self._return(member.address)
+        others = [each.address for each in self.neighbours.others]
+        for address in self._chance.sample(others, min(len(others), RETURN_TRIES)):
+            with suppress(Failed):
+                if (await self.neighbours.look(address)).sight is Sight.OURS:
+                    await self._return(address)
                     return
-            except Failed:
-                continue
 
     async def _tend(self, age: float) -> None:
         self._remember()

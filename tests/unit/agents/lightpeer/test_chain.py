@@ -35,14 +35,14 @@ def test_members_changed_since_a_block_if_a_list_follows_it(
     later = given_links[place + 1 :]
     assert chain.changed_since(identity) == any(each.type == BlockType.NETWORK for each in later)
     assert list(chain.after(identity)) == later
+    assert list(chain.down(chain.head, identity)) == later[::-1]
 
 
 def test_what_was_linked_anew_is_still_held() -> None:
     chain = Chain([Link("a.77", BlockType.CLIENT)])
-    assert chain.holds("a")
-    assert chain.holds("a.99")
+    assert chain.held("a") == chain.held("a.99") == "a.77"
     assert "a" not in chain
-    assert not chain.holds("b")
+    assert not chain.held("b")
 
 
 def test_longer_chain_beats_its_beginning_and_of_equals_exactly_one_wins() -> None:

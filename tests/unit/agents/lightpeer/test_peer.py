@@ -159,6 +159,39 @@ async def test_address_that_another_network_has_now_is_no_member(town: Town) -> 
         assert await query(house) == [b"theirs"]
 
 
+@pytest.mark.parametrize("number", range(3))
+async def test_new_peer_at_the_address_of_a_dead_one_is_told_nothing(
+    town: Town, number: int
+) -> None:
+    houses = await town.network(3)
+    await persist(houses[0], b"ours")
+    newcomer = houses.pop(number)
+    await newcomer.crash()
+    newcomer.disk.files.clear()
+    await newcomer.start()
+    for house in houses:
+        await persist(house, house.address.encode())
+    await asyncio.sleep(10)
+    assert await query(newcomer) == []
+    assert members(newcomer) == [newcomer.address]
+    for house in houses:
+        assert members(house) == [each.address for each in houses]
+        assert len(await query(house)) == 3
+
+
+async def test_half_a_large_network_can_die_at_once(town: Town) -> None:
+    houses = await town.settled(40)
+    await asyncio.sleep(5)
+    for house in houses[:20]:
+        await house.crash()
+    await asyncio.sleep(15)
+    living = houses[20:]
+    for house in living:
+        assert members(house) == [each.address for each in living]
+    await persist(living[3], b"x")
+    assert [await query(house) for house in living] == [[b"x"]] * 20
+
+
 async def test_full_disk_refuses_writes_says_so_and_recovers(town: Town) -> None:
     [house] = await town.network(1)
     await persist(house, b"a")
