@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Generic, Self, TypeVar
 
+from quintant.runtime.bucket import check
 from quintant.runtime.context import KeyReconciler, Reconciler
 from quintant.runtime.declaration import (
     ByIndex,
@@ -88,11 +89,24 @@ class _Wiring:
             raise ConfigError(f"timeout({limit})", because="it must be more than zero seconds")
         return self._with(timeout=seconds)
 
-    def retry(self, *, first: float = FIRST_SECONDS, cap: float = CAP_SECONDS) -> Self:
-        """How a failing key waits: `first` seconds, doubling with each failure, up to `cap`."""
+    def retry(
+        self,
+        *,
+        first: float = FIRST_SECONDS,
+        cap: float = CAP_SECONDS,
+        rate: float | None = None,
+        burst: int = 1,
+    ) -> Self:
+        """How a failing key waits: `first` seconds, doubling with each failure, up to `cap`.
+
+        `rate` holds the retries of all keys together to so many per second, after a `burst`: for
+        an outside system that many failing objects would knock down. There is none by default.
+        """
         if not 0 < first <= cap:
             raise ConfigError(f"retry(first={first}, cap={cap})", because="0 < first <= cap")
-        return self._with(retry=Retry(first, cap))
+        if rate is not None:
+            check(rate, burst)
+        return self._with(retry=Retry(first, cap, rate, burst))
 
     def _watch(self, watch: Watch) -> Self:
         return self._with(watches=(*self._draft.watches, watch))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Generic
 
 from quintant.runtime import logs
+from quintant.runtime.bucket import Bucket
 from quintant.runtime.clock import monotonic
 from quintant.runtime.declaration import Declaration
 from quintant.runtime.errors import Terminal, TooManyRequests, leaves
@@ -74,7 +75,8 @@ class Controller(Generic[K]):
         self.queue: Queue[Request] = Queue(services.metrics.observer(declaration.name))
         services.metrics.queue(declaration.name, self.queue)
         retry = declaration.retry
-        self._limiter: Limiter[Request] = Limiter(first=retry.first, cap=retry.cap)
+        bucket = Bucket(retry.rate, retry.burst) if retry.rate is not None else None
+        self._limiter: Limiter[Request] = Limiter(first=retry.first, cap=retry.cap, bucket=bucket)
         # A deletion is new work: what failed before it must not delay the cleanup.
         self._intake = connect(declaration, services.caches, self.queue, self._limiter.forget)
         self._turns = Turns(declaration, self._intake.primary, services, self.queue.add)

@@ -58,10 +58,16 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How a failing key waits: `first` seconds, doubling, up to `cap`."""
+    """How a failing key waits: `first` seconds, doubling, up to `cap`.
+
+    With a `rate`, all failing keys of the controller together are retried that often per second,
+    after a `burst`.
+    """
 
     first: float = FIRST_SECONDS
     cap: float = CAP_SECONDS
+    rate: float | None = None
+    burst: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from quintant.runtime import logs
+from quintant.runtime.bucket import Bucket
 from quintant.runtime.client.client import Client, unfenced
 from quintant.runtime.client.rest import Rest
 from quintant.runtime.client.retry import patient
@@ -79,7 +80,9 @@ class Engine:
         counts = self.metrics.rest("kubernetes")
         self.elector = self._elect() if settings.leader_elect else None
         limit = self.elector.election.write if self.elector else None
-        rest = Rest(patient(environment.transport, chance, observer=counts), counts, limit)
+        bucket = Bucket(settings.rate, settings.burst) if settings.rate is not None else None
+        patience = patient(environment.transport, chance, bucket=bucket, observer=counts)
+        rest = Rest(patience, counts, limit)
         self.caches = Caches(
             rest,
             chance,

@@ -34,7 +34,7 @@ from quintant.runtime.metrics import Metrics
 from quintant.runtime.object import Object, ObjectMeta, replace
 from quintant.runtime.series import (
     REASON_BYTES,
-    Bucket,
+    Allowance,
     Do,
     Entry,
     Key,
@@ -49,7 +49,7 @@ EventType = Literal["Normal", "Warning"]
 
 # Events that wait for their first write; the newest are dropped beyond it.
 QUEUE_LIMIT = 1000
-# Events and spam buckets remembered; the ones longest unused are forgotten beyond it.
+# Events and spam allowances remembered; the ones longest unused are forgotten beyond it.
 MEMORY_LIMIT = 4096
 # An API server may be away for two minutes before an event is given up.
 ATTEMPTS = 12
@@ -88,7 +88,7 @@ class Recorder:
         self._name, self._instance = name, cut(instance or name, REASON_BYTES)
         self._entries: dict[Key, Entry] = {}
         self._unwritten: set[Key] = set()
-        self._buckets: dict[tuple[ObjectReference, str], Bucket] = {}
+        self._allowances: dict[tuple[ObjectReference, str], Allowance] = {}
         self._alarms: list[tuple[float, int, Key]] = []
         self._tickets = itertools.count()
         self._rung = asyncio.Event()
@@ -151,7 +151,7 @@ class Recorder:
                 self._schedule(key, entry, now)
         elif len(self._unwritten) >= QUEUE_LIMIT:
             self._drop("too many events wait to be written")
-        elif not self._bucket(key).take(now):
+        elif not self._allowance(key).take(now):
             self._drop("too many events about one object")
         else:
             entry = Entry(compose(key, note, moment, self._unique(moment)), now, moment)
@@ -159,11 +159,11 @@ class Recorder:
             self._unwritten.add(key)
             self._schedule(key, entry, now)
 
-    def _bucket(self, key: Key) -> Bucket:
+    def _allowance(self, key: Key) -> Allowance:
         name = key.regarding, key.reason
-        bucket = self._buckets.pop(name, None) or Bucket()
-        _remember(self._buckets, name, bucket, lambda _: True)
-        return bucket
+        allowance = self._allowances.pop(name, None) or Allowance()
+        _remember(self._allowances, name, allowance, lambda _: True)
+        return allowance
 
     def _unique(self, moment: datetime) -> int:
         """Nanoseconds for the name of an event, never the same twice."""

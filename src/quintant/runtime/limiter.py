@@ -7,12 +7,11 @@ A controller asks `when(key)` once per failure and passes the answer to `queue.a
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Hashable
 from typing import Generic, TypeVar
 
-from quintant.runtime.clock import monotonic
+from quintant.runtime.bucket import Bucket
 
 # Seconds before the first retry: enough for a cache to catch up with a write, too short to notice.
 FIRST_SECONDS = 0.005
@@ -24,21 +23,6 @@ CAP_SECONDS = 1000.0
 MOST_DOUBLINGS = 64
 
 T = TypeVar("T", bound=Hashable)
-
-
-class Bucket:
-    """A token bucket: `burst` at once, then `rate` per second."""
-
-    def __init__(self, rate: float, burst: int) -> None:
-        self._interval = 1 / rate
-        self._allowance = burst / rate
-        self._paid_until = -math.inf
-
-    def reserve(self) -> float:
-        """Take a token, and say how many seconds to wait for it."""
-        now = monotonic()
-        self._paid_until = max(self._paid_until, now) + self._interval
-        return max(0.0, self._paid_until - now - self._allowance)
 
 
 class Limiter(Generic[T]):
@@ -61,7 +45,7 @@ class Limiter(Generic[T]):
         doublings = min(self._failures[key], MOST_DOUBLINGS)
         self._failures[key] += 1
         delay = min(self._first * 2.0**doublings, self._cap)
-        return max(delay, self._bucket.reserve()) if self._bucket else delay
+        return max(delay, self._bucket.reserve() or 0.0) if self._bucket else delay
 
     def forget(self, key: T) -> None:
         """Start `key` over: it succeeded, is gone, or will not be retried."""

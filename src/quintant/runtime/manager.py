@@ -64,10 +64,15 @@ class Manager:
         resync: float | timedelta = timedelta(hours=10),
         grace: float | timedelta = 30.0,
         watch: Timers = Timers(),
+        sync_timeout: float | None = 120.0,
+        rate: float | None = None,
+        burst: int = 10,
     ) -> None:
         """Name the program; every other setting has a default that suits production.
 
         `namespaces` restricts every watch, and the permissions needed, to those; empty means all.
+        `sync_timeout` is how long the start waits for kinds that cannot be read, None for ever;
+        `rate` holds requests to so many per second after a `burst`, and there is no limit without.
         """
         if not name:
             raise ConfigError("a manager needs a name", because="its lease and role carry it")
@@ -82,6 +87,9 @@ class Manager:
             resync=_seconds(resync),
             grace=_seconds(grace),
             watch=watch,
+            sync_timeout=sync_timeout,
+            rate=rate,
+            burst=burst,
         )
         self.declarations: list[Declaration[Any]] = []
         self.sides: list[Side] = []

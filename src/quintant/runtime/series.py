@@ -110,7 +110,7 @@ def step(entry: Entry, now: float) -> Step:
 
 
 @dataclass(slots=True)
-class Bucket:
+class Allowance:
     """Holds back a flood of new events about one object and reason."""
 
     tokens: float = BURST

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from quintant.runtime.bucket import check
 from quintant.runtime.watch.timers import Timers
 
 
@@ -28,9 +29,17 @@ class Settings:
     certificates and registers the webhooks itself."""
     resync: float = 36_000.0
     """Seconds until every object is looked at again, give or take a tenth: a safety net only."""
+    rate: float | None = None
+    """Requests per second, all controllers together, after a `burst`; None leaves it to the server,
+    whose own fairness shares out what it can do."""
+    burst: int = 10
     grace: float = 30.0
     """Seconds that reconciles under way get to end after a stop was asked for."""
     watch: Timers = field(default_factory=Timers)
     """When the connection of a watch is renewed, and when a silent one counts as dead."""
     sync_timeout: float | None = 120.0
     """Seconds within which every watched kind must have been read once; None waits for ever."""
+
+    def __post_init__(self) -> None:
+        if self.rate is not None:
+            check(self.rate, self.burst)

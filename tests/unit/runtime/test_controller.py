@@ -31,7 +31,7 @@ from quintant.runtime.errors import Status as Status_
 from quintant.runtime.finalizer import RELEASE
 from quintant.runtime.object import replace
 from quintant.runtime.schema import list_map
-from quintant.testing import InProcessCluster, named, settle, watch, writes
+from quintant.testing import InProcessCluster, kind, named, settle, watch, writes
 
 Work = Callable[[Any, Any], Awaitable[Any]]
 FINALIZER = "demo.dev/held"
@@ -234,6 +234,34 @@ async def test_missing_namesake_of_another_kind_is_an_error(cluster: InProcessCl
 
     assert sample(engine, "controller_runtime_reconcile_errors_total") == 1
     assert sample(engine, "quintant_conflicts_total") == 0
+
+
+async def test_retries_of_all_keys_together_keep_to_the_rate(cluster: InProcessCluster) -> None:
+    async def fails(*_: Any) -> None:
+        raise ConnectError("no route")
+
+    log, manager = Log(fails), Manager("test")
+    manager.controls(Thing).retry(cap=0.1, rate=5, burst=2).reconcile(log)
+    await cluster.run(manager)
+    for name in "abcdefgh":
+        await cluster.create(thing(name))
+    await cluster.advance(20)
+
+    assert len(log.runs) == pytest.approx(8 + 2 + 20 * 5, abs=2)
+
+
+async def test_requests_of_a_manager_keep_to_its_rate(cluster: InProcessCluster) -> None:
+    manager = Manager("test", rate=2, burst=4)
+
+    async def asks(client: Any) -> None:
+        while True:
+            await client.list(ConfigMap, live=True)
+
+    manager.add(asks)
+    await cluster.run(manager)
+    await cluster.advance(10)
+
+    assert len(cluster.faults.seen(kind(ConfigMap))) == pytest.approx(4 + 10 * 2, abs=1)
 
 
 async def test_worker_outlives_a_reconciler_that_cancels_itself(cluster: InProcessCluster) -> None:

@@ -17,7 +17,7 @@ from quintant.runtime.series import (
     NAME_BYTES,
     REFILL_SECONDS,
     REFRESH_SECONDS,
-    Bucket,
+    Allowance,
     Do,
     Entry,
     Key,
@@ -85,13 +85,13 @@ def test_single_occurrence_has_no_series_and_a_repeated_one_has() -> None:
     )
 
 
-def test_bucket_lets_a_burst_pass_and_then_one_per_refill() -> None:
-    bucket = Bucket()
-    assert [bucket.take(1000.0) for _ in range(BURST + 2)] == [True] * BURST + [False, False]
+def test_allowance_lets_a_burst_pass_and_then_one_per_refill() -> None:
+    allowance = Allowance()
+    assert [allowance.take(1000.0) for _ in range(BURST + 2)] == [True] * BURST + [False, False]
 
-    assert not bucket.take(1000.0 + REFILL_SECONDS / 2)
-    assert bucket.take(1000.0 + REFILL_SECONDS)
-    assert not bucket.take(1000.0 + REFILL_SECONDS)
+    assert not allowance.take(1000.0 + REFILL_SECONDS / 2)
+    assert allowance.take(1000.0 + REFILL_SECONDS)
+    assert not allowance.take(1000.0 + REFILL_SECONDS)
 
 
 @given(st.text(), st.integers(0, 40))

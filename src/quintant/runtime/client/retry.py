@@ -14,9 +14,10 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, Protocol
 
+from quintant.runtime.bucket import Bucket
 from quintant.runtime.client.transport import Call, Reply, Stream, Transport
 from quintant.runtime.clock import Chance, monotonic
-from quintant.runtime.errors import ConnectError, TransportError
+from quintant.runtime.errors import ConnectError, DeadlineExceeded, TransportError
 
 # Attempts in all, the first included.
 TRIES = 10
@@ -83,30 +84,6 @@ def pause(call: Call, outcome: Reply | TransportError, failures: int, roll: floa
     return longest * (0.5 + 0.5 * roll)
 
 
-@dataclass(slots=True)
-class Bucket:
-    """A client-side limit: `rate` requests a second, after a burst of `burst`, first come first.
-
-    API servers share out their own capacity; this is for one that does not, or that is shared with
-    somebody who must not notice us.
-    """
-
-    rate: float
-    burst: int = 1
-    _due: float = field(default=0.0, init=False)
-
-    async def take(self) -> float:
-        """Wait for our turn; returns for how long."""
-        now = monotonic()
-        due = max(self._due, now)
-        self._due = due + 1 / self.rate
-        wait = due - now - (self.burst - 1) / self.rate
-        if wait <= 0:
-            return 0.0
-        await asyncio.sleep(wait)
-        return wait
-
-
 class _Refusal(NamedTuple):
     """An answer that named a time, and when that is."""
 
@@ -124,7 +101,7 @@ class _Patient:
 
     async def request(self, call: Call) -> Reply:
         ends = None if call.timeout is None else monotonic() + call.timeout
-        outcome = self._refused(call) or await self._try(call)
+        outcome = self._refused(call) or await self._try(call, ends)
         failures = 1
         while not isinstance(outcome, Reply) or outcome.status >= 429:
             wait = pause(call, outcome, failures, self.chance.uniform(0, 1))
@@ -133,8 +110,7 @@ class _Patient:
             if self.observer is not None:
                 self.observer.retried(call.method, _code(outcome))
             await asyncio.sleep(wait)
-            again = call if ends is None else replace(call, timeout=ends - monotonic())
-            outcome = await self._try(again)
+            outcome = await self._try(_limited(call, ends), ends)
             failures += 1
         if isinstance(outcome, TransportError):
             raise outcome
@@ -146,11 +122,17 @@ class _Patient:
     async def close(self) -> None:
         await self.inner.close()
 
-    async def _try(self, call: Call) -> Reply | TransportError:
+    async def _try(self, call: Call, ends: float | None) -> Reply | TransportError:
         if self.bucket is not None:
-            held = await self.bucket.take()
+            left = math.inf if ends is None else ends - monotonic()
+            held = self.bucket.reserve(left)
+            if held is None:
+                return DeadlineExceeded(f"{call}: our own rate limit leaves no time for it")
             if self.observer is not None:
                 self.observer.throttled(call.method, held)
+            if held:
+                await asyncio.sleep(held)
+                call = _limited(call, ends)
         try:
             reply = await self.inner.request(call)
         except TransportError as error:
@@ -176,6 +158,11 @@ class _Patient:
             return None
         headers = {**refusal.reply.headers, "retry-after": str(math.ceil(left))}
         return replace(refusal.reply, headers=headers)
+
+
+def _limited(call: Call, ends: float | None) -> Call:
+    """A call that is sent now, and must be over by then."""
+    return call if ends is None else replace(call, timeout=ends - monotonic())
 
 
 def _told(reply: Reply) -> int | None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.runtime.client.retry import TRIES, Bucket, patient, pause, repeatable
+from quintant.runtime.bucket import Bucket
+from quintant.runtime.client.retry import TRIES, patient, pause, repeatable
 from quintant.runtime.client.transport import Call, Reply
 from quintant.runtime.clock import monotonic
 from quintant.runtime.errors import ConnectError, DeadlineExceeded, NoCredentials, TransportError
@@ -156,6 +158,17 @@ async def test_bucket_spreads_requests_after_its_burst() -> None:
     await asyncio.sleep(60)
     await asyncio.gather(*(transport.request(GET) for _ in range(4)))
     assert [at for at, _ in server.received[7:]] == pytest.approx([62, 62, 62, 62.5])
+
+
+async def test_bucket_counts_against_the_time_of_a_call() -> None:
+    server = Server()
+    transport = patient(server, bucket=Bucket(rate=0.5))
+    await transport.request(GET)
+    with pytest.raises(DeadlineExceeded, match="our own rate limit"):
+        await transport.request(replace(GET, timeout=1))
+    await transport.request(replace(GET, timeout=3))
+    (at, sent) = server.received[1]
+    assert (at, sent.timeout) == (2, 1)
 
 
 async def test_named_time_holds_for_every_later_call_to_the_same_place_and_for_no_other() -> None:
