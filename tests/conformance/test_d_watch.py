@@ -6,6 +6,7 @@ import asyncio
 import re
 from contextlib import AsyncExitStack
 from time import monotonic
+from typing import Any
 
 import pytest
 
@@ -141,7 +142,7 @@ async def test_54_a_watch_from_too_long_ago_is_told_so(target: Target) -> None:
 @pytest.mark.parametrize("asked", ["true", "1", "yes", ""])
 async def test_53_whatever_does_not_say_no_is_a_watch(target: Target, asked: str) -> None:
     await write(target, "a", "1")
-    query = {"watch": asked, "timeoutSeconds": "1", "fieldSelector": "metadata.name=a"}
+    query: Any = {"watch": asked, "timeoutSeconds": "1", "fieldSelector": "metadata.name=a"}
     reply = await target.send("GET", target.path("configmaps"), **query)
     assert b'"type":"ADDED"' in reply.body
     for no in ("false", "0", "False"):
