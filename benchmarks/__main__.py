@@ -28,6 +28,7 @@ BENCHMARKS = (
     "testcase",
     "embedded",
     "nodes",
+    "lightpeers",
     "reconcile",
 )
 

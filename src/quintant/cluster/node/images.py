@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import product
 from pathlib import Path
 
 import msgspec
@@ -30,6 +31,10 @@ OURS = "quintant"
 _PREFIXES = ("docker.io/library/", "docker.io/")
 """What may stand before the name of an image without changing which image it is."""
 _UNBUFFERED = {"PYTHONUNBUFFERED": "1"}
+_STANDINS = {"lightpeer": "lightpeer", "klight.peer": "klightpeer"}
+"""Images that others build, and the agent that stands in for the program of its name in each."""
+_BLOCKS = ("-repo=./blockrepo",)
+"""What those images are run with."""
 
 
 class Program(Model):
@@ -127,6 +132,10 @@ def _agents() -> Iterator[Program]:
             yield Program(image=image, command=command, argv=_ours(), env=_UNBUFFERED)
     for name in AGENTS:
         yield Program(image=f"{OURS}/{name}", argv=_ours("agent", name), env=_UNBUFFERED)
+    for name, agent in _STANDINS.items():
+        for image, command in product((name, f"*/{name}"), ("", agent, f"*/{agent}")):
+            argv = _ours("agent", agent)
+            yield Program(image=image, command=command, argv=argv, args=_BLOCKS, env=_UNBUFFERED)
 
 
 BUILTIN = tuple(_agents())

@@ -24,6 +24,9 @@ OURS = (sys.executable, "-m", "quintant")
         ("ghcr.io/anybody/quintant:1", (), (*OURS, "x")),
         ("quintant:1", ("quintant", "agent", "echo"), (*OURS, "agent", "echo", "x")),
         ("localhost:5000/quintant", ("/usr/bin/quintant",), (*OURS, "x")),
+        ("localhost:32000/lightpeer:v0.1.0-k8s", (), (*OURS, "agent", "lightpeer", "x")),
+        ("localhost:32000/lightpeer:v1", ("./lightpeer",), (*OURS, "agent", "lightpeer", "x")),
+        ("r/klight.peer:v1", ("./klightpeer",), (*OURS, "agent", "klightpeer", "x")),
     ],
 )
 def test_our_images_run_our_programs(
