@@ -12,6 +12,7 @@ from quintant.runtime.manager import Manager
 
 OPERATORS: dict[str, str] = {
     "klight": "joins labelled pods into networks of lightpeers",
+    "portal": "exposes Services under public URLs, through tunnels to relays",
 }
 """Every operator, with what it is for."""
 

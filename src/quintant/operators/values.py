@@ -8,6 +8,7 @@ from collections.abc import Collection
 from quintant.runtime.errors import ConfigError
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
+_TRUE, _FALSE = ("1", "t", "true"), ("0", "f", "false")
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|)")
 
 
@@ -24,6 +25,11 @@ def count(name: str, text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text)):
         raise _wrong(name, text, "a number from 1 on")
     return int(text)
+
+
+def switch(name: str, text: str) -> bool:
+    """Yes or no, as Go's flags have it."""
+    return one_of(name, text.lower(), (*_TRUE, *_FALSE)) in _TRUE
 
 
 def one_of(name: str, text: str, allowed: Collection[str]) -> str:

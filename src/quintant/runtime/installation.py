@@ -4,7 +4,10 @@
     namespace   where it lives
     rbac        its service account, roles and bindings
     deployment  its program, if there is an image of it
-    webhooks    how the API server reaches its webhooks
+    webhooks    how the API server reaches its webhooks, and the keys they show it
+
+The keys are a Secret of type kubernetes.io/tls. Without `Keys` it is somebody else's to make, and
+to put its authority into the configurations, as cert-manager does.
 
 A pure function of the declarations. The program listens on its pod's own address: many pods can
 share a machine that way, and nothing listens where nobody looks.
@@ -12,7 +15,8 @@ share a machine that way, and nothing listens where nobody looks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from quintant.api.admission import ServiceReference
@@ -32,10 +36,14 @@ from quintant.api.core import (
     Probe,
     Resources,
     SeccompProfile,
+    Secret,
+    SecretVolume,
     SecurityContext,
     Service,
     ServicePort,
     ServiceSpec,
+    Volume,
+    VolumeMount,
 )
 from quintant.api.meta import LabelSelector
 from quintant.api.quantity import Quantity
@@ -43,8 +51,9 @@ from quintant.runtime import codec
 from quintant.runtime.address import Address
 from quintant.runtime.crd import definitions
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Object, ObjectMeta, Opaque
+from quintant.runtime.object import Object, ObjectMeta, Opaque, replace
 from quintant.runtime.rbac import NAME_LABEL, generated
+from quintant.runtime.tls import KeyPair
 
 Plain = dict[str, Any]
 # What an idle manager needs and a busy one gets; memory is held to twice its budget when idle.
@@ -53,6 +62,9 @@ _RESOURCES = Resources(
     limits={"memory": Quantity("128Mi")},
 )
 _HTTPS = 443
+_KEYS = "webhook-cert"
+# Where kubebuilder's manifests mount the keys of webhooks.
+_MOUNTED = "/tmp/k8s-webhook-server/serving-certs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +74,20 @@ class Program:
     image: str
     arguments: tuple[str, ...]
     replicas: int = 1
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Settings of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What the webhooks of a program are served with, and the authority (PEM) that vouches."""
+
+    pair: KeyPair
+    authority: bytes
 
 
 def installation(
-    manager: Manager, namespace: str, program: Program | None = None
+    manager: Manager, namespace: str, program: Program | None = None, keys: Keys | None = None
 ) -> dict[str, list[Plain]]:
     """The objects of a manager that lives in a namespace, by what they are about."""
     settings = manager.settings
@@ -74,8 +96,12 @@ def installation(
         "namespace": (Namespace(metadata=ObjectMeta(name=namespace)),) if program else (),
         "rbac": generated(settings, manager.declarations, namespace),
         "deployment": (_deployment(manager, namespace, program),) if program else (),
-        "webhooks": manager.webhooks.configurations(service),
+        "webhooks": manager.webhooks.configurations(
+            service, ca_bundle=keys.authority if keys else b""
+        ),
     }
+    if keys:
+        found["webhooks"] = (_secret(manager, namespace, keys), *found["webhooks"])
     if program and manager.webhooks:
         found["deployment"] += (_service(manager, namespace),)
     plain = {part: [codec.to_plain(obj) for obj in objects] for part, objects in found.items()}
@@ -94,6 +120,9 @@ def _deployment(manager: Manager, namespace: str, program: Program) -> Deploymen
             run_as_non_root=True, seccomp_profile=SeccompProfile(type="RuntimeDefault")
         ),
         containers=(_container(manager, program),),
+        volumes=(Volume(name=_KEYS, secret=SecretVolume(secret_name=_secret_name(manager))),)
+        if manager.webhooks
+        else (),
     )
     template = PodTemplate(metadata=ObjectMeta(labels=labels), spec=account)
     return Deployment(
@@ -109,11 +138,17 @@ def _deployment(manager: Manager, namespace: str, program: Program) -> Deploymen
 def _container(manager: Manager, program: Program) -> Container:
     ports = _ports(manager)
     flags = tuple(f"--{name}=[$(POD_IP)]:{port}" for name, port in ports.items())
+    own = tuple(EnvVar(name=name, value=value) for name, value in program.env.items())
+    if manager.webhooks:
+        flags = (*flags, f"--certificates={_MOUNTED}")
     return Container(
         name=manager.name,
         image=program.image,
         args=(*program.arguments, *flags),
-        env=(_field("POD_IP", "status.podIP"), _field("POD_NAMESPACE", "metadata.namespace")),
+        env=(_field("POD_IP", "status.podIP"), _field("POD_NAMESPACE", "metadata.namespace"), *own),
+        volume_mounts=(VolumeMount(name=_KEYS, mount_path=_MOUNTED, read_only=True),)
+        if manager.webhooks
+        else (),
         ports=tuple(ContainerPort(container_port=port, name=name) for name, port in ports.items()),
         liveness_probe=Probe(http_get=HttpGet(path="/healthz", port="probes")),
         readiness_probe=Probe(http_get=HttpGet(path="/readyz", port="probes"), period_seconds=2),
@@ -124,6 +159,19 @@ def _container(manager: Manager, program: Program) -> Container:
             capabilities=Capabilities(drop=("ALL",)),
         ),
     )
+
+
+def _secret(manager: Manager, namespace: str, keys: Keys) -> Secret:
+    pair = {"tls.crt": keys.pair.certificate, "tls.key": keys.pair.key}
+    return Secret(
+        metadata=replace(_meta(manager, namespace), name=_secret_name(manager)),
+        type="kubernetes.io/tls",
+        string_data={name: held.reveal().decode() for name, held in pair.items()},
+    )
+
+
+def _secret_name(manager: Manager) -> str:
+    return f"{manager.name}-webhook-cert"
 
 
 def _service(manager: Manager, namespace: str) -> Service:

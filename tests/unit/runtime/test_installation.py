@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from typing import Any
 
 from quintant import Context, Manager
 from quintant.api.core import ConfigMap
-from quintant.runtime.installation import Program, installation
+from quintant.runtime.hidden import Hidden
+from quintant.runtime.installation import Keys, Program, installation
+from quintant.runtime.tls import KeyPair
+from quintant.runtime.webhook import Admission
 
 PROGRAM = Program("quintant:1", ("operator", "keeper"), replicas=2)
 
@@ -73,3 +77,35 @@ def test_program_may_not_gain_privileges() -> None:
         "capabilities": {"drop": ["ALL"]},
         "readOnlyRootFilesystem": True,
     }
+
+
+async def _allow(old: object, new: object, admission: Admission) -> None:
+    """A validator that lets everything happen."""
+
+
+def test_webhooks_are_served_with_the_keys_of_a_secret_and_trusted_by_their_authority() -> None:
+    manager = _manager()
+    manager.webhooks.validating(ConfigMap, _allow)
+    keys = Keys(KeyPair(Hidden(b"cert"), Hidden(b"key")), b"authority")
+    found = installation(manager, "home", PROGRAM, keys)
+    secret, configuration = found["webhooks"]
+    assert secret["stringData"] == {"tls.crt": "cert", "tls.key": "key"}
+    assert secret["metadata"]["name"] == "keeper-webhook-cert"
+    (webhook,) = configuration["webhooks"]
+    assert b64decode(webhook["clientConfig"]["caBundle"]) == b"authority"
+    deployment, service = found["deployment"]
+    pod = deployment["spec"]["template"]["spec"]
+    assert pod["volumes"] == [
+        {"name": "webhook-cert", "secret": {"secretName": "keeper-webhook-cert"}}
+    ]
+    (container,) = pod["containers"]
+    (mount,) = container["volumeMounts"]
+    assert f"--certificates={mount['mountPath']}" in container["args"]
+    assert service["spec"]["ports"][0]["port"] == 443
+
+
+def test_program_gets_settings_of_its_own() -> None:
+    program = Program("quintant:1", (), env={"LEVEL": "high"})
+    (deployment,) = installation(_manager(), "home", program)["deployment"]
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert {"name": "LEVEL", "value": "high"} in container["env"]

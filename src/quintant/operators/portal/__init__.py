@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-from quintant.operators.portal.admission import SETTINGS, check_class, check_expose
-from quintant.operators.portal.api import PortalExpose, TunnelClass
+from quintant.operators.portal.admission import admit
 from quintant.operators.portal.metrics import PortalMetrics
 from quintant.operators.portal.options import Options, options
 from quintant.operators.portal.reconcile import Reconcile
@@ -23,7 +22,5 @@ def controllers(manager: Manager, given: Options | None = None, lines: Lines = h
     manager.add(metrics.gauges.bind)
     exposes(manager, Reconcile(chosen, Scraper(lines), metrics))
     classes(manager)
-    manager.webhooks.validating(PortalExpose, check_expose, settings=SETTINGS)
-    manager.webhooks.validating(
-        TunnelClass, check_class, operations=("CREATE", "UPDATE", "DELETE"), settings=SETTINGS
-    )
+    if chosen.enable_webhooks:
+        admit(manager)

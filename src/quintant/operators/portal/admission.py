@@ -17,12 +17,21 @@ from quintant.operators.portal.rules import (
     is_address,
     relay_host,
 )
+from quintant.runtime.manager import Manager
 from quintant.runtime.webhook import Admission, Allowed, Settings, Verdict, invalid
 
 # The rules need no more than a look into caches.
 SETTINGS = Settings(timeout_seconds=5)
 # As many users of a class are named when it goes.
 _NAMED = 10
+
+
+def admit(manager: Manager) -> None:
+    """Declare both webhooks, at the paths and under the names of the contract."""
+    manager.webhooks.validating(PortalExpose, check_expose, settings=SETTINGS)
+    manager.webhooks.validating(
+        TunnelClass, check_class, operations=("CREATE", "UPDATE", "DELETE"), settings=SETTINGS
+    )
 
 
 async def check_expose(

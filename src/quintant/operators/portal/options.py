@@ -43,6 +43,8 @@ class Options:
     """METRICS_ADDR: host:port of /metrics; :8080 if not given."""
     health_probe_addr: str | None = None
     """HEALTH_PROBE_ADDR: host:port of /healthz and /readyz; :8081 if not given."""
+    enable_webhooks: bool = True
+    """ENABLE_WEBHOOKS: serve the webhooks, which needs keys; the same rules hold without them."""
 
     @property
     def tunnels(self) -> Tunnels:
@@ -84,4 +86,5 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "RESYNC_PERIOD": values.seconds,
     "METRICS_ADDR": _text,
     "HEALTH_PROBE_ADDR": _text,
+    "ENABLE_WEBHOOKS": values.switch,
 }
