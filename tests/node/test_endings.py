@@ -66,7 +66,7 @@ async def run(folder: Path, *args: str) -> Plain:
 
 def left(folder: Path) -> list[Path]:
     """What agents left in a folder."""
-    return list(folder.glob("quintant-*/*"))
+    return list(folder.glob("quintant-*"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from quintant.cluster.node.local import own_folder
+from quintant.cluster.node.local import own_folder, workplace
 from quintant.runtime.errors import ConfigError
 
 
@@ -28,3 +28,11 @@ def test_a_link_to_elsewhere_is_refused(tmp_path: Path) -> None:
     (tmp_path / f"quintant-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(ConfigError, match="only you may enter"):
         own_folder(tmp_path)
+
+
+def test_the_last_agent_to_leave_takes_the_users_folder_with_it(tmp_path: Path) -> None:
+    with workplace(tmp_path, "node-a") as first:
+        with workplace(tmp_path, "node-b"):
+            pass
+        assert first.is_dir()
+    assert not list(tmp_path.iterdir())

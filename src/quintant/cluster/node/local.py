@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
@@ -30,6 +29,7 @@ from quintant.cluster.node.processes import LocalProcesses
 from quintant.cluster.node.sampling import Sampler
 from quintant.cluster.node.usage import Meter
 from quintant.cluster.plane import Component
+from quintant.cluster.removal import discard_folder
 from quintant.cluster.storage.paths import ROOT
 from quintant.runtime.address import Address
 from quintant.runtime.client.client import Client
@@ -69,12 +69,12 @@ async def local_node(
     options: Options, api: Address, names: Names, clock: Clock, chance: Chance
 ) -> AsyncIterator[LocalNode]:
     """This machine as a node; its component is to be run within the context."""
-    folders, sign = own_folder(Path(tempfile.gettempdir())), f"{mark()}-{chance.id()}"
-    for pid in reap(folders):
-        log.warning("ended an orphan", pid=pid)
+    sign = f"{mark()}-{chance.id()}"
     async with AsyncExitStack() as stack:
         network = stack.enter_context(reserved())
-        folder = stack.enter_context(_folder(folders / f"{PREFIX}{sign}"))
+        folder = stack.enter_context(workplace(Path(tempfile.gettempdir()), f"{PREFIX}{sign}"))
+        for pid in reap(folder.parent):
+            log.warning("ended an orphan", pid=pid)
         machine = this_machine(NODE, HOST, folder)
         ground = Ground(
             folder,
@@ -99,12 +99,25 @@ async def local_node(
 
 
 @contextmanager
-def _folder(path: Path) -> Iterator[Path]:
-    path.mkdir(mode=FOLDER_MODE)
+def workplace(place: Path, name: str) -> Iterator[Path]:
+    """A folder of this agent's in a place that others can write to; nothing of it stays."""
+    folder = _made(place, name)
     try:
-        yield path
+        yield folder
     finally:
-        shutil.rmtree(path, ignore_errors=True)
+        discard_folder(folder)
+        # Not while other agents of this user are at work there.
+        with suppress(OSError):
+            folder.parent.rmdir()
+
+
+def _made(place: Path, name: str) -> Path:
+    while True:
+        folder = own_folder(place) / name
+        # The last agent before us may have taken the user's folder away just now.
+        with suppress(FileNotFoundError):
+            folder.mkdir(mode=FOLDER_MODE)
+            return folder
 
 
 @asynccontextmanager

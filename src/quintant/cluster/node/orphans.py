@@ -8,11 +8,12 @@ carries the mark of a process that is gone is an orphan. Only Linux lets us look
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+
+from quintant.cluster.removal import discard_folder
 
 AGENT = "QUINTANT_AGENT"
 """The environment variable with the mark of the agent that started a process."""
@@ -55,7 +56,7 @@ def reap(folders: Path) -> list[int]:
                 ended.append(pid)
     for folder in folders.glob(f"{PREFIX}*"):
         if not alive(folder.name.removeprefix(PREFIX)):
-            shutil.rmtree(folder, ignore_errors=True)
+            discard_folder(folder)
     return ended
 
 

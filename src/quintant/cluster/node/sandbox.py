@@ -8,7 +8,6 @@ outside of `advance`, so a pod is worked on by one task at a time.
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
@@ -32,6 +31,7 @@ from quintant.cluster.node.plan import Action, Kill, Order, Plan, Renew, Start, 
 from quintant.cluster.node.probing import Finding
 from quintant.cluster.node.status import View, full_name
 from quintant.cluster.node.volumes import Unmountable
+from quintant.cluster.removal import discard_folder
 
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
     (Unconfigured, "CreateContainerConfigError"),
@@ -133,14 +133,14 @@ class Sandbox:
         if not self.pod.spec.host_network:
             self.ground.addresses.free(self.address)
         for part in ("containers", "volumes"):
-            shutil.rmtree(self.folder / part, ignore_errors=True)
+            discard_folder(self.folder / part)
 
     def close(self) -> None:
         """Remove everything of the pod; nothing of it runs any more."""
         self.finish()
         for journal in (each for kept in self._journals.values() for each in kept):
             journal.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        discard_folder(self.folder)
 
     async def _act(self, action: Action, sources: Sources, versions: object) -> None:
         match action:

@@ -12,6 +12,8 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
+from quintant.cluster.removal import remove_folder
+
 PARTIAL = ".partial"
 """Ends the name of a copy that is being made."""
 _CLONE = 0x40049409
@@ -29,12 +31,6 @@ def copy_folder(source: Path, target: Path) -> None:
     _fill(source, partial)
     shutil.copystat(source, partial)
     partial.rename(target)
-
-
-def remove_folder(folder: Path) -> None:
-    """Remove a folder with everything in it, if it is there."""
-    with suppress(FileNotFoundError):
-        shutil.rmtree(folder)
 
 
 def copy_file(source: Path, target: Path) -> None:

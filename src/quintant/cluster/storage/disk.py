@@ -12,7 +12,8 @@ from enum import Enum
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from quintant.cluster.storage.copying import copy_folder, remove_folder
+from quintant.cluster.removal import remove_folder
+from quintant.cluster.storage.copying import copy_folder
 from quintant.cluster.storage.paths import snapshot_directory, volume_directory
 
 
