@@ -33,6 +33,9 @@ CALLS = 64
 STATUS_SECONDS = 1.0
 """The status of a network is written at most so often: a thousand joins are not a thousand."""
 
+PACE_SECONDS = 0.05
+"""A turn that left something to do is followed by the next one no sooner."""
+
 
 class NetworkReconciler:
     """Keeps every network together; its memory is only hints."""
@@ -74,7 +77,8 @@ class NetworkReconciler:
         for peer in network.peers:
             for complaint in peer.complaints:
                 desk.hand.warn(peer.pod, *complaint)
-        if shown is not None and shown.spec.paused:
+        desk.memory.paused = shown is not None and bool(shown.spec.paused)
+        if desk.memory.paused:
             await sweep(desk, network.stack)
             return
         await vanished(desk, shown)
@@ -87,7 +91,7 @@ class NetworkReconciler:
 
     async def _show(self, desk: Desk, network: Network) -> Result | None:
         memory = desk.memory
-        memory.forget(uids(network.peers))
+        memory.forget(uids(network.peers) | {pod.metadata.uid for pod in network.leavers})
         memory.known = {peer.uid: peer.key for peer in network.stack}
         self._measure(desk, network)
         if not network.peers:
@@ -114,12 +118,13 @@ class NetworkReconciler:
     def _next(self, desk: Desk, network: Network) -> float:
         """Seconds until there is something to do without anybody telling us."""
         memory, now = desk.memory, monotonic()
-        moments = [memory.sweep]
-        for peer in network.candidates:
-            known = memory.tries.get(peer.uid)
-            if not peer.elsewhere:
-                moments.append(known.due if known is not None else now)
-        return max(0.0, min(moments) - now)
+        due = [memory.sweep]
+        if not memory.paused:
+            waiting = [peer.uid for peer in network.candidates if not peer.elsewhere]
+            for uid in (*waiting, *(pod.metadata.uid for pod in network.leavers)):
+                known = memory.tries.get(uid)
+                due.append(known.due if known is not None else now)
+        return max(PACE_SECONDS, min(due) - now)
 
     async def _retire(self, desk: Desk) -> Result | None:
         """Show an empty network for a while, then remove its object."""

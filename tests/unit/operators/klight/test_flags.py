@@ -1,0 +1,39 @@
+"""Settings as text, from the environment and in the style of Go."""
+
+from __future__ import annotations
+
+import pytest
+
+from quintant.operators.klight.flags import from_arguments, from_environment
+from quintant.operators.klight.options import Options
+from quintant.runtime.errors import ConfigError
+
+
+def test_flags_of_the_original_are_understood() -> None:
+    flags = from_arguments(["-inCluster=true", "-kubeconfig", "/etc/k", "-master=http://x:1"])
+    assert (flags.in_cluster, flags.kubeconfig, flags.master) == (True, "/etc/k", "http://x:1")
+    assert from_arguments(["-inCluster"]).in_cluster is True
+    assert from_arguments([]).in_cluster is None
+
+
+def test_every_option_is_a_flag_with_one_dash_or_two() -> None:
+    flags = from_arguments(
+        ["--probe-interval", "500ms", "-repair=auto", "--infer-port", "-workers=3"]
+    )
+    assert flags.options == Options(probe_interval=0.5, repair="auto", infer_port=True, workers=3)
+    assert from_arguments(["--namespaces=a,b"]).namespaces == ("a", "b")
+
+
+def test_every_option_is_a_variable() -> None:
+    given = {"KLIGHT_NETWORK_SCOPE": "cluster", "KLIGHT_DOWN_AFTER": "1m", "KLIGHT_OTHER": "x"}
+    assert from_environment(given) == Options(network_scope="cluster", down_after=60.0)
+
+
+@pytest.mark.parametrize(
+    "argument",
+    ["--repair=maybe", "--workers=0", "--workers=x", "--settle=soon", "--settle=0", "-inCluster=5",
+     "--unknown=1", "word"],
+)  # fmt: skip
+def test_nonsense_is_named(argument: str) -> None:
+    with pytest.raises(ConfigError, match=argument.lstrip("-").partition("=")[0]):
+        from_arguments([argument])
