@@ -111,6 +111,23 @@ async def test_any_python_program_of_a_pod_knows_the_names(network: Network) -> 
     ]
 
 
+async def test_programs_whose_python_lacks_quintant_know_the_names(network: Network) -> None:
+    code = "import socket; print(socket.getaddrinfo('web', 80)[0][4])"
+    env = {**os.environ, **network.environment("default")}
+    said = []
+    # -S leaves out what is installed; the second one has no names to learn.
+    for start in ("import sitecustomize", "pass"):
+        running = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-S", "-c", f"{start}; {code}"),
+            env=env,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        said.append((await running.communicate())[0].decode())
+    assert said[0].strip() == "('127.96.0.20', 20080)"
+    assert said[1] == ""
+
+
 async def test_other_customizations_of_a_program_are_run_as_well(
     network: Network, tmp_path: Path
 ) -> None:

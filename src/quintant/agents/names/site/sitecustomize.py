@@ -1,6 +1,7 @@
 """Run by Python itself at the start of every program in a pod; see quintant.agents.names.
 
-Another sitecustomize, which this one hides, is run as well.
+The program's Python need not have Quintant: what is loaded here is found beside this file. Another
+sitecustomize, which this one hides, is run as well.
 """
 
 import contextlib
@@ -9,11 +10,15 @@ import os
 import sys
 
 _here = os.path.dirname(os.path.abspath(__file__))
-with contextlib.suppress(ImportError):
+_home = os.path.abspath(os.path.join(_here, *[os.pardir] * 4))
+_before = list(sys.path)
+sys.path.append(_home)
+# A Python that is too old for this does without names.
+with contextlib.suppress(ImportError, SyntaxError, TypeError):
     from quintant.agents.names.hook import install
 
     install()
-sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder) != _here]
+sys.path[:] = [folder for folder in _before if os.path.abspath(folder) != _here]
 _own = sys.modules.pop("sitecustomize", None)
 try:
     importlib.import_module("sitecustomize")
