@@ -128,10 +128,11 @@ def _agents() -> Iterator[Program]:
     """Our one image under its usual names, and an image per agent for short manifests."""
     for image in (OURS, f"*/{OURS}"):
         yield Program(image=image, argv=_ours(), env=_UNBUFFERED)
-        for command in (OURS, f"*/{OURS}"):
-            yield Program(image=image, command=command, argv=_ours(), env=_UNBUFFERED)
     for name in AGENTS:
         yield Program(image=f"{OURS}/{name}", argv=_ours("agent", name), env=_UNBUFFERED)
+    images = (OURS, f"*/{OURS}", *(f"{OURS}/{name}" for name in AGENTS))
+    for image, command in product(images, (OURS, f"*/{OURS}")):
+        yield Program(image=image, command=command, argv=_ours(), env=_UNBUFFERED)
     for name, agent in _STANDINS.items():
         for image, command in product((name, f"*/{name}"), ("", agent, f"*/{agent}")):
             argv = _ours("agent", agent)

@@ -23,6 +23,7 @@ OURS = (sys.executable, "-m", "quintant")
         ("docker.io/quintant/echo@sha256:00", (), (*OURS, "agent", "echo", "x")),
         ("ghcr.io/anybody/quintant:1", (), (*OURS, "x")),
         ("quintant:1", ("quintant", "agent", "echo"), (*OURS, "agent", "echo", "x")),
+        ("quintant/echo", ("quintant", "agent", "echo"), (*OURS, "agent", "echo", "x")),
         ("localhost:5000/quintant", ("/usr/bin/quintant",), (*OURS, "x")),
         ("localhost:32000/lightpeer:v0.1.0-k8s", (), (*OURS, "agent", "lightpeer", "x")),
         ("localhost:32000/lightpeer:v1", ("./lightpeer",), (*OURS, "agent", "lightpeer", "x")),
