@@ -6,7 +6,17 @@ from typing import Any
 
 import pytest
 
-from conformance.kinds import DEPLOYMENT, JOB, POD_SPEC, SERVICE, WORKLOAD
+from conformance.kinds import (
+    CONTROLLER,
+    DEPLOYMENT,
+    JOB,
+    POD_SPEC,
+    REPLICA_SET,
+    SERVICE,
+    STATEFUL_SET,
+    WORKLOAD,
+    Sample,
+)
 from conformance.target import Target, causes, owners
 from unit.cluster.api import APPLY, Plain, config_map
 
@@ -158,9 +168,10 @@ async def test_77_the_status_is_applied_apart(target: Target) -> None:
     assert "f:status" not in owners(again)["author Apply"]
 
 
-async def test_78_scaling_owns_the_replicas_of_the_parent(target: Target) -> None:
-    path = DEPLOYMENT.path(target, "a")
-    wanted = {**DEPLOYMENT.object("a"), "spec": {**WORKLOAD, "replicas": 1}}
+@pytest.mark.parametrize("sample", [DEPLOYMENT, REPLICA_SET, STATEFUL_SET, CONTROLLER], ids=str)
+async def test_78_scaling_owns_the_replicas_of_the_parent(target: Target, sample: Sample) -> None:
+    path = sample.path(target, "a")
+    wanted = {**sample.object("a"), "spec": {**sample.content["spec"], "replicas": 1}}
     await target.apply(path, wanted, "author", code=201)
     scaled = await target.merge(f"{path}/scale", {"spec": {"replicas": 4}}, fieldManager="scaler")
     assert (scaled["kind"], scaled["spec"]) == ("Scale", {"replicas": 4})

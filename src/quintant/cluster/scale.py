@@ -59,7 +59,8 @@ def _check_replicas(kind: Kind, live: Plain, scale: Plain, *, patch: bool) -> No
     path, replicas = _paths(kind).replicas, (scale.get("spec") or {}).get("replicas")
     if kind.custom and patch and replicas is None and _read(live, path) is None:
         raise bad_request(f'the spec replicas field "{path}" cannot be empty')
-    if isinstance(replicas, int) and replicas < 0:
+    # Of a custom resource its own schema has more to say.
+    if not kind.custom and isinstance(replicas, int) and replicas < 0:
         complaint = wrong("spec.replicas", replicas, "must be greater than or equal to 0")
         raise invalid(DOCUMENT, live["metadata"]["name"], complaint)
 
