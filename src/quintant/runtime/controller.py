@@ -19,7 +19,7 @@ from quintant.runtime import logs
 from quintant.runtime.bucket import Bucket
 from quintant.runtime.clock import monotonic
 from quintant.runtime.declaration import Declaration
-from quintant.runtime.errors import Terminal, TooManyRequests, leaves
+from quintant.runtime.errors import QuintantError, Terminal, TooManyRequests, leaves
 from quintant.runtime.intake import connect
 from quintant.runtime.limiter import Limiter
 from quintant.runtime.metrics import Outcome
@@ -55,7 +55,7 @@ class _Ending:
 
     @property
     def why(self) -> str:
-        return "; ".join(map(str, self.errors))
+        return "; ".join(_named(error) for error in self.errors)
 
     @property
     def asked(self) -> float:
@@ -211,7 +211,13 @@ def _say(ending: _Ending) -> None:
         case Verdict.TERMINAL:
             log.error("reconcile gave up until the object changes", why=ending.why)
         case Verdict.ERROR:
-            log.error("reconcile failed", exc_info=ending.error)
+            log.error("reconcile failed", why=ending.why, exc_info=ending.error)
+
+
+def _named(error: BaseException) -> str:
+    """What an error says; with its name, where its text alone says little (KeyError: 'a')."""
+    ours = isinstance(error, QuintantError | ReconcileTimeout)
+    return str(error) if ours else f"{type(error).__name__}: {error}"
 
 
 def _being_cancelled() -> bool:

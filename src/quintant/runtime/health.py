@@ -93,7 +93,8 @@ class Verdict:
     wrong: str = ""
 
     def __str__(self) -> str:
-        return f"[-]{self.name} failed: {self.wrong}" if self.wrong else f"[+]{self.name} ok"
+        wrong = "; ".join(self.wrong.splitlines())  # a check has one line
+        return f"[-]{self.name} failed: {wrong}" if wrong else f"[+]{self.name} ok"
 
 
 @dataclass(frozen=True, slots=True)

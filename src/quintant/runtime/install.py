@@ -12,6 +12,7 @@ from quintant.runtime.client.client import Client
 from quintant.runtime.client.rest import APPLY, Patch, Rest
 from quintant.runtime.client.transport import Transport
 from quintant.runtime.crd import definitions
+from quintant.runtime.errors import ConfigError, leaves
 from quintant.runtime.object import Object, Request
 
 # A definition is served a moment after it is stored; much longer means that it was not accepted.
@@ -21,12 +22,16 @@ ESTABLISH_SECONDS = 30.0
 async def install(transport: Transport, kinds: Iterable[type[Object]]) -> None:
     """Apply the CRD of every custom kind, and return once each is served.
 
-    Built-in kinds, and views of kinds that somebody else installs, are passed over.
+    Built-in kinds, and views of kinds that somebody else installs, are passed over. Of several
+    failures, which as a rule have one cause, the first is raised.
     """
     client = Client(Rest(transport), manager="quintant-install")
-    async with asyncio.TaskGroup() as group:
-        for definition in definitions(kinds):
-            group.create_task(_install(client, definition))
+    try:
+        async with asyncio.TaskGroup() as group:
+            for definition in definitions(kinds):
+                group.create_task(_install(client, definition))
+    except ExceptionGroup as failed:
+        raise leaves(failed)[0] from None
 
 
 async def _install(client: Client, definition: Mapping[str, Any]) -> None:
@@ -34,9 +39,16 @@ async def _install(client: Client, definition: Mapping[str, Any]) -> None:
     patch = Patch(APPLY, codec.encode(definition), idempotent=True)
     query = {"fieldManager": client.manager, "force": "true"}
     await client.rest.patch(CustomResourceDefinition, Request(name), patch, query=query)
-    await client.wait_for(
-        CustomResourceDefinition, name, until=_established, timeout=ESTABLISH_SECONDS
-    )
+    try:
+        await client.wait_for(
+            CustomResourceDefinition, name, until=_established, timeout=ESTABLISH_SECONDS
+        )
+    except TimeoutError:
+        raise ConfigError(
+            f"cannot install {name}",
+            because=f"the server did not establish it within {ESTABLISH_SECONDS:g} s",
+            hint=f"kubectl describe crd {name}",
+        ) from None
 
 
 def _established(found: CustomResourceDefinition | None) -> bool:

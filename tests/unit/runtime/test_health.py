@@ -157,8 +157,8 @@ async def test_process_is_not_ready_before_every_kind_was_read() -> None:
     health.watch(informer)
     assert "[-]pods failed: not read yet" in await readyz(health)
 
-    informer.trouble = "403 Forbidden"
-    assert "[-]pods failed: 403 Forbidden" in await readyz(health)
+    informer.trouble = "cannot read pods\nbecause: 403"
+    assert "[-]pods failed: cannot read pods; because: 403" in await readyz(health)
 
     informer.synced, informer.trouble = True, ""
     assert await readyz(health) == "ok"

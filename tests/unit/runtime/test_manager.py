@@ -104,7 +104,7 @@ async def test_kind_that_is_not_installed_ends_the_start_and_is_named(
 
     (error,) = leaves(caught.value)
     assert isinstance(error, ConfigError)
-    assert "things.demo.dev: 404" in str(error)
+    assert "the server serves no things of demo.dev/v1" in str(error)
     assert asyncio.get_running_loop().time() == 120
 
 

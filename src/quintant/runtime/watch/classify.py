@@ -1,4 +1,4 @@
-"""Which outcome an error means for a watch."""
+"""What an error means for a watch: which outcome it is, and what to tell a person of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from quintant.runtime.errors import (
     StreamStalled,
     TooManyRequests,
     TransportError,
+    Unauthorized,
+    explained,
 )
+from quintant.runtime.resource import Resource
 from quintant.runtime.watch.states import Outcome, Phase
 
 
@@ -25,6 +28,23 @@ def classify(error: Exception, phase: Phase) -> Outcome:
     if isinstance(error, TransportError):
         return Outcome.UNREACHABLE
     return Outcome.FAILED
+
+
+def told(error: Exception, resource: Resource) -> str:
+    """Why a kind cannot be followed, and what to do where only a person can mend it."""
+    cannot = f"cannot read {resource.full_name}"
+    match error:
+        case NotFound():
+            why = f"404, the server serves no {resource.plural} of {resource.api_version}"
+            return explained(cannot, why, f"install the definition of {resource.kind} (its CRD)")
+        case Unauthorized():
+            why = "401, the server does not accept our credentials: missing, wrong or expired"
+            return explained(cannot, why, "kubectl auth whoami, with the same kubeconfig")
+        case Forbidden():
+            hint = "`quintant manifests` prints the roles that a program needs"
+            return explained(cannot, f"403, {error.message}", hint)
+        case _:
+            return str(error) or type(error).__name__
 
 
 def _classify_answer(error: ApiError, phase: Phase) -> Outcome:

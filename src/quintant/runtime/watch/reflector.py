@@ -23,7 +23,7 @@ from quintant.runtime.resource import resource_of
 from quintant.runtime.watch import states
 from quintant.runtime.watch.alarm import NAG_SECONDS
 from quintant.runtime.watch.backoff import Backoff
-from quintant.runtime.watch.classify import classify
+from quintant.runtime.watch.classify import classify, told
 from quintant.runtime.watch.frames import Misfit
 from quintant.runtime.watch.interning import interner
 from quintant.runtime.watch.scope import Scope
@@ -104,7 +104,7 @@ class Reflector(Generic[K]):
             return self._failed(error)
 
     def _failed(self, error: Exception) -> Outcome:
-        self.last_failure = str(error) or type(error).__name__
+        self.last_failure = told(error, resource_of(self.scope.kind))
         if isinstance(error, ApiError):
             self._patience = float(error.details.retry_after_seconds)
         return classify(error, self._position.phase)

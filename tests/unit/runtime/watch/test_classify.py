@@ -16,7 +16,8 @@ from quintant.runtime.errors import (
     Undecodable,
     from_status,
 )
-from quintant.runtime.watch.classify import classify
+from quintant.runtime.resource import Resource
+from quintant.runtime.watch.classify import classify, told
 from quintant.runtime.watch.states import Outcome, Phase
 
 TOO_LARGE = Details(causes=(Cause(reason="ResourceVersionTooLarge"),))
@@ -57,3 +58,21 @@ def test_only_a_stream_of_the_initial_state_can_be_refused(code: int) -> None:
     assert classify(error, Phase.STREAMING) is Outcome.REFUSED
     assert classify(error, Phase.LISTING) is Outcome.FAILED
     assert classify(error, Phase.WATCHING) is Outcome.FAILED
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            from_status(Status(code=404)),
+            "serves no ships of sea.dev/v1\ntry: install the definition",
+        ),
+        (from_status(Status(code=401)), "wrong or expired\ntry: kubectl auth whoami"),
+        (from_status(Status(code=403, message="lacks watch")), "403, lacks watch\ntry: `quintant"),
+        (from_status(Status(code=500, message="ouch")), "500 Unknown: ouch"),
+        (ConnectError("refused"), "refused"),
+        (ValueError(), "ValueError"),
+    ],
+)
+def test_person_is_told_what_to_do(error: Exception, said: str) -> None:
+    assert said in told(error, Resource("sea.dev", "v1", "Ship", "ships"))

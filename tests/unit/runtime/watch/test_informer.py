@@ -533,7 +533,7 @@ async def test_trouble_is_said_of_every_stream() -> None:
     await settle()
 
     assert "not in sea" in world.informer.trouble
-    assert "; 403" in world.informer.trouble
+    assert "; cannot read" in world.informer.trouble
     await world.close()
 
 

@@ -662,7 +662,7 @@ async def test_a_kind_that_is_not_installed_is_waited_for(world: World) -> None:
     assert world.seen.told == ["=@3"]
     said = [line for line in lines if line["event"] == "watch failed"]
     assert 2 <= len(said) <= 7
-    assert "no such kind" in said[0]["why"]
+    assert "serves no ships of sea.quintant.dev/v1" in said[0]["why"]
 
 
 async def test_garbage_is_a_failure_and_nothing_more(world: World) -> None:
