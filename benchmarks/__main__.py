@@ -27,6 +27,7 @@ BENCHMARKS = (
     "client",
     "testcase",
     "embedded",
+    "reads",
     "nodes",
     "lightpeers",
     "reconcile",
