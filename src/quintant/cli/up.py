@@ -19,7 +19,7 @@ from quintant.cluster.simulated.stages import load
 from quintant.cluster.up import USUAL, Cluster, Plan, kept, running, save, usual_path
 from quintant.runtime import logs
 from quintant.runtime.address import Address
-from quintant.runtime.loops import loop_factory
+from quintant.runtime.loops import loop_factory, settle
 from quintant.version import KUBERNETES
 
 
@@ -109,6 +109,7 @@ async def _up(plan: Plan, wishes: Wishes) -> None:
         if wishes.folder:
             plan = await stack.enter_async_context(kept(plan, wishes.folder, power=wishes.power))
         cluster = await stack.enter_async_context(running(plan))
+        settle()
         way = _way(cluster, wishes)
         click.echo(_where(cluster, wishes.folder), err=True)
         click.echo(way)

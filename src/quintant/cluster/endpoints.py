@@ -25,6 +25,7 @@ from quintant.cluster.evictions import Evictions
 from quintant.cluster.forms import form_of, wish_of
 from quintant.cluster.headers import warned
 from quintant.cluster.jsonpatch import apply_patch
+from quintant.cluster.listing import Listing
 from quintant.cluster.media import (
     APPLY_PATCH,
     JSON_PATCH,
@@ -35,7 +36,7 @@ from quintant.cluster.media import (
 from quintant.cluster.mergepatch import merge_patch
 from quintant.cluster.options import check_force, write_options
 from quintant.cluster.problems import Problem, bad_request, not_allowed
-from quintant.cluster.reads import Reads, document, read_query, select
+from quintant.cluster.reads import Reads, about, read_query, select
 from quintant.cluster.ring import Entry
 from quintant.cluster.routes import Route
 from quintant.cluster.scale import DOCUMENT, SCALE, SCALES, edit_scale, scale_of
@@ -82,8 +83,8 @@ class Endpoints:
     evictions: Evictions
     clock: Clock
 
-    async def answer(self, call: Call, route: Route, kind: Kind, user: User) -> Reply:
-        """The whole answer to anything but a watch; it has happened when this returns."""
+    async def answer(self, call: Call, route: Route, kind: Kind, user: User) -> Reply | Listing:
+        """The answer to anything but a watch; it has happened when this returns."""
         if not kind.deprecation:
             return await self._answer(call, route, kind, user)
         try:
@@ -92,7 +93,7 @@ class Endpoints:
             raise problem.warned(kind.deprecation, first=True) from None
         return replace(reply, headers=warned((kind.deprecation,), reply.headers))
 
-    async def _answer(self, call: Call, route: Route, kind: Kind, user: User) -> Reply:
+    async def _answer(self, call: Call, route: Route, kind: Kind, user: User) -> Reply | Listing:
         wish_of(call, kind, listing=route.verb == "list")
         if route.verb == "list":
             return await self._list(call, route, kind)
@@ -118,10 +119,10 @@ class Endpoints:
         terms = self.reads.follow(selection, read_query(call.query, watch=True))
         return self.hub.open(selection, terms)
 
-    async def _list(self, call: Call, route: Route, kind: Kind) -> Reply:
+    async def _list(self, call: Call, route: Route, kind: Kind) -> Reply | Listing:
         selection = self._selected(call, route, kind)
-        query = read_query(call.query, watch=False)
-        return Reply(OK, await self.reads.list(selection, query))
+        found = await self.reads.list(selection, read_query(call.query, watch=False))
+        return found if isinstance(found, Listing) else Reply(OK, found)
 
     def _selected(self, call: Call, route: Route, kind: Kind) -> Selection:
         form = form_of(call, kind, self.clock, listing=True)
@@ -215,7 +216,11 @@ class Endpoints:
                 told += deleted.warnings
             if at % SLICE == SLICE - 1:
                 await asyncio.sleep(0)
-        return Reply(OK, document(selection.form, items, self.store.revision), warned(told))
+        return Reply(
+            OK,
+            selection.form.document(about(selection.form, self.store.revision), items),
+            warned(told),
+        )
 
     async def _shown(
         self,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from ssl import SSLContext, SSLObject
 from weakref import WeakKeyDictionary
@@ -18,6 +18,7 @@ from aiohttp import web
 
 from quintant.cluster.auth import User, certified
 from quintant.cluster.impersonation import SEPARATOR
+from quintant.cluster.listing import Listing
 from quintant.cluster.problems import REQUEST_LIMIT
 from quintant.cluster.server import ApiServer, Flow
 from quintant.cluster.watchers import Watcher
@@ -83,6 +84,8 @@ class _Edge:
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         answer = await self._server.handle(await _call(request), self._peer(request))
+        if isinstance(answer, Listing):
+            return await _listed(request, answer, self._server.flow_headers(answer))
         if not isinstance(answer, Reply):
             return await self._flow(request, answer)
         if len(answer.body) <= PIECE:
@@ -139,8 +142,24 @@ async def _body(request: web.BaseRequest) -> bytes:
     return b"".join(pieces)
 
 
+async def _listed(
+    request: web.BaseRequest, listing: Listing, headers: Mapping[str, str]
+) -> web.StreamResponse:
+    """Send a list as it is written, packed for who can read it so."""
+    packer = _packer() if _unpacks(request) else None
+    response = web.StreamResponse(headers={**headers, **(_PACKED if packer else {})})
+    response.enable_chunked_encoding()
+    await response.prepare(request)
+    async with aclosing(listing.chunks()) as chunks:
+        async for chunk in chunks:
+            if piece := packer.compress(chunk) if packer else chunk:
+                await response.write(piece)
+    await response.write_eof(packer.flush() if packer else b"")
+    return response
+
+
 async def _large(request: web.BaseRequest, answer: Reply) -> web.StreamResponse:
-    packed = len(answer.body) > PACKED_FROM and "gzip" in request.headers.get("accept-encoding", "")
+    packed = len(answer.body) > PACKED_FROM and _unpacks(request)
     headers = {**answer.headers, **_PACKED} if packed else answer.headers
     response = web.StreamResponse(status=answer.status, headers=headers)
     if packed:
@@ -157,10 +176,19 @@ async def _large(request: web.BaseRequest, answer: Reply) -> web.StreamResponse:
 
 def _squeezed(body: bytes) -> Iterator[bytes]:
     """A body as gzip, a piece at a time: that takes no longer than sending it."""
-    packer = zlib.compressobj(PACKING_LEVEL, wbits=_GZIP_BITS)
+    packer = _packer()
     for piece in _pieces(body):
         yield packer.compress(piece)
     yield packer.flush()
+
+
+def _packer() -> zlib._Compress:
+    return zlib.compressobj(PACKING_LEVEL, wbits=_GZIP_BITS)
+
+
+def _unpacks(request: web.BaseRequest) -> bool:
+    """Whether a client reads gzip."""
+    return "gzip" in request.headers.get("accept-encoding", "")
 
 
 def _pieces(body: bytes) -> Iterator[memoryview]:

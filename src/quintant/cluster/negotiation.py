@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 import yaml
 
+from quintant.cluster.listing import INDENT, Listing
 from quintant.cluster.media import JSON, PROTOBUF, YAML
 from quintant.cluster.problems import no_such_form, not_acceptable
 from quintant.runtime.client.transport import Call, Reply
@@ -29,7 +30,6 @@ REMEMBERED = 256
 """Accept headers whose meaning is kept: clients send few different ones."""
 SLICE = 25
 """Items of a list that are written as YAML between two turns of the loop: some milliseconds."""
-INDENT = 2
 _BROWSERS = ("curl", "Wget", "Mozilla/5.0")
 _META = "meta.k8s.io"
 _META_VERSIONS = frozenset({"v1", "v1beta1"})
@@ -102,6 +102,13 @@ def liked(call: Call) -> str:
     """The media type for an answer whose form is not negotiated: a refusal, for one."""
     best = _best(call.headers.get("accept", ""))
     return JSON if best is None else best.media
+
+
+def listed(call: Call, listing: Listing) -> Listing | None:
+    """A large list as the client likes to read it; None if that cannot be sent in pieces."""
+    if liked(call) == YAML:
+        return None
+    return replace(listing, pretty=_pretty(call))
 
 
 async def dressed(call: Call, reply: Reply) -> Reply:

@@ -12,7 +12,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from posixpath import normpath
 from typing import Any
 
@@ -22,6 +22,7 @@ from quintant.cluster import jsontext
 from quintant.cluster.catalog import Kind
 from quintant.cluster.causes import forbidden_field, unsupported
 from quintant.cluster.golang import shown, unmarshalled
+from quintant.cluster.listing import LARGE, Listing
 from quintant.cluster.problems import (
     Problem,
     bad_request,
@@ -49,7 +50,9 @@ from quintant.runtime.clock import Chance
 from quintant.runtime.errors import Cause
 
 SLICE = 500
-"""Items of a list written between two turns of the loop, so that a large one stalls nobody."""
+"""Entries looked at between two turns of the loop, so that a large list stalls nobody."""
+SLOW_SLICE = 50
+"""Entries written between two turns: a row of a table takes a hundred times longer than a look."""
 WATCH_SECONDS = (1800.0, 3600.0)
 """How long a watch lasts that does not say: at random, so that clients do not return together."""
 EXACT = "Exact"
@@ -139,15 +142,21 @@ class Reads:
             raise unexplained(why)
         self._check_future(int(rv or 0))
 
-    async def list(self, selection: Selection, query: Query) -> bytes:
-        """A list document, written in slices."""
+    async def list(self, selection: Selection, query: Query) -> bytes | Listing:
+        """A list: a document, written in slices, or a large one that is written as it is sent."""
         token = _read_token(query.token) if query.token else None
         table = self._store.table(selection.form.kind.table)
         rv, view = self._view(table, query, token)
         start = f"{selection.prefix}{token.start}" if token else ""
-        scanned = view.scan(selection.prefix, start)
-        limit = 0 if query.rv == "0" else query.limit
-        return await _written(selection, scanned, rv, limit)
+        scanned = _scanned(view, selection, start)
+        page = await _chosen(selection, scanned, 0 if query.rv == "0" else query.limit)
+        token_after = _write_token(rv, page.after) if page.after else ""
+        metadata = about(selection.form, rv, token_after, page.rest)
+        if selection.form.kind.prime is not None:
+            await selection.form.kind.prime(page.entries)
+        if _large(selection.form, page.entries):
+            return Listing(selection.form, metadata, page.entries)
+        return await _written(selection.form, metadata, page.entries)
 
     def follow(self, selection: Selection, query: Query) -> Terms:
         """Where and how a watch begins; take it and open the watch without awaiting between."""
@@ -165,7 +174,7 @@ class Reads:
     def _replay(self, table: Table, selection: Selection, query: Query) -> Iterable[Frame]:
         fresh = query.rv in ("", "0")
         if query.initial or (fresh and query.initial is None):
-            replay = added(selection, table.now.scan(selection.prefix))
+            replay = added(selection, _scanned(table.now, selection))
             if not (query.initial and query.bookmarks):
                 return replay
             mark = bookmark(selection.form, self._store.revision, END_OF_REPLAY)
@@ -201,39 +210,68 @@ class Reads:
             raise future(rv, self._store.revision)
 
 
-async def _written(
-    selection: Selection, scanned: list[tuple[str, Entry]], rv: int, limit: int
-) -> bytes:
-    """The list document of the scanned entries that match."""
-    form, last = selection.form, ""
-    items: list[bytes] = []
-    if form.kind.prime is not None:
-        wanted = (entry for key, entry in scanned if selection.matches(key, entry))
-        await form.kind.prime(islice(wanted, limit or None))
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """Entries of a list, and what is known of those behind them."""
+
+    entries: list[Entry]
+    after: str = ""
+    """Where the next page begins, if there is one."""
+    rest: int | None = None
+    """How many more there are, if all are wanted."""
+
+
+def _scanned(view: View, selection: Selection, start: str = "") -> list[tuple[str, Entry]]:
+    """The entries to look at, in order; a named one is found without looking at others."""
+    kind, name = selection.form.kind, selection.fields.exact("metadata.name")
+    if name is None or start or (kind.resource.namespaced and not selection.namespace):
+        return view.scan(selection.prefix, start)
+    key = kind.key(selection.namespace, name)
+    found = view.entries.get(key)
+    return [(key, found)] if found is not None else []
+
+
+async def _chosen(selection: Selection, scanned: list[tuple[str, Entry]], limit: int) -> _Page:
+    """What of the scanned entries is wanted, and fits."""
     everything = not (selection.labels or selection.fields)
+    entries: list[Entry] = []
+    last = ""
     for at, (key, entry) in enumerate(scanned):
-        if limit and len(items) == limit:
-            rest = len(scanned) - at if everything else None
+        if limit and len(entries) == limit:
             after = f"{last.removeprefix(selection.prefix)}\0"
-            return document(form, items, rv, _write_token(rv, after), rest)
+            return _Page(entries, after, len(scanned) - at if everything else None)
         if everything or selection.matches(key, entry):
-            items.append(form.item(entry))
+            entries.append(entry)
             last = key
         if at % SLICE == SLICE - 1:
             await asyncio.sleep(0)
-    return document(form, items, rv)
+    return _Page(entries)
 
 
-def document(
-    form: Form, items: list[bytes], rv: int, token: str = "", rest: int | None = None
-) -> bytes:
-    """A list document of items already written."""
+def _large(form: Form, entries: list[Entry]) -> bool:
+    """Whether a list is worth being sent in pieces, and can be: nothing may fail half-way."""
+    size = sum(len(entry.raw) for entry in entries)
+    return size > LARGE and type(form) is Form and all(map(form.quick, entries))
+
+
+async def _written(form: Form, metadata: dict[str, object], entries: list[Entry]) -> bytes:
+    """A list document."""
+    items: list[bytes] = []
+    for at, entry in enumerate(entries):
+        items.append(form.item(entry))
+        if at % SLOW_SLICE == SLOW_SLICE - 1:
+            await asyncio.sleep(0)
+    return form.document(metadata, items)
+
+
+def about(form: Form, rv: int, token: str = "", rest: int | None = None) -> dict[str, object]:
+    """What a list says about itself."""
     metadata: dict[str, object] = {"resourceVersion": str(rv)}
     if token or (form.kind.custom and not form.converted):
         metadata["continue"] = token
     if rest is not None:
         metadata["remainingItemCount"] = rest
-    return form.document(metadata, items)
+    return metadata
 
 
 def _read_token(text: str) -> _Token:

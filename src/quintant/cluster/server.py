@@ -37,10 +37,11 @@ from quintant.cluster.discovery import discover
 from quintant.cluster.drafts import Target
 from quintant.cluster.endpoints import Endpoints
 from quintant.cluster.evictions import Evictions
+from quintant.cluster.listing import Listing
 from quintant.cluster.media import JSON
 from quintant.cluster.metrics import Metrics
 from quintant.cluster.namespaces import Namespaces
-from quintant.cluster.negotiation import dressed
+from quintant.cluster.negotiation import dressed, listed
 from quintant.cluster.nesting import make_room
 from quintant.cluster.podlogs import HEADERS as TEXT
 from quintant.cluster.podlogs import Output, PodLogs
@@ -69,7 +70,7 @@ HEADERS = {"cache-control": "no-cache, private", "content-type": JSON}
 # Requests on a collection; the others are about one object and need its namespace.
 _COLLECTION = frozenset({"list", "watch"})
 
-Flow = Watcher | Output
+Flow = Watcher | Output | Listing
 """An answer that goes on."""
 
 
@@ -225,10 +226,12 @@ class ApiServer:
         if asked.verb == "delete":
             self._namespaces.protect(Target(kind, name=asked.name))
         try:
-            reply = await self._endpoints.answer(call, asked, kind, user)
+            answer = await self._endpoints.answer(call, asked, kind, user)
         finally:
             self._settle()
-        return await self._dressed(call, reply)
+        if isinstance(answer, Listing):
+            return await self._listed(call, answer)
+        return await self._dressed(call, answer)
 
     async def _safe(self, call: Call, answer: Reply | Flow) -> Reply | Flow:
         """The answer, as soon as no crash can undo what it tells."""
@@ -312,6 +315,14 @@ class ApiServer:
         self._aggregation.reload()
         self._settle()
 
+    async def _listed(self, call: Call, listing: Listing) -> Reply | Listing:
+        """A large list in the form that is wanted, which may have to be written first."""
+        found = listed(call, listing)
+        if found is not None:
+            return found
+        body = b"".join([chunk async for chunk in listing.chunks()])
+        return await self._dressed(call, Reply(200, body, listing.headers))
+
     async def _dressed(self, call: Call, reply: Reply) -> Reply:
         headers = {**self.headers(), **reply.headers}
         if not reply.body and "content-type" not in reply.headers:
@@ -321,7 +332,8 @@ class ApiServer:
 
     def flow_headers(self, flow: Flow) -> dict[str, str]:
         """What an answer that goes on carries."""
-        return self.headers() | (TEXT if isinstance(flow, Output) else {})
+        more = flow.headers if isinstance(flow, Listing) else {}
+        return {**self.headers(), **more, **(TEXT if isinstance(flow, Output) else {})}
 
     def headers(self) -> dict[str, str]:
         """What every answer carries, this one with an id of its own."""

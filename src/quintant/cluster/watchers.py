@@ -34,7 +34,7 @@ FAREWELL_SECONDS = 2.0
 BEHIND = 10_000
 """Changes a watcher may leave unread before it is cut: it can still resume from the ring."""
 SLICE = 256
-"""Replayed events per chunk: what is written between two turns of the loop."""
+"""Objects or changes looked at per chunk of a replay, between two turns of the loop."""
 NO_ANNOTATIONS: Mapping[str, str] = {}
 END_OF_REPLAY: Mapping[str, str] = {"k8s.io/initial-events-end": "true"}
 
@@ -127,7 +127,8 @@ class Watcher:
         """The replay in slices, then everything queued at a time, until closed."""
         replay = iter(self._terms.replay)
         while frames := tuple(islice(replay, SLICE)):
-            yield self._begun(await self._lines(frames))
+            if lines := await self._lines(frames):
+                yield self._begun(lines)
             await asyncio.sleep(0)
         while not self._closed or self._queue:
             await self._stirred.wait()
@@ -255,23 +256,21 @@ class Hub:
 
 
 def added(selection: Selection, entries: Iterable[tuple[str, Entry]]) -> Iterator[Frame]:
-    """Lines that tell entries as if they had just been created."""
+    """Lines that tell entries as if they had just been created; blank for who is not wanted."""
     for key, entry in entries:
         if selection.form.kind.prime is not None:
             yield Change(entry.rv, key, None, entry, 0.0)
         elif selection.matches(key, entry):
             yield _line(b"ADDED", selection.form.whole(entry))
+        else:
+            yield b""
 
 
 def missed(selection: Selection, changes: Iterable[Change]) -> Iterator[Frame]:
-    """Lines that tell changes of the past."""
+    """Lines that tell changes of the past; blank for those that are not wanted."""
     for change in changes:
-        if selection.form.kind.prime is not None:
-            yield change
-            continue
-        frame = selection.frame(change)
-        if frame is not None:
-            yield frame
+        waits = selection.form.kind.prime is not None
+        yield change if waits else selection.frame(change) or b""
 
 
 def bookmark(form: Form, rv: int, annotations: Mapping[str, str] = NO_ANNOTATIONS) -> bytes:

@@ -145,3 +145,16 @@ def certificate(folder: Path) -> Path:
     path = folder / "server.pem"
     path.write_bytes(signed.public_bytes(serialization.Encoding.PEM) + private)
     return path
+
+
+async def test_a_list_that_comes_in_pieces_is_packed_for_who_reads_gzip() -> None:
+    async with serve(ApiServer()) as url, aiohttp.ClientSession(url) as session:
+        for number in range(20):
+            await create(session, f"c-{number}", {"text": "x" * PACKED_FROM})
+        async with session.get(CMS, headers={"accept-encoding": "gzip"}) as packed:
+            assert packed.headers["content-encoding"] == "gzip"
+            names = [item["metadata"]["name"] for item in (await packed.json())["items"]]
+        async with session.get(CMS, headers={"accept-encoding": "identity"}) as plain:
+            assert "content-encoding" not in plain.headers
+            assert [item["metadata"]["name"] for item in (await plain.json())["items"]] == names
+        assert len(names) == 20
