@@ -14,9 +14,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import urlsplit
 
 from quintant.runtime import logs
 from quintant.runtime.bucket import Bucket
@@ -27,8 +25,8 @@ from quintant.runtime.controller import Controller
 from quintant.runtime.declaration import Declaration
 from quintant.runtime.election import Election
 from quintant.runtime.environment import Environment
-from quintant.runtime.errors import ConfigError
 from quintant.runtime.events import Recorder
+from quintant.runtime.gate import Gate
 from quintant.runtime.health import Health
 from quintant.runtime.leader import Elector, identify
 from quintant.runtime.metrics import Metrics
@@ -37,17 +35,12 @@ from quintant.runtime.status import StatusWriter
 from quintant.runtime.turns import Services
 from quintant.runtime.watch.caches import Caches
 from quintant.runtime.watchdog import Watchdog
-from quintant.runtime.webhook.certs import Files, Source
 from quintant.runtime.webhook.declaration import Webhooks
-from quintant.runtime.webhook.publish import publishing
 
 if TYPE_CHECKING:
     from quintant.runtime.webhook.server import WebhookServer
 
 log = logs.get_logger()
-
-# How often a start that waits for its caches says what it waits for.
-NAG_SECONDS = 10.0
 
 
 class Side(Protocol):
@@ -160,7 +153,7 @@ class Engine:
         return tasks
 
     async def _conduct(self) -> None:
-        await self._sync()
+        await Gate(self.caches, self.settings.sync_timeout).passed()
         self.started.set()
         await self._elected()
         log.info("started", manager=self.settings.name, controllers=len(self.controllers))
@@ -176,34 +169,6 @@ class Engine:
     async def _elected(self) -> None:
         if self.elector is not None:
             await self.elector.elected()
-
-    async def _sync(self) -> None:
-        """Wait until every cache is complete, saying every ten seconds which ones are not."""
-        nag = asyncio.get_running_loop().call_later(NAG_SECONDS, self._nag)
-        try:
-            async with asyncio.timeout(self.settings.sync_timeout):
-                for informer in self.caches:
-                    await informer.wait_synced()
-        except TimeoutError:
-            raise ConfigError(
-                f"cannot start: not every kind could be read in {self.settings.sync_timeout:g} s",
-                because="; ".join(self._missing()),
-                hint="install the CRDs, and check the permissions of the service account",
-            ) from None
-        finally:
-            nag.cancel()
-
-    def _nag(self) -> None:
-        if self._missing():
-            log.warning("waiting for kinds to be read", missing=self._missing())
-            asyncio.get_running_loop().call_later(NAG_SECONDS, self._nag)
-
-    def _missing(self) -> list[str]:
-        return [
-            f"{informer.resource.full_name}: {informer.trouble or 'no answer yet'}"
-            for informer in self.caches
-            if not informer.synced
-        ]
 
     async def _stop(self, tasks: _Tasks) -> None:
         self.health.stopping = True
@@ -227,22 +192,11 @@ class Engine:
             raise
 
     def _answer(self, webhooks: Webhooks) -> WebhookServer:
-        from quintant.runtime.webhook.server import WebhookServer  # as for probes, see _open
+        # It loads `aiohttp`, as in _open.
+        from quintant.runtime.webhook.binding import bound
 
-        settings = self.settings
-        source: Source | None = None
-        if settings.webhook_url:
-            # It loads `cryptography`, 10 MB that no other program should pay for.
-            from quintant.runtime.webhook.selfsigned import SelfSigned
-
-            name = urlsplit(settings.webhook_url).hostname or ""
-            # Every replica answers reviews, leader or not, so this client has no fence.
-            client = Client(self.client.rest, manager=f"{settings.name}-webhooks")
-            publish = publishing(webhooks, settings.webhook_url, client)
-            source = SelfSigned((name,), clock=self.environment.clock, publish=publish)
-        elif settings.certificates:
-            source = Files.mounted(Path(settings.certificates))
-        return WebhookServer(webhooks, client=self.client, metrics=self.metrics, source=source)
+        clock = self.environment.clock
+        return bound(webhooks, self.settings, client=self.client, metrics=self.metrics, clock=clock)
 
     def _elect(self) -> Elector:
         environment, settings = self.environment, self.settings
