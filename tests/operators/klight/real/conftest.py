@@ -1,0 +1,34 @@
+"""A whole cluster with real lightpeers as processes, in real time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+
+import pytest
+import pytest_asyncio
+import uvloop
+
+from quintant.cluster.node.options import Options
+from quintant.cluster.simulated.fleet import Fleet
+from quintant.cluster.up import Plan, running
+from quintant.runtime.address import Address
+from towns.harbour import Harbour
+
+
+def pytest_asyncio_loop_factories(
+    item: pytest.Item,
+) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    return {"uvloop": uvloop.new_event_loop}
+
+
+@pytest_asyncio.fixture
+async def harbour() -> AsyncIterator[Harbour]:
+    """A cluster with controllers and a node, and the operator not yet started."""
+    plan = Plan(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(), node=Options())
+    async with running(plan) as cluster:
+        made = Harbour(cluster)
+        try:
+            yield made
+        finally:
+            await made.close()

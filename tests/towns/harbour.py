@@ -1,0 +1,211 @@
+"""Real lightpeers on an embedded cluster, the operator beside them, and clients of the peers."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import grpc
+import grpc.aio
+
+from node.house import alive, children
+from quintant.api.core import Pod
+from quintant.cluster.auth import admin
+from quintant.cluster.up import Cluster
+from quintant.operators.klight import controllers
+from quintant.operators.klight.api import LABEL, LightNetwork, PeerPod
+from quintant.operators.klight.options import Options
+from quintant.operators.klight.record import Record
+from quintant.operators.klight.remote import GrpcPeers
+from quintant.operators.klight.verdict import Answer
+from quintant.runtime import codec
+from quintant.runtime.client.client import Client
+from quintant.runtime.client.rest import Rest
+from quintant.runtime.client.transport import InProcessTransport
+from quintant.runtime.engine import Engine
+from quintant.runtime.environment import Environment
+from quintant.runtime.install import install
+from quintant.runtime.manager import Manager
+from quintant.wire.lightpeer import (
+    PERSIST,
+    QUERY,
+    EmptyQueryRequest,
+    PersistRequest,
+    QueryResponse,
+)
+
+NETWORK = "net"
+PATIENCE_SECONDS = 60.0
+"""How long a busy machine may take for anything."""
+# Checked often, so that a test sees in seconds what takes half a minute elsewhere.
+QUICK = Options(probe_interval=2.0, down_after=6.0, settle=10.0)
+
+
+class Counted(GrpcPeers):
+    """The peers of production, and a log of what they were asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.joins: list[tuple[str, str]] = []
+
+    async def join(self, address: str, contact: str, within: float) -> Answer:
+        self.joins.append((address, contact))
+        return await super().join(address, contact, within)
+
+
+class Harbour:
+    """A cluster whose pods are real peers."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        cluster.server.tokens.add("root", admin("root"))
+        self.transport = InProcessTransport(cluster.server, "root")
+        self.client = Client(Rest(self.transport), manager="test")
+        self.peers = Counted()
+        self._running: tuple[Engine, asyncio.Task[None]] | None = None
+
+    async def start(self, options: Options = QUICK) -> None:
+        """Start the controller."""
+        manager = Manager("klight")
+        controllers(manager, options, self.peers)
+        await install(self.transport, manager.kinds())
+        engine = manager.bind(Environment(self.transport))
+        self._running = engine, asyncio.ensure_future(engine.run())
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await engine.started.wait()
+
+    async def kill(self) -> None:
+        """Kill the controller."""
+        if self._running is not None:
+            engine, task = self._running
+            self._running = None
+            engine.abandon()
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def close(self) -> None:
+        """End everything of ours."""
+        await self.kill()
+        await self.peers.close()
+
+    async def create(self, manifest: dict[str, Any]) -> None:
+        """Create any object."""
+        group = manifest["apiVersion"]
+        root = f"/apis/{group}" if "/" in group else f"/api/{group}"
+        plural = f"{manifest['kind'].lower()}s"
+        path = f"{root}/namespaces/default/{plural}"
+        headers = {"content-type": "application/json"}
+        await self.client.raw("POST", path, body=codec.encode(manifest), headers=headers)
+
+    async def pod(self, name: str, network: str = NETWORK) -> None:
+        """Create a pod that is a peer."""
+        meta = {"name": name, "labels": {LABEL: network}}
+        await self.create(
+            {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": peer_spec()}
+        )
+
+    async def replicas(self, count: int, network: str = NETWORK) -> None:
+        """Keep so many peers, whatever becomes of each."""
+        labels = {LABEL: network, "app": "peers"}
+        template = {"metadata": {"labels": labels}, "spec": peer_spec()}
+        spec = {"replicas": count, "selector": {"matchLabels": labels}, "template": template}
+        meta = {"name": "peers"}
+        await self.create(
+            {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": meta, "spec": spec}
+        )
+
+    async def delete(self, name: str, **options: Any) -> None:
+        """Delete a pod."""
+        await self.client.delete(await self.client.get(Pod, name, "default"), **options)
+
+    async def pods(self) -> list[PeerPod]:
+        """The pods that are not on their way out."""
+        found = await self.client.list(PeerPod, "default", labels={LABEL: ""})
+        return [pod for pod in found if not pod.deleting]
+
+    async def addresses(self) -> dict[str, str]:
+        """Where the members are, by pod."""
+        records = [(pod, Record.read(pod.metadata.annotations)) for pod in await self.pods()]
+        return {pod.metadata.name: record.address for pod, record in records if record}
+
+    async def formed(self, count: int) -> None:
+        """Wait until so many pods are members, and every one sees exactly these."""
+
+        async def whole() -> bool:
+            members = set((await self.addresses()).values())
+            if len(members) != count or len(await self.pods()) != count:
+                return False
+            return all([await self.view(each) == members for each in members])
+
+        await self.until(whole)
+
+    async def view(self, address: str) -> set[str]:
+        """The members as a peer sees them."""
+        status = await self.peers.status(address, 2)
+        return {member.address for member in status.members} if status is not None else set()
+
+    async def shown(self, network: str = NETWORK) -> LightNetwork:
+        """The network's object."""
+        return await self.client.get(LightNetwork, network, "default")
+
+    async def until(self, holds: Callable[[], Awaitable[bool]]) -> None:
+        """Wait until something holds."""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while not await holds():  # noqa: ASYNC110 - other processes tell nobody
+                await asyncio.sleep(0.2)
+
+    def processes(self) -> list[int]:
+        """The processes of the peers."""
+        return [pid for pid in children(os.getpid()) if b"lightpeer" in _line(pid)]
+
+
+def peer_spec() -> dict[str, Any]:
+    """A pod with one lightpeer that keeps its blocks over restarts of its container."""
+    container = {
+        "name": "lightpeer",
+        "image": "quintant/lightpeer",
+        "args": ["-repo=/blocks", "-on-join=merge"],
+        "volumeMounts": [{"name": "blocks", "mountPath": "/blocks"}],
+    }
+    return {
+        "containers": [container],
+        "volumes": [{"name": "blocks", "emptyDir": {}}],
+        "terminationGracePeriodSeconds": 5,
+    }
+
+
+def shoot(pid: int) -> None:
+    """End a process as a crash would."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+async def persist(address: str, payload: bytes) -> bool:
+    """Have a peer keep something; whether it acknowledged."""
+    async with grpc.aio.insecure_channel(address, (("grpc.enable_http_proxy", 0),)) as channel:
+        ask: Any = channel.unary_unary(PERSIST.path)
+        try:
+            await ask(PersistRequest(payload).encode(), timeout=5)
+        except grpc.aio.AioRpcError:
+            return False
+    return True
+
+
+async def query(address: str) -> list[bytes]:
+    """Everything that a peer has."""
+    async with grpc.aio.insecure_channel(address, (("grpc.enable_http_proxy", 0),)) as channel:
+        ask: Any = channel.unary_stream(QUERY.path)
+        call = ask(EmptyQueryRequest().encode(), timeout=10)
+        return [QueryResponse.decode(raw).payload async for raw in call]
+
+
+def _line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes() if alive(pid) else b""
+    except OSError:
+        return b""
