@@ -144,4 +144,6 @@ def _note(table: dict[str, dict[str, str]], report: pytest.TestReport, outcome: 
     rest = "-".join(part for part in parts if part not in (*SERVERS, "real"))
     group = path.rpartition("/")[2].removeprefix("test_").removesuffix(".py")
     words = f"{check.removeprefix('test_').replace('_', ' ')}{f' [{rest}]' if rest else ''}"
-    table.setdefault(f"{group}: {words}", {})[server] = outcome
+    # A check that has no server in its name compares both.
+    for each in (server,) if server else SERVERS:
+        table.setdefault(f"{group}: {words}", {})[each] = outcome
