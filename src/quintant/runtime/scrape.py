@@ -86,16 +86,18 @@ class Watches:
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         objects = _gauge("quintant_cache_objects", "Objects in the cache.", ["kind"])
+        caches = _gauge("quintant_caches", "Caches that hold the kind, each a watch.", ["kind"])
         age = _gauge("quintant_watch_age_seconds", "Time since the server last spoke.", ["kind"])
         undecodable = _gauge(
             "quintant_undecodable_objects", "Objects that do not fit their type.", ["kind"]
         )
         for kind, informers in self._informers.items():
             objects.add_metric([kind], sum(len(each.store) for each in informers))
+            caches.add_metric([kind], len(informers))
             undecodable.add_metric([kind], sum(len(each.undecodable) for each in informers))
             if heard := min(each.alive_at for each in informers):
                 age.add_metric([kind], monotonic() - heard)
-        yield from (objects, age, undecodable)
+        yield from (objects, caches, age, undecodable)
 
 
 def _gauge(name: str, text: str, labels: list[str]) -> GaugeMetricFamily:

@@ -156,6 +156,7 @@ async def test_informers_of_one_kind_are_added_up_and_the_quietest_counts(
     metrics.watch(Informer(objects=5, alive_at=3.0, misfits=2))
 
     assert value(metrics, "quintant_cache_objects", kind="pods") == 15
+    assert value(metrics, "quintant_caches", kind="pods") == 2
     assert value(metrics, "quintant_watch_age_seconds", kind="pods") == 7
     assert value(metrics, "quintant_undecodable_objects", kind="pods") == 2
 

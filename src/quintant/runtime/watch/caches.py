@@ -121,11 +121,14 @@ class Caches:
         if self._metrics is not None:
             self._metrics.watch(informer)
         siblings = self._by_path.setdefault(informer.resource.path(), [])
-        if any(sibling.kind != kind for sibling in siblings):
+        views = dict.fromkeys(_name(sibling.kind) for sibling in siblings)
+        if siblings and kind not in [sibling.kind for sibling in siblings]:
             log.warning(
                 "watching a kind twice",
                 kind=informer.resource.full_name,
-                why="several projections are declared: memory doubles, and they differ in time",
+                views=[*views, _name(kind)],
+                why="each view is a cache of its own: they cost memory, and differ in time",
+                hint="let all controllers of the manager watch the same class",
             )
         siblings.append(informer)
         self._by_kind.setdefault(kind, []).append(informer)

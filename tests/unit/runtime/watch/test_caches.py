@@ -112,8 +112,21 @@ async def test_watching_a_kind_in_two_projections_is_said(caches: Caches) -> Non
         caches.declare(Chart, labels={"a": "1"})
         assert lines == []
         caches.declare(ChartView)
+        caches.declare(ChartView, labels={"a": "1"})
+        caches.declare(Chart, labels={"a": "2"})
 
     assert [line["event"] for line in lines] == ["watching a kind twice"]
+    assert lines[0]["views"] == ["Chart", "ChartView"]
+
+
+async def test_whoever_declares_the_same_shares_one_informer_without_a_word(caches: Caches) -> None:
+    whole, bare = caches.declare(Chart), caches.declare(Metadata[Chart])
+    with capture_logs() as lines:
+        assert caches.declare(Chart, labels={}, fields={}) is whole
+        assert caches.declare(Metadata[Chart]) is bare
+
+    assert list(caches) == [whole, bare]
+    assert lines == []
 
 
 async def test_every_informer_is_known_to_the_metrics() -> None:
