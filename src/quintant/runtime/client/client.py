@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qsl
 
 from quintant.runtime import codec
@@ -23,8 +23,10 @@ from quintant.runtime.client.transport import Call
 from quintant.runtime.errors import ConfigError, NotFound
 from quintant.runtime.object import K, Model, Object, ObjectMeta, Request
 from quintant.runtime.resource import resource_of
+from quintant.runtime.watch.scope import Scope
 
 MANAGER = "quintant"
+Validation = Literal["Ignore", "Warn", "Strict"]
 
 
 def unfenced() -> None:
@@ -41,6 +43,8 @@ class Client(Reader):
     """Raises NotLeader when this process may no longer write."""
     dry_run: bool = False
     """Whether the server is to try every write and to keep none."""
+    validation: Validation | None = None
+    """What the server does about fields it does not know: None is its own default, Warn."""
     applied: Applied = field(default_factory=Applied, kw_only=True)
 
     def named(self, manager: str) -> Client:
@@ -133,9 +137,26 @@ class Client(Reader):
             ),
             "preconditions": preconditions,
             **({} if grace is None else {"gracePeriodSeconds": grace}),
-            **({"dryRun": ["All"]} if self.dry_run else {}),
+            **self._dry(),
         }
         await uninterrupted(self._delete(obj, options))
+
+    async def delete_all(
+        self,
+        kind: type[Object],
+        namespace: str = "",
+        *,
+        labels: Mapping[str, str] | None = None,
+        fields: Mapping[str, str] | None = None,
+    ) -> None:
+        """Delete every object that is selected, in one request; all of the namespace without any.
+
+        Caches show it when the watch brings it. It needs the verb deletecollection.
+        """
+        self.fence()
+        scope = Scope(kind, namespace, labels or {}, fields or {})
+        options = {"propagationPolicy": "Background", **self._dry()}
+        await uninterrupted(self.rest.delete_all(kind, namespace, scope.query, options))
 
     def sub(self, obj: Object, name: str) -> Subresource:
         """A subresource of an object, such as "scale", as plain data."""
@@ -221,4 +242,9 @@ class Client(Reader):
             query["force"] = "true"
         if self.dry_run:
             query["dryRun"] = "All"
+        if self.validation:
+            query["fieldValidation"] = self.validation
         return query
+
+    def _dry(self) -> dict[str, Any]:
+        return {"dryRun": ["All"]} if self.dry_run else {}

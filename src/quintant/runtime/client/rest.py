@@ -136,6 +136,15 @@ class Rest:
         call = Call("DELETE", path, {}, _BODIES[JSON], body, self.write_timeout)
         return (await self.send(call)).body
 
+    async def delete_all(
+        self, kind: type[Object], namespace: str, query: Mapping[str, str], body: Mapping[str, Any]
+    ) -> None:
+        """DELETE every object that the query selects."""
+        resource = resource_of(kind)
+        path = resource.path(_placed(resource, "objects", namespace))
+        data = codec.encode(body)
+        await self.send(Call("DELETE", path, query, _BODIES[JSON], data, self.write_timeout))
+
     async def send(self, call: Call) -> Reply:
         """Send any request; anything but a 2xx answer is raised."""
         began = monotonic()

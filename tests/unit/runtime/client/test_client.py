@@ -50,6 +50,7 @@ WRITES: dict[str, Write] = {
     "set_status": lambda client: client.set_status(ship("a", "1"), ShipStatus(afloat=True)),
     "amend": lambda client: client.amend(Ship, meta("a"), []),
     "delete": lambda client: client.delete(ship("a", "1")),
+    "delete_all": lambda client: client.delete_all(Ship, "sea"),
     "raw": lambda client: client.raw("DELETE", f"{SHIPS}/a?orphan=true"),
     "sub": lambda client: client.sub(ship("a", "1"), "scale").patch({}),
 }
@@ -499,6 +500,27 @@ async def test_a_deletion_may_wait_for_dependants_and_for_nobodys_change(desk: D
         "propagationPolicy": "Foreground",
         "preconditions": {"uid": "u", "resourceVersion": "3"},
     }
+
+
+async def test_all_that_is_selected_is_deleted_in_one_request(desk: Desk) -> None:
+    selected = desk.client.delete_all(Chart, "sea", labels={"a": "1"}, fields={"b": "2"})
+    _, [asked] = await desk.answered(selected, SUCCESS)
+
+    assert (asked.call.method, asked.call.path) == ("DELETE", CHARTS)
+    assert asked.query == {"labelSelector": "a=1", "fieldSelector": "b=2"}
+    assert asked.body == {"propagationPolicy": "Background"}
+
+
+async def test_a_collection_of_no_namespace_is_not_deleted(desk: Desk) -> None:
+    with pytest.raises(ConfigError, match="without a namespace"):
+        await desk.client.delete_all(Chart)
+
+
+async def test_unknown_fields_are_refused_for_a_strict_client(desk: Desk) -> None:
+    strict = having(desk.client, validation="Strict")
+    for write in (strict.create(ship("a")), strict.apply(ship("a"))):
+        _, [asked] = await desk.answered(write, ship("a", "1"))
+        assert asked.query["fieldValidation"] == "Strict"
 
 
 async def test_an_object_without_uid_is_deleted_by_name(desk: Desk) -> None:
