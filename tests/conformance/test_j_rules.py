@@ -290,6 +290,48 @@ async def test_118_a_rule_that_may_cost_too_much_is_refused_with_its_definition(
     assert (await tried(target, listed(maxItems=100, each={"maxLength": 100}))).status == 201
 
 
+LOOPS = (
+    "self.l.all(a, self.l.all(b, self.k.all(s, self.p.all(o, self.q.all(f, self.r.all(d, {}))))))"
+)
+PRICES = {
+    "true": 0,
+    "f": 1,
+    "a > 0": 2,
+    "self.n > 0": 3,
+    "a + b > 0": 4,
+    "a - b < 1": 4,
+    "a == b": 2,
+    "self.n == self.n": 4,
+    "d > 1.5": 2,
+    "s != ''": 1,
+    "s == s": 6,
+    "s < 'a'": 2,
+    "o.x > 0": 3,
+    "o == o": 2,
+    "f == true": 1,
+    "a >= 0 && b >= 0": 4,
+}
+"""What the innermost expression costs, a million times over."""
+
+
+async def test_118_every_step_of_a_loop_has_its_price(target: Target) -> None:
+    def listed(most: int, **item: Any) -> Plain:
+        return {"type": "array", "maxItems": most, "items": item}
+
+    schema = fields(
+        l=listed(10, **INTEGER),
+        k=listed(100, **text(10)),
+        p=listed(100, **fields(x=INTEGER)),
+        q=listed(10, type="boolean"),
+        r=listed(10, type="number"),
+        n=INTEGER,
+    )
+    for inner, price in PRICES.items():
+        reply = await tried(target, fields(spec=ruled(schema, LOOPS.format(inner))))
+        factor = f"estimated rule cost exceeds budget by factor of {36.6 + 10 * price:.1f}x"
+        assert any(factor in cause[2] for cause in causes(reply)), (inner, reply.body)
+
+
 async def test_118_a_run_that_costs_too_much_is_stopped(target: Target) -> None:
     rule = "self.all(x, self.exists(y, y == x))"
     schema = {"type": "array", "maxItems": 1200, "items": INTEGER}

@@ -15,7 +15,9 @@ from quintant.cluster.cel.prices import LIST_PRICE, MAP_PRICE, REGEX, TRAVERSAL
 from quintant.cluster.cel.types import LIST, MAP, UNBOUNDED, Type
 
 _LOGICAL = ("_&&_", "_||_")
-_COMPARING = frozenset({"_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_"})
+_EQUATING = frozenset({"_==_", "_!=_"})
+_ORDERING = frozenset({"_<_", "_<=_", "_>_", "_>=_"})
+_NUMBERS = frozenset({"int", "uint", "double"})
 _SIZED = frozenset({"string", "bytes", LIST, MAP, "dyn"})
 # Their result is no larger than what they are called on.
 _SHRINKING = frozenset(
@@ -91,7 +93,15 @@ class _Estimator:
             return sum(costs)
         if node.function == "_?_:_":
             return costs[0] + max(costs[1:])
+        if self._counts(node):
+            return sum(costs) + 1
         return sum(costs) + self._price(node.function, [self.size(e) for e in node.operands])
+
+    def _counts(self, node: Call) -> bool:
+        """Whether a function does something to numbers, whatever their size."""
+        if node.function != "_+_" and node.function not in _ORDERING:
+            return False
+        return self._checked.types[node.operands[0].id].name in _NUMBERS
 
     def _item(self, node: Call) -> int:
         """How large an item of the list can be that a function is called on."""
@@ -99,7 +109,7 @@ class _Estimator:
         return _bound(listed.item) if listed.params else UNBOUNDED
 
     def _price(self, function: str, sizes: list[int]) -> int:
-        if function in _COMPARING:
+        if function in _EQUATING or function in _ORDERING:
             return _traversal(min(sizes))
         if function == "_+_":
             return 1 if UNBOUNDED in sizes else _traversal(sum(sizes))

@@ -147,7 +147,7 @@ def _object(schema: Schema, root: bool, name: str) -> Type | None:
             fields[escaped] = found
         if field in required and below.get("default") is None:
             least += len(field) + found.least + 4
-    return Type(name, fields=fields, least=least)
+    return Type(name, fields=fields, most=0, least=least)
 
 
 def _complete(properties: Schema) -> bool:
