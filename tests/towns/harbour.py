@@ -66,6 +66,7 @@ class Harbour:
         self.transport = InProcessTransport(cluster.server, "root")
         self.client = Client(Rest(self.transport), manager="test")
         self.peers = Counted()
+        self.patience = PATIENCE_SECONDS
         self._running: tuple[Engine, asyncio.Task[None]] | None = None
 
     async def start(self, options: Options = QUICK) -> None:
@@ -144,6 +145,16 @@ class Harbour:
 
         await self.until(whole)
 
+    async def enough(self, count: int) -> None:
+        """Wait until so many members serve and see each other."""
+
+        async def whole() -> bool:
+            members = set((await self.addresses()).values())
+            views = [await self.view(each) for each in members]
+            return sum(len(view & members) >= count for view in views) >= count
+
+        await self.until(whole)
+
     async def view(self, address: str) -> set[str]:
         """The members as a peer sees them."""
         status = await self.peers.status(address, 2)
@@ -155,7 +166,7 @@ class Harbour:
 
     async def until(self, holds: Callable[[], Awaitable[bool]]) -> None:
         """Wait until something holds."""
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(self.patience):
             while not await holds():  # noqa: ASYNC110 - other processes tell nobody
                 await asyncio.sleep(0.2)
 

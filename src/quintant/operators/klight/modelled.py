@@ -76,8 +76,18 @@ class ModelledPeers:
 
     def kill(self, address: str) -> None:
         """End a peer's process; the others forget it soon."""
-        self.models[address].mood = Mood.DEAD
-        asyncio.get_running_loop().call_later(EVICTION_SECONDS, self._evict, address)
+        model = self.models[address]
+        model.mood = Mood.DEAD
+        asyncio.get_running_loop().call_later(EVICTION_SECONDS, self._bury, model)
+
+    def persist(self, address: str, word: str) -> bool:
+        """Have a peer keep something; acknowledged if somebody else keeps it, too."""
+        model = self.models[address]
+        seen = [self.models[each] for each in model.view if each in self.models]
+        keepers = [each for each in seen if each.mood is not Mood.DEAD]
+        for each in keepers:
+            each.contents.append(word)
+        return sum(each.mood is Mood.SERVING for each in keepers) > 1
 
     def joins(self, address: str = "") -> list[tuple[str, str]]:
         """The joins so far: joiner and contact."""
@@ -172,7 +182,8 @@ class ModelledPeers:
         host.contents += [each for each in model.contents if each not in host.contents]
         for address in host.view:
             member = self.models.get(address)
-            if member is not None and member.mood is Mood.SERVING:
+            # One that pauses gets everything when it goes on.
+            if member is not None and member.mood is not Mood.DEAD:
                 member.view, member.contents = list(host.view), list(host.contents)
         return Answer(OK)
 
@@ -187,6 +198,11 @@ class ModelledPeers:
 
     def _mood(self, address: str) -> Mood:
         return self.models[address].mood if address in self.models else Mood.DEAD
+
+    def _bury(self, model: Model) -> None:
+        """Let the others forget a peer, unless another one is at its address by now."""
+        if self.models[model.address] is model and model.mood is Mood.DEAD:
+            self._evict(model.address)
 
     def _evict(self, address: str) -> None:
         for model in self.models.values():
