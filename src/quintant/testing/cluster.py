@@ -34,6 +34,7 @@ from quintant.runtime.manager import Manager
 from quintant.runtime.object import Custom, K, Object, ObjectMeta, replace
 from quintant.runtime.resource import resource_of
 from quintant.runtime.webhook.publish import publishing
+from quintant.testing.untouched import Untouched
 from quintant.testing.webhooks import InProcessDialer, place_of
 from quintant.testing.world import World, first_world
 
@@ -74,6 +75,7 @@ class InProcessCluster:
         self._seeds = Random(seed)
         self._installed = set(begin.kinds)
         self._engines: list[tuple[Engine, asyncio.Task[None]]] = []
+        self._untouched: dict[Engine, Untouched] = {}
 
     async def run(
         self, manager: Manager, *, environment: Environment | None = None, started: bool = True
@@ -86,6 +88,7 @@ class InProcessCluster:
         await self.install(*manager.kinds())
         engine = manager.bind(environment or self.environment())
         await self._register(manager, engine)
+        self._untouched[engine] = Untouched(engine.caches)
         task = asyncio.ensure_future(engine.run())
         self._engines.append((engine, task))
         if started:
@@ -93,7 +96,10 @@ class InProcessCluster:
         return engine
 
     async def stop(self, engine: Engine) -> None:
-        """Stop a manager in order, as SIGTERM does."""
+        """Stop a manager in order, as SIGTERM does.
+
+        AssertionError if one of its reconcilers changed an object inside a cache.
+        """
         await self._end(engine, graceful=True)
 
     async def crash(self, engine: Engine) -> None:
@@ -201,8 +207,11 @@ class InProcessCluster:
         if not graceful:
             engine.abandon()
         task.cancel()
+        untouched = self._untouched.pop(engine)
         with suppress(asyncio.CancelledError):
             await task
+        if graceful:
+            untouched.check()
 
     async def _unless_crashed(self, work: Coroutine[Any, Any, T]) -> T:
         """Await `work`, but raise at once what a manager ends with meanwhile."""

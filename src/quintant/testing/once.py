@@ -36,6 +36,7 @@ from quintant.runtime.turns import Services
 from quintant.runtime.watch.caches import Caches
 from quintant.testing.cluster import InProcessCluster
 from quintant.testing.loop import run
+from quintant.testing.untouched import Untouched
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ def reconcile_once(
 
     `target` is a reconciler, or a manager that controls the kind: then its indexes and finalizers
     count too. Owner references among the objects may use any uid that one of them carries.
+    AssertionError if the reconciler changed a cached object in place.
     """
     return run(_once(target, obj, world))
 
@@ -144,13 +146,16 @@ async def _controller(
         informer = caches.declare(kind)
         if not informer.store.has_index(OWNER_INDEX):
             informer.store.add_index(OWNER_INDEX, owner_uid)
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(informer.run()) for informer in caches]
+    untouched = Untouched(caches)
+    watching = asyncio.gather(*(informer.run() for informer in caches))
+    try:  # not a TaskGroup, which would wrap what the reconciler raises
         for informer in caches:
             await informer.wait_synced()
         yield controller
-        for task in tasks:
-            task.cancel()
+        untouched.check()
+    finally:
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
 
 
 def _writes(sent: Sequence[Sent]) -> Iterator[Write]:
