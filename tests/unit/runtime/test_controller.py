@@ -264,6 +264,25 @@ async def test_requests_of_a_manager_keep_to_its_rate(cluster: InProcessCluster)
     assert len(cluster.faults.seen(kind(ConfigMap))) == pytest.approx(4 + 10 * 2, abs=1)
 
 
+async def test_index_that_fails_at_one_object_keeps_no_other_from_its_turn(
+    cluster: InProcessCluster,
+) -> None:
+    def secret(obj: Thing) -> list[str]:
+        return [{"": "none"}[obj.spec.secret]]
+
+    log, manager = Log(), Manager("test")
+    manager.controls(Thing).index("secret", secret).reconcile(log)
+    await cluster.create(Thing(metadata=named("a"), spec=Spec(secret="odd")))
+    engine = await cluster.run(manager)
+    for name, held in (("b", ""), ("c", "odd"), ("d", "")):
+        await cluster.create(Thing(metadata=named(name), spec=Spec(secret=held)))
+    await settle()
+
+    assert [name for name, _ in log.runs] == ["a", "b", "c", "d"]
+    found = await engine.client.list(Thing, index=("secret", "none"))
+    assert [obj.metadata.name for obj in found] == ["b", "d"]
+
+
 async def test_worker_outlives_a_reconciler_that_cancels_itself(cluster: InProcessCluster) -> None:
     async def cancelled(*_: Any) -> None:
         raise asyncio.CancelledError

@@ -1,8 +1,8 @@
 """The local copy of one kind: objects by key, and indexes over them.
 
 Every method is synchronous, and an object and its index entries change together: between two
-awaits a reader sees all of a change or nothing of it. A function of the author that raises changes
-nothing at all.
+awaits a reader sees all of a change or nothing of it. An index function is the author's: an object
+that it cannot digest is held all the same, and filed under nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Generic
 
 from quintant.runtime.errors import ConfigError
+from quintant.runtime.logs import get_logger
 from quintant.runtime.object import K, Request
+
+log = get_logger()
 
 IndexFunction = Callable[[K], Iterable[str]]
 
@@ -23,19 +26,30 @@ class Index(Generic[K]):
     but computed again when it changes.
     """
 
-    __slots__ = ("_function", "_keys")
+    __slots__ = ("_function", "_keys", "_name")
 
-    def __init__(self, function: IndexFunction[K]) -> None:
-        self._function = function
+    def __init__(self, name: str, function: IndexFunction[K]) -> None:
+        self._name, self._function = name, function
         self._keys: dict[str, dict[Request, None]] = {}
 
     def by(self, function: IndexFunction[K]) -> bool:
         """Whether this is the index of a function."""
         return self._function is function
 
-    def values(self, obj: K | None) -> tuple[str, ...]:
-        """What an object is filed under; no object, under nothing."""
-        return () if obj is None else tuple(self._function(obj))
+    def values(self, obj: K | None, *, told: bool = False) -> tuple[str, ...]:
+        """What an object is filed under; no object, under nothing.
+
+        Nor is one at which the function fails, which is reported unless it was `told` before.
+        """
+        if obj is None:
+            return ()
+        try:
+            return tuple(self._function(obj))
+        except Exception:
+            # The watch loop owns recovery: one object must not keep all others from their cache.
+            if not told:
+                log.exception("index failed", index=self._name, object=str(obj.key))
+            return ()
 
     def move(self, key: Request, before: Iterable[str], after: Iterable[str]) -> None:
         """File a key under other values than before."""
@@ -93,7 +107,7 @@ class Store(Generic[K]):
         """Index the objects, present and future, by what `function` says of them."""
         if name in self._indexes:
             raise ConfigError(f"index {name!r} is declared twice", hint="give each its own name")
-        index = Index(function)
+        index = Index(name, function)
         for key, obj in self._objects.items():
             index.move(key, (), index.values(obj))
         self._indexes[name] = index
@@ -125,7 +139,7 @@ class Store(Generic[K]):
 
     def _refile(self, key: Request, obj: K | None) -> None:
         old = self._objects.get(key)
-        moves = [(index, index.values(old), index.values(obj)) for index in self._indexes.values()]
-        for index, before, after in moves:
+        for index in self._indexes.values():
+            before, after = index.values(old, told=True), index.values(obj)
             if before != after:
                 index.move(key, before, after)

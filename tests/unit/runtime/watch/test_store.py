@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
 from quintant.runtime.errors import ConfigError
 from quintant.runtime.object import Request
@@ -85,27 +86,24 @@ def test_a_value_nobody_has_finds_nothing() -> None:
     assert store.by_index("waters", "west") == ()
 
 
-def test_an_index_function_that_raises_changes_nothing() -> None:
-    store = stored(charted("a", ["north"]))
-    store.add_index("even", lambda obj: ["even"])
-    store.add_index("waters", waters)
-
-    with pytest.raises(KeyError):
-        store.put(Request("a", "sea"), chart("a"))
-    with pytest.raises(KeyError):
-        store.put(Request("b", "sea"), chart("b"))
-
-    assert [obj.data for obj in store] == [{"waters": "north"}]
-    assert len(store.index("even")) == len(store.index("waters")) == 1
-
-
-def test_an_index_that_cannot_be_built_is_not_declared() -> None:
-    store = stored(chart("a"))
-
-    with pytest.raises(KeyError):
+def test_an_object_that_an_index_chokes_on_is_held_and_filed_under_nothing() -> None:
+    store = stored(charted("a", ["north"]), chart("b"))
+    with capture_logs() as lines:
+        store.add_index("even", lambda obj: ["even"])
         store.add_index("waters", waters)
+        assert [(line["index"], line["object"]) for line in lines] == [("waters", "sea/b")]
+        lines.clear()
+        store.put(Request("a", "sea"), chart("a"))
+        store.put(Request("b", "sea"), charted("b", ["east"]))
+        store.put(Request("c", "sea"), chart("c"))
+        assert [line["object"] for line in lines] == ["sea/a", "sea/c"]
+        lines.clear()
+        store.remove(Request("a", "sea"))
+        assert lines == []
 
-    assert not store.has_index("waters")
+    assert [obj.metadata.name for obj in store.by_index("even", "even")] == ["b", "c"]
+    assert [obj.metadata.name for obj in store.by_index("waters", "east")] == ["b"]
+    assert len(store.index("waters")) == 1
 
 
 def test_each_index_is_declared_once() -> None:
