@@ -142,7 +142,11 @@ def _admits(
 
 def _mapped(declared: Declaration[Any], mapper: Mapper[Any], side: Object) -> list[Request]:
     try:
-        return list(mapper(side))
+        requests = list(mapper(side))
+        # A lone Request falls apart into two texts, and a text into its letters.
+        if wrong := [request for request in requests if not isinstance(request, Request)]:
+            raise TypeError(f"a mapping returns a list of Requests, and this is none: {wrong[0]!r}")
+        return requests
     except Exception:
         # The watch loop owns recovery: the other handlers must hear of the change all the same.
         log.exception("mapping failed", controller=declared.name, related=str(side.key))

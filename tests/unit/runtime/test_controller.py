@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from quintant import (
     Context,
@@ -281,6 +282,28 @@ async def test_index_that_fails_at_one_object_keeps_no_other_from_its_turn(
     assert [name for name, _ in log.runs] == ["a", "b", "c", "d"]
     found = await engine.client.list(Thing, index=("secret", "none"))
     assert [obj.metadata.name for obj in found] == ["b", "d"]
+
+
+@pytest.mark.parametrize("wrong", [Request("a", "default"), ["a"], [None]])
+async def test_mapping_that_returns_no_requests_wakes_nobody_and_is_reported(
+    cluster: InProcessCluster, wrong: Any
+) -> None:
+    keys: list[Request] = []
+
+    async def note(request: Request, ctx: KeyContext) -> None:
+        keys.append(request)
+
+    manager = Manager("test")
+    watched = manager.keyed("test").watches(ConfigMap, to=lambda _: wrong)
+    watched.watches(Secret, to=lambda obj: [obj.key]).reconcile(note)
+    await cluster.run(manager)
+    with capture_logs() as lines:
+        await cluster.create(ConfigMap(metadata=named("a")))
+        await cluster.create(Secret(metadata=named("b")))
+        await settle()
+
+    assert keys == [Request("b", "default")]
+    assert [line["event"] for line in lines] == ["mapping failed"]
 
 
 async def test_worker_outlives_a_reconciler_that_cancels_itself(cluster: InProcessCluster) -> None:

@@ -44,7 +44,10 @@ class Index(Generic[K]):
         if obj is None:
             return ()
         try:
-            return tuple(self._function(obj))
+            found = self._function(obj)
+            if isinstance(found, str):  # its letters would be taken for values
+                raise TypeError("an index function returns a list of texts, not a text")
+            return tuple(found)
         except Exception:
             # The watch loop owns recovery: one object must not keep all others from their cache.
             if not told:

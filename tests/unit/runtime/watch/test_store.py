@@ -106,6 +106,15 @@ def test_an_object_that_an_index_chokes_on_is_held_and_filed_under_nothing() -> 
     assert len(store.index("waters")) == 1
 
 
+def test_a_text_instead_of_a_list_of_texts_is_no_value() -> None:
+    store = stored(chart("a"))
+    with capture_logs() as lines:
+        store.add_index("name", lambda obj: obj.metadata.name)
+
+    assert len(store.index("name")) == 0
+    assert [line["event"] for line in lines] == ["index failed"]
+
+
 def test_each_index_is_declared_once() -> None:
     store = stored()
     store.add_index("waters", waters)
