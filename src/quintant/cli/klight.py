@@ -15,6 +15,9 @@ from quintant.runtime import logs
 from quintant.runtime.client.config import Config
 from quintant.runtime.manager import Manager
 
+NAME = "klight-controller"
+"""What the original's Deployment is called, and so the lease and the role."""
+
 
 @click.command(
     "klight",
@@ -34,7 +37,7 @@ def command(arguments: tuple[str, ...]) -> None:
 
 
 def _manager(flags: Flags) -> Manager:
-    manager = Manager("klight")
+    manager = Manager(NAME)
     klight.controllers(manager, flags.options)
     return manager
 
@@ -47,5 +50,9 @@ def _config(flags: Flags) -> Config:
 
 
 def _settings(flags: Flags) -> dict[str, Any]:
-    given: dict[str, Any] = {"namespaces": flags.namespaces, "leader_elect": flags.leader_elect}
-    return given if flags.metrics is None else {**given, "metrics": flags.metrics}
+    return {
+        "namespaces": flags.namespaces,
+        "leader_elect": flags.leader_elect,
+        "metrics": flags.metrics,
+        "probes": flags.probes,
+    }

@@ -100,7 +100,7 @@ async def test_restart_of_another_make_waits_until_it_is_forgotten(town: Town) -
         await town.cluster.advance(1)
     pod, address = await town.cluster.get(Pod, "p2"), await town.address("p2")
     town.peers.kill(address)
-    await town.cluster.advance(0.2)
+    await town.cluster.advance(2)
     town.peers.add(address, own=False)
     await town.run("p2", pod.status.pod_ip, life=2)
     await town.cluster.advance(10)

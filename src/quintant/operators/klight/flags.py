@@ -22,7 +22,7 @@ _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|)")
 _TRUE, _FALSE = ("1", "t", "true"), ("0", "f", "false")
 # Flags of the process itself, beside those of `Options`; these need no value.
-_PROCESS = ("kubeconfig", "master", "inCluster", "namespaces", "leader-elect", "metrics-bind")
+_PROCESS = ("kubeconfig", "master", "inCluster", "namespaces", "leader-elect", "metrics", "probes")
 _SWITCHES = ("inCluster", "leader-elect")
 
 
@@ -38,6 +38,7 @@ class Flags:
     namespaces: tuple[str, ...] = ()
     leader_elect: bool = False
     metrics: str | None = None
+    probes: str | None = None
 
 
 def from_environment(environment: Mapping[str, str]) -> Options:
@@ -67,7 +68,8 @@ def from_arguments(arguments: Sequence[str]) -> Flags:
         None if inside is None else _bool("-inCluster", inside),
         tuple(filter(None, given.get("namespaces", "").split(","))),
         _bool("--leader-elect", given.get("leader-elect", "false")),
-        given.get("metrics-bind"),
+        given.get("metrics"),
+        given.get("probes"),
     )
 
 

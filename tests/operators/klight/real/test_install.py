@@ -1,0 +1,25 @@
+"""The recipe of the documentation, on the embedded cluster: one file is applied, and it works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from quintant.operators.klight.api import LightNetwork
+from quintant.runtime.client.manifests import Applier
+from quintant.runtime.yaml import documents
+from towns.harbour import Harbour
+
+FILE = Path(__file__).parents[4] / "deploy" / "klight" / "controller.yaml"
+
+
+async def test_one_file_installs_a_controller_that_joins_pods(harbour: Harbour) -> None:
+    await Applier(harbour.client.rest, "test").apply(documents(FILE.read_bytes(), FILE.name))
+    for name in ("p1", "p2", "p3"):
+        await harbour.pod(name)
+    await harbour.formed(3)
+
+    async def ready() -> bool:
+        shown = await harbour.client.find(LightNetwork, "net", "default")
+        return shown is not None and shown.status is not None and shown.status.members == 3
+
+    await harbour.until(ready)
