@@ -140,7 +140,10 @@ class Link:
                 await self._wanted.wait()
                 continue
             began = loop.time()
-            await self._socket.send_bytes(raw)
+            try:
+                await self._socket.send_bytes(raw)
+            except (ConnectionError, ClientConnectionError):
+                return  # The reader learns why: the other end's last words may still be there.
             self.stalled += loop.time() - began
 
     async def _watch(self, session: Session) -> None:

@@ -175,7 +175,7 @@ class Exchange:
         """From here on both sides speak whatever they agreed on."""
         if not upgrade_of(self._head) or not upgrade_of(head):
             raise Failed(BAD, "an upgrade that nobody asked for")
-        self.state, self.close = State.STREAMING, True
+        self.state, self.close, self._visitor.upgraded = State.STREAMING, True, True
         start = to_visitor(head, _NONE, False, self._head.method)
         await self._visitor.write(start + self._buffer)
         loop = asyncio.get_running_loop()

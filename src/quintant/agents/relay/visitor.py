@@ -31,6 +31,8 @@ class Visitor(asyncio.Protocol):
         self._writer: asyncio.Future[None] | None = None
         self.idle = True
         """Whether it is between two requests: closing it then loses nothing."""
+        self.upgraded = False
+        """Whether it speaks something else than HTTP by now."""
 
     @property
     def transport(self) -> asyncio.Transport:
@@ -113,8 +115,9 @@ class Visitor(asyncio.Protocol):
     def eof_received(self) -> bool:
         self._over = True
         _wake(self._reader)
-        # TLS knows no half-closed connection.
-        return self.transport.can_write_eof()
+        # Who ends its side of HTTP has left, as other proxies see it too; who speaks something else
+        # may want to read on. TLS knows no half-closed connection.
+        return self.upgraded and self.transport.can_write_eof()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._over = self._lost = True

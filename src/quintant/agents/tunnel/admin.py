@@ -24,48 +24,57 @@ Text = Callable[[], str]
 async def serving(board: Board, metrics: Text, address: tuple[str, int]) -> AsyncIterator[None]:
     """Serve while the context lasts; the port that was bound is on the board."""
     app = web.Application()
-    app.add_routes(
-        [
-            web.get("/healthz", _healthz),
-            web.get("/readyz", lambda request: _readyz(board)),
-            web.get("/status", lambda request: _status(request, board)),
-            web.get("/metrics", lambda request: _metrics(metrics)),
-        ]
-    )
+    app.add_routes(Pages(board, metrics).routes())
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
     await runner.setup()
     try:
-        site = web.TCPSite(runner, *address)
-        await site.start()
+        await web.TCPSite(runner, *address).start()
         board.admin_port = runner.addresses[0][1]
         yield
     finally:
         await runner.cleanup()
 
 
-async def _healthz(request: web.Request) -> web.StreamResponse:
-    return web.Response(text="ok\n")
+class Pages:
+    """What is served."""
 
+    def __init__(self, board: Board, metrics: Text) -> None:
+        self._board, self._metrics = board, metrics
 
-async def _readyz(board: Board) -> web.StreamResponse:
-    if board.draining:
-        return web.Response(status=503, text="draining\n")
-    if not board.connected:
-        return web.Response(status=503, text="no relay is connected\n")
-    return web.Response(text="ok\n")
+    def routes(self) -> list[web.RouteDef]:
+        """Which page is where."""
+        return [
+            web.get("/healthz", self.healthz),
+            web.get("/readyz", self.readyz),
+            web.get("/status", self.status, allow_head=False),
+            web.get("/metrics", self.metrics),
+        ]
 
+    async def healthz(self, request: web.Request) -> web.StreamResponse:
+        """Alive, whatever the relays do: a restart would not bring them back."""
+        return web.Response(text="ok\n")
 
-async def _status(request: web.Request, board: Board) -> web.StreamResponse:
-    report = board.report()
-    if request.query.get("watch") != "1":
-        body = msgspec.json.encode(report)
-        return web.Response(body=body, content_type="application/json")
-    response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})
-    await response.prepare(request)
-    while True:
-        await response.write(msgspec.json.encode(report) + b"\n")
-        report = await board.after(report.seq)
+    async def readyz(self, request: web.Request) -> web.StreamResponse:
+        """Whether visitors can come."""
+        if self._board.draining:
+            return web.Response(status=503, text="draining\n")
+        if not self._board.connected:
+            return web.Response(status=503, text="no relay is connected\n")
+        return web.Response(text="ok\n")
 
+    async def status(self, request: web.Request) -> web.StreamResponse:
+        """The report, once or for ever."""
+        report = self._board.report()
+        if request.query.get("watch") != "1":
+            body = msgspec.json.encode(report)
+            return web.Response(body=body, content_type="application/json")
+        response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})
+        await response.prepare(request)
+        while True:
+            await response.write(msgspec.json.encode(report) + b"\n")
+            report = await self._board.after(report.seq)
 
-async def _metrics(metrics: Text) -> web.StreamResponse:
-    return web.Response(body=metrics().encode(), headers={"Content-Type": CONTENT_TYPE})
+    async def metrics(self, request: web.Request) -> web.StreamResponse:
+        """Prometheus' text."""
+        body = self._metrics().encode()
+        return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE})

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +17,7 @@ def fed(body: Body, raw: bytes, cuts: list[int]) -> bytes:
     """What a body gives when its bytes come in pieces; the rest is put behind."""
     found, behind = b"", b""
     edges = [0, *sorted({cut % (len(raw) + 1) for cut in cuts}), len(raw)]
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         if body.done:
             behind += raw[start:end]
         else:
