@@ -30,7 +30,7 @@ demo: $(READY) ## Show every operator at work on an embedded cluster (EXIT=1 end
 	@$(BIN)/quintant demo $(if $(EXIT),--exit) $(ARGS)
 
 test: $(READY) ## Run the tests (K=word selects)
-	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") tests/unit tests/scenarios tests/examples tests/typing tests/node
+	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") tests/unit tests/scenarios tests/operators tests/examples tests/typing tests/node
 
 coverage: $(READY) ## Measure which lines of the runtime the tests reach (at least 95 %)
 	@$(BIN)/python -m pytest -q --cov=quintant.runtime --cov-report=term:skip-covered \
@@ -44,7 +44,7 @@ conformance: $(READY) ## Run every check on the embedded and on a real server, s
 	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") tests/conformance
 
 soak: $(READY) ## Run the long scenarios at full size
-	@QUINTANT_SOAK=1 $(BIN)/python -m pytest -q -k "$(or $(K),soak)" tests/scenarios
+	@QUINTANT_SOAK=1 $(BIN)/python -m pytest -q -k "$(or $(K),soak)" tests/scenarios tests/operators
 
 torture: $(READY) ## Kill a kept cluster under load, 20 times (ARGS="--rounds 200")
 	@PYTHONPATH=scripts $(BIN)/python -m torture $(ARGS)
