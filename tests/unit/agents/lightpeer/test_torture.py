@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from unit.agents.lightpeer.town import House, Town, attempt, members, persist, query
+from unit.agents.lightpeer.town import Faults, House, Town, attempt, members, persist, query
 
 PEERS = 5
 KILLS = 6
@@ -19,16 +19,12 @@ CALM_SECONDS = 60.0
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 async def test_acknowledged_write_is_on_every_member_whoever_was_killed(seed: int) -> None:
-    town = Town(seed)
-    town.faults.slow, town.faults.doubled = 0.02, 0.02
-    await _torture(town, down=(0.0, 4.0))
+    await _torture(Town(seed), Faults(slow=0.02, doubled=0.02), down=(0.0, 4.0))
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 async def test_messages_get_lost_and_nothing_acknowledged_does(seed: int) -> None:
-    town = Town(100 + seed)
-    town.faults.lost, town.faults.slow = 0.02, 0.05
-    await _torture(town, down=(0.0, 8.0))
+    await _torture(Town(100 + seed), Faults(lost=0.02, slow=0.05), down=(0.0, 8.0))
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
@@ -50,8 +46,9 @@ async def test_split_network_grows_together_with_everything_written(seed: int) -
     await town.close()
 
 
-async def _torture(town: Town, down: tuple[float, float]) -> None:
+async def _torture(town: Town, faults: Faults, down: tuple[float, float]) -> None:
     houses = await town.network(PEERS)
+    town.faults = faults
     acknowledged: list[bytes] = []
     writers = [asyncio.create_task(_write(house, acknowledged)) for house in houses]
     for _ in range(KILLS):
@@ -62,7 +59,7 @@ async def _torture(town: Town, down: tuple[float, float]) -> None:
         await victim.start()
     for writer in writers:
         writer.cancel()
-    town.faults.lost = town.faults.slow = 0.0
+    town.faults = Faults()
     await asyncio.sleep(CALM_SECONDS)
     await _alike(houses, acknowledged)
     await town.close()
