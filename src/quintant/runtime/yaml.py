@@ -24,6 +24,7 @@ from typing import Any
 
 import yaml
 
+from quintant.runtime.aliasing import excessive
 from quintant.runtime.errors import ConfigError
 
 try:
@@ -54,10 +55,6 @@ _BASES = {"hex": 16, "bin": 2, "oct": 8, "dec": 10}
 
 DEEPEST = 1_000
 """Levels a document may be nested: far more than anybody means, and little enough for any stack."""
-ALIASED_FROM, VISITED_FROM = 100, 1_000
-"""Values read through aliases, and values at all, up to which nobody asks how many those are."""
-FREELY, SPARINGLY = (400_000, 0.99), (4_000_000, 0.10)
-"""Up to so many values almost all may come from aliases, from so many on few: Go's own numbers."""
 
 # Go keeps a whole number exact up to 64 bits, and makes a float of what is longer.
 _LEAST, _MOST = -(2**63), 2**64 - 1
@@ -130,7 +127,7 @@ class _Loader(_Base):
         self._depth -= 1
 
     def construct_document(self, node: yaml.Node) -> Any:
-        if self._aliased and _excessive(node):
+        if self._aliased and excessive(node):
             raise yaml.constructor.ConstructorError(
                 None, None, "document contains excessive aliasing"
             )
@@ -140,40 +137,6 @@ class _Loader(_Base):
         if kind is yaml.ScalarNode:
             return _tag(value) if implicit[0] else _STR
         return _SEQUENCE if kind is yaml.SequenceNode else _MAPPING
-
-
-def _excessive(root: yaml.Node) -> bool:
-    """Whether aliases make a small text a huge value, by the measure of Go's reader."""
-    total, written = _visits(root)
-    if total <= VISITED_FROM or total - written <= ALIASED_FROM:
-        return False
-    (low, most), (high, least) = FREELY, SPARINGLY
-    share = min(max((total - low) / (high - low), 0.0), 1.0)
-    return (total - written) / total > most + share * (least - most)
-
-
-def _visits(root: yaml.Node) -> tuple[int, int]:
-    """How many values a document stands for, and how many are written, aliases as one each."""
-    counts: dict[int, int] = {}
-    opened: set[int] = set()
-    waiting, written = [root], 1
-    while waiting:
-        node = waiting[-1]
-        inside = _inside(node)
-        if id(node) in opened:
-            counts.setdefault(id(node), 1 + sum(counts.get(id(child), 0) for child in inside))
-            waiting.pop()
-        else:
-            opened.add(id(node))
-            written += len(inside)
-            waiting += [child for child in inside if id(child) not in opened]
-    return counts[id(root)], written
-
-
-def _inside(node: yaml.Node) -> list[yaml.Node]:
-    if isinstance(node, yaml.MappingNode):
-        return [each for entry in node.value for each in entry]
-    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
 def _tag(text: str) -> str:

@@ -8,8 +8,16 @@ from enum import Enum, auto
 from types import TracebackType
 from typing import Self
 
+import msgspec
+
 from quintant.runtime.client.match import Match
-from quintant.runtime.client.transport import Call, Reply
+from quintant.runtime.client.transport import JSON, Call, Reply
+
+_REASONS = {
+    400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 409: "Conflict",
+    410: "Expired", 422: "Invalid", 429: "TooManyRequests", 500: "InternalError",
+    503: "ServiceUnavailable", 504: "Timeout",
+}  # fmt: skip
 
 
 class Effect(Enum):
@@ -74,3 +82,21 @@ class Fault:
         trace: TracebackType | None,
     ) -> None:
         self.lift()
+
+
+def refusal(code: int, message: str, retry_after: int | None = None) -> Reply:
+    """The answer of a server that refuses, with a Status document."""
+    headers = {"content-type": JSON}
+    if retry_after is not None:
+        headers["retry-after"] = str(retry_after)
+    document = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": message,
+        "reason": _REASONS.get(code, ""),
+        "details": {} if retry_after is None else {"retryAfterSeconds": retry_after},
+        "code": code,
+    }
+    return Reply(code, msgspec.json.encode(document), headers)

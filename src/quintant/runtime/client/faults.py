@@ -18,13 +18,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-import msgspec
-
-from quintant.runtime.client.fault import Effect, Fault
+from quintant.runtime.client.fault import Effect, Fault, refusal
 from quintant.runtime.client.match import Match, anything
 from quintant.runtime.client.tap import Hand, Tap
 from quintant.runtime.client.target import verb_of
-from quintant.runtime.client.transport import JSON, Call, Reply, Stream, Transport
+from quintant.runtime.client.transport import Call, Reply, Stream, Transport
 from quintant.runtime.clock import monotonic
 from quintant.runtime.errors import ConnectError, DeadlineExceeded, TransportError
 
@@ -32,12 +30,6 @@ from quintant.runtime.errors import ConnectError, DeadlineExceeded, TransportErr
 LIMIT_SECONDS = 60.0
 # Requests remembered in `calls`; the oldest are forgotten.
 REMEMBERED = 100_000
-
-_REASONS = {
-    400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 409: "Conflict",
-    410: "Expired", 422: "Invalid", 429: "TooManyRequests", 500: "InternalError",
-    503: "ServiceUnavailable", 504: "Timeout",
-}  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -97,13 +89,8 @@ class FaultTransport:
         skip: int = 0,
     ) -> Fault:
         """Matching requests are not carried out and get this answer, with a Status document."""
-        headers = {"content-type": JSON}
-        if retry_after is not None:
-            headers["retry-after"] = str(retry_after)
-        body = _status(status, message, retry_after)
-        return self._rule(
-            Fault(Effect.ANSWER, when, times, skip, reply=Reply(status, body, headers))
-        )
+        reply = refusal(status, message, retry_after)
+        return self._rule(Fault(Effect.ANSWER, when, times, skip, reply=reply))
 
     def stall(self, when: Match = anything) -> Fault:
         """Matching streams, open ones included, stay open and say nothing; requests hang."""
@@ -136,7 +123,7 @@ class FaultTransport:
 
     def fail(self, status: int, when: Match = anything, *, message: str = "injected") -> int:
         """Say an ERROR event into open streams, as a server does that gives up on a watch."""
-        event = b'{"type":"ERROR","object":%s}\n' % _status(status, message, None)
+        event = b'{"type":"ERROR","object":%s}\n' % refusal(status, message).body
         return self._act(when, lambda tap: tap.say(event))
 
     def clear(self) -> None:
@@ -261,17 +248,3 @@ class FaultTransport:
 
 async def _once(body: bytes) -> AsyncIterator[bytes]:
     yield body
-
-
-def _status(code: int, message: str, retry_after: int | None) -> bytes:
-    document = {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Failure",
-        "message": message,
-        "reason": _REASONS.get(code, ""),
-        "details": {} if retry_after is None else {"retryAfterSeconds": retry_after},
-        "code": code,
-    }
-    return msgspec.json.encode(document)
