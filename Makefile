@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 K ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage test-real conformance lint format manifests tables bench soak torture fuzz mutants clean
+.PHONY: help demo test coverage test-real conformance lint format manifests tables bench soak wander torture fuzz mutants clean
 
 help: ## Show the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,10 @@ conformance: $(READY) ## Run every check on the embedded and on a real server, s
 
 soak: $(READY) ## Run the long scenarios at full size
 	@QUINTANT_SOAK=1 $(BIN)/python -m pytest -q -k "$(or $(K),soak)" tests/scenarios tests/operators
+
+wander: $(READY) ## Try other examples of every property than make test does (EXAMPLES=2000)
+	@files=$$(grep -rl "^@given" $(or $(K),tests/unit tests/scenarios)) && \
+	QUINTANT_EXAMPLES=$(or $(EXAMPLES),1000) $(BIN)/python -m pytest -q $$files
 
 torture: $(READY) ## Kill a kept cluster under load, 20 times (ARGS="--rounds 200")
 	@PYTHONPATH=scripts $(BIN)/python -m torture $(ARGS)

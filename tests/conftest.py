@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["quintant.testing.plugin"]
 
 # The same examples on every machine, however busy it is: a red run can be repeated.
+_STEADY = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("steady", _STEADY)
+# Others every time, and as many as asked for, unless a test has its own number: `make wander`.
+_WANTED = int(os.environ.get("QUINTANT_EXAMPLES", "0"))
 settings.register_profile(
-    "steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "wandering", _STEADY, derandomize=False, max_examples=_WANTED or 1, print_blob=True
 )
-settings.load_profile("steady")
+settings.load_profile("wandering" if _WANTED else "steady")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

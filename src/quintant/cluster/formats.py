@@ -33,17 +33,21 @@ _EMAIL = rf"{_LOCAL}@({_ATOM}(\.{_ATOM})*|\[[^\[\]\\]*\])"
 _DIGITS = re.compile(r"[0-9]+")
 _TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|[+-][0-9]{2}:[0-9]{2})")
 _GO_DURATION = re.compile(r"[+-]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
-_LOOSE_DURATION = re.compile(r"[0-9]+\s*([A-Za-zµ]+)")
-_UNITS = (
-    ("ns", "nano"),
-    ("us", "µs", "micro"),
-    ("ms", "milli"),
-    ("s", "sec"),
-    ("m", "min"),
-    ("h", "hr", "hour"),
-    ("d", "day"),
-    ("w", "wk", "week"),
-)
+_LOOSE_DURATION = re.compile(r"([0-9]+)\s*([A-Za-zµ]+)")
+_SECOND = 10**9
+_UNITS = {
+    ("ns", "nano"): 1,
+    ("us", "µs", "micro"): 10**3,
+    ("ms", "milli"): 10**6,
+    ("s", "sec"): _SECOND,
+    ("m", "min"): 60 * _SECOND,
+    ("h", "hr", "hour"): 3600 * _SECOND,
+    ("d", "day"): 86_400 * _SECOND,
+    ("w", "wk", "week"): 7 * 86_400 * _SECOND,
+}
+_MOST = 2**63 - 1
+_LONG = 20
+"""Digits of which no more need to be read to know that a number does not fit."""
 _MAC_GROUPS = {":": 2, "-": 2, ".": 4}
 _MAC_DIGITS = (12, 16, 40)
 _OCTET = "(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])"
@@ -181,13 +185,27 @@ def _datetime(text: str) -> bool:
 
 
 def _duration(text: str) -> bool:
-    if _GO_DURATION.fullmatch(text):
-        return True
-    return any(_unit(found.lower()) for found in _LOOSE_DURATION.findall(text))
+    return bool(_GO_DURATION.fullmatch(text)) or loose_duration(text) is not None
 
 
-def _unit(word: str) -> bool:
-    return any(word in names or word.startswith(names[-1]) for names in _UNITS)
+def loose_duration(text: str) -> int | None:
+    """Nanoseconds of a duration as people write it, `3 days`; None if it is none.
+
+    Go's numbers are of 64 bits: too many nanoseconds begin again below zero, an amount that does
+    not fit by itself is no duration.
+    """
+    found = [(int(n[:_LONG]), _unit(word.lower())) for n, word in _LOOSE_DURATION.findall(text)]
+    if not any(unit for _, unit in found) or any(n > _MOST for n, _ in found):
+        return None
+    return (sum(n * unit for n, unit in found) + _MOST + 1) % (2 * (_MOST + 1)) - _MOST - 1
+
+
+def _unit(word: str) -> int:
+    """Nanoseconds of a unit; nothing if it is none."""
+    for names, nanoseconds in _UNITS.items():
+        if word in names or word.startswith(names[-1]):
+            return nanoseconds
+    return 0
 
 
 def _short_name(text: str) -> bool:

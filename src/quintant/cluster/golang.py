@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+_INT64 = range(-(2**63), 2**63)
 _ESCAPES = {
     "\a": "\\a",
     "\b": "\\b",
@@ -86,6 +87,24 @@ def encoded(value: Any) -> str:
         case Sequence():
             return f"[{','.join(encoded(item) for item in value)}]"
     raise TypeError(f"no JSON value: {value!r}")
+
+
+def held(value: Any) -> Any:
+    """A JSON value as Go holds it where it knows no type: a number that is no int64 is a float64.
+
+    OverflowError, in Go's words, for one that is neither.
+    """
+    if isinstance(value, dict):
+        return {key: held(below) for key, below in value.items()}
+    if isinstance(value, list):
+        return [held(below) for below in value]
+    if type(value) is not int or value in _INT64:
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        text = f"json: cannot unmarshal number {value} into Go value of type float64"
+        raise OverflowError(text) from None
 
 
 def unmarshalled(value: Any, wanted: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
 from quintant.cluster import jsontext, nesting, tables
 from quintant.cluster.duplicates import duplicate_fields
-from quintant.cluster.golang import quoted, unmarshalled
+from quintant.cluster.golang import held, quoted, unmarshalled
 from quintant.cluster.problems import (
     Problem,
     bad_request,
@@ -36,6 +37,8 @@ _DECODING = {
     STRATEGIC_PATCH: "",
     APPLY_PATCH: "error decoding YAML: ",
 }
+_MANY_DIGITS = re.compile(rb"[0-9]{19}")
+"""What a number looks like that may be no int64."""
 _BODY = "the body"
 _UNTOLD = "couldn't get version/kind; json parse error: "
 _ANY_MAP = "value of type map[string]interface {}"
@@ -62,7 +65,11 @@ def read_object(
     if media == PROTOBUF:
         return _unpacked(raw, wanted)
     try:
-        return _object(_parse(media, raw), raw, custom=custom)
+        found = _object(_parse(media, raw), raw, custom=custom)
+        return _numbered(found, raw) if custom else found
+    except OverflowError as error:
+        title = f'{wanted.kind} in version "{wanted.version}" cannot be handled as a {wanted.kind}'
+        raise bad_request(f"{title}: {error}") from None
     except ValueError as error:
         raise _unrecognized(raw, wanted, str(error)) from None
 
@@ -77,8 +84,9 @@ def read_patch(
     if media not in (*PATCHES, STRATEGIC_PATCH):
         raise unknown_media()
     try:
-        return media, _patch(media, body or b"")
-    except ValueError as error:
+        found = _patch(media, body or b"")
+        return media, _numbered(found, body or b"") if custom else found
+    except (ValueError, OverflowError) as error:
         raise bad_request(f"{_DECODING[media]}{error}") from None
 
 
@@ -125,6 +133,11 @@ def _unpacked(raw: bytes, wanted: Resource) -> Any:
         return {"apiVersion": version, "kind": kind, **body.read(message)}
     except Malformed as error:
         raise bad_request(f"{title}: {error}") from None
+
+
+def _numbered(value: Any, raw: bytes) -> Any:
+    """What a custom resource's body says, with the numbers that Go has."""
+    return held(value) if _MANY_DIGITS.search(raw) else value
 
 
 def _unrecognized(raw: bytes, wanted: Resource, why: str) -> Problem:

@@ -208,3 +208,16 @@ async def test_bytes_are_stored_as_go_would_spell_them() -> None:
     folded = f"{value[:40]}\n{value[40:]}"
     await client.create(secrets, {"metadata": {"name": "a"}, "data": {"k": folded}})
     assert (await client.get(f"{secrets}/a"))["data"] == {"k": value}
+
+
+async def test_numbers_of_a_custom_resource_are_those_that_go_has() -> None:
+    client = api()
+    await client.create(CRDS, foo_definition())
+    made = await client.create(FOOS, foo("a", {"free": {"n": 2**63}}))
+    assert made["spec"]["free"]["n"] == float(2**63)
+    beyond = f'{{"apiVersion":"example.com/v1","kind":"Foo","spec":{{"free":{{"n":{10**400}}}}}}}'
+    refused = await client.create(FOOS, beyond.encode(), code=400)
+    assert refused["message"].endswith("into Go value of type float64")
+    patch = f'{{"spec":{{"free":{{"n":{10**400}}}}}}}'.encode()
+    refused = await client.merge(f"{FOOS}/a", patch, code=400)
+    assert refused["message"].endswith("into Go value of type float64")

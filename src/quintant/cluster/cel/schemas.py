@@ -11,6 +11,7 @@ from base64 import b64decode
 from binascii import Error
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from math import inf
 from typing import Any
 
 from quintant.cluster.cel.types import (
@@ -30,6 +31,7 @@ from quintant.cluster.cel.types import (
     map_of,
 )
 from quintant.cluster.cel.values import parse_duration, parse_timestamp
+from quintant.cluster.formats import loose_duration
 from quintant.cluster.problems import REQUEST_LIMIT
 
 Schema = Mapping[str, Any]
@@ -44,8 +46,6 @@ RESERVED = frozenset(
 _ESCAPES = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
 _ESCAPED = re.compile(r"__|[-./]")
 _ESCAPABLE = re.compile(r"[A-Za-z_./-][A-Za-z0-9_./-]*")
-_LOOSE = re.compile(r"([0-9]+)\s*([A-Za-zµ]+)")
-_LONG_UNITS = {"d": 1, "w": 7}
 # How long the JSON of these formats is: the shortest and the longest text, quotes included.
 _DATE = (12, 12)
 _MOMENT = (21, 32)
@@ -95,7 +95,7 @@ def convert(value: Any, wanted: Type | None) -> Any:
         return value
     match wanted.name:
         case "double" if isinstance(value, int):
-            return float(value)
+            return _double(value)
         case "bytes" | "timestamp" | "duration" if isinstance(value, str):
             return _READERS[wanted.name](value)
         case "list" if isinstance(value, list):
@@ -188,6 +188,13 @@ def _embedded(schema: Schema) -> bool:
     return bool(schema.get("x-kubernetes-embedded-resource"))
 
 
+def _double(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return inf if value > 0 else -inf
+
+
 def _bytes(text: str) -> bytes:
     try:
         return b64decode(text)
@@ -196,17 +203,22 @@ def _bytes(text: str) -> bytes:
 
 
 def _moment(text: str) -> datetime | str:
-    if "T" not in text.upper():
-        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
-    return parse_timestamp(text) or text
+    """A moment or a day; what is beyond our calendar is at its end, what is none stays a text."""
+    whole = text if "T" in text.upper() else f"{text}T00:00:00Z"
+    if found := parse_timestamp(whole):
+        return found
+    edges = {"0000": datetime.min, "0001": datetime.min, "9999": datetime.max}
+    edge = edges.get(text[:4])
+    return text if edge is None else edge.replace(tzinfo=UTC)
 
 
 def _span(text: str) -> timedelta | str:
+    """A duration, as Go or as people write it; what is none stays a text."""
     found = parse_duration(text)
     if found is not None:
         return found
-    days = [(int(n), _LONG_UNITS.get(unit[:1].lower())) for n, unit in _LOOSE.findall(text)]
-    return sum((timedelta(days=n * factor) for n, factor in days if factor), timedelta())
+    nanoseconds = loose_duration(text)
+    return text if nanoseconds is None else timedelta(microseconds=nanoseconds / 1000)
 
 
 _READERS = {"bytes": _bytes, "timestamp": _moment, "duration": _span}

@@ -24,6 +24,8 @@ _UNITS = {
     "m": Decimal(60 * 10**6),
     "h": Decimal(3600 * 10**6),
 }
+_MOST = Decimal(2**63 - 1) / 1000
+"""Microseconds of the longest duration: its nanoseconds have 64 bits."""
 _PART = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 _DURATION = re.compile(rf"([+-]?)(0|({_PART.pattern})+)", re.ASCII)
 _TIMESTAMP = re.compile(
@@ -127,6 +129,8 @@ def parse_duration(text: str) -> timedelta | None:
         return None
     parts = _PART.findall(found[2])
     micros = sum((Decimal(amount) * _UNITS[unit] for amount, unit in parts), Decimal(0))
+    if micros > _MOST:
+        return None
     return timedelta(microseconds=float(-micros if found[1] == "-" else micros))
 
 

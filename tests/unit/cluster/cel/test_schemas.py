@@ -71,3 +71,28 @@ def test_sizes_are_what_fits_into_a_request(schema: Any, most: int, least: int) 
 @given(SCHEMAS, JSON)
 def test_every_value_can_be_seen_through_every_schema(schema: Any, value: Any) -> None:
     convert(value, declare(schema))
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "seen"),
+    [
+        ("date-time", "", ""),
+        ("date-time", "Tomorrow", "Tomorrow"),
+        ("date-time", "9999-12-31T23:59:59-23:59", datetime.max.replace(tzinfo=UTC)),
+        ("date-time", "0000-01-01T00:00:00Z", datetime.min.replace(tzinfo=UTC)),
+        ("date", "0000-01-01", datetime.min.replace(tzinfo=UTC)),
+        ("date", "2020-13-01", "2020-13-01"),
+        ("duration", "3 days", timedelta(days=3)),
+        ("duration", "99999999999999999999d", "99999999999999999999d"),
+        # Go's nanoseconds begin again below zero.
+        ("duration", "99999999d", timedelta(microseconds=6923687103929844)),
+    ],
+)
+def test_what_no_calendar_has_is_seen_all_the_same(form: str, text: str, seen: Any) -> None:
+    assert convert(text, declare({"type": "string", "format": form})) == seen
+
+
+def test_a_number_beyond_all_others_is_infinite() -> None:
+    declared = declare({"type": "number"})
+    assert convert(10**400, declared) == float("inf")
+    assert convert(-(10**400), declared) == float("-inf")
