@@ -45,15 +45,15 @@ class Tunnel:
 
     async def report(self) -> Report:
         """What it tells of itself."""
-        async with ClientSession() as client:
-            async with client.get(f"http://127.0.0.1:{self.port}/status") as answer:
-                return msgspec.json.decode(await answer.read(), type=Report)
+        url = f"http://127.0.0.1:{self.port}/status"
+        async with ClientSession() as client, client.get(url) as answer:
+            return msgspec.json.decode(await answer.read(), type=Report)
 
     async def ready(self) -> bool:
         """What its readiness probe sees."""
-        async with ClientSession() as client:
-            async with client.get(f"http://127.0.0.1:{self.port}/readyz") as answer:
-                return answer.status == 200
+        url = f"http://127.0.0.1:{self.port}/readyz"
+        async with ClientSession() as client, client.get(url) as answer:
+            return answer.status == 200
 
     async def until(self, wanted: Callable[[Report], bool]) -> Report:
         """Its report, once it is as wanted; it sends one line per change."""
@@ -110,8 +110,8 @@ class Stage:
 
         task = asyncio.get_running_loop().create_task(hold())
         self._held.append((over, task))
-        await asyncio.wait({task, found}, return_when=asyncio.FIRST_COMPLETED)
-        return found.result()
+        task.add_done_callback(lambda _: None if found.done() else found.cancel())
+        return await found
 
     async def down(self, relay: int = 0) -> None:
         """End a relay, without draining."""

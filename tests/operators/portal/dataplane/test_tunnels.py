@@ -225,7 +225,7 @@ async def test_a_relay_that_ends_finishes_what_is_under_way(stage: Stage) -> Non
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         await reader.read()
 
-    relay, tunnel = await stage.exposed("hello", slow)
+    relay, _ = await stage.exposed("hello", slow)
     async with visiting(relay) as (reader, writer):
         writer.write(request("hello"))
         await begun.wait()

@@ -33,7 +33,7 @@ async def test_a_visitor_gets_what_the_service_says(stage: Stage) -> None:
 
 
 async def test_the_public_url_works_with_the_relays_authority(stage: Stage) -> None:
-    relay, tunnel = await stage.exposed("hello", saying("good day"))
+    relay, _ = await stage.exposed("hello", saying("good day"))
     context = ssl.create_default_context(cafile=stage.authority)
     reader, writer = await asyncio.open_connection(
         "127.0.0.1", relay.tls_port, ssl=context, server_hostname=f"hello.{DOMAIN}"
@@ -148,7 +148,8 @@ async def test_limits_of_size_are_told(stage: Stage) -> None:
         (b"HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", b"\r\n\r\n"),
         (b"HTTP/1.0 200 OK\r\n\r\nuntil the end", b"\r\nuntil the end\r\n0\r\n\r\n"),
         (
-            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\nab\r\n0\r\nT: u\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+            b"2;x=y\r\nab\r\n0\r\nT: u\r\n\r\n",
             b"2\r\nab\r\n0\r\n\r\n",
         ),
     ],
