@@ -31,7 +31,7 @@ _OPTIONS = (
     ("grpc.enable_http_proxy", 0),
     # A peer that comes back is to be reached at once: it may be asked again every half second.
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 400),
+    ("grpc.min_reconnect_backoff_ms", 500),
     ("grpc.max_reconnect_backoff_ms", 500),
     ("grpc.use_local_subchannel_pool", 1),
 )

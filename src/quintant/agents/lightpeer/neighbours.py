@@ -123,7 +123,7 @@ class Neighbours:
         """Whether a member that did not answer is dead; asks it again, and again."""
         task = self._confirming.get(address)
         if task is None:
-            task = self._confirming[address] = self._scope.start(self._confirm(address))
+            task = self._confirming[address] = self._scope.begin(self._confirm(address))
             task.add_done_callback(lambda _: self._confirming.pop(address, None))
         return await asyncio.shield(task)
 

@@ -22,17 +22,21 @@ from uuid import UUID
 from quintant.agents.lightpeer.block import MEMBERS, members_in, origin, payload_of
 from quintant.agents.lightpeer.book import Book, Taken
 from quintant.agents.lightpeer.neighbours import Neighbours, Sight
-from quintant.agents.lightpeer.rpc import Failed, refusal
+from quintant.agents.lightpeer.rpc import Code, Failed, refusal
 from quintant.agents.lightpeer.scope import Scope
 from quintant.agents.lightpeer.spread import AT_ONCE, Spread
 from quintant.agents.lightpeer.sync import Sync
 from quintant.wire.lightpeer import NOTIFY_NEW_BLOCK, BlockType, Lightblock, PeerInfo
 from quintant.wire.peeradmin import PROPOSE, Card
 
-PROPOSE_SECONDS = 1.0
-"""How long the first member may take to order a block; then it is doubted."""
-SETTLE_SECONDS = 0.1
+PROPOSE_SECONDS = 5.0
+"""How long the first member may take to order a block: as long as a client waits."""
+DOUBT_SECONDS = 1.0
+"""How long it may take before it is asked whether it is well."""
+SETTLE_SECONDS = 0.5
 """How long to wait for what a block follows before asking for it: others send it right now."""
+CALM_SECONDS = 0.1
+"""How long to wait for news after a refusal."""
 PAUSE_SECONDS = (0.005, 0.05)
 """Between two proposals of the same thing."""
 SUCCESSORS = 8
@@ -56,6 +60,7 @@ class Orders:
         self.neighbours = neighbours
         self.sync = sync
         self._spread = Spread(book, neighbours, scope)
+        self._scope = scope
         self._chance = chance
         self._succeeded: tuple[str, ...] = ()
 
@@ -152,6 +157,17 @@ class Orders:
         return linked if await self._settle(linked, first) else None
 
     async def _propose(self, first: str, block: Lightblock) -> str:
+        """What the first member says; while it is slow it is asked whether it is well."""
+        asking = self._scope.begin(self._ask(first, block))
+        try:
+            while not (await asyncio.wait({asking}, timeout=DOUBT_SECONDS))[0]:
+                if await self.neighbours.confirm(first):
+                    raise Failed(Code.UNAVAILABLE, f"{first} does not answer")
+            return await asking
+        finally:
+            asking.cancel()
+
+    async def _ask(self, first: str, block: Lightblock) -> str:
         reply = await self.neighbours.dial.ask(
             first,
             NOTIFY_NEW_BLOCK,
@@ -178,7 +194,7 @@ class Orders:
             if await self.sync.pull(address):
                 return True
         head = self.book.chain.head
-        return await self.book.until(lambda: self.book.chain.head != head, SETTLE_SECONDS)
+        return await self.book.until(lambda: self.book.chain.head != head, CALM_SECONDS)
 
     async def _lead(self) -> None:
         """Be first: nobody before us lives, and no chain is better than ours."""

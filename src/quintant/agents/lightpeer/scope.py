@@ -1,8 +1,8 @@
 """Work that outlives its caller but not its owner.
 
 A caller may give up in the middle of a write to the disk; the write must not. `finish` completes
-what was begun even if the caller is cancelled, `start` begins something nobody waits for, and
-`close` ends it all.
+what was begun even if the caller is cancelled, `start` and `begin` begin something, and `close`
+ends it all.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Scope:
 
     async def finish(self, work: Coroutine[Any, Any, T]) -> T:
         """The outcome of some work, which goes on if this call is cancelled."""
-        return await asyncio.shield(self._own(work))
+        return await asyncio.shield(self.begin(work))
 
     def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Begin some work; if it fails and nobody awaits it, the log says so."""
-        task = self._own(work)
+        """Begin some work that nobody waits for; if it fails, the log says so."""
+        task = self.begin(work)
         task.add_done_callback(_report)
         return task
 
@@ -40,7 +40,8 @@ class Scope:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _own(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    def begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Begin some work that the caller waits for, or gives up."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
