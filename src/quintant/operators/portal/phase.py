@@ -26,6 +26,8 @@ class Sighting:
     """Its Deployment gave up making progress."""
     afresh: bool = False
     """Something that blocked it is there now, or its spec changed."""
+    unheard: bool = False
+    """A tunnel has become ready just now, and none has told of its relays yet."""
     created: bool = False
     """Its Deployment was made just now: nothing can work yet."""
 
@@ -36,6 +38,8 @@ def step(before: Phase | None, seen: Sighting) -> Phase:
         return "Failed"
     if seen.relays and seen.ready >= seen.total and seen.connected == seen.relays and seen.total:
         return "Ready"
+    if seen.unheard and not seen.connected and before in (None, "Pending"):
+        return "Pending"
     if seen.ready or seen.connected:
         return "Degraded"
     if seen.overdue or not (seen.total and seen.relays):

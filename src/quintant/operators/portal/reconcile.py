@@ -22,7 +22,8 @@ from quintant.operators.portal.options import Options
 from quintant.operators.portal.remote import Scraper
 from quintant.operators.portal.rules import expose_complaints
 from quintant.operators.portal.status import Deed, Outcome, judged
-from quintant.operators.portal.world import World
+from quintant.operators.portal.world import HEARING, World
+from quintant.runtime.clock import monotonic
 from quintant.runtime.context import Context
 from quintant.runtime.object import Request
 from quintant.runtime.result import Result
@@ -31,10 +32,9 @@ from quintant.runtime.result import Result
 _SOON_SECONDS = 1.0
 # While the Deployment of an earlier namesake goes away.
 _WAIT_SECONDS = 2.0
-# While a relay is not connected: doubling with every such pass. The tunnels themselves try again
-# on their own, and tell of it.
+# While a relay is not connected: as long again as it has been so, within these bounds, which
+# doubles. The tunnels themselves try again on their own, and tell of it.
 _RELAY_SECONDS, _RELAY_CAP_SECONDS = 5.0, 300.0
-_MOST_DOUBLINGS = 6
 
 
 @dataclass(slots=True)
@@ -44,8 +44,8 @@ class Reconcile:
     options: Options
     scraper: Scraper
     metrics: PortalMetrics
-    _failures: dict[Request, int] = field(default_factory=dict)
-    """Passes in a row in which a relay was not connected; lost without harm."""
+    _failing: dict[Request, float] = field(default_factory=dict)
+    """Since when a relay is not connected, in the loop's time; lost without harm."""
 
     async def __call__(self, expose: PortalExpose, ctx: Context[PortalExpose]) -> Result | None:
         with self.metrics.measured() as meter:
@@ -53,7 +53,7 @@ class Reconcile:
 
     def forget(self, request: Request) -> None:
         """Let go of a PortalExpose that is gone."""
-        self._failures.pop(request, None)
+        self._failing.pop(request, None)
         self.scraper.forget(request)
 
     async def _pass(
@@ -75,7 +75,7 @@ class Reconcile:
                 self._say(ctx, notice)
         if deed.error is not None:
             raise deed.error
-        return self._again(ctx.request, deed, status)
+        return self._again(world, deed, status)
 
     async def _read(
         self, expose: PortalExpose, deployment: Deployment | None, ctx: Context[PortalExpose]
@@ -103,7 +103,7 @@ class Reconcile:
         if notice is not None:
             ctx.event(notice.reason, notice.note, type=notice.type)
 
-    def _again(self, request: Request, deed: Deed, status: PortalExposeStatus) -> Result | None:
+    def _again(self, world: World, deed: Deed, status: PortalExposeStatus) -> Result | None:
         match deed.outcome:
             case Outcome.CREATED | Outcome.UPDATED | Outcome.CORRECTED:
                 return Result(after=_SOON_SECONDS)
@@ -112,16 +112,16 @@ class Reconcile:
             case Outcome.NONE | Outcome.CONFLICT:
                 return None
         pods, relays = status.tunnel_pods, status.relay.connected if status.relay else ()
-        waits = []
+        request, waits = world.expose.key, [HEARING.total_seconds()] if world.unheard else []
         if pods is None or (pods.ready or 0) < (pods.total or 0):
             waits.append(self.options.status_check_interval)
         if any(relay.status != "Connected" for relay in relays):
             waits.append(self._patience(request))
         else:
-            self._failures.pop(request, None)
+            self._failing.pop(request, None)
         return Result(after=min(waits)) if waits else None
 
     def _patience(self, request: Request) -> float:
-        count = self._failures.get(request, 0)
-        self._failures[request] = min(count + 1, _MOST_DOUBLINGS)
-        return min(_RELAY_SECONDS * 2.0**count, _RELAY_CAP_SECONDS)
+        now = monotonic()
+        passed = now - self._failing.setdefault(request, now)
+        return min(max(passed, _RELAY_SECONDS), _RELAY_CAP_SECONDS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -61,6 +61,9 @@ class _Wish:
 
     address: str
     request: Request
+    ready: bool = False
+    nudge: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when it has become ready: there is no reason to wait any longer."""
 
 
 @dataclass(slots=True)
@@ -74,15 +77,12 @@ class Scraper:
 
     def listen(self, request: Request, pods: Iterable[Pod]) -> Mapping[str, Report]:
         """Listen to these pods of a PortalExpose, and no others; what each told last, by uid."""
-        wanted = {
-            pod.metadata.uid: _Wish(pod.status.pod_ip, request)
-            for pod in pods
-            if pod.status.pod_ip and not pod.deleting
-        }
+        wanted = {pod.metadata.uid: pod for pod in pods if pod.status.pod_ip and not pod.deleting}
         known = {uid for uid, wish in self._wishes.items() if wish.request == request}
         for uid in known - wanted.keys():
             del self._wishes[uid]
-        self._wishes.update(wanted)
+        for uid, pod in wanted.items():
+            self._wish(uid, pod, request)
         self._changed.set()
         return {uid: self._heard[uid] for uid in wanted if uid in self._heard}
 
@@ -105,6 +105,14 @@ class Scraper:
                 await self._changed.wait()
                 self._changed.clear()
 
+    def _wish(self, uid: str, pod: Pod, request: Request) -> None:
+        wish = self._wishes.get(uid)
+        if wish is None or wish.address != pod.status.pod_ip:
+            wish = self._wishes[uid] = _Wish(pod.status.pod_ip, request)
+        if pod.ready and not wish.ready:
+            wish.nudge.set()
+        wish.ready = pod.ready
+
     async def _follow(self, uid: str, wish: _Wish, feed: Feed) -> None:
         pause = FIRST_SECONDS
         while True:
@@ -112,7 +120,7 @@ class Scraper:
                 pause = FIRST_SECONDS
             elif self._heard.pop(uid, None) is not None:
                 feed.queue.add(wish.request)
-            await asyncio.sleep(feed.chance.jitter(pause, JITTER))
+            await _pause(wish, feed.chance.jitter(pause, JITTER))
             pause = min(pause * 2, CAP_SECONDS)
 
     async def _hear(self, uid: str, wish: _Wish, feed: Feed) -> bool:
@@ -129,3 +137,10 @@ class Scraper:
         except Unreachable:
             pass
         return known is not None
+
+
+async def _pause(wish: _Wish, seconds: float) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await wish.nudge.wait()
+    wish.nudge.clear()

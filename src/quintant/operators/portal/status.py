@@ -117,6 +117,7 @@ def _phase(
         connected=sum(relay.status == "Connected" for relay in relays),
         relays=len(relays),
         overdue=_overdue(world.deployment) and deed.outcome is Outcome.LEFT,
+        unheard=world.unheard,
         afresh=unblocked or changed,
         created=deed.outcome in (Outcome.CREATED, Outcome.REFUSED, Outcome.WAITING),
     )

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod, Service
+from quintant.api.meta import condition_of
 from quintant.operators.portal.api import PortalExpose, TunnelClass
 from quintant.operators.portal.reports import Report, Tunnel
+from quintant.runtime.clock import parse_timestamp
 from quintant.runtime.errors import Cause
 from quintant.runtime.owner import controller_of
+
+HEARING = timedelta(seconds=3)
+"""How long the first word of a tunnel that is ready may take before it is missed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,15 @@ class World:
         else:
             found = sum(pod.ready for pod in self.living)
         return min(found, self.total) if self.total else found
+
+    @property
+    def unheard(self) -> bool:
+        """Whether a tunnel became ready so lately that its first word may be on its way."""
+        if self.assume or self.reports:
+            return False
+        told = [condition_of(pod.status.conditions, "Ready") for pod in self.living if pod.ready]
+        since = [each.last_transition_time for each in told if each and each.last_transition_time]
+        return any(self.now - parse_timestamp(each) < HEARING for each in since)
 
     @property
     def tunnels(self) -> tuple[Tunnel, ...]:

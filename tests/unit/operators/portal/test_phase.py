@@ -65,3 +65,12 @@ def test_a_second_look_at_the_same_changes_nothing(before: Phase | None, seen: S
         seen.blocked, seen.ready, seen.total, seen.connected, seen.relays, seen.overdue
     )
     assert step(once, settled) == once
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(None, "Pending"), ("Pending", "Pending"), ("Ready", "Degraded"), ("Degraded", "Degraded")],
+)
+def test_first_word_of_a_new_tunnel_is_waited_for(before: Phase | None, after: Phase) -> None:
+    seen = Sighting(ready=1, total=1, relays=1, unheard=True)
+    assert step(before, seen) == after

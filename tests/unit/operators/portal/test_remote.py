@@ -12,6 +12,7 @@ import pytest
 from aiohttp import web
 
 from quintant.api.core import Pod, PodStatus
+from quintant.api.meta import Condition
 from quintant.operators.portal.remote import Scraper, Unreachable, http_lines
 from quintant.operators.portal.reports import Report
 from quintant.runtime.clock import Chance
@@ -49,8 +50,10 @@ class Voice:
             self.open -= 1
 
 
-def pod(uid: str = "u", address: str = "10.0.0.1") -> Pod:
-    return Pod(metadata=ObjectMeta(name=uid, uid=uid), status=PodStatus(pod_ip=address))
+def pod(uid: str = "u", address: str = "10.0.0.1", ready: bool = False) -> Pod:
+    conditions = (Condition(type="Ready", status=str(ready)),)
+    status = PodStatus(pod_ip=address, conditions=conditions)
+    return Pod(metadata=ObjectMeta(name=uid, uid=uid), status=status)
 
 
 @asynccontextmanager
@@ -140,6 +143,18 @@ async def test_silent_tunnel_is_asked_after_one_second_and_ever_more_rarely() ->
     gaps = [after - before for before, after in zip(voice.calls, voice.calls[1:], strict=False)]
     assert 0.8 <= gaps[0] <= 1.2
     assert all(12 <= gap <= 18 for gap in gaps[5:])
+
+
+async def test_tunnel_that_becomes_ready_is_asked_at_once() -> None:
+    voice = Voice()
+    voice.deaf = True
+    async with listening(voice) as (scraper, _):
+        scraper.listen(SHOP, [pod()])
+        await advance(100)
+        voice.deaf, asked = False, len(voice.calls)
+        scraper.listen(SHOP, [pod(ready=True)])
+        await settle()
+        assert len(voice.calls) == asked + 1
 
 
 async def test_tunnels_that_go_are_hung_up_on() -> None:

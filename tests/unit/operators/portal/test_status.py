@@ -13,6 +13,7 @@ from quintant.api.pod import ContainerState, ContainerStatus, Waiting
 from quintant.operators.portal.api import PortalExposeStatus, TunnelPods
 from quintant.operators.portal.status import Deed, Outcome, judged
 from quintant.operators.portal.world import World
+from quintant.runtime.clock import timestamp
 from quintant.runtime.errors import Cause
 from quintant.runtime.object import replace
 from unit.operators.portal.worlds import NOW, deployed, exposing, overdue, pod, report, world
@@ -238,3 +239,11 @@ def test_readiness_is_the_deployments_word_where_no_pods_are_seen() -> None:
 def test_more_ready_pods_than_wanted_are_not_counted() -> None:
     status = judged(world(pods=(pod("p"), pod("q"), pod("r"))), LEFT)
     assert status.tunnel_pods == TunnelPods(ready=2, total=2)
+
+
+@pytest.mark.parametrize(("age", "phase"), [(1, "Pending"), (3, "Degraded")])
+def test_silence_of_a_ready_tunnel_is_degraded_after_three_seconds(age: int, phase: str) -> None:
+    since = timestamp(NOW - timedelta(seconds=age))
+    fresh = replace(pod("p").status.conditions[0], last_transition_time=since)
+    found = replace(pod("p"), status=replace(pod("p").status, conditions=(fresh,)))
+    assert judged(world(pods=(found,), reports={}), LEFT).phase == phase
