@@ -30,6 +30,7 @@ BENCHMARKS = (
     "reads",
     "nodes",
     "lightpeers",
+    "klight",
     "reconcile",
 )
 
