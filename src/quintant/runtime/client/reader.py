@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from quintant.runtime import codec
+from quintant.runtime.client.output import printed
 from quintant.runtime.client.rest import PAGE_SIZE, Rest, located
 from quintant.runtime.clock import Chance
 from quintant.runtime.errors import ConfigError, Details, Expired, NotFound, Status
@@ -84,6 +85,28 @@ class Reader:
     ) -> AsyncIterator[Change[K]]:
         """Follow a kind for ever: what is there first, then every change; heals by itself."""
         return follow(self.rest, Scope(kind, namespace, labels or {}, fields or {}), self.chance)
+
+    def logs(
+        self,
+        pod: Object,
+        container: str = "",
+        *,
+        follow: bool = False,
+        tail: int | None = None,
+        previous: bool = False,
+    ) -> AsyncIterator[str]:
+        """What a container of a pod printed, line by line; the container, if it has but one.
+
+        With `follow` it goes on until the container ends, with `tail` it begins so many lines
+        before the end, with `previous` it is about the run before the last restart.
+        """
+        asked = {
+            "container": container,
+            "follow": "true" if follow else "",
+            "previous": "true" if previous else "",
+            "tailLines": "" if tail is None else str(tail),
+        }
+        return printed(self.rest, pod, {name: value for name, value in asked.items() if value})
 
     async def wait(self, obj: K, until: Callable[[K | None], bool], timeout: float) -> K | None:
         """Follow one object until a condition holds; TimeoutError after `timeout` seconds.

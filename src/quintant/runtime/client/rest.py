@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -85,14 +85,17 @@ class Rest:
         reply = await self.send(Call("GET", resource.path(namespace), query, headers))
         return codec.decode_page(kind, reply.body)
 
-    @asynccontextmanager
-    async def watch(
+    def watch(
         self, kind: type[K], namespace: str, query: Mapping[str, str]
-    ) -> AsyncIterator[AsyncIterator[bytes]]:
+    ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
         """Open a watch; yields chunks of newline-framed events, cut anywhere."""
         resource = resource_of(kind)
         headers = _PARTIAL if resource.metadata_only else _PLAIN
-        call = Call("GET", resource.path(namespace), {**query, "watch": "1"}, headers)
+        return self.stream(Call("GET", resource.path(namespace), {**query, "watch": "1"}, headers))
+
+    @asynccontextmanager
+    async def stream(self, call: Call) -> AsyncIterator[AsyncIterator[bytes]]:
+        """Send a request whose answer goes on, and yield its chunks; anything but 200 is raised."""
         async with self.transport.stream(call) as stream:
             if stream.status != 200:
                 body = await _gather(stream.chunks)
