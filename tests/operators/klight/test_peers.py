@@ -141,7 +141,7 @@ async def test_state_file_follows_its_writer(town: Loopback) -> None:
     assert await peers[1].query() == [b"two", b"one"]
 
 
-async def test_torture_whoever_is_killed_nothing_acknowledged_is_lost(town: Loopback) -> None:
+async def test_soak_whoever_is_killed_nothing_acknowledged_is_lost(town: Loopback) -> None:
     peers = await town.formed(5)
     chance = Random(7)
     acknowledged: list[bytes] = []

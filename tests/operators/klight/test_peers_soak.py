@@ -12,7 +12,7 @@ from unit.agents.lightpeer.town import Faults, House, Town, attempt, members, pe
 PEERS = 5
 KILLS = 6
 SEEDS = 20 if os.environ.get("QUINTANT_SOAK") else 2
-"""Of each kind; `make soak K=torture` tries them all."""
+"""Of each kind; `make soak` tries them all."""
 CALM_SECONDS = 60.0
 """After the last fault: enough for every former member to be looked at."""
 
