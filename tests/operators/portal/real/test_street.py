@@ -1,0 +1,188 @@
+"""Portal Expose with everything real: visitors reach a Service, whatever is taken away."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import psutil
+
+from quintant.api.apps import Deployment
+from quintant.api.core import Pod, Service
+from quintant.operators.portal.api import PortalExpose, TunnelClass
+from towns.portal_real import Street, opened
+
+CLASS = "/apis/portal.gosuda.org/v1alpha1/tunnelclasses/default"
+EXPOSE = "/apis/portal.gosuda.org/v1alpha1/namespaces/default/portalexposes/hello"
+
+
+def states(expose: PortalExpose) -> dict[str, str]:
+    assert expose.status is not None
+    assert expose.status.relay is not None
+    return {each.name: each.status for each in expose.status.relay.connected}
+
+
+class Crowd:
+    """Visitors who come again and again, and what they got."""
+
+    def __init__(self) -> None:
+        self.visits = 0
+        self.failures: list[str] = []
+
+
+@asynccontextmanager
+async def visited(street: Street, relay: str) -> AsyncIterator[Crowd]:
+    """Visitors through a relay, one every few milliseconds, while the context lasts."""
+    crowd = Crowd()
+
+    async def come() -> None:
+        while True:
+            try:
+                code, answer = await street.visit(relay)
+            except OSError as error:
+                code, answer = 0, str(error)
+            crowd.visits += 1
+            if code != 200:
+                crowd.failures.append(f"{code} {answer[:200]}")
+            await asyncio.sleep(0.02)
+
+    task = asyncio.ensure_future(come())
+    try:
+        yield crowd
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def ready(street: Street, *relays: str, replicas: int = 1) -> PortalExpose:
+    await street.classed(replicas)
+    await street.expose(*relays)
+    return await street.phase("Ready")
+
+
+async def test_visitors_reach_the_service_through_every_relay_until_it_is_gone() -> None:
+    async with opened("a", "b") as street:
+        found = await ready(street, "a", "b", replicas=2)
+        assert found.status is not None
+        assert found.status.public_url == "https://hello.a.default.svc.cluster.local:8443"
+        for relay in ("a", "b"):
+            code, answer = await street.visit(relay)
+            assert code == 200
+            assert '"hostname": "web"' in answer
+
+        await street.merge(EXPOSE, {"spec": {"app": {"name": "renamed"}}})
+        await street.until(
+            PortalExpose,
+            "hello",
+            lambda it: it.status is not None and it.status.public_url.startswith("https://renamed"),
+        )
+        await _answers(street, "a", "renamed", 200)
+        await _answers(street, "a", "hello", 404, 503)
+
+        began = asyncio.get_running_loop().time()
+        await street.client.delete(found)
+        await street.client.wait_for(
+            PortalExpose, "hello", "default", until=lambda it: it is None, timeout=20
+        )
+        assert asyncio.get_running_loop().time() - began < 10
+        assert await street.tunnels() == []
+        assert (await street.visit("a", "renamed"))[0] in (404, 503)
+        assert "Deleted" in await street.reasons()
+
+
+async def _answers(street: Street, relay: str, app: str, *codes: int) -> None:
+    async with asyncio.timeout(30):
+        while (await street.visit(relay, app))[0] not in codes:  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+
+
+async def test_service_and_class_may_come_and_go_while_tunnels_stay() -> None:
+    async with opened("a") as street:
+        await ready(street, "a")
+        before = {pod.metadata.uid for pod in await street.tunnels()}
+
+        await street.client.delete(await street.client.get(Service, "web", "default"))
+        await street.phase("Failed")
+        await _answers(street, "a", "hello", 502)
+        await street.serve()
+        await street.phase("Ready")
+        await _answers(street, "a", "hello", 200)
+
+        await street.client.delete(await street.client.get(TunnelClass, "default"))
+        await street.phase("Failed")
+        assert (await street.visit("a"))[0] == 200
+        await street.classed(1)
+        await street.phase("Ready")
+        assert {pod.metadata.uid for pod in await street.tunnels()} == before
+
+
+async def test_lost_relays_are_told_and_return_without_a_restart() -> None:
+    async with opened("a", "b") as street:
+        await ready(street, "a", "b")
+        lost = await street.client.get(Pod, "b", "default")
+        await street.client.delete(lost, grace=0)
+        found = await street.phase("Degraded")
+        assert states(found) == {"a": "Connected", "b": "Disconnected"}
+        assert found.status is not None
+        assert found.status.relay is not None
+        assert found.status.relay.connected[1].last_error
+        assert (await street.visit("a"))[0] == 200
+
+        await street.client.delete(await street.client.get(Pod, "a", "default"), grace=0)
+        await street.phase("Failed")
+        await street.relay("a")
+        await street.relay("b")
+        found = await street.phase("Ready")
+        assert states(found) == {"a": "Connected", "b": "Connected"}
+        (tunnel,) = await street.tunnels()
+        assert [each.restart_count for each in tunnel.status.container_statuses] == [0]
+
+
+async def test_rolling_update_under_visitors_fails_none_of_them() -> None:
+    async with opened("a") as street:
+        await ready(street, "a", replicas=3)
+        before = {pod.metadata.uid for pod in await street.tunnels()}
+        async with visited(street, "a") as crowd:
+            await asyncio.sleep(0.5)
+            began = asyncio.get_running_loop().time()
+            await street.merge(CLASS, {"spec": {"size": "medium"}})
+            await street.until(
+                Deployment,
+                "hello-tunnel",
+                lambda it: (
+                    it.status.observed_generation >= it.metadata.generation
+                    and it.status.updated_replicas == it.status.replicas == 3
+                    and it.status.ready_replicas == 3
+                ),
+            )
+            await street.phase("Ready")
+            took = asyncio.get_running_loop().time() - began
+            await asyncio.sleep(1)
+        assert crowd.failures == []
+        assert crowd.visits > 20
+        assert took < 60
+        assert not before & {pod.metadata.uid for pod in await street.tunnels()}
+        assert "Updated" in await street.reasons()
+
+
+async def test_killed_tunnel_of_three_degrades_it_until_it_is_back() -> None:
+    async with opened("a") as street:
+        await ready(street, "a", replicas=3)
+        victim = (await street.tunnels())[0]
+        _kill(victim)
+        found = await street.phase("Degraded")
+        assert found.status is not None
+        assert found.status.tunnel_pods is not None
+        assert (found.status.tunnel_pods.ready, found.status.tunnel_pods.total) == (2, 3)
+        assert (await street.visit("a"))[0] == 200
+        await street.phase("Ready")
+
+
+def _kill(pod: Pod) -> None:
+    """End a tunnel's process as a crash would: the child of ours that was told this pod's uid."""
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if child.environ().get("POD_UID") == pod.metadata.uid:
+                child.kill()

@@ -1,0 +1,241 @@
+"""A whole cluster of real processes with Portal Expose in it: relays, tunnels, a web program.
+
+The operator runs in the test's own process, under its generated role, over HTTPS like anywhere
+else, so that a test can look at its metrics. Everything else is a pod of the local node.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from quintant.api.core import Pod
+from quintant.api.events import Event
+from quintant.cluster.auth import admin, service_account
+from quintant.cluster.node.options import Options as Node
+from quintant.cluster.simulated.fleet import Fleet
+from quintant.cluster.up import Cluster, Plan, running
+from quintant.operators.portal import controllers
+from quintant.operators.portal.api import DEFAULT_CLASS, PortalExpose, TunnelClass
+from quintant.operators.portal.builders import EXPOSE_LABEL
+from quintant.operators.portal.options import Options
+from quintant.runtime.address import Address
+from quintant.runtime.authority import Authority, Term
+from quintant.runtime.client.authenticated import SignedTransport
+from quintant.runtime.client.client import Client
+from quintant.runtime.client.manifests import Applier
+from quintant.runtime.client.proof import Fixed, Proof, bearer
+from quintant.runtime.client.rest import Rest
+from quintant.runtime.client.transport import InProcessTransport
+from quintant.runtime.clock import SystemClock
+from quintant.runtime.engine import Engine
+from quintant.runtime.environment import Environment
+from quintant.runtime.hidden import Hidden
+from quintant.runtime.install import install
+from quintant.runtime.manager import Manager
+from quintant.runtime.object import K
+from quintant.runtime.rbac import generated
+
+GROUP = "portal.gosuda.org/v1alpha1"
+TLS_PORT = 8443
+PATIENCE_SECONDS = 60.0
+"""How long a test waits for something on a busy machine before it fails."""
+
+Plain = dict[str, Any]
+
+
+@dataclass
+class Street:
+    """The cluster, and what a test does with it."""
+
+    cluster: Cluster
+    client: Client
+    engine: Engine
+    authority: Authority
+    trust: ssl.SSLContext
+    keys: Mapping[str, str]
+    relays: dict[str, str] = field(default_factory=dict)
+    """The address of each relay's pod."""
+
+    async def apply(self, *manifests: Plain) -> None:
+        await Applier(self.client.rest, "test").apply(manifests)
+
+    async def merge(self, path: str, change: Any) -> None:
+        headers = {"Content-Type": "application/merge-patch+json"}
+        await self.client.raw("PATCH", path, body=msgspec.json.encode(change), headers=headers)
+
+    async def until(
+        self, kind: type[K], name: str, wanted: Callable[[K], bool], place: str = "default"
+    ) -> K:
+        """An object as soon as it is as wanted."""
+        try:
+            found = await self.client.wait_for(
+                kind, name, place, timeout=PATIENCE_SECONDS,
+                until=lambda it: it is not None and wanted(it),
+            )  # fmt: skip
+        except TimeoutError:
+            last = await self.client.find(kind, name, place)
+            raise AssertionError(f"not in time; it is {last}") from None
+        assert found is not None
+        return found
+
+    async def phase(self, phase: str, name: str = "hello") -> PortalExpose:
+        return await self.until(
+            PortalExpose, name, lambda it: it.status is not None and it.status.phase == phase
+        )
+
+    async def relay(self, name: str) -> None:
+        """Start a relay, and wait until it is ready."""
+        await self.apply(self._relay(name))
+        pod = await self.until(Pod, name, lambda it: it.ready)
+        self.relays[name] = pod.status.pod_ip
+
+    async def serve(self, name: str = "web") -> None:
+        """Start the web program and its Service."""
+        container = {"name": "web", "image": "quintant/echo", "args": ["--port", "8080"]}
+        labels = {"app": name}
+        await self.apply(
+            _part("v1", "Pod", name, labels=labels, spec={
+                "containers": [container], "terminationGracePeriodSeconds": 1}),
+            _part("v1", "Service", name, spec={"selector": labels, "ports": [{"port": 8080}]}),
+        )  # fmt: skip
+        await self.until(Pod, name, lambda it: it.ready)
+
+    async def classed(self, replicas: int, name: str = "default", size: str = "small") -> None:
+        noted = {DEFAULT_CLASS: "true"}
+        part = _part(GROUP, "TunnelClass", name, spec={"replicas": replicas, "size": size})
+        part["metadata"] = {"name": name, "annotations": noted}
+        await self.apply(part)
+
+    async def expose(self, *relays: str, name: str = "hello", app: str = "hello") -> None:
+        targets = [
+            {
+                "name": each,
+                "url": f"wss://{domain(each)}:{TLS_PORT}/relay",
+                "caConfigMapRef": {"name": "relay-ca"},
+            }
+            for each in relays
+        ]
+        spec = {
+            "app": {"name": app, "service": {"name": "web", "port": 8080}},
+            "relay": {"targets": targets},
+        }
+        await self.apply(_part(GROUP, "PortalExpose", name, spec=spec))
+
+    async def visit(self, relay: str, app: str = "hello", path: str = "/") -> tuple[int, str]:
+        """Status and body of a visitor's request through a relay, over TLS."""
+        host = f"{app}.{domain(relay)}"
+        reader, writer = await asyncio.open_connection(
+            self.relays[relay], TLS_PORT, ssl=self.trust, server_hostname=host
+        )
+        try:
+            writer.write(
+                f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode()
+            )
+            head, _, body = (await reader.read()).decode().partition("\r\n\r\n")
+        finally:
+            writer.close()
+        return int(head.split(" ")[1]), head + body
+
+    async def tunnels(self) -> list[Pod]:
+        return [
+            pod
+            for pod in await self.client.list(Pod, "default", labels={EXPOSE_LABEL: ""})
+            if not pod.deleting
+        ]
+
+    async def reasons(self) -> list[str]:
+        await asyncio.sleep(0.5)  # events are written in the background
+        return [each.reason for each in await self.client.list(Event)]
+
+    def _relay(self, name: str) -> Plain:
+        container = {
+            "name": "relay",
+            "image": "quintant/relay",
+            "args": [
+                *("--domain", domain(name), "--tls-cert", "/keys/tls.crt"),
+                *("--tls-key", "/keys/tls.key"),
+            ],
+            "volumeMounts": [{"name": "keys", "mountPath": "/keys"}],
+            "readinessProbe": {"httpGet": {"path": "/healthz", "port": 9809}, "periodSeconds": 1},
+        }
+        spec = {
+            "containers": [container],
+            "volumes": [{"name": "keys", "secret": {"secretName": "relay-tls"}}],
+            "terminationGracePeriodSeconds": 1,
+        }
+        return _part("v1", "Pod", name, labels={"relay": name}, spec=spec)
+
+
+def domain(relay: str) -> str:
+    """Apps of a relay are found below this; it leads to its Service."""
+    return f"{relay}.default.svc.cluster.local"
+
+
+def _part(version: str, kind: str, name: str, labels: Any = None, **rest: Any) -> Plain:
+    meta = {"name": name, "namespace": "default", **({"labels": labels} if labels else {})}
+    return {"apiVersion": version, "kind": kind, "metadata": meta, **rest}
+
+
+@asynccontextmanager
+async def opened(*relays: str, options: Options | None = None) -> AsyncIterator[Street]:
+    """A street with relays, a web program and the operator at work."""
+    plan = Plan(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(0), node=Node())
+    async with running(plan) as cluster:
+        cluster.server.tokens.add("test", admin("test"))
+        transport = InProcessTransport(cluster.server, "test")
+        client = Client(Rest(transport), manager="test")
+        await install(transport, [PortalExpose, TunnelClass])
+        manager = Manager("portal")
+        chosen = options or Options(enable_webhooks=False)
+        controllers(manager, chosen)
+        async with manager.running(await _environment(cluster, client, manager)) as engine:
+            street = _street(cluster, client, engine, relays)
+            await _furnish(street, relays)
+            yield street
+
+
+async def _environment(cluster: Cluster, client: Client, manager: Manager) -> Environment:
+    """The operator's, under exactly its generated role."""
+    for obj in generated(manager.settings, manager.declarations, "default"):
+        await client.apply(obj)
+    user = service_account("default", manager.name)
+    cluster.server.tokens.add("operator", user)
+    credentials = Fixed(Proof(bearer(Hidden("operator"))))
+    inner = InProcessTransport(cluster.server)
+    return Environment(SignedTransport(inner, credentials))
+
+
+def _street(cluster: Cluster, client: Client, engine: Engine, relays: tuple[str, ...]) -> Street:
+    now = SystemClock().now()
+    term = Term(now - timedelta(hours=1), now + timedelta(days=1))
+    authority = Authority.make("street", term)
+    names = [name for each in relays for name in (domain(each), f"*.{domain(each)}")]
+    pair = authority.serving(names, term)
+    keys = {"tls.crt": pair.certificate.reveal().decode(), "tls.key": pair.key.reveal().decode()}
+    trust = ssl.create_default_context(cadata=authority.certificate.decode())
+    return Street(cluster, client, engine, authority, trust, keys)
+
+
+async def _furnish(street: Street, relays: tuple[str, ...]) -> None:
+    authority = {"ca.crt": street.authority.certificate.decode()}
+    await street.apply(
+        _part("v1", "ConfigMap", "relay-ca", data=authority),
+        _part("v1", "Secret", "relay-tls", type="kubernetes.io/tls", stringData=dict(street.keys)),
+        *(
+            _part("v1", "Service", each, spec={
+                "selector": {"relay": each}, "ports": [{"port": TLS_PORT}]})
+            for each in relays
+        ),
+    )  # fmt: skip
+    async with asyncio.TaskGroup() as group:
+        for each in relays:
+            group.create_task(street.relay(each))
+        group.create_task(street.serve())
