@@ -31,6 +31,7 @@ BENCHMARKS = (
     "nodes",
     "lightpeers",
     "klight",
+    "portal",
     "reconcile",
 )
 
