@@ -8,6 +8,7 @@ at the lock share one write (tail.py).
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from enum import Enum, auto
@@ -27,6 +28,8 @@ T = TypeVar("T")
 
 FAILURES = 3
 """So many failed writes in a row, and the peer says that it does not serve."""
+
+log = logging.getLogger("lightpeer")
 
 
 class Taken(Enum):
@@ -182,6 +185,7 @@ class Book:
             self.chain.push(link(block))
             if block.type == BlockType.NETWORK:
                 self._list = members_in(block.payload)
+                log.info("the network has %d members", len(self._list))
         self._tell()
 
     async def _adopt(self, base: str, links: Sequence[Link], keep: bool, force: bool) -> bool:

@@ -8,6 +8,7 @@ other; everybody else asks it.
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -21,6 +22,8 @@ LOOK_SECONDS = 0.5
 """How long a member may take to say that it is well; a tenth of what a client waits."""
 LOOKS = 3
 """So many times without an answer, one every LOOK_SECONDS, and a member is dead."""
+
+log = logging.getLogger("lightpeer")
 
 
 class Sight(Enum):
@@ -144,6 +147,7 @@ class Neighbours:
             if attempt < LOOKS - 1:
                 await asyncio.sleep(began + LOOK_SECONDS - loop.time())
         self.dead.add(address)
+        log.info("%s is dead", address)
         return True
 
     def _judge(self, status: int, card: Card | None) -> Seen:

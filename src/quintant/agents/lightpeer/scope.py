@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-log = logging.getLogger(__name__)
+log = logging.getLogger("lightpeer")
 
 
 class Scope:

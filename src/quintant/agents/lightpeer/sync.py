@@ -8,6 +8,7 @@ clients wrote on the branch that is left becomes `lost`, and is written again (m
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 
@@ -31,6 +32,8 @@ IDLE_SECONDS = 5.0
 BATCH_BYTES = 1_000_000
 """So much is held in memory before it is written."""
 BATCH_BLOCKS = 64
+
+log = logging.getLogger("lightpeer")
 
 
 class Sync:
@@ -90,7 +93,15 @@ class Sync:
             raise refusal(f"{address} has another chain", Reason.INVALID)
         if connect and not base and not any(each.type == BlockType.NETWORK for each in links):
             raise refusal(f"{address} sent no members", Reason.INVALID)
-        return await self.book.adopt(base, links, keep=keep, force=force)
+        taken = await self.book.adopt(base, links, keep=keep, force=force)
+        log.log(
+            logging.INFO if connect else logging.DEBUG,
+            "fetched %d blocks from %s, %d lost",
+            len(links),
+            address,
+            len(self.book.lost),
+        )
+        return taken
 
     def _blocks(self, address: str, connect: bool) -> AsyncGenerator[Lightblock, None]:
         dial, metadata = self.neighbours.dial, self.book.card.metadata()
