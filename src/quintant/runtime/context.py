@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar
 
 from quintant.api.meta import ObjectReference
+from quintant.runtime.apply.control import NAME_TAKEN
+from quintant.runtime.apply.diff import Refusal
 from quintant.runtime.client.client import Client
 from quintant.runtime.clock import Chance, Clock
+from quintant.runtime.errors import Conflict, Status, Terminal
 from quintant.runtime.logs import Logger
 from quintant.runtime.object import Custom, K, Object, Request, S, St
+from quintant.runtime.owner import controller_of
 from quintant.runtime.result import Result
 from quintant.runtime.status import StatusWriter
 
@@ -53,9 +57,29 @@ class Context(Generic[K_co]):
     recorder: Recorder
     statuses: StatusWriter
 
-    async def apply(self, child: Obj, *, force: bool = True) -> Obj:
-        """Make the server's object agree with every field set here."""
+    async def apply(self, child: Obj, *, force: bool = True, adopt: bool = False) -> Obj:
+        """Make the server's object agree with every field set here.
+
+        A child that is `owned` is not taken from anybody: Terminal (NameTaken) if the caches know
+        an object of its name that has another controller, or none. `adopt` takes it over.
+        """
+        if not adopt:
+            self._respect(child)
         return await self.client.apply(child, force=force)
+
+    def _respect(self, child: Object) -> None:
+        wanted, caches = controller_of(child), self.client.caches
+        held = caches.seen(type(child), child.key) if wanted and caches is not None else None
+        if wanted is None or held is None:
+            return
+        holder = controller_of(held)
+        if holder is not None and holder.uid == wanted.uid:
+            return
+        refusal = Refusal(held, child)
+        if held.deleting or (holder and (holder.kind, holder.name) == (wanted.kind, wanted.name)):
+            # The child of one that had our name before: it goes, and there is nothing to tell.
+            raise Conflict(Status(code=409, reason="Conflict", message=f"{refusal}, and is going"))
+        raise Terminal(f"{refusal}: rename the child, or remove that object", reason=NAME_TAKEN)
 
     async def set_status(self: Context[Custom[S, St]], status: St) -> None:
         """Make the object's status say this; nothing is sent if it does already."""

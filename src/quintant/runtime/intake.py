@@ -1,7 +1,8 @@
 """From changes to keys: what wakes a controller, and with which key.
 
-Predicates, mappers and index functions are the user's, and run inside the watch. One that fails is
-reported, and errs on the side of waking: a change that is looked at twice does no harm.
+Predicates and mappers are the user's, and run inside the watch. One that fails is reported and
+disturbs nobody else: a predicate then lets the change through, since one that is looked at twice
+does no harm; a mapper has named no key to wake.
 """
 
 from __future__ import annotations
