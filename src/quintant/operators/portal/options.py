@@ -63,7 +63,7 @@ class Options:
         return {name: value for name, value in given.items() if value is not None}
 
 
-def options(environ: Mapping[str, str]) -> Options:
+def from_environment(environ: Mapping[str, str]) -> Options:
     """The settings that an environment gives; ConfigError names a variable that makes no sense."""
     given = {name: environ[name] for name in _READERS if environ.get(name)}
     return Options(**{name.lower(): _READERS[name](name, text) for name, text in given.items()})

@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from quintant.operators.portal import controllers
-from quintant.operators.portal.options import IMAGE, Options, options
+from quintant.operators.portal.options import IMAGE, Options, from_environment
 from quintant.runtime.errors import ConfigError
 from quintant.runtime.manager import Manager
 
 
 def test_empty_environment_gives_the_defaults() -> None:
-    assert options({"TUNNEL_IMAGE": ""}) == Options()
+    assert from_environment({"TUNNEL_IMAGE": ""}) == Options()
     assert Options().settings == {}
 
 
 def test_every_setting_can_be_given() -> None:
-    given = options(
+    given = from_environment(
         {
             "TUNNEL_IMAGE": "ghcr.io/gosuda/portal-tunnel:1.0.0",
             "CLUSTER_DOMAIN": "corp.local",
@@ -42,7 +42,7 @@ def test_manager_listens_where_the_environment_says() -> None:
 
 def test_unknown_source_is_refused() -> None:
     with pytest.raises(ConfigError, match="scrape or assume"):
-        options({"RELAY_STATUS_SOURCE": "guess"})
+        from_environment({"RELAY_STATUS_SOURCE": "guess"})
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,60 @@
+"""The contract beside the code says what the code does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from quintant.operators import portal
+from quintant.operators.portal import notices, status
+from quintant.operators.portal.metrics import PortalMetrics
+from quintant.operators.portal.options import Options
+from quintant.runtime.manager import Manager
+
+FOLDER = Path(portal.__file__).parent
+README = (FOLDER / "README.md").read_text()
+SOURCES = "".join(path.read_text() for path in sorted(FOLDER.glob("*.py")))
+
+
+def rows(title: str) -> list[list[str]]:
+    """The cells of the table below a heading, without its head."""
+    part = README.split(f"## {title}\n")[1].split("\n## ")[0]
+    lines = [line for line in part.splitlines() if line.startswith("|")][2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_every_event_of_the_code_is_listed_with_its_type_and_text() -> None:
+    listed = {reason: (type, text) for type, reason, text in rows("Events")}
+    fixed = [each for each in vars(notices).values() if isinstance(each, notices.Notice)]
+    assert len(fixed) == 8
+    for notice in fixed:
+        assert listed[notice.reason] == (notice.type, notice.note)
+    literal = set(re.findall(r'Notice\(\s*"\w+", "(\w+)"', SOURCES))
+    reasons = {reason for _, reason in notices._REASONS}
+    assert literal | reasons | {"MultipleDefaults"} == set(listed)
+
+
+def test_every_condition_in_the_table_is_one_of_the_code() -> None:
+    known = set(re.findall(r'"([A-Z]\w+)"', SOURCES)) | {status.OVERDUE}
+    known |= {f"Deployment{verb}Failed" for verb in ("Create", "Update")}
+    for row in rows("Actions"):
+        for word in re.findall(r"[A-Z][a-z]+[A-Z]\w+", row[3]):
+            assert word in known
+
+
+def test_series_are_those_of_the_code() -> None:
+    listed = {row[0].strip("`"): row[1] for row in rows("Metrics")}
+    served = {}
+    for collector in PortalMetrics().collectors():
+        for family in collector.collect():
+            name = f"{family.name}_total" if family.type == "counter" else family.name
+            served[name] = family.type
+    assert served == listed
+
+
+def test_watched_kinds_are_those_of_the_table() -> None:
+    manager = Manager("portal")
+    portal.controllers(manager, Options())
+    watched = {kind.__name__ for kind in manager.kinds()}
+    listed = {row[0].split(":")[0].split(" ")[0] for row in rows("Triggers")}
+    assert watched <= listed
