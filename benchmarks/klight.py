@@ -39,7 +39,9 @@ from quintant.runtime.object import ObjectMeta
 
 NETWORKS = 20
 IDLE_SECONDS = 20.0
-JOIN_SECONDS, RESTART_SECONDS, MEGABYTES = 60.0, 5.0, 100
+JOIN_SECONDS, RESTART_SECONDS = 60.0, 5.0
+# What the generated Deployment allows.
+MEGABYTES = 128
 METHOD = (
     "{pods:,} pods in {networks} networks, on an embedded API server over HTTPS. Peers are one "
     "process that answers at once, at an address per pod. Joined: from the start of the "

@@ -41,6 +41,11 @@ async def test_split_network_grows_together_with_everything_written(seed: int) -
     town.faults.cut = set()
     for writer in writers:
         writer.cancel()
+    for _ in range(PEERS):
+        await asyncio.sleep(town.chance.uniform(0, 5))
+        victim = town.chance.choice(houses)
+        await victim.crash()
+        await victim.start()
     await asyncio.sleep(3 * CALM_SECONDS)
     await _alike(houses, acknowledged)
     await town.close()

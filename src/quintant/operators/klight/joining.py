@@ -149,8 +149,10 @@ class Joining:
         if policy == "assume" and not trial.unsettled:
             return self._stack[0]
         mine = await self._desk.peers.contents(joiner.address, READ_SECONDS)
+        if not mine:
+            return None
         theirs = await self._desk.peers.contents(self._stack[0].address, READ_SECONDS)
-        return self._stack[0] if mine and mine == theirs else None
+        return self._stack[0] if mine == theirs else None
 
     async def _attempt(self, attempt: Attempt) -> tuple[Attempt, End, Answer]:
         """Go through the contacts until one takes the joiner, or none is left."""

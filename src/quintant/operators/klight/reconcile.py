@@ -43,18 +43,20 @@ class NetworkReconciler:
     def __init__(self, options: Options, peers: Peers, metrics: KlightMetrics) -> None:
         self._shared = Shared(options, peers, metrics, asyncio.Semaphore(CALLS))
         self._memories: dict[Request, Memory] = {}
-        self._began: datetime | None = None
+        self._began: tuple[datetime, float] | None = None
 
     async def __call__(self, request: Request, ctx: KeyContext) -> Result | None:
         if not request.name:
             await self._nameless(request, ctx)
             return None
-        self._began = self._began or ctx.clock.now()
-        memory = self._memories.setdefault(request, Memory())
-        desk = Desk(request, ctx, self._shared, memory, self._began)
+        self._began = self._began or (ctx.clock.now(), monotonic())
+        known, memory = request in self._memories, self._memories.setdefault(request, Memory())
+        desk = Desk(request, ctx, self._shared, memory, self._began[0])
         network = await self._settled(desk)
         memory.count(len(network.peers), monotonic())
         await self._keep(desk, network)
+        if network.stack and not known:
+            self._shared.metrics.rebuild.set(monotonic() - self._began[1])
         return await self._show(desk, await desk.read())
 
     async def _nameless(self, request: Request, ctx: KeyContext) -> None:
