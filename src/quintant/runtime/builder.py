@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import Any, Generic, Self, TypeVar
 
 from quintant.runtime.bucket import check
+from quintant.runtime.clock import seconds_of
 from quintant.runtime.context import KeyReconciler, Reconciler
 from quintant.runtime.declaration import (
     ByIndex,
@@ -84,7 +85,7 @@ class _Wiring:
 
     def timeout(self, limit: float | timedelta) -> Self:
         """How long one reconcile may take (default 120 s) before it is cancelled and retried."""
-        seconds = limit.total_seconds() if isinstance(limit, timedelta) else limit
+        seconds = seconds_of(limit)
         if seconds <= 0:
             raise ConfigError(f"timeout({limit})", because="it must be more than zero seconds")
         return self._with(timeout=seconds)

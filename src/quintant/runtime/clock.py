@@ -65,6 +65,11 @@ def monotonic() -> float:
     return get_running_loop().time()
 
 
+def seconds_of(duration: float | timedelta) -> float:
+    """A duration as we count it; users may give either form."""
+    return duration.total_seconds() if isinstance(duration, timedelta) else duration
+
+
 def timestamp(moment: datetime) -> str:
     """RFC 3339 with seconds, as metav1.Time is written."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -22,6 +22,7 @@ from quintant.runtime.builder import Builder, KeyBuilder
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.http import HttpTransport
+from quintant.runtime.clock import seconds_of
 from quintant.runtime.declaration import Declaration
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
@@ -84,8 +85,8 @@ class Manager:
             probes=probes,
             webhook=webhook,
             certificates=certificates,
-            resync=_seconds(resync),
-            grace=_seconds(grace),
+            resync=seconds_of(resync),
+            grace=seconds_of(grace),
             watch=watch,
             sync_timeout=sync_timeout,
             rate=rate,
@@ -232,10 +233,6 @@ def production_environment(config: Config | None = None) -> Environment:
 
 async def _unfinished(*_: Any) -> None:
     raise ConfigError("a controller was declared without .reconcile(...)")
-
-
-def _seconds(duration: float | timedelta) -> float:
-    return duration.total_seconds() if isinstance(duration, timedelta) else duration
 
 
 def _stop_on_signals() -> Callable[[], bool]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 
+from quintant.runtime.clock import seconds_of
 from quintant.runtime.errors import (
     AlreadyExists,
     ConfigError,
@@ -48,7 +49,7 @@ class Result:
     @property
     def seconds(self) -> float | None:
         """The delay in seconds; None when no call was asked for."""
-        return self.after.total_seconds() if isinstance(self.after, timedelta) else self.after
+        return None if self.after is None else seconds_of(self.after)
 
 
 DONE: Result | None = None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeAlias
 
-from quintant.runtime.clock import Chance
+from quintant.runtime.clock import Chance, seconds_of
 from quintant.runtime.errors import ConfigError
 from quintant.runtime.object import Request
 from quintant.runtime.queue import LOW_PRIORITY, Queue
@@ -37,7 +37,7 @@ def every(period: float | timedelta, jitter: float = 0.1) -> Source:
 
     The jitter keeps replicas and restarts from asking an outside system all at once.
     """
-    seconds = period.total_seconds() if isinstance(period, timedelta) else period
+    seconds = seconds_of(period)
     if seconds <= 0 or not 0 <= jitter < 1:
         raise ConfigError(
             f"cannot tick every {seconds} s with jitter {jitter}",

@@ -26,7 +26,7 @@ from quintant.runtime.client.faults import FaultTransport
 from quintant.runtime.client.proof import Credentials
 from quintant.runtime.client.rest import Rest
 from quintant.runtime.client.transport import InProcessTransport
-from quintant.runtime.clock import Chance, LoopClock
+from quintant.runtime.clock import Chance, LoopClock, seconds_of
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
 from quintant.runtime.install import install
@@ -168,8 +168,7 @@ class InProcessCluster:
 
     async def advance(self, duration: float | timedelta) -> None:
         """Let time pass, and everything happen that is due in it."""
-        seconds = duration.total_seconds() if isinstance(duration, timedelta) else duration
-        await self._unless_crashed(asyncio.sleep(seconds))
+        await self._unless_crashed(asyncio.sleep(seconds_of(duration)))
 
     def snapshot(self) -> World:
         """The cluster's contents now, for other clusters to begin with; managers are no part."""

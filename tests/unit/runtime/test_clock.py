@@ -16,6 +16,7 @@ from quintant.runtime.clock import (
     micro_timestamp,
     monotonic,
     parse_timestamp,
+    seconds_of,
     timestamp,
 )
 from quintant.testing.loop import advance
@@ -60,3 +61,7 @@ def test_jitter_stays_within_its_fraction(seconds: float, fraction: float) -> No
     spread = seconds * fraction + 1e-9
 
     assert abs(Chance().jitter(seconds, fraction) - seconds) <= spread
+
+
+def test_durations_may_be_given_in_either_form() -> None:
+    assert seconds_of(1.5) == seconds_of(timedelta(milliseconds=1500)) == 1.5

@@ -12,7 +12,7 @@ from quintant.runtime import queue as queues
 from quintant.runtime.client.retry import NO_ANSWER
 from quintant.runtime.metrics import Metrics
 from quintant.runtime.resource import Resource, resource_of
-from quintant.runtime.watch import informer as informers
+from quintant.runtime.watch.observer import Observer
 from quintant.testing.loop import advance
 
 
@@ -180,7 +180,7 @@ def test_watch_restarts_are_counted_by_reason(metrics: Metrics) -> None:
 
 def test_queue_and_informers_can_report_to_metrics(metrics: Metrics) -> None:
     queue: queues.Observer = metrics.observer("portal")
-    informer: informers.Observer = metrics
+    informer: Observer = metrics
     queue.added()
     informer.overlaid()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Generic, Literal, NamedTuple, Protocol
+from typing import Generic, NamedTuple
 
 from quintant.runtime import codec
 from quintant.runtime.client.rest import Rest
@@ -18,6 +18,7 @@ from quintant.runtime.errors import Undecodable
 from quintant.runtime.logs import get_logger
 from quintant.runtime.object import K, ObjectMeta, Request
 from quintant.runtime.resource import resource_of
+from quintant.runtime.watch.observer import REASONS, Observer
 from quintant.runtime.watch.overlay import Overlay, reached
 from quintant.runtime.watch.reflector import Reflector
 from quintant.runtime.watch.scope import Scope, selects
@@ -27,15 +28,6 @@ from quintant.runtime.watch.store import Store
 from quintant.runtime.watch.timers import Timers
 
 log = get_logger()
-
-
-Restart = Literal["timeout", "idle", "410", "error", "eof"]
-REASONS: Mapping[Outcome, Restart] = {
-    Outcome.ENDED: "timeout",
-    Outcome.IDLE: "idle",
-    Outcome.EXPIRED: "410",
-    Outcome.SHORT: "eof",
-}
 
 
 class Change(NamedTuple, Generic[K]):
@@ -50,16 +42,6 @@ class Change(NamedTuple, Generic[K]):
 
 
 Handler = Callable[[Change[K]], None]
-
-
-class Observer(Protocol):
-    """Who counts what an informer does."""
-
-    def restarted(self, kind: str, reason: Restart) -> None:
-        """A watch was opened again."""
-
-    def overlaid(self) -> None:
-        """A read would have been stale without the overlay."""
 
 
 class Informer(Generic[K]):

@@ -13,7 +13,8 @@ from structlog.testing import capture_logs
 from quintant.runtime.client.rest import Rest
 from quintant.runtime.clock import Chance
 from quintant.runtime.object import Object, ObjectMeta, Request
-from quintant.runtime.watch.informer import Change, Informer, Restart
+from quintant.runtime.watch.informer import Change, Informer
+from quintant.runtime.watch.observer import Restart
 from quintant.testing.loop import VirtualLoop, settle
 from unit.runtime.doubles import (
     Asked,
