@@ -36,6 +36,10 @@ from quintant.wire.lightpeer import (
 from quintant.wire.peeradmin import GET_STATUS, StatusRequest
 
 MEMBERS = (1, 5, 50)
+HEAD = (
+    *("members", "start", "join", "memory each", "write", "writes", "p99", "failed"),
+    *("idle", "dropped"),
+)
 WRITERS = 10
 """Clients that write at the same time, spread over all members."""
 IDLE_SECONDS = 5.0
@@ -45,7 +49,8 @@ METHOD = (
     "a process per peer, all on this machine and its one disk; each is joined by the one before. "
     "Latency is of one client that writes {few} times, one after the other; the rate is that of "
     "{writers} clients that write {many} times together. A write is acknowledged once it is synced "
-    "at the writer, at the first member, and was told to all others. Idle is the CPU of all "
+    "at the writer, at the first member, and was told to all others; failed are those that took "
+    "more than 5 s, or were refused. Idle is the CPU of all "
     "members together over {idle:g} s. Dropped: the first member is killed; until no list has it."
 )
 
@@ -61,6 +66,7 @@ class Result:
     latency: float
     rate: float
     slowest: float
+    failed: int
     idle: float
     dropped: float
 
@@ -73,6 +79,7 @@ class Result:
             f"{self.latency * 1000:.0f} ms",
             f"{self.rate:.0f}/s",
             f"{self.slowest * 1000:.0f} ms",
+            f"{self.failed}",
             f"{self.idle * 100:.1f} %",
             f"{self.dropped:.1f} s" if self.dropped else "",
         )
@@ -85,13 +92,12 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
     for members in MEMBERS:
         say(f"lightpeers: {members}")
         results.append(asyncio.run(_measure(members, writes)))
-    head = ("members", "start", "join", "memory each", "write", "writes", "p99", "idle", "dropped")
     slowest = max(each.dropped for each in results)
     promise = f"a dead member dropped within {DROP_SECONDS:.0f} s"
     yield Table(
         "Networks of lightpeers",
         METHOD.format(few=writes // WRITERS, writers=WRITERS, many=writes, idle=IDLE_SECONDS),
-        head,
+        HEAD,
         [each.row() for each in results],
         [Budget(promise, f"{slowest:.1f} s", slowest <= DROP_SECONDS)],
     )
@@ -103,6 +109,7 @@ class Network:
     def __init__(self, folder: Path, members: int) -> None:
         self.addresses = [f"{NETWORK}.{number}:9081" for number in range(1, members + 1)]
         self.channels = Channels()
+        self.failures = 0
         self.processes = [_start(each, folder) for each in self.addresses]
 
     async def ask(self, address: str, method: Method[Any, Any], message: Any) -> Any:
@@ -120,8 +127,12 @@ class Network:
         for number in range(times):
             began = monotonic()
             payload = PersistRequest(b"%d %d" % (writer, number))
-            await self.ask(self.addresses[writer % len(self.addresses)], PERSIST, payload)
-            took.append(monotonic() - began)
+            try:
+                await self.ask(self.addresses[writer % len(self.addresses)], PERSIST, payload)
+            except Failed:
+                self.failures += 1
+            else:
+                took.append(monotonic() - began)
         return took
 
     async def dropped(self) -> float:
@@ -193,6 +204,7 @@ async def _measure(members: int, writes: int) -> Result:
             latency=alone[len(alone) // 2],
             rate=len(took) / (after - before),
             slowest=took[int(len(took) * 0.99)],
+            failed=network.failures,
             idle=(cpu(pids) - used) / IDLE_SECONDS,
             dropped=await network.dropped() if members > 1 else 0.0,
         )

@@ -66,7 +66,7 @@ class Book:
         found = await self._worker(self.store.load)
         self.chain, self.truncated = found.chain, found.truncated
         self.lost, self.network = found.lost, found.network
-        self._list = await self._listed(self.chain)
+        self._list = await self._listed(found.members)
 
     @property
     def members(self) -> tuple[PeerInfo, ...]:
@@ -192,18 +192,33 @@ class Book:
         async with self._lock:
             if base and base not in self.chain:
                 return False
+            if base == self.chain.head and not self.truncated:
+                await self._extend(links)
+                return bool(links)
             other = Chain([*self.chain.until(base), *links])
             if not force and not self._better(other):
                 return False
             mine = [each.id for each in self.chain.after(base) if each.type == BlockType.CLIENT]
             kept = (*self.lost, *mine) if keep else ()
             lost = tuple(each for each in dict.fromkeys(kept) if not other.held(each))
-            listed = await self._listed(other)
+            listed = await self._listed(other.newest_network)
             await self._write(lambda: self.store.turn(other.head, len(other), lost))
             self.chain, self.lost, self._list = other, lost, listed
             self.truncated = self.truncated and bool(base)
             self._tell()
             return True
+
+    async def _extend(self, links: Sequence[Link]) -> None:
+        """Have blocks follow that are on the disk already."""
+        newest = Chain(links).newest_network
+        listed = await self._listed(newest) if newest else self._list
+        if links:
+            height = len(self.chain) + len(links)
+            await self._write(lambda: self.store.turn(links[-1].id, height))
+            for each in links:
+                self.chain.push(each)
+            self._list = listed
+            self._tell()
 
     def _better(self, other: Chain) -> bool:
         card = Card("", other.root, other.head, other.networks, other.clients)
@@ -215,9 +230,9 @@ class Book:
             self.chain, self.lost, self.truncated, self._list = Chain(), (), False, ()
             self._tell()
 
-    async def _listed(self, chain: Chain) -> tuple[PeerInfo, ...]:
-        newest = chain.newest_network
-        return members_in((await self.get(newest)).payload) if newest else ()
+    async def _listed(self, network: str) -> tuple[PeerInfo, ...]:
+        """The members that a block lists; none if there is no block."""
+        return members_in((await self.get(network)).payload) if network else ()
 
     async def _write(self, work: Callable[[], None]) -> None:
         try:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from quintant.agents.lightpeer.block import HEAD, LOST, NETWORK, Unsound, read, safe, written
 from quintant.agents.lightpeer.chain import Chain, Link, link
 from quintant.agents.lightpeer.disk import Disk
-from quintant.wire.lightpeer import Lightblock
+from quintant.wire.lightpeer import BlockType, Lightblock
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,8 @@ class Found:
     chain: Chain
     truncated: bool = False
     """Whether a block is missing below; the chain begins above it."""
+    members: str = ""
+    """The block that lists members; of a truncated chain, it may be from below."""
     lost: tuple[str, ...] = ()
     network: str = ""
 
@@ -45,7 +47,8 @@ class Store:
             at = block.previous
         lost = tuple(filter(safe, self._text(LOST).split()))
         chain = Chain(reversed(links.values()))
-        return Found(chain, bool(at), lost, self._text(NETWORK).strip())
+        members = chain.newest_network or (self._below() if at else "")
+        return Found(chain, bool(at), members, lost, self._text(NETWORK).strip())
 
     def get(self, identity: str) -> Lightblock:
         """A block; FileNotFoundError if it is not there."""
@@ -62,9 +65,10 @@ class Store:
         """Write blocks that no chain of ours has yet."""
         self.disk.write(_files(blocks))
 
-    def turn(self, head: str, height: int, lost: Iterable[str]) -> None:
-        """Write that another chain is ours now, and what it has yet to take over."""
-        self.disk.write([_lost(lost), _head(head, height)])
+    def turn(self, head: str, height: int, lost: Iterable[str] | None = None) -> None:
+        """Write that another chain is ours now, and what it has yet to take over, if told."""
+        before = [] if lost is None else [_lost(lost)]
+        self.disk.write([*before, _head(head, height)])
 
     def lose(self, lost: Iterable[str]) -> None:
         """Write what the chain has yet to take over."""
@@ -85,6 +89,12 @@ class Store:
         ends = set(parents) - set(parents.values())
         lengths: dict[str, int] = {}
         return max(ends, key=lambda end: (_depth(end, parents, lengths), times[end]), default="")
+
+    def _below(self) -> str:
+        """The block that listed members last, of all that there are."""
+        _, times = self._parents()
+        lists = (each for each in times if self.get(each).type == BlockType.NETWORK)
+        return max(lists, key=lambda each: times[each], default="")
 
     def _parents(self) -> tuple[dict[str, str], dict[str, float]]:
         parents, times = {}, {}

@@ -126,6 +126,23 @@ async def test_peer_comes_back_with_its_blocks_and_catches_up(town: Town) -> Non
     assert len(members(houses[0])) == 3
 
 
+@pytest.mark.parametrize("missing", ["HEAD", 0, 2, -1])
+async def test_peer_whose_disk_lost_a_file_gets_it_back(town: Town, missing: int | str) -> None:
+    houses = await town.network(3)
+    for payload in (b"a", b"b", b"c"):
+        await persist(houses[0], payload)
+    victim = houses[1]
+    assert victim.peer is not None
+    name = missing if isinstance(missing, str) else victim.peer.book.chain.ids[missing]
+    await victim.crash()
+    del victim.disk.files[name]
+    await victim.start()
+    await asyncio.sleep(10)
+    for house in houses:
+        assert await query(house) == [b"c", b"b", b"a"]
+        assert set(members(house)) == {each.address for each in houses}
+
+
 async def test_whole_network_comes_back_after_all_were_killed(town: Town) -> None:
     houses = await town.network(4)
     await persist(houses[1], b"a")
