@@ -112,6 +112,9 @@ async def running(plan: Plan = Plan(), clock: Clock = SystemClock()) -> AsyncIte
             server.metrics.open()
         for component in _components(plan, pki, clock, node):
             await stack.enter_async_context(employed(server, component, clock, Chance()))
+        if node is not None:
+            # First of all: programs that start take the time that others need to end.
+            stack.callback(node.cease)
         document = kubeconfig(_url(address), pki)
         way = Hidden(msgspec.json.format(document, indent=2) + b"\n")
         yield Cluster(server, address, way, node)

@@ -130,9 +130,13 @@ class Agent:
             raise Absent(f'container "{container}" in pod "{name}" is waiting to start: {why}')
         return read_journal(journal, wish)
 
+    def cease(self) -> None:
+        """Start nothing any more: the node is about to go away."""
+        self.closed = True
+
     async def close(self) -> None:
         """End every program, first as it wishes, then by force; remove every folder."""
-        self.closed = True
+        self.cease()
         running = [each for box in self.sandboxes() for each in box.running.values()]
         for number in (SIGTERM, SIGKILL):
             tasks = [each.attending for each in running if each.attending is not None]

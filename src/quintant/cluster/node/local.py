@@ -57,6 +57,8 @@ class LocalNode:
     images: Images
     addresses: Addresses
     storage: Path
+    cease: Callable[[], None]
+    """To be called as soon as the node is to go: no program is started any more."""
     name: str = NODE
 
 
@@ -95,7 +97,15 @@ async def local_node(
         agent = await stack.enter_async_context(_working(ground))
         sampler = await stack.enter_async_context(_measuring(agent))
         component = _component(agent, machine)
-        yield LocalNode(component, agent, sampler, ground.images, ground.addresses, ground.storage)
+        yield LocalNode(
+            component,
+            agent,
+            sampler,
+            ground.images,
+            ground.addresses,
+            ground.storage,
+            agent.cease,
+        )
 
 
 @contextmanager

@@ -327,3 +327,14 @@ async def test_a_finished_pod_is_left_alone_by_the_next_agent(tmp_path: Path) ->
         assert len(world.processes.started) == 1
         await world.api.delete(f"{PODS}/a")
         assert await world.gone()
+
+
+async def test_a_node_that_is_about_to_go_starts_nothing(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    async with world.at_work() as agent:
+        await world.run("a")
+        agent.cease()
+        await world.run("b")
+        world.processes.newest.end(1)
+        await world.pod(after=20)
+        assert len(world.processes.started) == 1
