@@ -36,6 +36,7 @@ class Webhooks:
     def __init__(self, name: str) -> None:
         self.name = name
         self._kinds: dict[type[Object], None] = {}
+        self._partial: set[type[Object]] = set()
         self._hooks: dict[str, Hook] = {}
         self._conversions: dict[tuple[str, str], Conversion] = {}
 
@@ -50,8 +51,12 @@ class Webhooks:
 
     @property
     def kinds(self) -> tuple[type[Object], ...]:
-        """Every kind that is judged, amended or converted, each once."""
-        return tuple(self._kinds)
+        """Every kind that is judged, amended or converted, each once.
+
+        Left out are those with versions whose classes are not known: a definition made here would
+        take those versions away.
+        """
+        return tuple(kind for kind in self._kinds if kind not in self._partial)
 
     @property
     def conversions(self) -> Mapping[tuple[str, str], Conversion]:
@@ -124,8 +129,10 @@ class Webhooks:
         if resource.version in spokes:
             raise ConfigError(f"{resource.kind} {resource.version} cannot be both hub and spoke")
         self._conversions[key] = Conversion(resource, dict(spokes))
-        versions = (hub, *(spoke.kind for spoke in spokes.values()))
-        self._kinds |= dict.fromkeys(kind for kind in versions if kind is not None)
+        versions = [spoke.kind for spoke in spokes.values() if spoke.kind is not None]
+        self._kinds |= dict.fromkeys((hub, *versions))
+        if len(versions) < len(spokes):
+            self._partial |= {hub, *versions}
 
     def configurations(self, place: Place, *, ca_bundle: bytes = b"") -> tuple[Configuration, ...]:
         """The objects that make an API server ask these webhooks at `place`.
