@@ -79,7 +79,9 @@ class Link:
     def ponged(self, payload: bytes) -> None:
         """Our PING was answered."""
         (sent,) = _STAMP.unpack(payload)
-        self.round_trip = max(0.0, asyncio.get_running_loop().time() - sent)
+        trip = asyncio.get_running_loop().time() - sent
+        if 0 <= trip <= self._pulse.dead:
+            self.round_trip = trip
         if self.on_pong is not None:
             self.on_pong()
 

@@ -10,6 +10,7 @@ from aiohttp import web
 from quintant.agents.mux.link import Link
 from quintant.agents.mux.program import say
 from quintant.agents.mux.session import Violation
+from quintant.agents.relay.hosts import LABEL
 from quintant.agents.relay.metrics import Metrics
 from quintant.agents.relay.names import LEASE_SECONDS, Denied, Names
 from quintant.agents.relay.options import HTTPS, Options
@@ -90,6 +91,8 @@ class Control:
 
     def _join(self, tunnel: Tunnel, hello: Hello, who: Principal) -> Welcome:
         now = asyncio.get_running_loop().time()
+        if not LABEL.fullmatch(hello.app) or not hello.group:
+            raise Violation("a name that is no DNS label, or no group", Close.NOT_ALLOWED)
         try:
             self._names.join(hello.app, hello.group, who, tunnel, now)
         except Denied as denied:

@@ -45,13 +45,21 @@ class Front:
     async def serve(self, visitor: Visitor, scheme: str) -> None:
         """Answer the requests of a connection until it is over."""
         try:
-            while await self._one(visitor, scheme) and not self.closing:
-                pass
-        except Refused as refused:
-            await self._refuse(visitor, answers.refused(refused.status, str(refused)))
+            refusal = await self._all(visitor, scheme)
+            if refusal is not None:
+                await self._refuse(visitor, refusal)
         except (Gone, Cut):
             pass
         visitor.close()
+
+    async def _all(self, visitor: Visitor, scheme: str) -> Answer | None:
+        """Answer requests until there is no other; the last answer, to one that was refused."""
+        try:
+            while await self._one(visitor, scheme) and not self.closing:
+                pass
+        except Refused as refused:
+            return answers.refused(refused.status, str(refused))
+        return None
 
     async def _one(self, visitor: Visitor, scheme: str) -> bool:
         """Answer one request; whether there may be another."""
@@ -122,4 +130,6 @@ class Front:
 
     def _origin(self, visitor: Visitor, scheme: str) -> Origin:
         peer, here = (visitor.transport.get_extra_info(name) for name in ("peername", "sockname"))
+        if not peer or not here:
+            raise Gone
         return Origin(peer[0], scheme, here[1], peer[0] in self._options.trust)

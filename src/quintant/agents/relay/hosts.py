@@ -11,7 +11,8 @@ from quintant.agents.relay.http.head import Refused, Request
 APEX = ""
 """What `app_of` says of the relay's own name."""
 _HOST = re.compile(rb"([A-Za-z0-9.\-_]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?")
-_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+"""What an app may be called."""
 
 
 def host_of(head: Request) -> str:
@@ -30,7 +31,10 @@ def target_of(head: Request) -> bytes:
         return target
     if head.method == b"CONNECT":
         raise Refused(405, "this is not a forward proxy")
-    parts = urlsplit(target)
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        raise Refused(400, "a target that is no URL") from None
     if parts.scheme not in (b"http", b"https") or [parts.netloc] != head.all(b"host"):
         raise Refused(400, "a target that does not agree with the Host")
     return target[target.index(parts.netloc) + len(parts.netloc) :] or b"/"
@@ -42,6 +46,6 @@ def app_of(host: str, domains: Sequence[str]) -> str | None:
         if host == domain:
             return APEX
         label, _, parent = host.partition(".")
-        if parent == domain and _LABEL.fullmatch(label):
+        if parent == domain and LABEL.fullmatch(label):
             return label
     return None

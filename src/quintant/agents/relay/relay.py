@@ -19,7 +19,7 @@ from quintant.agents.relay import certificates
 from quintant.agents.relay.admin import serving
 from quintant.agents.relay.carrier import Carrier
 from quintant.agents.relay.control import Control
-from quintant.agents.relay.front import Front
+from quintant.agents.relay.front import HEAD_SECONDS, Front
 from quintant.agents.relay.metrics import Metrics
 from quintant.agents.relay.names import Names
 from quintant.agents.relay.options import Options
@@ -71,7 +71,7 @@ class Relay:
         carrier = Carrier(self.names, random, options.limits, self.metrics)
         self._front = Front(options, carrier, self._upgrades, self.metrics)
         self._servers: list[asyncio.Server] = []
-        self._visitors: set[Visitor] = set()
+        self._visitors: dict[asyncio.Task[None], Visitor] = {}
         self._empty = asyncio.Event()
         self._empty.set()
         self._sweeper: asyncio.Task[None] | None = None
@@ -95,6 +95,7 @@ class Relay:
                 options.listen,
                 options.tls_port,
                 ssl=self._served.context,
+                ssl_handshake_timeout=HEAD_SECONDS,
             )
         )
         self._control.port = options.public_port or self.tls_port
@@ -114,7 +115,7 @@ class Relay:
         for tunnel in list(self.names.everybody()):
             tunnel.send_away(RETURN_MS)
         self._front.closing = True
-        for visitor in list(self._visitors):
+        for visitor in list(self._visitors.values()):
             if visitor.idle:
                 visitor.close()
         try:
@@ -127,25 +128,31 @@ class Relay:
         """End every connection."""
         for server in self._servers:
             server.close()
-        for visitor in list(self._visitors):
-            visitor.close()
+        for task in list(self._visitors):
+            task.cancel()
+        await asyncio.gather(*self._visitors, return_exceptions=True)
         await self._control.close()
         await self._upgrades.shutdown(_SHUTDOWN_SECONDS)
         if self._sweeper is not None:
             self._sweeper.cancel()
 
     def _visitor(self, scheme: str) -> Visitor:
-        return Visitor(lambda visitor: self._group.create_task(self._serve(visitor, scheme)))
+        return Visitor(lambda visitor: self._serve(visitor, scheme))
 
-    async def _serve(self, visitor: Visitor, scheme: str) -> None:
-        self._visitors.add(visitor)
+    def _serve(self, visitor: Visitor, scheme: str) -> asyncio.Task[None]:
+        """Serve a visitor in a task of its own, which may fail without harm to any other."""
+        task = asyncio.get_running_loop().create_task(self._front.serve(visitor, scheme))
+        self._visitors[task] = visitor
         self._empty.clear()
-        try:
-            await self._front.serve(visitor, scheme)
-        finally:
-            self._visitors.discard(visitor)
-            if not self._visitors:
-                self._empty.set()
+        task.add_done_callback(self._served_one)
+        return task
+
+    def _served_one(self, task: asyncio.Task[None]) -> None:
+        self._visitors.pop(task).close()
+        if not self._visitors:
+            self._empty.set()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            say("visit failed", error=type(error).__name__)
 
     async def _sweep(self) -> None:
         """Look after what nobody else looks after."""

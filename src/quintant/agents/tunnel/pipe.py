@@ -42,8 +42,8 @@ class Dialer:
                 await self._connect(make)
         except TimeoutError:
             raise Unreached(Fault.CONNECT_TIMEOUT, "the Service does not answer") from None
-        except socket.gaierror as error:
-            raise Unreached(Fault.DNS, f"{self.service.host}: {error.strerror}") from None
+        except (socket.gaierror, UnicodeError) as error:
+            raise Unreached(Fault.DNS, f"{self.service.host}: {error}") from None
         except ssl.SSLError as error:
             raise Unreached(Fault.TLS, error.reason or "TLS failed") from None
         except OSError as error:

@@ -77,11 +77,10 @@ class Uplink:
 
     async def run(self, client: ClientSession, random: Random, tally: Tally) -> None:
         """Stay connected until the tunnel drains."""
-        context = trust(self._relay)
         memory = Backoff()
         while not self._draining.is_set():
             self._tell(state=Reach.CONNECTING, attempts=self._said.attempts + 1)
-            attempt, error = await self._once(client, context, tally)
+            attempt, error = await self._once(client, tally)
             if self._draining.is_set():
                 return
             memory, wait = memory.after(attempt, random)
@@ -101,26 +100,22 @@ class Uplink:
         except TimeoutError:
             return
 
-    async def _once(
-        self, client: ClientSession, context: ssl.SSLContext | bool, tally: Tally
-    ) -> tuple[Attempt, str]:
+    async def _once(self, client: ClientSession, tally: Tally) -> tuple[Attempt, str]:
         began = asyncio.get_running_loop().time()
         try:
-            reason = await self._connected(client, context, tally)
-        except (ClientError, OSError, TimeoutError) as error:
+            reason = await self._connected(client, tally)
+        except (ClientError, OSError, TimeoutError, UnicodeError) as error:
             tally.attempted(self._relay.name, "failed")
             return Attempt(_code(error)), _said(error)
         lasted = asyncio.get_running_loop().time() - began
         return Attempt(reason.code, lasted, reason.retry_after_ms / 1000), _explained(reason)
 
-    async def _connected(
-        self, client: ClientSession, context: ssl.SSLContext | bool, tally: Tally
-    ) -> Reason:
+    async def _connected(self, client: ClientSession, tally: Tally) -> Reason:
         token = self._relay.token
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         async with asyncio.timeout(CONNECT_SECONDS):
             socket = await client.ws_connect(
-                self._relay.url, protocols=(PROTOCOL,), headers=headers, ssl=context,
+                self._relay.url, protocols=(PROTOCOL,), headers=headers, ssl=trust(self._relay),
                 max_msg_size=MESSAGE_BYTES, compress=0, autoclose=True,
             )  # fmt: skip
         async with socket:

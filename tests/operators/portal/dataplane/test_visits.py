@@ -320,3 +320,46 @@ async def test_a_service_with_tls_is_reached(stage: Stage) -> None:
     )
     await strict.connected()
     assert b" 502 " in await asked(relay, request("strict"))
+
+
+@pytest.mark.parametrize(
+    "target", [b"http://[::1", b"http://", b"//", b"/%zz", b"http://hello.relay.localhost:x/"]
+)
+async def test_strange_targets_harm_nobody(stage: Stage, target: bytes) -> None:
+    relay, _ = await stage.exposed("hello", saying("good day"))
+    head = b"GET " + target + b" HTTP/1.1\r\nHost: hello.relay.localhost\r\nConnection: close\r\n"
+    assert (await asked(relay, head + b"\r\n"))[:12] in (b"HTTP/1.1 400", b"HTTP/1.1 200")
+    assert (await asked(relay, request("hello"))).endswith(b"good day")
+
+
+async def test_a_visitor_who_leaves_while_it_is_refused_harms_nobody(stage: Stage) -> None:
+    relay, _ = await stage.exposed("hello", saying("good day"))
+    for _ in range(20):
+        async with visiting(relay) as (_, writer):
+            writer.write(b"GET / HTTP/1.1\nHost: x\n\n")
+            await writer.drain()
+            writer.transport.abort()
+    assert (await asked(relay, request("hello"))).endswith(b"good day")
+
+
+async def test_what_follows_a_refused_upgrade_reaches_no_app(stage: Stage) -> None:
+    visited = asyncio.Event()
+
+    async def secret(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        visited.set()
+
+    relay, _ = await stage.exposed("hello", secret)
+    upgrade = (
+        f"GET /relay HTTP/1.1\r\nHost: {DOMAIN}\r\nConnection: Upgrade\r\n"
+        "Upgrade: websocket\r\n\r\n"
+    ).encode()
+    context = ssl.create_default_context(cafile=stage.authority)
+    reader, writer = await asyncio.open_connection(
+        "127.0.0.1", relay.tls_port, ssl=context, server_hostname=DOMAIN
+    )
+    writer.write(upgrade + request("hello"))
+    found = await reader.read()
+    writer.close()
+    assert found.startswith(b"HTTP/1.1 400 ")
+    assert not visited.is_set()
