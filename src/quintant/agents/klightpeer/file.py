@@ -12,6 +12,8 @@ from errno import EBUSY, EXDEV
 from pathlib import Path
 from typing import Protocol
 
+from quintant.agents.lightpeer.block import PAYLOAD_BYTES
+
 Stamp = tuple[int, int, int]
 """What changes when somebody writes a file: time, size, and which file it is."""
 
@@ -23,7 +25,7 @@ class File(Protocol):
         """Changes with the file; None if there is none."""
 
     def read(self) -> bytes | None:
-        """What the file holds; None if there is none."""
+        """What the file holds, up to one byte more than can be sent; None if there is none."""
 
     def write(self, content: bytes) -> None:
         """Have the file hold something; it is made if there is none."""
@@ -42,8 +44,8 @@ class PathFile:
         return None
 
     def read(self) -> bytes | None:
-        with suppress(FileNotFoundError):
-            return self.path.read_bytes()
+        with suppress(FileNotFoundError), self.path.open("rb") as file:
+            return file.read(PAYLOAD_BYTES + 1)
         return None
 
     def write(self, content: bytes) -> None:

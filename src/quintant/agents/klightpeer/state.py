@@ -66,13 +66,13 @@ class StateFile:
         """What both the file and the chain had last."""
         self._shown = ""
         """The block that was written to the file last, or is in it anyhow."""
+        self._begun = False
         self._stamp: Stamp | None = None
         self._attempt: tuple[bytes, str] = (b"", "")
         self._complaint = ""
 
     async def run(self) -> None:
         """Keep them alike for ever."""
-        await self._begin()
         while True:
             await self._wait(self.book.chain.newest_client)
             await self._step()
@@ -86,11 +86,13 @@ class StateFile:
 
     async def _begin(self) -> None:
         """Whatever the file has counts only if the chain has nothing."""
-        if self.book.chain.newest_client:
+        if not self._begun and self.book.chain.newest_client:
             self._held = await self._read()
+        self._begun = True
 
     async def _step(self) -> None:
         try:
+            await self._begin()
             edit = await self._edit()
             if edit is not None:
                 await self._publish(edit)

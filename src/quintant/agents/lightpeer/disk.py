@@ -11,12 +11,15 @@ import asyncio
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from errno import EFBIG
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 T = TypeVar("T")
 
 Files = Sequence[tuple[str, bytes]]
+FILE_BYTES = 8_000_000
+"""No file of ours is longer: the longest block in base64, with room. Others are not read."""
 _PART = ".part"
 """How a file ends that is not complete; a leading dot keeps it apart from blocks."""
 
@@ -57,7 +60,11 @@ class Folder:
             ]
 
     def read(self, name: str) -> bytes:
-        return (self.path / name).read_bytes()
+        with (self.path / name).open("rb") as file:
+            content = file.read(FILE_BYTES + 1)
+        if len(content) > FILE_BYTES:
+            raise OSError(EFBIG, "longer than any block")
+        return content
 
     def write(self, files: Files) -> None:
         for name, content in files:

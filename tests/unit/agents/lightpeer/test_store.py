@@ -91,3 +91,12 @@ def test_folder_writes_whole_files_and_leaves_no_parts(tmp_path: Path) -> None:
     assert sorted(each.name for each in folder.path.iterdir()) == ["a", "b"]
     with pytest.raises(FileNotFoundError):
         folder.read("c")
+
+
+def test_file_longer_than_any_block_is_not_read(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    with (tmp_path / "movie").open("wb") as file:
+        file.truncate(10**9)
+    with pytest.raises(OSError, match="longer than any block"):
+        folder.read("movie")
+    assert Store(folder).load().chain.ids == []
