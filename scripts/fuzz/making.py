@@ -113,7 +113,7 @@ class _Maker:
             return {"spec": {"replicas": self._size()}}
         found: Plain = {}
         for place, values in self._places(subject, sub, self._chance.choice((0, 1, 1, 2, 3))):
-            gone = verb in ("merge", "strategic") and self._often(GONE_SHARE)
+            gone = verb in ("merge", "strategic") and "/" in place and self._often(GONE_SHARE)
             _put_at(found, place.split("/"), None if gone else self._chance.choice(values))
         if verb == "strategic" and subject.directives and self._often(0.5):
             place = self._chance.choice(tuple(subject.directives))
@@ -132,7 +132,7 @@ class _Maker:
         if sub == "status" and self._often(0.85):
             good, bad = subject.status, subject.bad_status
         elif self._often(METADATA_SHARE):
-            good, bad = (BARE_METADATA if subject.custom else METADATA), BAD_METADATA
+            good, bad = BARE_METADATA if subject.custom else (METADATA, BAD_METADATA)
         else:
             good, bad = subject.good, subject.bad
         return (bad or good) if self._often(BAD_SHARE) else (good or bad)

@@ -32,7 +32,10 @@ Plain = dict[str, Any]
 TIME = "time"
 _NAMESPACE = re.compile(r"\bfuzz-[0-9a-z]{8}\b")
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_LOCK = re.compile(r"(ResourceVersion in \w+)( meta)?: \d+|(in record) \(\d+\)")
+_LOCK = re.compile(
+    r"(ResourceVersion in \w+)( meta)?: \d+|(in (?:record|the precondition)) \(\d+\)"
+)
+_SEVERAL = re.compile(r"errors:\n.*", re.DOTALL)
 _CHOSEN_IP = re.compile(r"\b(10|127)\.96\.\d+\.\d+")
 _DOCUMENT = re.compile(r'Invalid value: "(\{|map\[)(\\.|[^"\\])*"')
 _SPEC_DIFF = re.compile(r"(if it was previously negative\))\n.*", re.DOTALL)
@@ -103,6 +106,7 @@ def _text(text: str, names: _Names) -> str:
     text = _CHOSEN_IP.sub("ip", text)
     text = _DOCUMENT.sub("Invalid value: …", _SPEC_DIFF.sub(r"\1", text))
     text = text.replace("Invalid value: {}:", "Invalid value: null:")
+    text = _SEVERAL.sub(lambda found: "\n".join(sorted(found.group().split("\n"))), text)
     return _LOCK.sub(r"\1\2\3 …", text)
 
 

@@ -65,7 +65,7 @@ def _configured(target: Target, config: Any) -> Plain:
         group = version if "/" in version else f"/{version}"
         raise bad_request(f"invalid object type: {group}, Kind={kind}")
     metadata = said.get("metadata")
-    if isinstance(metadata, dict) and metadata.get("managedFields"):
+    if isinstance(metadata, dict) and metadata.get("managedFields") is not None:
         raise bad_request("metadata.managedFields must be nil")
     return said
 

@@ -94,6 +94,11 @@ def _service_spec(spec: Plain) -> None:
         spec.setdefault("allocateLoadBalancerNodePorts", True)
 
 
+def _ingress(point: Plain) -> None:
+    if point.get("ip"):
+        point.setdefault("ipMode", "VIP")
+
+
 def _service_port(port: Plain) -> None:
     if not port.get("targetPort"):
         port["targetPort"] = port.get("port", 0)
@@ -202,6 +207,7 @@ RULES: Mapping[str, Callable[[Plain], None]] = {
     "core.v1.ImageVolumeSource": _image_volume,
     "core.v1.ServiceSpec": _service_spec,
     "core.v1.ServicePort": _service_port,
+    "core.v1.LoadBalancerIngress": _ingress,
     "core.v1.Namespace": _namespace,
     "core.v1.ReplicationController": _replication_controller,
     "core.v1.LimitRangeItem": _limit_range_item,

@@ -31,7 +31,6 @@ from quintant.cluster.objects import (
 from quintant.cluster.problems import (
     bad_request,
     conflict,
-    unexplained,
     unlocked,
     unpatchable,
 )
@@ -97,6 +96,8 @@ class Draft:
     live: Plain | None = None
     said: str = ""
     """The kind that a client said a custom resource is of."""
+    locked: bool = False
+    """It is new, and says a resourceVersion."""
     looked: int | None = None
     """The revision at which other objects of the kind were looked at for it, if they were."""
 
@@ -111,9 +112,8 @@ class Draft:
 def created(target: Target, sent: Any, author: Author, scrutiny: Scrutiny) -> Draft:
     """A new object."""
     draft = read(target, sent, scrutiny)
-    if draft.obj["metadata"].get("resourceVersion"):
-        raise unexplained("resourceVersion should not be set on objects to be created")
-    return _new(draft, author)
+    said = draft.obj["metadata"].pop("resourceVersion", "0")
+    return _new(replace(draft, locked=said.isdecimal() and int(said) > 0), author)
 
 
 def put(draft: Draft, author: Author) -> Draft:
@@ -239,9 +239,11 @@ def _updated(
     author: Author,
     warnings: tuple[str, ...],
 ) -> Draft:
-    default(target.kind, obj)
-    track = track_scale if target.sub == SCALE else track_update
-    track(target.kind, live, obj, author)
+    if target.sub == SCALE:
+        track_scale(target.kind, live, obj, author)
+    else:
+        default(target.kind, obj)
+        track_update(target.kind, live, obj, author)
     return Draft(target, obj, warnings, base, live)
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.managed import check_managers
-from quintant.cluster.objects import check_immutable, check_revision, content, keep
+from quintant.cluster.objects import check_revision, content, identity_causes, keep
 from quintant.cluster.problems import modified
 from quintant.cluster.scale import SCALE
+from quintant.runtime.errors import Cause
 
 _MISMANAGED = (
     ".metadata.managedFields was in an invalid state after admission; this could be caused by an "
@@ -38,15 +39,15 @@ def remanage(obj: Plain, before: Plain) -> tuple[str, ...]:
     return ()
 
 
-def finish(draft: Draft) -> None:
+def finish(draft: Draft) -> list[Cause]:
     """Make the draft's object what will be stored, but for its name, in place.
 
-    409 if it was made for another state of the live object.
+    What it tried to change and may not; 409 if it was made for another state of the live object.
     """
     if draft.live is None:
         _begin(draft.target.kind, draft.obj)
-    else:
-        _restrain(draft.target, draft.obj, draft.live)
+        return []
+    return _restrain(draft.target, draft.obj, draft.live)
 
 
 def count(kind: Kind, obj: Plain, live: Plain) -> None:
@@ -66,14 +67,14 @@ def _begin(kind: Kind, obj: Plain) -> None:
         kind.complete(obj)
 
 
-def _restrain(target: Target, obj: Plain, live: Plain) -> None:
+def _restrain(target: Target, obj: Plain, live: Plain) -> list[Cause]:
     """Hold what an update may not change, in place; 409 if it was made for another state."""
     kind = target.kind
     locked = obj["metadata"].get("resourceVersion")
     check_revision(locked)
     if locked and locked != live["metadata"]["resourceVersion"]:
         raise modified(kind.resource, target.name)
-    check_immutable(kind, obj, live)
+    found = identity_causes(obj, live)
     if target.sub == "status":
         _only_status(kind, obj, live)
     elif kind.resource.status and target.sub in _BESIDE_STATUS:
@@ -81,6 +82,7 @@ def _restrain(target: Target, obj: Plain, live: Plain) -> None:
     keep(obj, live)
     if kind.revise is not None and not target.sub:
         kind.revise(obj, live)
+    return found
 
 
 def _only_status(kind: Kind, obj: Plain, live: Plain) -> None:

@@ -13,6 +13,7 @@ from quintant.cluster import tables
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.causes import wrong
 from quintant.cluster.golang import encoded
+from quintant.cluster.media import misnamed
 from quintant.cluster.problems import bad_request, internal, invalid, unpatchable
 from quintant.runtime.resource import Resource
 
@@ -41,6 +42,8 @@ def check_kind(kind: Kind, said: str, name: str) -> None:
 
 def check_patched(kind: Kind, obj: Plain, *, converted: bool) -> None:
     """422 for a patch that makes an object another kind; a converted one never does."""
+    if why := misnamed(obj):
+        raise unpatchable(encoded(obj), why)
     if kind.custom:
         _check_renamed(kind.resource, obj)
     elif not converted and (why := _foreign(kind.resource, obj)):

@@ -137,10 +137,11 @@ def _insert(root: Any, path: list[str], value: Any) -> None:
     elif key == "-":
         parent.append(value)
     else:
-        at = int(key)
-        if not -len(parent) <= at <= len(parent):
+        at, size = int(key), len(parent) + 1
+        if not -size <= at < size:
             raise _Absent
-        parent.insert(at if at >= 0 else len(parent) + at, value)
+        # From behind, it is counted in the list that will be.
+        parent.insert(at if at >= 0 else size + at, value)
 
 
 def _parent(root: Any, path: list[str]) -> tuple[Any, str]:

@@ -157,13 +157,25 @@ def said_media(headers: Mapping[str, str]) -> str:
 
 def _object(value: Any, raw: bytes, *, custom: bool) -> Any:
     """A document that is a map; null is an empty one, of which a custom resource says more."""
-    if isinstance(value, dict) and not (custom and not value.get("kind")):
-        return value
+    if isinstance(value, dict):
+        if why := misnamed(value):
+            raise ValueError(why)
+        if value.get("kind") or not custom:
+            return value
     if value is not None and not isinstance(value, dict):
         raise ValueError(f"{_UNTOLD}{unmarshalled(value, _IDENTITY)}")
     if custom:
         raise ValueError(f"Object 'Kind' is missing in '{raw.decode(errors='replace')}'")
     return {}
+
+
+def misnamed(value: Mapping[str, Any]) -> str:
+    """What is wrong with how a document says what it is, if that is no text."""
+    for name in [name for name in value if name in ("kind", "apiVersion")]:
+        if not isinstance(value[name], str | None):
+            wanted = f"struct field .{name} of type string"
+            return f"{_UNTOLD}{unmarshalled(value[name], wanted)}"
+    return ""
 
 
 def _patch(media: str, raw: bytes) -> Any:

@@ -28,10 +28,23 @@ class Untypable(Exception):
 
     def __init__(self, why: str, path: Path = ()) -> None:
         super().__init__(why)
-        self.why, self.path = why, path
+        self.faults: list[tuple[Path, str]] = [(path, why)]
+
+    @classmethod
+    def joined(cls, errors: list[Untypable]) -> Untypable:
+        """Several of them as one."""
+        found = errors[0]
+        found.faults = [fault for error in errors for fault in error.faults]
+        return found
+
+    def below(self, element: str) -> Untypable:
+        """The same, seen from further up."""
+        self.faults = [((element, *path), why) for path, why in self.faults]
+        return self
 
     def __str__(self) -> str:
-        return f"{shown(self.path)}: {self.why}"
+        told = [f"{shown(path)}: {why}" for path, why in self.faults]
+        return told[0] if len(told) == 1 else "\n  ".join(("errors:", *told))
 
 
 class _Missing:
@@ -68,18 +81,22 @@ class Comparison:
 
 def fields_of(value: Any, shape: Shape) -> FieldSet:
     """The fields an applied configuration claims."""
-    found = FieldSet()
+    found, errors = FieldSet(), list[Untypable]()
     if isinstance(value, dict):
         for name, child in value.items():
+            element, below = field_element(name), shape.child(name)
             if shape.closed and not shape.declares(name):
-                raise Untypable("field not declared in schema", (field_element(name),))
-            _claim(found, field_element(name), child, shape.child(name))
+                errors.append(Untypable("field not declared in schema", (element,)))
+                continue
+            errors += _claim(found, element, child, below)
             if child is None or child == {} or not shape.declares(name):
-                found.members.add(field_element(name))
+                found.members.add(element)
     else:
         for element, child in _unique(value, shape):
-            _claim(found, element, child, shape.item())
+            errors += _claim(found, element, child, shape.item())
             found.members.add(element)
+    if errors:
+        raise Untypable.joined(errors)
     return found
 
 
@@ -101,7 +118,7 @@ def compare(old: Any, new: Any, shape: Shape) -> Comparison:
 
 def merge(live: Any, config: Any, shape: Shape) -> Any:
     """The live value with a configuration laid over it."""
-    if config is MISSING or (config is None and isinstance(live, dict | list) and live):
+    if config is MISSING or (config is None and not _flat(live, shape)):
         return live
     if isinstance(live, dict) and isinstance(config, dict) and not shape.atomic:
         merged = dict(live)
@@ -146,17 +163,18 @@ def named(fields: FieldSet, shape: Shape) -> FieldSet:
     return full
 
 
-def _claim(found: FieldSet, element: str, value: Any, shape: Shape) -> None:
+def _claim(found: FieldSet, element: str, value: Any, shape: Shape) -> list[Untypable]:
+    """Claim a value, in place; what is wrong with it."""
     if complaint := unfit(value, shape.sort):
-        raise Untypable(complaint, (element,))
+        return [Untypable(complaint, (element,))]
     if _leaf(value, shape):
         found.members.add(element)
     elif value:
         try:
             found.attach(element, fields_of(value, shape))
         except Untypable as error:
-            error.path = (element, *error.path)
-            raise
+            return [error.below(element)]
+    return []
 
 
 def _difference(found: Comparison, element: str, old: Any, new: Any, shape: Shape) -> None:

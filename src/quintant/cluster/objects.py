@@ -22,7 +22,6 @@ from quintant.cluster.metadata import (
 )
 from quintant.cluster.problems import (
     bad_request,
-    invalid,
     unexplained,
 )
 from quintant.runtime.clock import Chance
@@ -167,16 +166,14 @@ def check_revision(said: str | None) -> None:
         raise unexplained(f'strconv.ParseUint: parsing "{said}": invalid syntax')
 
 
-def check_immutable(kind: Kind, obj: Plain, live: Plain) -> None:
-    """422 for an update that tries to change who the object is, or whether it goes."""
+def identity_causes(obj: Plain, live: Plain) -> list[Cause]:
+    """What of an update tries to change who the object is, or whether it goes."""
     sent, before = obj["metadata"], live["metadata"]
-    complaints = [
+    return [
         wrong(f"metadata.{name}", sent[name], "field is immutable")
         for name in ("uid", "deletionTimestamp", "deletionGracePeriodSeconds")
         if sent.get(name) and sent[name] != before.get(name)
     ]
-    if complaints:
-        raise invalid(kind.resource, before["name"], *complaints)
 
 
 def _tidy(metadata: Plain) -> Plain:

@@ -10,7 +10,7 @@ hears of it; one that takes the last finalizer of a deleted object removes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -22,10 +22,17 @@ from quintant.cluster.claims import Author
 from quintant.cluster.drafts import Draft, Scrutiny, Target
 from quintant.cluster.finishing import count, finish
 from quintant.cluster.objects import deleting, generated, held, judge, unique_owners
-from quintant.cluster.problems import already_exists, invalid, no_unique_name, not_found
+from quintant.cluster.problems import (
+    already_exists,
+    invalid,
+    no_unique_name,
+    not_found,
+    unexplained,
+)
 from quintant.cluster.ring import Entry
 from quintant.cluster.store import Store, Table
 from quintant.runtime.clock import Chance, Clock, timestamp
+from quintant.runtime.errors import Cause
 
 _LATE = " after mutating admission happens"
 """When the owners of what was patched are looked at; others are before that, too."""
@@ -128,7 +135,7 @@ class Writes:
 
     def ready(self, draft: Draft, options: Options) -> Draft:
         """The draft as it will be stored, named and found valid."""
-        finish(draft)
+        found = finish(draft)
         self._guard.check(draft, options.user)
         obj, target = draft.obj, draft.target
         warnings = draft.warnings + unique_owners(obj, _LATE)
@@ -139,7 +146,7 @@ class Writes:
         looked = self._settle(target, obj, draft.live)
         if draft.live is not None:
             count(target.kind, obj, draft.live)
-        warnings += _judged(target, obj, draft.live, warnings)
+        warnings += _judged(target, obj, draft.live, warnings, found)
         return replace(draft, target=target, warnings=warnings, looked=looked)
 
     def commit(self, ready: Draft, options: Options) -> Result:
@@ -183,6 +190,8 @@ class Writes:
         return self._store.delete(self._table(target), target.key).rv
 
     def _insert(self, ready: Draft, options: Options) -> Result:
+        if ready.locked and not options.dry_run:
+            raise unexplained("resourceVersion should not be set on objects to be created")
         target, taken = ready.target, self.read(ready.target)
         if taken is not None:
             dying = deleting(wire.unpack(target.kind.kept or target.kind, taken))
@@ -244,12 +253,16 @@ class Writes:
 
 
 def _judged(
-    target: Target, obj: Plain, live: Plain | None, warnings: tuple[str, ...]
+    target: Target,
+    obj: Plain,
+    live: Plain | None,
+    warnings: tuple[str, ...],
+    found: Sequence[Cause],
 ) -> tuple[str, ...]:
     """What else the author should know; 422 if anything is wrong, with every warning so far."""
     verdict = judge(target.kind, obj, live, target.sub)
-    advice = tuple(verdict.warnings)
-    if verdict.causes:
+    advice, causes = tuple(verdict.warnings), (*found, *verdict.causes)
+    if causes:
         where, name = target.kind.alias or target.kind.resource, obj["metadata"].get("name", "")
-        raise invalid(where, name, *verdict.causes).warned(*warnings, *advice)
+        raise invalid(where, name, *causes).warned(*warnings, *advice)
     return advice

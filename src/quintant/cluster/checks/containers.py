@@ -45,11 +45,11 @@ def container_causes(
     """What is wrong with containers; their names are added to the taken ones."""
     for at, container in enumerate(containers):
         where = f"{path}[{at}]"
-        name = container.get("name")
+        name = container.get("name", "")
         yield from named(f"{where}.name", name, word_complaint)
         if name in taken:
             yield duplicate(f"{where}.name", name)
-        taken |= {name} if name else set()
+        taken.add(name)
         yield from _image_causes(f"{where}.image", container.get("image", ""))
         yield from _content_causes(where, container, volumes)
 
