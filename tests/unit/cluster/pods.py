@@ -1,0 +1,89 @@
+"""A pod with every field that the pinned Kubernetes has, made from its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count, cycle
+from typing import Any
+
+from quintant.cluster.tables import Field, Message, Sort, Type, message
+from unit.cluster.api import Plain
+
+SPEC = "core.v1.PodSpec"
+SOURCES = "core.v1.VolumeSource"
+LEFT_OUT = frozenset(
+    {
+        "ephemeralContainers",  # only ever added to a pod that runs
+        "priority",  # follows from the class
+        "serviceAccount",  # the old name of serviceAccountName, which the server keeps alike
+    }
+)
+EITHER: dict[str, tuple[str, ...]] = {
+    "core.v1.Probe": ("exec", "httpGet", "tcpSocket", "grpc"),
+    "core.v1.EnvVar": ("value", "valueFrom"),
+}
+"""Fields that exclude each other: each message that is made has the next of them."""
+MOUNTED = "v-emptydir"
+GIVEN: Plain = {
+    "restartPolicy": "Always",
+    "serviceAccountName": "default",
+    "priorityClassName": "system-node-critical",
+    "preemptionPolicy": "PreemptLowerPriority",
+    "successThreshold": 1,
+    "limits": {"cpu": "64"},
+    "requests": {"cpu": "64"},
+}
+"""What the server accepts for a field where it is particular."""
+PLAIN: dict[Sort, Any] = {
+    Sort.BOOL: True,
+    Sort.TIME: "2026-01-02T03:04:05Z",
+    Sort.QUANTITY: "64",
+    Sort.INT_OR_STRING: 80,
+    Sort.JSON: {"f:a": {}},
+}
+
+
+def every_field() -> Plain:
+    """What a pod shall be, with every field that a template can have."""
+    filler = Filler()
+    spec = {**filler.fill(message(SPEC)), "volumes": [*filler.volumes()]}
+    for container in (*spec["containers"], *spec["initContainers"]):
+        for mount in container["volumeMounts"]:
+            mount["name"] = MOUNTED
+    return spec
+
+
+class Filler:
+    """Fills in every field, strings and numbers each with a value of their own."""
+
+    def __init__(self) -> None:
+        self._numbers = count(1)
+        self._turns = {name: cycle(fields) for name, fields in EITHER.items()}
+
+    def fill(self, kind: Message) -> Plain:
+        """A message with a value in every field."""
+        others = set(EITHER.get(kind.name, ()))
+        if others:
+            others.remove(next(self._turns[kind.name]))
+        fields = [it for it in kind.fields.values() if it.name not in LEFT_OUT | others]
+        return {it.name: GIVEN.get(it.name) or self._value(it, it.type) for it in fields}
+
+    def volumes(self) -> Iterator[Plain]:
+        """A volume for each kind of source: one can have only one."""
+        for field in message(SOURCES).fields.values():
+            yield {
+                "name": f"v-{field.name.lower()}",
+                field.name: self._value(field, field.type),
+            }
+
+    def _value(self, field: Field, type: Type) -> Any:
+        if type.of is not None:
+            one = self._value(field, type.of)
+            return {f"k{next(self._numbers)}": one} if type.sort is Sort.MAP else [one]
+        if type.sort is Sort.MESSAGE:
+            return self.fill(type.message)
+        if field.traits.enum:
+            return field.traits.enum[0]
+        if type.sort in (Sort.INT32, Sort.INT64):
+            return next(self._numbers)
+        return PLAIN.get(type.sort) or f"{field.name.lower()}-{next(self._numbers)}"
