@@ -47,6 +47,11 @@ class _Wiring:
         self._draft = draft
         self._ended = False
 
+    @property
+    def unfinished(self) -> str:
+        """The name of a controller that has no reconciler yet; empty once it has one."""
+        return "" if self._ended else self._draft.name
+
     def watches(
         self,
         kind: type[R],

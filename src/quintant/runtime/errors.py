@@ -73,14 +73,16 @@ class Terminal(QuintantError):
 
 
 class NotWatched(QuintantError):
-    """A cached read of a kind that no controller watches."""
+    """A cached read of a kind that no controller watches, or not in that namespace."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, namespace: str = "") -> None:
+        where = f" in namespace {namespace}" if namespace else ""
+        declared = f"declare it with .watches({kind}) or .owns({kind})"
+        advice = "add it to Manager(namespaces=...)" if namespace else declared
         super().__init__(
-            f"no cache holds {kind}: declare it with .watches({kind}) or .owns({kind}), "
-            "or read it from the server with live=True"
+            f"no cache holds {kind}{where}: {advice}, or read it from the server with live=True"
         )
-        self.kind = kind
+        self.kind, self.namespace = kind, namespace
 
 
 class NotLeader(QuintantError):

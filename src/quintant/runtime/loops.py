@@ -1,9 +1,10 @@
-"""The event loop of our processes: the fast one, where there is one."""
+"""The event loop of our processes: the fast one, where there is one, and how it is told to end."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import signal
 from collections.abc import Callable
 
 
@@ -24,3 +25,18 @@ def settle() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def stop_on_signals() -> Callable[[], bool]:
+    """Cancel this task on SIGTERM and Ctrl-C, again on each; says whether one has come."""
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+    seen: list[int] = []
+
+    def stop(number: int) -> None:
+        seen.append(number)
+        if task is not None:
+            task.cancel()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop, number)
+    return lambda: bool(seen)

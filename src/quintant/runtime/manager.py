@@ -7,13 +7,12 @@ production (`run`), inside another program (`serve`) and in tests (`running`).
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from prometheus_client.registry import Collector
 
@@ -28,7 +27,7 @@ from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
 from quintant.runtime.errors import ConfigError, QuintantError, leaves
 from quintant.runtime.health import Check, Probe
-from quintant.runtime.loops import loop_factory
+from quintant.runtime.loops import loop_factory, stop_on_signals
 from quintant.runtime.object import K, Object
 from quintant.runtime.resource import resource_of
 from quintant.runtime.settings import Settings
@@ -38,6 +37,7 @@ from quintant.runtime.when import Predicate
 
 log = logs.get_logger()
 
+B = TypeVar("B", bound=Builder[Any] | KeyBuilder)
 Runnable = Callable[[Client], Awaitable[None]]
 
 
@@ -93,6 +93,7 @@ class Manager:
             burst=burst,
         )
         self.declarations: list[Declaration[Any]] = []
+        self._builders: list[Builder[Any] | KeyBuilder] = []
         self.sides: list[Side] = []
         self.collectors: list[Collector] = []
         self.checks: list[tuple[Probe, str, Check]] = []
@@ -120,11 +121,11 @@ class Manager:
         draft: Declaration[K] = Declaration(
             title, kind, _unfinished, when, labels or {}, fields or {}
         )
-        return Builder(self._register, draft, kind)
+        return self._begun(Builder(self._register, draft, kind))
 
     def keyed(self, name: str) -> KeyBuilder:
         """Begin the declaration of a controller whose keys are no objects."""
-        return KeyBuilder(self._register, Declaration(name, None, _unfinished))
+        return self._begun(KeyBuilder(self._register, Declaration(name, None, _unfinished)))
 
     def add(self, runnable: Runnable, *, leader: bool = False) -> None:
         """Run a side task with a client: a poller, a server. If it raises, the program ends."""
@@ -189,7 +190,7 @@ class Manager:
 
     async def main(self, environment: Environment | None = None) -> int:
         """Serve until a signal says to stop; the exit code of the process."""
-        stopping = _stop_on_signals()
+        stopping = stop_on_signals()
         try:
             await self.serve(environment)
         except asyncio.CancelledError:
@@ -203,6 +204,11 @@ class Manager:
 
     def bind(self, environment: Environment) -> Engine:
         """The declarations bound to an environment, ready to run."""
+        for name in filter(None, (builder.unfinished for builder in self._builders)):
+            raise ConfigError(
+                f"controller {name!r} has no reconciler",
+                hint="end its declaration: .reconcile(function)",
+            )
         if not (self.declarations or self.sides or self.webhooks):
             raise ConfigError(
                 f"manager {self.name!r} has nothing to run",
@@ -214,6 +220,10 @@ class Manager:
         for collector in self.collectors:
             engine.metrics.add(collector)
         return engine
+
+    def _begun(self, builder: B) -> B:
+        self._builders.append(builder)
+        return builder
 
     def _register(self, declaration: Declaration[Any]) -> None:
         if any(known.name == declaration.name for known in self.declarations):
@@ -233,17 +243,3 @@ def production_environment(config: Config | None = None) -> Environment:
 
 async def _unfinished(*_: Any) -> None:
     raise ConfigError("a controller was declared without .reconcile(...)")
-
-
-def _stop_on_signals() -> Callable[[], bool]:
-    task, loop = asyncio.current_task(), asyncio.get_running_loop()
-    seen: list[int] = []
-
-    def stop(number: int) -> None:
-        seen.append(number)
-        if task is not None:
-            task.cancel()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop, number)
-    return lambda: bool(seen)

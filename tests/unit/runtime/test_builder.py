@@ -23,6 +23,7 @@ from quintant.runtime.object import (
 )
 from quintant.runtime.resource import resource
 from quintant.runtime.webhook import Spoke
+from quintant.testing import InProcessCluster
 
 
 class Spec(Model):
@@ -131,6 +132,18 @@ def test_second_controller_of_the_same_name_is_refused() -> None:
     manager.controls(Parent).reconcile(reconcile)
     with pytest.raises(ConfigError, match="two controllers are called 'parent'"):
         manager.controls(Parent).reconcile(reconcile)
+
+
+@pytest.mark.parametrize("begin", [lambda m: m.controls(Parent), lambda m: m.keyed("parent")])
+async def test_controller_without_a_reconciler_is_named_before_anything_runs(
+    begin: Callable[[Manager], Any], cluster: InProcessCluster
+) -> None:
+    manager = Manager("test")
+    manager.keyed("x").watches(ConfigMap, to=lambda obj: []).reconcile(reconcile_key)
+    manager.bind(cluster.environment())
+    begin(manager)
+    with pytest.raises(ConfigError, match="controller 'parent' has no reconciler"):
+        manager.bind(cluster.environment())
 
 
 def test_kinds_are_listed_once_each() -> None:

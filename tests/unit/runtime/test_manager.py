@@ -8,9 +8,9 @@ from prometheus_client import Counter
 
 from quintant import Client, Context, Custom, Environment, Manager, Model, resource
 from quintant.api.coordination import Lease
-from quintant.api.core import ConfigMap
+from quintant.api.core import ConfigMap, Node
 from quintant.api.events import Event
-from quintant.runtime.errors import ConfigError, LeadershipLost, leaves
+from quintant.runtime.errors import ConfigError, LeadershipLost, NotWatched, leaves
 from quintant.runtime.health import Probe
 from quintant.testing import InProcessCluster, advance, kind, named, settle, verb, watch
 
@@ -237,6 +237,23 @@ async def test_projection_beside_the_whole_kind_is_said_loudly(
     await cluster.run(manager)
 
     assert "watching a kind twice" in capsys.readouterr().out
+
+
+async def test_namespace_that_is_not_watched_is_not_taken_for_empty(
+    cluster: InProcessCluster,
+) -> None:
+    manager = Manager("test", namespaces=["default"])
+    manager.controls(Thing).watches(Node, to=lambda _: []).reconcile(nothing)
+    client = (await cluster.run(manager)).client
+    await cluster.create(thing())
+
+    assert len(await client.list(Thing)) == len(await client.list(Thing, "default")) == 1
+    assert await client.list(Node) == []
+    with pytest.raises(NotWatched, match="no cache holds Thing in namespace elsewhere"):
+        await client.list(Thing, "elsewhere")
+    with pytest.raises(NotWatched, match=r"Manager\(namespaces=\.\.\.\)"):
+        await client.find(Thing, "a", "elsewhere")
+    assert await client.find(Thing, "a", "elsewhere", live=True) is None
 
 
 async def test_environment_without_listening_opens_no_port(cluster: InProcessCluster) -> None:

@@ -45,7 +45,7 @@ class Reader:
         """Read one object; None if it is absent."""
         key = located(resource_of(kind), name, namespace)
         if not live and self.caches is not None:
-            return (await self._informer(kind, self.caches)).get(key)
+            return (await self._informer(kind, key.namespace, self.caches)).get(key)
         try:
             return await self.rest.get(kind, key)
         except NotFound:
@@ -71,7 +71,7 @@ class Reader:
             return await self._list_live(Scope(kind, namespace, labels or {}, fields or {}))
         if fields:
             raise ConfigError("a cache has no field selectors", hint="use an index, or live=True")
-        store = (await self._informer(kind, self.caches)).store
+        store = (await self._informer(kind, namespace, self.caches)).store
         objects = store if index is None else store.by_index(*index)
         return [obj for obj in objects if _selected(obj, namespace, labels or {})]
 
@@ -130,8 +130,8 @@ class Reader:
         async with asyncio.timeout(timeout):
             return await await_state(self.rest, scope, self.chance, until)
 
-    async def _informer(self, kind: type[K], caches: Caches) -> Informer[K]:
-        informer = caches.of(kind)
+    async def _informer(self, kind: type[K], namespace: str, caches: Caches) -> Informer[K]:
+        informer = caches.of(kind, namespace)
         if not informer.synced:
             await informer.wait_synced()
         return informer

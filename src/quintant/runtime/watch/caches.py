@@ -58,21 +58,16 @@ class Caches:
             self._informers[key] = self._make(kind, labels, fields)
         return cast("Informer[K]", self._informers[key])
 
-    def of(self, kind: type[K]) -> Informer[K]:
-        """The informer that cached reads of a kind use; NotWatched if nobody declared one."""
-        found = self._by_kind.get(kind)
-        if not found:
-            raise NotWatched(_name(kind))
-        if len(found) == 1:
-            return cast("Informer[K]", found[0])
-        whole = [informer for informer in found if not (informer.labels or informer.fields)]
-        if not whole:
-            raise ConfigError(
-                f"a cached read of {_name(kind)} is ambiguous",
-                because="it is watched with several selections and never whole",
-                hint="read with live=True, or watch it once without a selection",
-            )
-        return cast("Informer[K]", whole[0])
+    def of(self, kind: type[K], namespace: str = "") -> Informer[K]:
+        """The informer that cached reads of a kind use; NotWatched if nobody declared one.
+
+        Nor must it be asked about a namespace that it does not follow: what is there would look
+        absent.
+        """
+        informer = self._whole(kind)
+        if namespace and not informer.follows(namespace):
+            raise NotWatched(_name(kind), namespace)
+        return informer
 
     def seen(self, kind: type[K], key: Request) -> K | None:
         """What any cache of a kind holds of an object, whichever selection it belongs to."""
@@ -101,6 +96,22 @@ class Caches:
         key = Request(meta.name, meta.namespace)
         for informer in self._on(resource):
             informer.erased(key, meta.uid, meta.resource_version)
+
+    def _whole(self, kind: type[K]) -> Informer[K]:
+        """The informer of a kind that is followed once, or once without a selection."""
+        found = self._by_kind.get(kind)
+        if not found:
+            raise NotWatched(_name(kind))
+        if len(found) == 1:
+            return cast("Informer[K]", found[0])
+        whole = [informer for informer in found if not (informer.labels or informer.fields)]
+        if not whole:
+            raise ConfigError(
+                f"a cached read of {_name(kind)} is ambiguous",
+                because="it is watched with several selections and never whole",
+                hint="read with live=True, or watch it once without a selection",
+            )
+        return cast("Informer[K]", whole[0])
 
     def _make(
         self,

@@ -108,6 +108,10 @@ class Informer(Generic[K]):
         """What is wrong with a stream now, in the server's words; empty when all are healthy."""
         return "; ".join(r.trouble for r in self.reflectors if r.trouble)
 
+    def follows(self, namespace: str) -> bool:
+        """Whether the objects of a namespace are among those followed."""
+        return "" in self._by_place or namespace in self._by_place
+
     def get(self, key: Request) -> K | None:
         """An object by its key, as far as the watch or our own writes know of it."""
         if self._observer is not None and key in self.overlay:
