@@ -75,12 +75,9 @@ class Peer:
 
     async def run(self) -> None:
         """Tend the network until cancelled."""
-        try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self.tending.run())
-                group.create_task(mend(self.book, self.orders, self._chance))
-        finally:
-            await self.scope.close()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.tending.run())
+            group.create_task(mend(self.book, self.orders, self._chance))
 
     @property
     def serving(self) -> bool:
@@ -157,7 +154,8 @@ class Peer:
             yield block
 
     async def leave(self) -> None:
-        """Be no member any more."""
+        """Be no member any more, and do not become one again by yourself."""
+        self.tending.resting = True
         if self.book.listed and self.neighbours.others:
             me = self.book.me.address
             await self.orders.change(
@@ -168,6 +166,13 @@ class Peer:
                 ),
                 LEAVE_SECONDS,
             )
+
+    async def reset(self) -> None:
+        """Leave, and begin anew with an empty chain; whoever did not hear of it will notice."""
+        with suppress(Failed):
+            await self.leave()
+        await self.book.reset()
+        self.tending.resting = False
 
     def _admit(self, address: str, card: Card | None) -> None:
         """Refuse whoever cannot become a member."""

@@ -60,9 +60,9 @@ async def _run(options: Options, beside: Beside | None) -> None:
             tasks.append(group.create_task(beside(peer)))
         await ended.wait()
         log.info("leaving")
-        await _leave(peer)
         for task in tasks:
             task.cancel()
+        await _leave(peer)
 
 
 @asynccontextmanager
@@ -85,6 +85,7 @@ async def served(options: Options) -> AsyncIterator[Peer]:
         yield peer
     finally:
         await port.stop(DRAIN_SECONDS)
+        await peer.scope.close()
         await channels.close()
         worker.close()
 

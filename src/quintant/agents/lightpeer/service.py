@@ -97,8 +97,7 @@ class Service:
             yield block
 
     async def leave(self, request: admin.LeaveRequest, call: Call) -> Reply[admin.Status]:
-        await self.peer.leave()
-        await self.peer.book.reset()
+        await self.peer.reset()
         return Reply(self._status())
 
     @property

@@ -39,6 +39,8 @@ class Tending:
         self.neighbours = neighbours
         self.orders = orders
         self.sync = sync
+        self.resting = False
+        """Whether this peer is leaving, and does not become a member again."""
         self._chance = chance
         self._round: list[str] = []
         self._members: Members = ()
@@ -70,9 +72,9 @@ class Tending:
         self._count += 1
         if self.book.failures:
             await self.book.retry()
-        if self._count % FORMER_ROUNDS == 0:
+        if not self.resting and self._count % FORMER_ROUNDS == 0:
             await self._heal()
-        if self.book.chain and not self.book.listed:
+        if not self.resting and self.book.chain and not self.book.listed:
             await self.rejoin()
         if (address := self._next()) is not None:
             await self._visit(address)

@@ -113,6 +113,15 @@ async def test_peer_that_leaves_is_gone_at_once_and_no_write_fails(town: Town) -
     assert len(await query(houses[1])) == 25
 
 
+async def test_peer_that_leaves_slowly_does_not_come_back_meanwhile(town: Town) -> None:
+    houses = await town.network(3)
+    leaver = houses[1]
+    assert leaver.peer is not None
+    await leaver.peer.leave()
+    await asyncio.sleep(30)
+    assert members(houses[0]) == [houses[0].address, houses[2].address]
+
+
 async def test_peer_comes_back_with_its_blocks_and_catches_up(town: Town) -> None:
     houses = await town.network(3)
     await persist(houses[0], b"a")
