@@ -22,6 +22,7 @@ from quintant.agents.lightpeer.options import Options
 from quintant.agents.lightpeer.peer import Effects, Peer
 from quintant.agents.lightpeer.rpc import Failed
 from quintant.agents.lightpeer.service import Service
+from quintant.agents.loops import loop_factory
 from quintant.wire.lightpeer import PeerInfo
 
 DRAIN_SECONDS = 5.0
@@ -44,7 +45,8 @@ def main(options: Options, beside: Beside | None = None) -> None:
     logging.getLogger("grpc").setLevel(logging.ERROR)
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     try:
-        asyncio.run(_run(options, beside))
+        with asyncio.Runner(loop_factory=loop_factory()) as runner:
+            runner.run(_run(options, beside))
     except OSError as error:
         sys.exit(f"cannot run a lightpeer: {error}")
 

@@ -8,12 +8,14 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable
 
+from quintant.agents.loops import loop_factory
+
 Work = Callable[[asyncio.Event], Awaitable[None]]
 
 
 def run(work: Work) -> None:
     """Do some work; its event is set by SIGTERM and SIGINT."""
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_until_signalled(work))
 
 
@@ -27,11 +29,3 @@ async def _until_signalled(work: Work) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
     await work(stopped)
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    try:
-        import uvloop
-    except ImportError:  # not made for Windows
-        return None
-    return uvloop.new_event_loop
