@@ -96,12 +96,19 @@ class Rest:
     @asynccontextmanager
     async def stream(self, call: Call) -> AsyncIterator[AsyncIterator[bytes]]:
         """Send a request whose answer goes on, and yield its chunks; anything but 200 is raised."""
-        async with self.transport.stream(call) as stream:
-            if stream.status != 200:
-                body = await _gather(stream.chunks)
-                retry_after = stream.headers.get("retry-after", "")
-                raise from_reply(stream.status, body, str(call), retry_after)
-            yield stream.chunks
+        began, code = monotonic(), None
+        try:
+            async with self.transport.stream(call) as stream:
+                code = stream.status
+                self._count(call, began, code)
+                if code != 200:
+                    body = await _gather(stream.chunks)
+                    raise from_reply(code, body, str(call), stream.headers.get("retry-after", ""))
+                yield stream.chunks
+        except TransportError:
+            if code is None:  # not one that broke later, which has been counted
+                self._count(call, began, NO_ANSWER)
+            raise
 
     async def create(self, obj: K, query: Mapping[str, str]) -> bytes:
         """POST an object; returns the stored form, undecoded."""

@@ -26,6 +26,7 @@ from quintant.runtime.errors import (
     ConfigError,
     ConnectError,
     NotFound,
+    QuintantError,
     ServerError,
     TooManyRequests,
     Undecodable,
@@ -197,6 +198,27 @@ async def test_an_answer_that_is_no_object_is_undecodable(world: World) -> None:
         asked.answer(b"<html>")
         with pytest.raises(Undecodable):
             await doing
+
+
+async def test_streams_are_counted_once_when_they_open_or_do_not(world: World) -> None:
+    async def follow() -> None:
+        async with world.rest.watch(Chart, "sea", {}) as chunks:
+            async for _ in chunks:
+                pass
+
+    for begin in (Asked.accept, Asked.refuse, lambda asked: asked.fail(403)):
+        doing, asked = await world.ask(follow())
+        begin(asked)
+        await settle()
+        asked.cut()
+        with pytest.raises(QuintantError):
+            await doing
+
+    assert [(seen[0], seen[1]) for seen in world.counts.seen] == [
+        ("GET", 200),
+        ("GET", "<error>"),
+        ("GET", 403),
+    ]
 
 
 async def test_requests_are_counted_with_their_size_and_time(world: World) -> None:
