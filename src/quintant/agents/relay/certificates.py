@@ -18,8 +18,6 @@ AUTHORITY_LIFE = timedelta(days=3650)
 LIFE = timedelta(days=365)
 RENEW = timedelta(days=30)
 """Before the end of a certificate."""
-BACKDATE = timedelta(hours=1)
-"""Clocks differ."""
 
 
 def ensure(folder: Path, domains: Sequence[str], now: datetime) -> tuple[Path, Path]:
@@ -47,57 +45,19 @@ def _names(domains: Sequence[str]) -> list[str]:
 
 
 def _make(folder: Path, domains: Sequence[str], now: datetime) -> None:
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes
-    from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.hazmat.primitives.serialization import (
-        Encoding,
-        NoEncryption,
-        PrivateFormat,
-        load_pem_private_key,
-    )
-    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+    """A new certificate of the folder's authority, which is made if there is none."""
+    from quintant.agents.relay.authority import Authority
 
-    def named(name: str) -> x509.Name:
-        return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name[:64])])
-
-    def begun(subject: x509.Name, issuer: x509.Name, life: timedelta) -> x509.CertificateBuilder:
-        return (
-            x509.CertificateBuilder()
-            .subject_name(subject)
-            .issuer_name(issuer)
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - BACKDATE)
-            .not_valid_after(now + life)
-        )
-
-    def private(key: ec.EllipticCurvePrivateKey) -> bytes:
-        return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-
-    authority = named("portal relay authority")
-    if (folder / "ca.key").exists() and (folder / "ca.crt").exists():
-        signer = load_pem_private_key((folder / "ca.key").read_bytes(), None)
-        assert isinstance(signer, ec.EllipticCurvePrivateKey)
+    files = (folder / "ca.crt", folder / "ca.key")
+    if all(file.exists() for file in files):
+        authority = Authority.load(*(file.read_bytes() for file in files))
     else:
-        signer = ec.generate_private_key(ec.SECP256R1())
-        root = begun(authority, authority, AUTHORITY_LIFE).public_key(signer.public_key())
-        root = root.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        identifier = x509.SubjectKeyIdentifier.from_public_key(signer.public_key())
-        root = root.add_extension(identifier, critical=False)
-        _write(folder / "ca.key", private(signer), 0o600)
-        signed = root.sign(signer, hashes.SHA256()).public_bytes(Encoding.PEM)
-        _write(folder / "ca.crt", signed, 0o644)
-    key = ec.generate_private_key(ec.SECP256R1())
-    names = x509.SubjectAlternativeName([x509.DNSName(each) for each in _names(domains)])
-    leaf = begun(named(domains[0]), authority, LIFE).public_key(key.public_key())
-    leaf = leaf.add_extension(names, critical=False)
-    usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
-    leaf = leaf.add_extension(usage, critical=False)
-    issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key())
-    leaf = leaf.add_extension(issuer, critical=False)
-    _write(folder / "tls.key", private(key), 0o600)
-    signed = leaf.sign(signer, hashes.SHA256()).public_bytes(Encoding.PEM)
-    _write(folder / "tls.crt", signed, 0o644)
+        authority = Authority.make(now, AUTHORITY_LIFE)
+        _write(files[1], authority.key_pem, 0o600)
+        _write(files[0], authority.certificate, 0o644)
+    certificate, key = authority.sign(_names(domains), now, LIFE)
+    _write(folder / "tls.key", key, 0o600)
+    _write(folder / "tls.crt", certificate, 0o644)
 
 
 def _write(path: Path, raw: bytes, mode: int) -> None:

@@ -137,6 +137,9 @@ def _agents() -> Iterator[Program]:
         for image, command in product((name, f"*/{name}"), ("", agent, f"*/{agent}")):
             argv = _ours("agent", agent)
             yield Program(image=image, command=command, argv=argv, args=_BLOCKS, env=_UNBUFFERED)
+    # The original's image of tunnels, whose arguments ours understands.
+    for image in ("portal-tunnel", "*/portal-tunnel"):
+        yield Program(image=image, argv=_ours("agent", "tunnel"), env=_UNBUFFERED)
     # The original's image of the klight controller, and the command of its manifest.
     for image, command in product(
         ("klight.controller", "*/klight.controller"), ("", "./controller")

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 from aiohttp import ClientSession
 
@@ -115,6 +116,48 @@ async def test_a_tunnel_that_ends_leaves_its_visitors_to_the_others(
         code = await child.wait()
     assert set(statuses) == {200}
     assert code == (0 if number is signal.SIGTERM else -signal.SIGKILL)
+
+
+async def test_a_slow_visitor_costs_no_memory_and_delays_nobody(
+    stage: Stage, tmp_path: Path
+) -> None:
+    tls, http, admin = free_port(), free_port(), free_port()
+    port = await stage.service(_endless)
+    line = ("tunnel", "expose", "--name", "hello", "--host", "127.0.0.1", "--port", str(port))
+    place = ("--relay", stage.target_at(tls).url, "--admin-addr", f"127.0.0.1:{admin}")
+    async with (
+        relay_program(tmp_path, tls, http) as relay,
+        program(*line, *place, PORTAL_CA_FILE=stage.authority) as tunnel,
+    ):
+        await Tunnel(admin).connected()
+        assert await _status(http, "hello") == 200
+        before = [_memory(child) for child in (relay, tunnel)]
+        reader, writer = await asyncio.open_connection("127.0.0.1", http, limit=4096)
+        writer.write(b"GET /endless HTTP/1.1\r\nHost: hello.relay.localhost\r\n\r\n")
+        for _ in range(40):
+            await reader.read(4096)
+            assert await _status(http, "hello") == 200
+        after = [_memory(child) for child in (relay, tunnel)]
+        writer.close()
+    assert all(now - then < GROWTH_BYTES for now, then in zip(after, before, strict=True))
+
+
+GROWTH_BYTES = 10 * 1024 * 1024
+
+
+def _memory(child: asyncio.subprocess.Process) -> int:
+    return psutil.Process(child.pid).memory_info().rss
+
+
+async def _endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while head := await reader.readuntil(b"\r\n\r\n"):
+        if b"/endless" not in head:
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            continue
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000000000\r\n\r\n")
+        while True:
+            writer.write(b"x" * 65_536)
+            await writer.drain()
 
 
 async def test_a_relay_told_to_end_ends_in_order(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ OURS = (sys.executable, "-m", "quintant")
         ("localhost:32000/lightpeer:v0.1.0-k8s", (), (*OURS, "agent", "lightpeer", "x")),
         ("localhost:32000/lightpeer:v1", ("./lightpeer",), (*OURS, "agent", "lightpeer", "x")),
         ("r/klight.peer:v1", ("./klightpeer",), (*OURS, "agent", "klightpeer", "x")),
+        ("ghcr.io/gosuda/portal-tunnel:1.0.0", (), (*OURS, "agent", "tunnel", "x")),
     ],
 )
 def test_our_images_run_our_programs(
