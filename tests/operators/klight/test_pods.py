@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from quintant.api.core import Pod
-from quintant.operators.klight.api import LABEL
 from quintant.runtime.errors import Invalid
 from towns.klight import Mood, Town
 
@@ -260,5 +259,46 @@ async def test_impostor_that_came_first_is_dropped_when_somebody_is_sent_to_it(t
     assert "NotALightpeer" in await town.events("odd")
 
 
-async def test_the_label_is_the_documented_one(town: Town) -> None:
-    assert LABEL == "klight.networkId"
+async def test_the_servers_refuse_the_documented_port_name_and_take_the_others(town: Town) -> None:
+    def spec(name: str) -> dict[str, object]:
+        ports = [{"name": name, "containerPort": 7000}]
+        return {"containers": [{"name": "x", "image": "x", "ports": ports}]}
+
+    await town.start()
+    with pytest.raises(Invalid):
+        await town.pod("p0", spec=spec("klightPort"))
+    for name in ("klightport", "klight-port", "klight"):
+        model = await town.pod(name, network=name, peer={}, spec=spec(name))
+        assert model is not None
+        assert model.address.endswith(":7000")
+        await town.cluster.advance(1)
+        assert await town.stack(name) == [name]
+
+
+async def test_expired_watch_joins_nobody_again(town: Town) -> None:
+    await town.start()
+    await town.add("p1", "p2")
+    before = town.peers.joins()
+    town.cluster.faults.fail(410)
+    await town.cluster.advance(10)
+    town.cluster.faults.cut()
+    await town.cluster.advance(10)
+    assert town.peers.joins() == before
+    await town.add("p3")
+    assert await town.stack() == ["p3", "p2", "p1"]
+
+
+async def test_whoever_lost_all_its_members_waits_for_them_a_moment(town: Town) -> None:
+    await town.start()
+    await town.add("p1", "p2")
+    pods = {name: await town.cluster.get(Pod, name) for name in ("p1", "p2")}
+    where = {name: await town.address(name) for name in pods}
+    for address in where.values():
+        town.peers.kill(address)
+    for name, kept in (("p1", []), ("p2", ["acknowledged"])):
+        town.peers.add(where[name], contents=kept)
+        await town.run(name, pods[name].status.pod_ip, life=2)
+        await town.cluster.advance(3)
+    await town.cluster.advance(5)
+    assert await town.stack() == ["p1", "p2"]
+    assert all(model.contents == ["acknowledged"] for model in town.alive())

@@ -39,7 +39,9 @@ async def farewell(desk: Desk, pod: PeerPod) -> bool:
 async def vanished(desk: Desk, shown: LightNetwork | None) -> None:
     """Find members that are out of sight because their label was removed, and let them leave."""
     memory = desk.memory
-    for uid, key in (memory.known | _listed(shown)).items():
+    expected = memory.known | _listed(shown)
+    memory.asked &= expected.keys()
+    for uid, key in expected.items():
         if uid not in memory.asked and not await _seen(desk, uid, key):
             found = await desk.ctx.client.find(PeerPod, *key, live=True)
             lives = found is not None and found.metadata.uid == uid and _released(desk, found)

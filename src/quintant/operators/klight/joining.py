@@ -10,29 +10,29 @@ from __future__ import annotations
 from dataclasses import replace
 
 from quintant.operators.klight import plan
+from quintant.operators.klight.adopting import sponsor
 from quintant.operators.klight.api import ADOPTED, FOUNDER
 from quintant.operators.klight.desk import Desk
 from quintant.operators.klight.memory import Try, postpone
 from quintant.operators.klight.plan import Attempt, End
 from quintant.operators.klight.survey import Network, Peer
 from quintant.operators.klight.verdict import Answer, Health, verdict
+from quintant.operators.klight.views import poverty
 from quintant.runtime.clock import monotonic
-from quintant.wire.peeradmin import State, Status
 
 CHECK_SECONDS = 2.0
 """How long a pod that wants to join may take to answer a check."""
 CONTACT_SECONDS = 1.0
 """How long a contact may: another one will do."""
-READ_SECONDS = 5.0
-"""How long everything a peer has may take to be read."""
 PER_MEMBER_SECONDS = 0.01
 """What each member adds to the deadline of a join: all are told."""
 TURN_SECONDS = 5.0
 """How long one turn goes on joining, before it looks at the network anew."""
 EVICTION_SECONDS = 5.0
 """After so long, peers of another make have surely forgotten one that was down."""
-WITNESSES = 3
-"""How many contacts are asked whether somebody is a member already."""
+RETURN_SECONDS = 5.0
+"""How long a network that lost all its members waits for them before somebody founds it anew:
+one of them may have what the others have not."""
 
 
 class Joining:
@@ -40,7 +40,7 @@ class Joining:
 
     def __init__(self, desk: Desk, network: Network) -> None:
         self._desk, self._memory, self._hand = desk, desk.memory, desk.hand
-        self._stack = list(network.stack)
+        self._stack, self._peers = list(network.stack), network.peers
         self._waiting = [peer for peer in network.candidates if not peer.elsewhere]
 
     async def run(self) -> None:
@@ -84,14 +84,22 @@ class Joining:
 
     async def _founders(self, ready: list[Peer]) -> list[Peer]:
         """The same with the founder first; nobody while pods are still coming."""
-        if (left := self._desk.unrest()) > 0:
+        if (left := max(self._desk.unrest(), self._absence(ready))) > 0:
             for peer in ready:
                 self._trial(peer).due = monotonic() + left
             return []
         statuses = await self._desk.statuses(ready, CHECK_SECONDS)
-        # Whoever knows others or has contents must not be sent to somebody who has not.
         told = dict(zip((peer.uid for peer in ready), statuses, strict=True))
-        return sorted(ready, key=lambda peer: (_poverty(told[peer.uid]), peer.age))
+        return sorted(ready, key=lambda peer: (poverty(told[peer.uid]), peer.age))
+
+    def _absence(self, ready: list[Peer]) -> float:
+        """Seconds for which former members that do not serve yet are still waited for."""
+        former = {peer.uid for peer in self._peers if peer.generation}
+        if former <= {peer.uid for peer in ready}:
+            return 0.0
+        if self._memory.bereft is None:
+            self._memory.bereft = monotonic()
+        return self._memory.bereft + RETURN_SECONDS - monotonic()
 
     async def _admit(self, joiner: Peer) -> None:
         trial = self._trial(joiner)
@@ -99,6 +107,9 @@ class Joining:
             return
         attempt, end, answer = await self._attempt(plan.begin(joiner, tuple(self._stack)))
         await self._drop(attempt)
+        if end is End.FOUND and attempt.dead:
+            # The network has lost its last member just now: who founds it anew is chosen with care.
+            return
         self._desk.metrics.joins.labels(end.value).inc()
         match end:
             case End.JOINED:
@@ -118,41 +129,12 @@ class Joining:
 
     async def _adopt(self, joiner: Peer, trial: Try) -> bool:
         """Record a peer that is a member already; whether it was one."""
-        contact = await self._sponsor(joiner, trial)
-        if contact is None:
+        if await sponsor(self._desk, joiner, self._stack, trial) is None:
             return False
         self._desk.metrics.joins.labels(ADOPTED).inc()
         await self._enrol(joiner, ADOPTED)
         self._hand.say(joiner.pod, "Joined", f"is in network {joiner.network.name} already")
         return True
-
-    async def _sponsor(self, joiner: Peer, trial: Try) -> Peer | None:
-        """A member that knows the joiner, and is known to it."""
-        status = await self._desk.peers.status(joiner.address, CHECK_SECONDS)
-        if status is None:
-            self._memory.foreign.add(joiner.uid)
-            return await self._alike(joiner, trial)
-        known = _view(status) - {joiner.address}
-        familiar = [peer for peer in self._stack if peer.address in known][:WITNESSES]
-        for contact in familiar:
-            theirs = await self._desk.peers.status(contact.address, CONTACT_SECONDS)
-            if theirs is not None and {joiner.address, status.address} & _view(theirs):
-                return contact
-        return None
-
-    async def _alike(self, joiner: Peer, trial: Try) -> Peer | None:
-        """The contact, if a peer of another make is to be taken for a member already."""
-        doubtful = trial.unsettled or self._desk.older(joiner)
-        policy = self._desk.options.adopt
-        if not doubtful or policy == "join":
-            return None
-        if policy == "assume" and not trial.unsettled:
-            return self._stack[0]
-        mine = await self._desk.peers.contents(joiner.address, READ_SECONDS)
-        if not mine:
-            return None
-        theirs = await self._desk.peers.contents(self._stack[0].address, READ_SECONDS)
-        return self._stack[0] if mine == theirs else None
 
     async def _attempt(self, attempt: Attempt) -> tuple[Attempt, End, Answer]:
         """Go through the contacts until one takes the joiner, or none is left."""
@@ -207,7 +189,7 @@ class Joining:
 
     async def _enrol(self, joiner: Peer, via: str) -> None:
         record = await self._hand.enrol(joiner, via, self._stack)
-        self._memory.trouble = ""
+        self._memory.trouble, self._memory.bereft = "", None
         self._stack.insert(0, replace(joiner, record=record))
 
     def _failed(self, attempt: Attempt, end: End, answer: Answer) -> None:
@@ -221,15 +203,6 @@ class Joining:
         if end in (End.REFUSED, End.UNREACHABLE):
             self._memory.trouble = trial.waiting
         self._hand.warn(joiner.pod, reason, trial.waiting)
-
-
-def _view(status: Status) -> set[str]:
-    return {member.address for member in status.members if member.state != State.DOWN}
-
-
-def _poverty(status: Status | None) -> tuple[int, int]:
-    """Orders founders: those who know most others, then those who have most, first."""
-    return (-len(_view(status)), -status.clients) if status is not None else (0, 0)
 
 
 def _foreign(peer: Peer) -> str:

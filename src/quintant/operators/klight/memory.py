@@ -67,6 +67,8 @@ class Memory:
     known: dict[str, Request] = field(default_factory=dict)
     """The members of the last look, by uid: whoever vanishes from sight may only have lost its
     label."""
+    bereft: float | None = None
+    """Since when a network that had members has none."""
     paused: bool = False
     trouble: str = ""
     """Why the network did not take somebody, until it takes one again."""

@@ -12,8 +12,8 @@ import math
 from quintant.operators.klight.desk import Desk
 from quintant.operators.klight.survey import Peer
 from quintant.operators.klight.verdict import Health
+from quintant.operators.klight.views import seen_by
 from quintant.runtime.clock import monotonic
-from quintant.wire.peeradmin import State
 
 PROBE_SECONDS = 1.0
 """How long a member may take to answer a check."""
@@ -60,12 +60,12 @@ async def _compare(desk: Desk, alive: list[Peer]) -> None:
     contact = next((peer for peer in alive if peer.uid not in memory.foreign), None)
     status = await desk.peers.status(contact.address, PROBE_SECONDS) if contact else None
     if contact is None or status is None:
-        if contact is not None:
-            memory.foreign.add(contact.uid)
+        # Silence and another make look alike: once all were tried, they are tried again.
+        memory.foreign = memory.foreign | {contact.uid} if contact is not None else set()
         memory.missing, memory.head, memory.height = {}, "", 0
         return
     memory.head, memory.height = status.head, status.height
-    seen = {each.address for each in status.members if each.state != State.DOWN}
+    seen = seen_by(status)
     lost = [peer for peer in alive if peer.uid != contact.uid and peer.address not in seen]
     memory.missing = {peer.uid: memory.missing.get(peer.uid, 0) + 1 for peer in lost}
 

@@ -14,7 +14,7 @@ from quintant.operators.klight.desk import Desk
 from quintant.operators.klight.probing import split_off
 from quintant.operators.klight.survey import Network, Peer
 from quintant.operators.klight.verdict import Verdict, verdict
-from quintant.wire.peeradmin import State, Status
+from quintant.operators.klight.views import seen_by
 
 STATUS_SECONDS = 2.0
 
@@ -59,7 +59,7 @@ async def repair(desk: Desk, network: Network) -> None:
     stack = network.stack
     told = await desk.statuses(stack, STATUS_SECONDS)
     ours = [(peer, status) for peer, status in zip(stack, told, strict=True) if status is not None]
-    apart = parts({peer.address: _view(status) for peer, status in ours})
+    apart = parts({peer.address: seen_by(status) for peer, status in ours})
     strays = [address for part in apart[1:] for address in part]
     by_address = {peer.address: peer for peer, _ in ours}
     base = [peer for peer in stack if apart and peer.address in apart[0]]
@@ -91,7 +91,3 @@ def _report(desk: Desk, strays: int, failed: int, foreign: int) -> None:
         said += f"; {foreign} of another make, or silent, were left alone"
     desk.memory.repairs = said
     desk.ctx.log.info("repaired", network=str(desk.key), strays=strays, failed=failed)
-
-
-def _view(status: Status) -> set[str]:
-    return {member.address for member in status.members if member.state != State.DOWN}

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable, Mapping
 
 import pytest
 import pytest_asyncio
-import uvloop
 
 from quintant.cluster.node.options import Options
 from quintant.cluster.simulated.fleet import Fleet
@@ -19,7 +18,8 @@ from towns.harbour import Harbour
 def pytest_asyncio_loop_factories(
     item: pytest.Item,
 ) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
-    return {"uvloop": uvloop.new_event_loop}
+    # uvloop forks with gRPC's handlers for forks, in which a child now and then crashes.
+    return {"asyncio": asyncio.new_event_loop}
 
 
 @pytest_asyncio.fixture
