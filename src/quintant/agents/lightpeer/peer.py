@@ -8,7 +8,7 @@ checked before anything changes.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -52,6 +52,8 @@ class Effects:
     worker: Worker
     dial: Dial
     chance: Random
+    now: Callable[[], float]
+    """The time of day, in seconds since 1970."""
 
 
 class Peer:
@@ -66,6 +68,8 @@ class Peer:
         self.tending = Tending(self.neighbours, self.orders, self.sync, effects.chance)
         self.leaving = False
         self.incarnation = fresh(effects.chance)
+        self.now = effects.now
+        self.started = effects.now()
         self._merge = merge
         self._chance = effects.chance
 

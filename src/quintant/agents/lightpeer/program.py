@@ -11,6 +11,7 @@ import logging
 import os
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from random import SystemRandom
@@ -71,7 +72,7 @@ async def _run(options: Options, beside: Beside | None) -> None:
 async def served(options: Options) -> AsyncIterator[Peer]:
     """A peer that answers on its port; it does not tend its network by itself yet."""
     worker, channels = Thread(), Channels()
-    effects = Effects(Folder(options.repo), worker, channels, SystemRandom())
+    effects = Effects(Folder(options.repo), worker, channels, SystemRandom(), time.time)
     peer = Peer(PeerInfo(options.advertise, options.name), effects, merge=options.merge)
     await peer.open()
     port = server(Service(peer).routes())

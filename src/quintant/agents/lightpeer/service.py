@@ -113,10 +113,23 @@ class Service:
             head=book.chain.head,
             height=len(book.chain),
             clients=book.chain.clients,
-            members=tuple(
-                admin.Member(each.address, each.name, peer.neighbours.state(each.address))
-                for each in book.members
-            ),
+            members=tuple(map(self._member, book.members)),
             incarnation=peer.incarnation,
+            started=_timestamp(peer.started),
             version=QUINTANT,
         )
+
+    def _member(self, member: wire.PeerInfo) -> admin.Member:
+        neighbours = self.peer.neighbours
+        seen = neighbours.seen.get(member.address)
+        moment = None
+        if seen is not None:
+            age = asyncio.get_running_loop().time() - seen
+            moment = _timestamp(self.peer.now() - age)
+        state = neighbours.state(member.address)
+        return admin.Member(member.address, member.name, state, moment)
+
+
+def _timestamp(seconds: float) -> wire.Timestamp:
+    whole = int(seconds)
+    return wire.Timestamp(whole, int((seconds - whole) * 1_000_000_000))

@@ -24,8 +24,17 @@ from quintant.wire.lightpeer import (
     Method,
     PeerInfo,
     PersistRequest,
+    Timestamp,
 )
-from quintant.wire.peeradmin import LEAVE, SET_NETWORK, LeaveRequest, NetworkRequest
+from quintant.wire.peeradmin import (
+    GET_STATUS,
+    LEAVE,
+    SET_NETWORK,
+    LeaveRequest,
+    NetworkRequest,
+    State,
+    StatusRequest,
+)
 from unit.agents.lightpeer.town import Town, client, join, members, persist, query, serving
 
 
@@ -305,6 +314,25 @@ async def test_asked_to_leave_a_peer_is_alone_and_the_others_go_on(town: Town) -
     await houses[1].crash()
     await houses[1].start()
     assert await query(houses[1]) == []
+
+
+async def test_status_tells_the_chain_and_who_was_seen_when(town: Town) -> None:
+    await asyncio.sleep(100)
+    houses = await town.network(3)
+    await persist(houses[0], b"x")
+    await houses[2].crash()
+    await asyncio.sleep(1.5)
+
+    reply = await client(houses[0]).ask(
+        houses[0].address, GET_STATUS, StatusRequest(), seconds=1, metadata={}
+    )
+    status = reply.message
+    assert (status.address, status.height, status.clients) == (houses[0].address, 3, 1)
+    assert status.started == Timestamp(100, 0)
+    states = {each.address: State(each.state) for each in status.members}
+    assert states[houses[1].address] is State.UP
+    seen = {each.address: each.seen or Timestamp() for each in status.members}
+    assert seen[houses[1].address].seconds >= 100
 
 
 async def test_query_can_be_limited_and_turned_round(town: Town) -> None:

@@ -71,6 +71,11 @@ async def worker(work: Callable[[], T], /) -> T:
     return done
 
 
+def loop_time() -> float:
+    """The time of day in a town: virtual, and 1970 when it is built."""
+    return asyncio.get_running_loop().time()
+
+
 @dataclass
 class Faults:
     """What the network does to messages, as probabilities."""
@@ -96,7 +101,8 @@ class House:
 
     async def start(self) -> Peer:
         """Start a peer on what the disk has."""
-        effects = Effects(self.disk, worker, Wire(self), Random(self.town.chance.random()))
+        chance = Random(self.town.chance.random())
+        effects = Effects(self.disk, worker, Wire(self), chance, loop_time)
         peer = Peer(PeerInfo(self.address), effects, merge=self.merge)
         await peer.open()
         self.peer = peer
