@@ -31,7 +31,7 @@ from quintant.runtime.finalizer import Cleanup, Finalizer
 from quintant.runtime.limiter import CAP_SECONDS, FIRST_SECONDS
 from quintant.runtime.object import K, Object, Request
 from quintant.runtime.resource import resource_of
-from quintant.runtime.sources import Source, source
+from quintant.runtime.sources import Source, Ticker, source
 from quintant.runtime.watch.store import IndexFunction
 from quintant.runtime.when import Predicate
 
@@ -198,6 +198,16 @@ class Builder(_Wiring, Generic[K]):
 
 class KeyBuilder(_Wiring):
     """Declares a controller whose keys are no objects: a network, a zone, a whole cluster."""
+
+    def on(self, given: Source | AsyncIterable[Request]) -> Self:
+        """Let something outside wake keys: an async iterable of requests."""
+        if isinstance(given, Ticker):
+            raise ConfigError(
+                "every(...) would wake nobody",
+                because=f"controller {self._draft.name!r} has no objects, and its keys are unknown",
+                hint="return Result(after=...), or give an async iterable of requests",
+            )
+        return super().on(given)
 
     def reconcile(self, reconcile: KeyReconciler) -> None:
         """End the declaration with the function that does the work."""

@@ -32,6 +32,20 @@ class Feed:
 Source: TypeAlias = Callable[[Feed], Coroutine[Any, Any, None]]
 
 
+@dataclass(frozen=True, slots=True)
+class Ticker:
+    """The source that `every` makes."""
+
+    seconds: float
+    jitter: float
+
+    async def __call__(self, feed: Feed) -> None:
+        while True:
+            await asyncio.sleep(feed.chance.jitter(self.seconds, self.jitter))
+            for request in feed.known():
+                feed.queue.add(request, priority=LOW_PRIORITY)
+
+
 def every(period: float | timedelta, jitter: float = 0.1) -> Source:
     """Reconcile every object each `period`, give or take `jitter` of it, below live changes.
 
@@ -44,13 +58,7 @@ def every(period: float | timedelta, jitter: float = 0.1) -> Source:
             because="the period must be above 0, and the jitter at least 0 and below 1",
         )
 
-    async def tick(feed: Feed) -> None:
-        while True:
-            await asyncio.sleep(feed.chance.jitter(seconds, jitter))
-            for request in feed.known():
-                feed.queue.add(request, priority=LOW_PRIORITY)
-
-    return tick
+    return Ticker(seconds, jitter)
 
 
 def stream(requests: AsyncIterable[Request]) -> Source:
