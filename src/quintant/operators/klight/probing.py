@@ -17,6 +17,8 @@ from quintant.runtime.clock import monotonic
 
 PROBE_SECONDS = 1.0
 """How long a member may take to answer a check."""
+SECOND_SECONDS = 2.0
+"""How long it may take when it is asked again."""
 JITTER = 0.2
 """How far checks are spread, so that networks are not all checked at once."""
 SPLIT_SWEEPS = 2
@@ -29,11 +31,20 @@ async def sweep(desk: Desk, stack: tuple[Peer, ...]) -> None:
     if monotonic() < memory.sweep:
         return
     memory.sweep = monotonic() + desk.ctx.chance.jitter(options.probe_interval, JITTER)
-    found = await desk.checks(stack, PROBE_SECONDS)
+    found = await _looked(desk, stack)
     alive = [peer for peer, health in zip(stack, found, strict=True) if health is Health.SERVING]
     for peer, health in zip(stack, found, strict=True):
         await _judge(desk, peer, health)
     await _compare(desk, alive)
+
+
+async def _looked(desk: Desk, stack: tuple[Peer, ...]) -> list[Health]:
+    """How the members are. The silent are asked twice: we may be the ones who are slow."""
+    found = await desk.checks(stack, PROBE_SECONDS)
+    silent = [peer for peer, health in zip(stack, found, strict=True) if health is Health.SILENT]
+    second = await desk.checks(silent, SECOND_SECONDS)
+    told = dict(zip((peer.uid for peer in silent), second, strict=True))
+    return [told.get(peer.uid, health) for peer, health in zip(stack, found, strict=True)]
 
 
 async def _judge(desk: Desk, peer: Peer, health: Health) -> None:
