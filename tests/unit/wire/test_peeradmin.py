@@ -46,7 +46,9 @@ def _message(file: Any, title: str, /, **fields: tuple[int, int, str]) -> None:
     made = file.message_type.add(name=title)
     for field, (number, kind, other) in fields.items():
         label = 3 if field == "members" else 1
-        made.field.add(name=field, number=number, type=kind, type_name=other, label=label)
+        added = made.field.add(name=field, number=number, type=kind, label=label)
+        if other:
+            added.type_name = other
 
 
 ORACLE = _oracle()
