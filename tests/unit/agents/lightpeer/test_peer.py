@@ -108,6 +108,29 @@ async def test_hung_peer_is_dropped_and_comes_back_when_it_wakes(town: Town) -> 
     assert [await query(house) for house in houses] == [[b"x"]] * 4
 
 
+async def test_member_that_only_one_cannot_reach_stays_and_misses_nothing(town: Town) -> None:
+    houses = await town.network(4)
+    town.faults.cut = {frozenset((houses[1].address, houses[2].address))}
+    await asyncio.sleep(30)
+    for house in houses:
+        assert members(house) == [each.address for each in houses]
+    for house in houses:
+        await persist(house, house.address.encode())
+    await asyncio.sleep(10)
+    for house in houses:
+        assert await query(house) == [each.address.encode() for each in reversed(houses)]
+
+
+async def test_slow_first_member_is_waited_for(town: Town) -> None:
+    houses = await town.network(3)
+    houses[0].pace = 2.0
+    await persist(houses[1], b"x")
+    houses[0].pace = 0.0
+    await asyncio.sleep(5)
+    assert [await query(house) for house in houses] == [[b"x"]] * 3
+    assert members(houses[1]) == [each.address for each in houses]
+
+
 async def test_peer_that_leaves_is_gone_at_once_and_no_write_fails(town: Town) -> None:
     houses = await town.network(4)
     for leaver in (houses[0], houses[2]):

@@ -95,6 +95,8 @@ class House:
         self.disk = MemoryDisk()
         self.peer: Peer | None = None
         self.hanging = False
+        self.pace = 0.0
+        """Seconds that a write to the disk takes besides."""
         self.merge = False
         self.tasks: set[asyncio.Task[Any]] = set()
         self.routes: dict[str, Route] = {}
@@ -102,13 +104,18 @@ class House:
     async def start(self) -> Peer:
         """Start a peer on what the disk has."""
         chance = Random(self.town.chance.random())
-        effects = Effects(self.disk, worker, Wire(self), chance, loop_time)
+        effects = Effects(self.disk, self.work, Wire(self), chance, loop_time)
         peer = Peer(PeerInfo(self.address), effects, merge=self.merge)
         await peer.open()
         self.peer = peer
         self.routes = {each.method.path: each for each in Service(peer).routes()}
         self.run(peer.run())
         return peer
+
+    async def work(self, work: Callable[[], T], /) -> T:
+        """The disk of this house."""
+        await asyncio.sleep(self.pace)
+        return await worker(work)
 
     def run(self, work: Any) -> asyncio.Task[Any]:
         """Something that ends when the peer crashes."""
