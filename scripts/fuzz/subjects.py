@@ -31,9 +31,9 @@ METADATA: Pool = {
 BAD_METADATA: Pool = {
     "metadata/labels": ({"app": "not a label"}, {"no key!": "v"}, "text", ["a"], {"app": 1}),
     "metadata/annotations": ({"no key!": "v"}, {"note": True}),
-    "metadata/finalizers": (["unqualified"], [""], [ONE, ONE], "text"),
+    "metadata/finalizers": (["unqualified"], [ONE, ONE], "text"),
     "metadata/ownerReferences": ([{"kind": "ConfigMap"}], [{**_OWNER, "controller": True}] * 2),
-    "metadata/name": ("other", "Not A Name", ""),
+    "metadata/name": ("other", "Not A Name"),
     "metadata/namespace": ("other",),
     "metadata/uid": ("12345678",),
     "metadata/resourceVersion": ("1", "text"),
@@ -41,7 +41,7 @@ BAD_METADATA: Pool = {
     "metadata/deletionTimestamp": ("2020-01-01T00:00:00Z", "text"),
     "metadata/managedFields": ([], [{}], [{"manager": "x"}]),
     "metadata/unknown": (1,),
-    "kind": ("Other", "Secret", ""),
+    "kind": ("Other", "Namespace", ""),
     "apiVersion": ("v9",),
     "unknown": ({"a": 1},),
 }

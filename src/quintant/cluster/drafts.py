@@ -29,6 +29,7 @@ from quintant.cluster.objects import (
     wipe,
 )
 from quintant.cluster.problems import (
+    Problem,
     bad_request,
     conflict,
     unlocked,
@@ -192,8 +193,12 @@ def _decoded(
     if strict and (told or unknown):
         complaints = (*replace(scrutiny, told=told).refusal, *unknown)
         raise _unfit(kind, f"strict decoding error: {', '.join(complaints)}", sent, patch=patch)
-    placed(kind, obj, target.namespace, target.name)
-    return (*told, *unknown) if scrutiny.strictness is Strictness.WARN else ()
+    warnings = (*told, *unknown) if scrutiny.strictness is Strictness.WARN else ()
+    try:
+        placed(kind, obj, target.namespace, target.name)
+    except Problem as problem:
+        raise problem.warned(*warnings) from None
+    return warnings
 
 
 def _steps(path: str) -> list[str]:
