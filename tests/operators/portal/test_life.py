@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from quintant.api.apps import Deployment
+from quintant.api.core import Namespace, Pod, Service, ServicePort, ServiceSpec
 from quintant.operators.portal.api import FINALIZER, PortalExpose
-from towns.portal import Town, condition
+from quintant.runtime.client.match import path, writes
+from quintant.runtime.object import ObjectMeta, replace
+from towns.portal import PORT, Town, condition, exposing
 
 
 async def test_service_becomes_reachable_under_its_public_url(town: Town) -> None:
@@ -103,3 +106,51 @@ async def test_no_tunnel_class_can_be_edited_by_the_operator(town: Town) -> None
     assert town.account is not None
     verbs = {each.verb for each in town.account.permissions if each.resource == "tunnelclasses"}
     assert verbs == {"get", "list", "watch"}
+
+
+STATUS = path("*/portalexposes/shop/status") & writes
+
+
+async def test_crash_between_deployment_and_status_leaves_one_of_each(town: Town) -> None:
+    with town.cluster.faults.refuse(STATUS):
+        await town.serve()
+        await town.classed()
+        await town.expose()
+        await town.cluster.eventually(Deployment, "shop-tunnel")
+        assert town.engine is not None
+        await town.cluster.crash(town.engine)
+    await town.start()
+    await town.phase("Ready")
+    assert len(await town.cluster.client.list(Deployment)) == 1
+    assert (await town.reasons()).count("Created") == 1
+
+
+async def test_namespace_goes_with_everything_in_it(town: Town) -> None:
+    space = await town.cluster.create(Namespace(metadata=ObjectMeta(name="far")))
+    await town.classed()
+    given = exposing()
+    far = replace(given.metadata, namespace="far")
+    await town.cluster.create(replace(given, metadata=far))
+    service = Service(
+        metadata=ObjectMeta(name="web", namespace="far"),
+        spec=ServiceSpec(ports=(ServicePort(port=PORT),)),
+    )
+    await town.cluster.create(service)
+    await town.cluster.eventually(
+        PortalExpose, "shop", "far", until=lambda it: bool(it.status and it.status.phase == "Ready")
+    )
+    await town.cluster.client.delete(space)
+    await town.cluster.gone(Namespace, "far", "")
+
+
+async def test_pods_that_only_carry_our_labels_are_not_believed(town: Town) -> None:
+    await town.ready()
+    (ours,) = await town.cluster.client.list(Pod)
+    meta = replace(ours.metadata, name="liar", uid="", resource_version="", owner_references=())
+    await town.cluster.create(Pod(metadata=meta, spec=replace(ours.spec, node_name="")))
+    await town.cluster.advance(10)
+    found = await town.cluster.get(PortalExpose, "shop")
+    assert found.status is not None
+    assert found.status.relay is not None
+    assert [each.ready_tunnels for each in found.status.relay.connected] == [1]
+    assert found.status.phase == "Ready"

@@ -8,7 +8,7 @@ only once what they tell is written. A pass that finds everything as it should b
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod, Service
@@ -83,21 +83,19 @@ class Reconcile:
         client, place = ctx.client, expose.metadata.namespace
         chosen = labels(expose.metadata.name)[EXPOSE_LABEL]
         pods = tuple(await client.list(Pod, place, labels={EXPOSE_LABEL: chosen}))
-        return World(
+        world = World(
             expose=expose,
             service=await client.find(Service, expose.spec.app.service.name, place),
             tunnel_class=resolve(expose, await client.list(TunnelClass)),
             deployment=deployment,
             pods=pods,
-            reports=self.scraper.listen(ctx.request, () if self._assuming else pods),
             complaints=tuple(expose_complaints(expose.spec)),
-            assume=self._assuming,
+            assume=self.options.relay_status_source == "assume",
             now=ctx.clock.now(),
         )
-
-    @property
-    def _assuming(self) -> bool:
-        return self.options.relay_status_source == "assume"
+        # Whoever only carries our labels is not asked, and not believed.
+        heard = self.scraper.listen(ctx.request, () if world.assume else world.living)
+        return replace(world, reports=heard)
 
     def _say(self, ctx: Context[PortalExpose], notice: notices.Notice | None) -> None:
         if notice is not None:
