@@ -24,12 +24,13 @@ NAME = "klight-controller"
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
     add_help_option=False,
 )
+@click.help_option("--help")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-FLAG=VALUE]...")
 def command(arguments: tuple[str, ...]) -> None:
     """Run the klight controller with the flags of its original.
 
-    These are -inCluster, -kubeconfig and -master; every option of klight is one, too, such as
-    --probe-interval=5s.
+    These are -inCluster, -kubeconfig and -master; -namespaces, -leader-elect, -metrics and -probes;
+    and every option of klight, such as -probe-interval=5s. One dash or two.
     """
     flags = from_arguments(arguments)
     logs.configure()
