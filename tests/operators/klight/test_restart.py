@@ -11,7 +11,7 @@ from quintant.api.core import Namespace, Pod
 from quintant.operators.klight.api import GENERATION, LightNetwork, PeerPod
 from quintant.operators.klight.options import Options
 from quintant.runtime.object import ObjectMeta, replace
-from quintant.testing import InProcessCluster, grant, kind, verb
+from quintant.testing import InProcessCluster, grant, kind, verb, writes
 from towns.klight import Mood, Town, manager_with
 
 
@@ -234,6 +234,25 @@ async def test_second_replica_takes_over_without_two_joining_at_once(town: Town)
     assert len(await town.stack()) == 30
     assert town.peers.overlaps == 0
     assert all(len(model.view) == 30 for model in town.alive())
+
+
+async def test_nothing_is_written_while_nothing_happens(town: Town) -> None:
+    await town.start()
+    await town.add("p1", "p2", "p3")
+    await town.cluster.advance(60)
+    before = len(town.cluster.faults.seen(writes))
+    await town.cluster.advance(600)
+    assert len(town.cluster.faults.seen(writes)) == before
+
+
+async def test_a_join_is_one_write_to_the_pod(town: Town) -> None:
+    await town.start()
+    await town.add("p1")
+    before = len(town.cluster.faults.seen(kind(PeerPod) & writes))
+    for number in range(10):
+        await town.pod(f"q{number}", peer={})
+    await town.cluster.advance(30)
+    assert len(town.cluster.faults.seen(kind(PeerPod) & writes)) == before + 10
 
 
 async def test_generation_counts_joins(town: Town) -> None:
