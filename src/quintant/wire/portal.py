@@ -136,13 +136,6 @@ class Farewell(msgspec.Struct, frozen=True):
     retry_after_ms: int = 0
 
 
-class Condition(msgspec.Struct, frozen=True):
-    """A hint of how a tunnel is (STATUS)."""
-
-    service_ok: bool = True
-    active: int = 0
-
-
 class Opening(NamedTuple):
     """What an OPEN tells: the sort of stream, who visits, and the request it is for."""
 

@@ -70,7 +70,8 @@ def unknown(app: str) -> Answer:
 
 def refused(status: int, text: str) -> Answer:
     """A request that is not passed on."""
-    return Answer(status, "LIMIT" if status in _LIMITS else "BAD_REQUEST", text)
+    error = "LIMIT" if status in _LIMITS else "TIMEOUT" if status == 408 else "BAD_REQUEST"
+    return Answer(status, error, text)
 
 
 def failed(code: int, text: str) -> Answer:

@@ -50,7 +50,14 @@ ENDED, BAD, LATE = -1, -2, -3
 
 
 class Cut(Exception):
-    """The answer broke off while it was passed on."""
+    """The answer broke off while it was passed on.
+
+    `unframed`: its end would be the end of the connection, so that must not look like one.
+    """
+
+    def __init__(self, text: str, unframed: bool = False) -> None:
+        super().__init__(text)
+        self.unframed = unframed
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +77,7 @@ class Exchange:
         self._head, self._visitor, self._flow, self._limits = head, visitor, flow, limits
         self.state = State.SENT
         self._buffer = b""
+        self._unframed = False
         self.status = 0
         self.first_byte = 0.0
         """When the head of the answer was here, on the loop's clock."""
@@ -95,10 +103,11 @@ class Exchange:
         except Refused as refused:
             raise self._failure(BAD, str(refused)) from None
         except TimeoutError:
-            raise Cut("nothing moved for too long") from None
+            raise Cut("nothing moved for too long", self._unframed) from None
 
     def _failure(self, code: int, text: str) -> Failed | Cut:
-        return Cut(text) if self.state is State.STREAMING else Failed(code, text)
+        streaming = self.state is State.STREAMING
+        return Cut(text, self._unframed) if streaming else Failed(code, text)
 
     async def _answer(self, upload: Upload | None) -> None:
         head = await self._awaited(upload)
@@ -144,7 +153,8 @@ class Exchange:
     async def _stream(self, head: Response) -> None:
         framing = of_response(head, self._head.method)
         outward = self._outward(framing)
-        self.close = self.close or outward.sort is Sort.CLOSE
+        self._unframed = outward.sort is Sort.CLOSE
+        self.close = self.close or self._unframed
         start = to_visitor(head, outward, self.close, self._head.method)
         body, chunked = Body(framing), outward.sort is Sort.CHUNKED
         self.state = State.STREAMING
@@ -158,7 +168,7 @@ class Exchange:
                 idle.reschedule(loop.time() + self._limits.idle)
                 content = body.feed(raw) if raw else b""
                 if not raw and not body.end():
-                    raise Cut("the Service ended within its answer")
+                    raise Cut("the Service ended within its answer", self._unframed)
                 await self._visitor.write(_framed(content, chunked, body.done))
         self._buffer = body.rest
         self.state = State.WHOLE

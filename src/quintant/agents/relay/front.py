@@ -48,7 +48,10 @@ class Front:
             refusal = await self._all(visitor, scheme)
             if refusal is not None:
                 await self._refuse(visitor, refusal)
-        except (Gone, Cut):
+        except Cut as cut:
+            if cut.unframed:
+                visitor.reset()
+        except Gone:
             pass
         visitor.close()
 

@@ -35,7 +35,6 @@ class Tunnel:
         self.session = Session(self, relay=True)
         self.pool = Pool()
         self.app = ""
-        self._requests = 0
 
     @property
     def live(self) -> bool:

@@ -7,11 +7,16 @@ it, so that nothing is fetched for a visitor who left.
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
 from collections.abc import Callable
 from typing import cast
 
 HIGH_BYTES = 64 * 1024
 """Unread bytes above which a visitor is not read."""
+
+_AT_ONCE = struct.pack("ii", 1, 0)
+"""Of SO_LINGER: closing sends a RST."""
 
 
 class Gone(Exception):
@@ -87,6 +92,12 @@ class Visitor(asyncio.Protocol):
         """End the connection after what was written."""
         if self._transport is not None:
             self._transport.close()
+
+    def reset(self) -> None:
+        """End the connection so that the visitor cannot take it for the end of an answer."""
+        raw = self.transport.get_extra_info("socket")
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+        self.transport.abort()
 
     def hand_over(self, protocol: asyncio.Protocol, head: bytes) -> None:
         """Give the connection to another protocol, with what it has not seen yet."""

@@ -22,10 +22,10 @@ from towns.relays import (
 
 
 async def _load(relay: Relay, stop: asyncio.Event, seen: Counter[int | str]) -> None:
-    """Requests, one after the other, until told to stop."""
+    """Requests that nobody may send twice, one after the other, until told to stop."""
     async with browsing(relay) as client:
         while not stop.is_set():
-            async with client.get("/", headers=host("hello")) as answer:
+            async with client.post("/", headers=host("hello")) as answer:
                 await answer.read()
                 seen[answer.status] += 1
 

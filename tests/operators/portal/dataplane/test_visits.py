@@ -210,6 +210,13 @@ async def test_an_answer_that_breaks_off_never_looks_whole(stage: Stage, raw: by
     assert not found.endswith(b"0\r\n\r\n")
 
 
+async def test_an_old_visitor_notices_an_answer_that_breaks_off(stage: Stage) -> None:
+    raw = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"
+    relay, _ = await stage.exposed("hello", answering(raw))
+    with pytest.raises(ConnectionResetError):
+        await asked(relay, f"GET / HTTP/1.0\r\nHost: hello.{DOMAIN}\r\n\r\n".encode())
+
+
 async def test_events_arrive_as_they_are_sent(stage: Stage) -> None:
     more = asyncio.Event()
 

@@ -17,8 +17,7 @@ _TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _REQUEST = re.compile(rb"(" + _TOKEN + rb") ([!-~]+) HTTP/1\.([01])")
 _RESPONSE = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: ([\t -~\x80-\xff]*))?")
 _FIELD = re.compile(rb"(" + _TOKEN + rb"):[ \t]*([\t -~\x80-\xff]*?)[ \t]*")
-_BARE = re.compile(rb"(?<!\r)\n|\r(?!\n)")
-_BARE_SO_FAR = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)")
+_BARE = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)")
 
 Field = tuple[bytes, bytes]
 Fields = tuple[Field, ...]
@@ -72,7 +71,7 @@ def split(buffer: bytes | bytearray, most: int = HEAD_BYTES) -> int:
     if at < 0:
         if len(buffer) > most:
             raise Refused(431, f"a head of more than {most} bytes")
-        if _BARE_SO_FAR.search(buffer):
+        if _BARE.search(buffer):
             raise Refused(400, "a line that does not end with CRLF")
         return 0
     if at > most:
@@ -107,8 +106,6 @@ def written(first: bytes, fields: Iterable[Field]) -> bytes:
 
 
 def _lines(raw: bytes) -> tuple[bytes, Fields]:
-    if _BARE.search(raw):
-        raise Refused(400, "a line that does not end with CRLF")
     first, *lines = raw[: -len(_END)].split(b"\r\n")
     if len(lines) > FIELDS:
         raise Refused(431, f"more than {FIELDS} fields")
@@ -118,5 +115,5 @@ def _lines(raw: bytes) -> tuple[bytes, Fields]:
 def _field(line: bytes) -> Field:
     found = _FIELD.fullmatch(line)
     if found is None:
-        raise Refused(400, "a field that is folded, or none at all")
+        raise Refused(400, "a field that is folded, has a bare line end, or is none at all")
     return found.group(1), found.group(2)
