@@ -62,10 +62,13 @@ async def test_peers_of_another_make_are_asked_nothing_that_ends_them(town: Town
 
 async def test_writes_while_a_peer_of_another_make_joins_reach_it(town: Town) -> None:
     houses = await town.network(2)
+    await asyncio.gather(*(persist(houses[0], b"old %d" % number) for number in range(100)))
     newcomer = opaque(town, 1)
-    writes = asyncio.gather(*(persist(houses[0], b"%d" % number) for number in range(20)))
-    await join(newcomer, houses[1])
-    await writes
+    joining = asyncio.create_task(join(newcomer, houses[1]))
+    await asyncio.sleep(0.1)
+    assert not joining.done()
+    await asyncio.gather(*(persist(houses[0], b"%d" % number) for number in range(5)))
+    await joining
     await asyncio.sleep(2)
     assert await query(newcomer) == await query(houses[0])
     await persist(newcomer, b"own")
