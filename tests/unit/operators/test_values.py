@@ -32,3 +32,10 @@ def test_other_words_are_refused_with_those_that_are_known() -> None:
     assert values.one_of("SOURCE", "a", ("a", "b")) == "a"
     with pytest.raises(ConfigError, match="a or b"):
         values.one_of("SOURCE", "c", ("a", "b"))
+
+
+@pytest.mark.parametrize(("text", "value"), [("true", True), ("T", True), ("0", False)])
+def test_switches_are_those_of_go(text: str, value: bool) -> None:
+    assert values.switch("ENABLE", text) is value
+    with pytest.raises(ConfigError, match="ENABLE=yes"):
+        values.switch("ENABLE", "yes")

@@ -13,14 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, get_args, get_type_hints
 
+from quintant.operators import values
 from quintant.operators.klight.options import Options
 from quintant.runtime.errors import ConfigError
 
 PREFIX = "KLIGHT_"
 """What the names of variables begin with; then the option's, in capitals, with underscores."""
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
-_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|)")
-_TRUE, _FALSE = ("1", "t", "true"), ("0", "f", "false")
 # Flags of the process itself, beside those of `Options`; these need no value.
 _PROCESS = ("kubeconfig", "master", "inCluster", "namespaces", "leader-elect", "metrics", "probes")
 _SWITCHES = ("inCluster", "leader-elect")
@@ -65,9 +63,9 @@ def from_arguments(arguments: Sequence[str]) -> Flags:
         Options(**options),
         given.get("kubeconfig", ""),
         given.get("master", ""),
-        None if inside is None else _bool("-inCluster", inside),
+        None if inside is None else values.switch("-inCluster", inside),
         tuple(filter(None, given.get("namespaces", "").split(","))),
-        _bool("--leader-elect", given.get("leader-elect", "false")),
+        values.switch("--leader-elect", given.get("leader-elect", "false")),
         given.get("metrics"),
         given.get("probes"),
     )
@@ -108,34 +106,9 @@ def _types() -> dict[str, Any]:
 def _value(said: str, name: str, text: str) -> Any:
     kind = _types()[name]
     if kind is bool:
-        return _bool(said, text)
+        return values.switch(said, text)
     if kind is int:
-        return _count(said, text)
+        return values.count(said, text)
     if kind is float:
-        return _seconds(said, text)
-    if get_args(kind) and text not in get_args(kind):
-        raise _wrong(said, text, " or ".join(get_args(kind)))
-    return text
-
-
-def _bool(said: str, text: str) -> bool:
-    if text.lower() not in _TRUE + _FALSE:
-        raise _wrong(said, text, "true or false")
-    return text.lower() in _TRUE
-
-
-def _count(said: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text)):
-        raise _wrong(said, text, "a number from 1 on")
-    return int(text)
-
-
-def _seconds(said: str, text: str) -> float:
-    found = _DURATION.fullmatch(text)
-    if found is None or not float(found[1]):
-        raise _wrong(said, text, "a duration such as 500ms, 10s or 5m")
-    return float(found[1]) * _UNITS[found[2]]
-
-
-def _wrong(said: str, text: str, wanted: str) -> ConfigError:
-    return ConfigError(f"{said}={text} cannot be used", because=f"it is {wanted}")
+        return values.seconds(said, text)
+    return values.one_of(said, text, get_args(kind)) if get_args(kind) else text
