@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from quintant.agents.relay.relay import Relay
@@ -234,3 +235,31 @@ async def test_a_relay_that_ends_finishes_what_is_under_way(stage: Stage) -> Non
             await asyncio.sleep(0)
             go.set()
             assert (await reader.read()).endswith(b"ok")
+
+
+async def test_a_tunnel_takes_so_many_visitors_and_says_so_to_the_next(stage: Stage) -> None:
+    arrived: asyncio.Queue[None] = asyncio.Queue()
+
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        arrived.put_nowait(None)
+        await reader.read()
+
+    relay, _ = await stage.exposed("hello", silent)
+    (held,) = relay.names.everybody()
+    async with AsyncExitStack() as stack:
+        for _ in range(held.session.limit):
+            _, writer = await stack.enter_async_context(visiting(relay))
+            writer.write(request("hello"))
+            await arrived.get()
+        found = await asked(relay, request("hello"))
+    assert found.startswith(b"HTTP/1.1 429 ")
+    assert b"X-Portal-Error: LIMIT" in found
+
+
+async def test_only_what_can_be_part_of_a_host_is_a_name(stage: Stage) -> None:
+    relay = await stage.relay()
+    tunnel = stage.tunnel("not_a_label", 1, stage.target(relay))
+    told = await tunnel.until(lambda told: told.relays[0].state == "Backoff")
+    assert "(4403)" in told.relays[0].last_error
+    assert relay.names.groups == 0
