@@ -32,6 +32,7 @@ BENCHMARKS = (
     "lightpeers",
     "klight",
     "portal",
+    "portal_operator",
     "reconcile",
 )
 
