@@ -22,6 +22,8 @@ LOOK_SECONDS = 0.5
 """How long a member may take to say that it is well; a tenth of what a client waits."""
 LOOKS = 3
 """So many times without an answer, one every LOOK_SECONDS, and a member is dead."""
+SPARE_SECONDS = 30.0
+"""So long the first member is believed that it can reach somebody whom we cannot."""
 
 log = logging.getLogger("lightpeer")
 
@@ -61,6 +63,7 @@ class Neighbours:
         self.dead: set[str] = set()
         self.doubted: set[str] = set()
         self.seen: dict[str, float] = {}
+        self._spared: dict[str, float] = {}
         self._scope = scope
         self._confirming: dict[str, asyncio.Task[bool]] = {}
 
@@ -100,6 +103,17 @@ class Neighbours:
             return State.DOWN
         return State.SUSPECT if address in self.doubted else State.UP
 
+    @property
+    def removable(self) -> set[str]:
+        """Dead members, apart from those that the first member has seen lately."""
+        now = asyncio.get_running_loop().time()
+        members = {each.address for each in self.book.members}
+        return {each for each in self.dead & members if self._spared.get(each, now) <= now}
+
+    def spare(self, address: str) -> None:
+        """Believe for a while that a member lives, though it does not answer us."""
+        self._spared[address] = asyncio.get_running_loop().time() + SPARE_SECONDS
+
     def hear(self, card: Card | None) -> None:
         """Take note of somebody who calls."""
         if card is not None and self._related(card):
@@ -135,6 +149,7 @@ class Neighbours:
         members = {each.address for each in self.book.members}
         self.dead &= members
         self.doubted &= members
+        self._spared = {each: when for each, when in self._spared.items() if each in members}
         self.seen = {address: when for address, when in self.seen.items() if address in members}
 
     async def _confirm(self, address: str) -> bool:

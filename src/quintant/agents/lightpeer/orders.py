@@ -43,7 +43,9 @@ SUCCESSORS = 8
 """When the first member does not answer, so many of the next are asked at the same time."""
 KNOWN = "known"
 AFTER = "after "
-"""What the first member says: it is in the chain already, or it follows that block now."""
+WELL = "well "
+"""What the first member says: it is in the chain already, it follows that block now, or a member
+that shall be removed answers."""
 
 Draft = Callable[[str], Lightblock | None]
 """A block that follows the given one; None if there is nothing left to say."""
@@ -108,8 +110,8 @@ class Orders:
         if block.previous and block.previous not in self.book.chain:
             await self._catch(card.address)
         await self._lead()
-        if block.type == BlockType.NETWORK:
-            await self._doubt(block, card)
+        if block.type == BlockType.NETWORK and (well := await self._doubt(block, card)):
+            return WELL + well
         linked = await self.book.order(block, stale=block.type == BlockType.CLIENT)
         return KNOWN if linked is None else AFTER + linked.previous
 
@@ -151,6 +153,9 @@ class Orders:
             await self._catch(first)
             held = self.book.chain.held(block.id)
             return await self.book.get(held) if held else None
+        if verdict.startswith(WELL):
+            self.neighbours.spare(verdict.removeprefix(WELL))
+            return None
         linked = block
         if verdict.startswith(AFTER):
             linked = replace(block, previous=verdict.removeprefix(AFTER))
@@ -225,15 +230,16 @@ class Orders:
         if best.address != self.neighbours.me:
             await self._catch(best.address)
 
-    async def _doubt(self, block: Lightblock, card: Card) -> None:
-        """Refuse to remove a member that answers us, unless it removes itself."""
+    async def _doubt(self, block: Lightblock, card: Card) -> str:
+        """A member to be removed that answers us, unless it removes itself; empty if none does."""
         stay = {each.address for each in members_in(block.payload)} | {card.address}
         doubtful = [each for each in self.neighbours.alive if each not in stay]
         for address, seen in zip(doubtful, await self._spread.look(doubtful), strict=True):
             if seen.sight.member:
-                raise refusal(f"{address} is well")
+                return address
             # Whoever proposes this has asked it three times; so it is not asked again and again.
             self.neighbours.dead.add(address)
+        return ""
 
 
 async def _within(seconds: float, work: Awaitable[None]) -> None:

@@ -78,9 +78,10 @@ class Tending:
             await self.rejoin()
         if (address := self._next()) is not None:
             await self._visit(address)
-        gone = self._gone(age)
-        if gone:
-            await self.orders.change(lambda members: _without(members, gone), CHANGE_SECONDS)
+        if self._gone(age):
+            await self.orders.change(
+                lambda members: _without(members, self._gone(age)), CHANGE_SECONDS
+            )
 
     async def _visit(self, address: str) -> None:
         seen = await self.neighbours.look(address)
@@ -125,10 +126,8 @@ class Tending:
 
     def _gone(self, age: float) -> set[str]:
         """The dead members to be removed."""
-        dead = {each for each in self.neighbours.dead if each in _addresses(self.book.members)}
-        if age < GRACE_SECONDS:
-            dead &= set(self.neighbours.seen)
-        return dead
+        dead = self.neighbours.removable
+        return dead & set(self.neighbours.seen) if age < GRACE_SECONDS else dead
 
     def _remember(self) -> None:
         """Note who is no member any more."""

@@ -111,9 +111,11 @@ async def test_hung_peer_is_dropped_and_comes_back_when_it_wakes(town: Town) -> 
 async def test_member_that_only_one_cannot_reach_stays_and_misses_nothing(town: Town) -> None:
     houses = await town.network(4)
     town.faults.cut = {frozenset((houses[1].address, houses[2].address))}
+    town.calls.clear()
     await asyncio.sleep(30)
     for house in houses:
         assert members(house) == [each.address for each in houses]
+    assert len(town.calls) < 10 * 30
     for house in houses:
         await persist(house, house.address.encode())
     await asyncio.sleep(10)
