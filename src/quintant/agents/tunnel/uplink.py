@@ -12,10 +12,10 @@ import asyncio
 import ssl
 from collections.abc import Callable
 from random import Random
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
-from aiohttp import ClientError, ClientSession, WSServerHandshakeError
+from aiohttp import ClientError, ClientSession, ClientWebSocketResponse, WSServerHandshakeError
 
 from quintant.agents.mux.link import Link, Pulse
 from quintant.agents.mux.session import Session, State, Violation
@@ -71,27 +71,27 @@ class Uplink:
     def __init__(self, relay: Relay, hello: Hello, backend: Backend, board: Board) -> None:
         self._relay, self._hello, self._backend, self._board = relay, hello, backend, board
         self._said = RelayReport(relay.name, relay.url)
-        self._call: Call | None = None
+        self._calls: set[Call] = set()
         self._draining = asyncio.Event()
         board.tell(self._said)
 
     async def run(self, client: ClientSession, random: Random, tally: Tally) -> None:
         """Stay connected until the tunnel drains."""
         memory = Backoff()
-        while not self._draining.is_set():
-            self._tell(state=Reach.CONNECTING, attempts=self._said.attempts + 1)
-            attempt, error = await self._once(client, tally)
-            if self._draining.is_set():
-                return
-            memory, wait = memory.after(attempt, random)
-            self._tell(state=Reach.BACKOFF, last_error=error)
-            await self._pause(wait)
+        async with asyncio.TaskGroup() as group:
+            while not self._draining.is_set():
+                self._tell(state=Reach.CONNECTING, attempts=self._said.attempts + 1)
+                attempt, error = await self._once(client, tally, group)
+                if self._draining.is_set():
+                    return
+                memory, wait = memory.after(attempt, random)
+                self._tell(state=Reach.BACKOFF, last_error=error)
+                await self._pause(wait)
 
     async def drain(self, seconds: float) -> None:
         """Take no new visitors, finish those who are there, and close."""
         self._draining.set()
-        if self._call is not None:
-            await self._call.drain(seconds)
+        await asyncio.gather(*(call.drain(seconds) for call in self._calls))
 
     async def _pause(self, seconds: float) -> None:
         try:
@@ -100,36 +100,49 @@ class Uplink:
         except TimeoutError:
             return
 
-    async def _once(self, client: ClientSession, tally: Tally) -> tuple[Attempt, str]:
+    async def _once(
+        self, client: ClientSession, tally: Tally, group: asyncio.TaskGroup
+    ) -> tuple[Attempt, str]:
         began = asyncio.get_running_loop().time()
         try:
-            reason = await self._connected(client, tally)
+            socket = await self._dialled(client)
         except (ClientError, OSError, TimeoutError, UnicodeError) as error:
             tally.attempted(self._relay.name, "failed")
             return Attempt(_code(error)), _said(error)
+        call = Call(Link(socket, Pulse()), self._backend, self._welcomed(tally))
+        work = group.create_task(self._served(socket, call))
+        # A relay that is leaving finishes its visitors; we look for its successor meanwhile.
+        ends: set[asyncio.Future[Any]] = {work, call.away}
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        reason = work.result() if work.done() else call.farewell
+        if not call.welcome:
+            tally.attempted(self._relay.name, "refused")
         lasted = asyncio.get_running_loop().time() - began
         return Attempt(reason.code, lasted, reason.retry_after_ms / 1000), _explained(reason)
 
-    async def _connected(self, client: ClientSession, tally: Tally) -> Reason:
+    async def _dialled(self, client: ClientSession) -> ClientWebSocketResponse:
         token = self._relay.token
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         async with asyncio.timeout(CONNECT_SECONDS):
-            socket = await client.ws_connect(
-                self._relay.url, protocols=(PROTOCOL,), headers=headers, ssl=trust(self._relay),
-                max_msg_size=MESSAGE_BYTES, compress=0, autoclose=True,
-            )  # fmt: skip
-        async with socket:
-            call = self._call = Call(Link(socket, Pulse()), self._backend, self._welcomed(tally))
-            try:
-                call.link.on_pong = lambda: self._board.measure(
-                    self._relay.name, round(call.link.round_trip * 1000, 2)
-                )
-                reason = await call.run(self._hello)
-            finally:
-                self._call = None
-        if not call.welcome:
-            tally.attempted(self._relay.name, "refused")
-        return reason
+            return await client.ws_connect(
+                self._relay.url,
+                protocols=(PROTOCOL,),
+                headers=headers,
+                ssl=trust(self._relay),
+                max_msg_size=MESSAGE_BYTES,
+                compress=0,
+            )
+
+    async def _served(self, socket: ClientWebSocketResponse, call: Call) -> Reason:
+        self._calls.add(call)
+        call.link.on_pong = lambda: self._board.measure(
+            self._relay.name, round(call.link.round_trip * 1000, 2)
+        )
+        try:
+            async with socket:
+                return await call.run(self._hello)
+        finally:
+            self._calls.discard(call)
 
     def _welcomed(self, tally: Tally) -> Callable[[Welcome], None]:
         def told(welcome: Welcome) -> None:
@@ -150,16 +163,19 @@ class Call:
         self.link, self._backend, self._welcomed = link, backend, welcomed
         self.session = Session(self, relay=False)
         self.welcome: Welcome | None = None
-        self._away: Farewell | None = None
+        self.away: asyncio.Future[Farewell] = asyncio.get_running_loop().create_future()
+        """Done when the relay begins to leave."""
         self._empty = asyncio.Event()
 
     async def run(self, hello: Hello) -> Reason:
         """Greet, and serve until it is over."""
         self.session.control(telling(Kind.HELLO, hello))
-        reason = await self.link.run(self.session)
-        if self._away is not None:
-            return Reason(reason.code, reason.msg, self._away.retry_after_ms)
-        return reason
+        return await self.link.run(self.session)
+
+    @property
+    def farewell(self) -> Reason:
+        """What the relay said when it began to leave."""
+        return Reason(Close.DRAINING, "the relay is leaving", self.away.result().retry_after_ms)
 
     async def drain(self, seconds: float) -> None:
         """Leave in order: the relay answers the PING after it has read the GOAWAY, so what it
@@ -194,7 +210,8 @@ class Call:
         self._backend.opened(stream, opening)
 
     def leaving(self, farewell: Farewell) -> None:
-        self._away = farewell
+        if not self.away.done():
+            self.away.set_result(farewell)
 
     def emptied(self) -> None:
         self._empty.set()

@@ -216,7 +216,9 @@ async def test_a_connection_that_grew_old_is_replaced_unnoticed(stage: Stage) ->
                 assert (answer.status, await answer.text()) == (200, "ok")
 
 
-async def test_a_relay_that_ends_finishes_what_is_under_way(stage: Stage) -> None:
+async def test_a_relay_that_ends_finishes_its_visitors_while_its_successor_takes_over(
+    stage: Stage,
+) -> None:
     begun, go = asyncio.Event(), asyncio.Event()
 
     async def slow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -226,13 +228,19 @@ async def test_a_relay_that_ends_finishes_what_is_under_way(stage: Stage) -> Non
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         await reader.read()
 
-    relay, _ = await stage.exposed("hello", slow)
+    relay, tunnel = await stage.exposed("hello", slow)
     async with visiting(relay) as (reader, writer):
         writer.write(request("hello"))
         await begun.wait()
         async with asyncio.TaskGroup() as group:
+            port = relay.tls_port
             group.create_task(relay.drain())
             await asyncio.sleep(0)
+            await stage.relay(tls_port=port)
+            again = await tunnel.until(
+                lambda told: told.relays[0].attempts > 1 and told.relays[0].state == "Connected"
+            )
+            assert again.relays[0].last_error == ""
             go.set()
             assert (await reader.read()).endswith(b"ok")
 
