@@ -46,6 +46,8 @@ _UNTRACKED = FieldSet.of(
     ),
 )
 
+_WRITTEN = frozenset({"apiVersion", "kind", "metadata", "status"})
+"""What a write of a status says rightly."""
 _METADATA = FieldSet.of(("f:metadata",))
 
 
@@ -54,7 +56,7 @@ def track_update(kind: Kind, live: Plain | None, new: Plain, author: Author) -> 
     before = {"metadata": {}, **kind.zero} if live is None else live
     claims = _current(live, new, author)
     new["metadata"].pop("managedFields", None)
-    if claims is None:
+    if claims is None or _lost_track(kind, before, new, author):
         return
     try:
         changed = compare(before, new, kind.shape).without(_ignored(kind, author))
@@ -103,6 +105,19 @@ def track_apply(
     own = {writer: replace(claims[writer], fields=wanted, time=since)} if wanted else {}
     store(merged, kept | own)
     return merged
+
+
+def _lost_track(kind: Kind, before: Mapping[str, Any], new: Plain, author: Author) -> bool:
+    """Whether a status comes with something that does not fit: a real server owns nothing then."""
+    if author.subresource != "status" or not kind.custom:
+        return False
+    apart = {name: new[name] for name in new if name not in _WRITTEN}
+    strange = {name: value for name, value in apart.items() if before.get(name) != value}
+    try:
+        fields_of(strange, kind.shape)
+    except Untypable:
+        return True
+    return False
 
 
 def check_managers(entries: Any) -> None:
