@@ -14,10 +14,9 @@ from random import Random
 from typing import Protocol
 
 from quintant.agents.klightpeer.file import File, Stamp
-from quintant.agents.lightpeer.block import PAYLOAD_BYTES
+from quintant.agents.lightpeer.block import PAYLOAD_BYTES, fresh
 from quintant.agents.lightpeer.book import Book
 from quintant.agents.lightpeer.disk import Worker
-from quintant.agents.lightpeer.orders import fresh
 from quintant.agents.lightpeer.rpc import Failed
 
 POLL_SECONDS = (0.4, 0.6)

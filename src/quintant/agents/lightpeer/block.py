@@ -10,9 +10,11 @@ import json
 import re
 from base64 import b64decode, b64encode
 from binascii import Error as Undecodable
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from random import Random
 from typing import Any
+from uuid import UUID
 
 from quintant.wire.lightpeer import BlockType, Lightblock, PeerInfo, Timestamp
 
@@ -33,6 +35,18 @@ class Unsound(ValueError):
 def origin(identity: str) -> str:
     """What a block was before it was linked anew: `4b1c.77` is what `4b1c` was."""
     return identity.partition(".")[0]
+
+
+def fresh(chance: Random) -> str:
+    """An id that nothing else has."""
+    return str(UUID(int=chance.getrandbits(128), version=4))
+
+
+def relinked(identity: str, chance: Random) -> Iterator[str]:
+    """An id, and then others of the same origin: a block that is linked anew is another block."""
+    yield identity
+    while True:
+        yield f"{origin(identity)}.{chance.getrandbits(48):012x}"
 
 
 def safe(identity: str) -> bool:

@@ -10,8 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from enum import Enum, auto
 from typing import Any, TypeVar
 
 from quintant.agents.lightpeer.block import members_in
@@ -20,7 +18,7 @@ from quintant.agents.lightpeer.disk import Worker
 from quintant.agents.lightpeer.rpc import Failed, refusal
 from quintant.agents.lightpeer.scope import Scope
 from quintant.agents.lightpeer.store import Store
-from quintant.agents.lightpeer.tail import Decide, Entry, Tail
+from quintant.agents.lightpeer.tail import Decide, Entry, Tail, Taken, order, take
 from quintant.wire.lightpeer import BlockType, Lightblock, PeerInfo
 from quintant.wire.peeradmin import Card
 
@@ -30,17 +28,6 @@ FAILURES = 3
 """So many failed writes in a row, and the peer says that it does not serve."""
 
 log = logging.getLogger("lightpeer")
-
-
-class Taken(Enum):
-    """What became of a block that another peer announced."""
-
-    NEW = auto()
-    """It is the newest block now."""
-    KNOWN = auto()
-    """It was here already."""
-    APART = auto()
-    """It does not follow our newest block."""
 
 
 class Book:
@@ -103,7 +90,7 @@ class Book:
 
     async def take(self, block: Lightblock) -> Taken:
         """Take over a block that follows our newest one."""
-        return await self._scope.finish(self._enter(lambda tail: _take(tail, block)))
+        return await self._scope.finish(self._enter(lambda tail: take(tail, block)))
 
     async def order(self, block: Lightblock, *, stale: bool = True) -> Lightblock | None:
         """Make a block the newest, whatever was newest before; the block as it is linked.
@@ -111,7 +98,7 @@ class Book:
         None if what it holds is here already. With `stale` False, only while members are the same
         as after the block it was meant to follow.
         """
-        return await self._scope.finish(self._enter(lambda tail: _order(tail, block, stale)))
+        return await self._scope.finish(self._enter(lambda tail: order(tail, block, stale)))
 
     async def adopt(self, base: str, links: Sequence[Link], *, keep: bool, force: bool) -> bool:
         """Turn to another chain: ours up to `base`, then `links`, which are on the disk already.
@@ -247,22 +234,3 @@ class Book:
         """Wake whoever waits for news."""
         self._news.set()
         self._news = asyncio.Event()
-
-
-def _take(tail: Tail, block: Lightblock) -> Taken:
-    if tail.knows(block):
-        return Taken.KNOWN
-    if block.previous != tail.head:
-        return Taken.APART
-    tail.add(block)
-    return Taken.NEW
-
-
-def _order(tail: Tail, block: Lightblock, stale: bool) -> Lightblock | None:
-    if tail.knows(block):
-        return None
-    if not stale and tail.changed_since(block.previous):
-        raise refusal("members changed meanwhile")
-    linked = replace(block, previous=tail.head)
-    tail.add(linked)
-    return linked

@@ -13,19 +13,19 @@ else refuses; then the proposal is made again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from random import Random
-from uuid import UUID
 
-from quintant.agents.lightpeer.block import MEMBERS, members_in, origin, payload_of
-from quintant.agents.lightpeer.book import Book, Taken
+from quintant.agents.lightpeer.block import MEMBERS, fresh, members_in, payload_of, relinked
+from quintant.agents.lightpeer.book import Book
 from quintant.agents.lightpeer.neighbours import Neighbours, Sight
 from quintant.agents.lightpeer.rpc import Code, Failed, refusal
 from quintant.agents.lightpeer.scope import Scope
 from quintant.agents.lightpeer.spread import AT_ONCE, Spread
 from quintant.agents.lightpeer.sync import Sync
+from quintant.agents.lightpeer.tail import Taken
 from quintant.wire.lightpeer import NOTIFY_NEW_BLOCK, BlockType, Lightblock, PeerInfo
 from quintant.wire.peeradmin import PROPOSE, Card
 
@@ -73,7 +73,7 @@ class Orders:
 
         With `again`, a block of that id has been in some chain before.
         """
-        names = _names(identity, self._chance)
+        names = relinked(identity, self._chance)
         if again:
             next(names)
 
@@ -248,15 +248,3 @@ async def _within(seconds: float, work: Awaitable[None]) -> None:
             await work
     except TimeoutError:
         raise refusal("could not send new block notifications: no agreement in time") from None
-
-
-def fresh(chance: Random) -> str:
-    """An id that nothing else has."""
-    return str(UUID(int=chance.getrandbits(128), version=4))
-
-
-def _names(identity: str, chance: Random) -> Iterator[str]:
-    """An id, and then others of the same origin: a block that is linked anew is another block."""
-    yield identity
-    while True:
-        yield f"{origin(identity)}.{chance.getrandbits(48):012x}"

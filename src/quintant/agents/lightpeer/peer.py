@@ -20,18 +20,20 @@ from quintant.agents.lightpeer.block import (
     check,
     checked_address,
     distinct,
+    fresh,
 )
-from quintant.agents.lightpeer.book import Book, Taken
+from quintant.agents.lightpeer.book import Book
 from quintant.agents.lightpeer.chain import Chain, Link
 from quintant.agents.lightpeer.disk import Disk, Worker
 from quintant.agents.lightpeer.mend import mend
 from quintant.agents.lightpeer.neighbours import Neighbours
-from quintant.agents.lightpeer.orders import SETTLE_SECONDS, Orders, fresh
+from quintant.agents.lightpeer.orders import SETTLE_SECONDS, Orders
 from quintant.agents.lightpeer.rpc import Call, Code, Dial, Failed, Reason, refusal
 from quintant.agents.lightpeer.scope import Scope
 from quintant.agents.lightpeer.spread import NOTIFY_SECONDS, Spread
 from quintant.agents.lightpeer.store import Store
 from quintant.agents.lightpeer.sync import Sync
+from quintant.agents.lightpeer.tail import Taken
 from quintant.agents.lightpeer.tending import Tending
 from quintant.wire.lightpeer import BlockType, ConnectRequest, Lightblock, PeerInfo
 from quintant.wire.peeradmin import LIMIT, ORDER, PROPOSE, SINCE, BlocksRequest, Card

@@ -7,14 +7,27 @@ together, which is what makes many writers fast. Only then are they in the chain
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from enum import Enum, auto
 from typing import Generic, TypeVar
 
 from quintant.agents.lightpeer.block import origin
 from quintant.agents.lightpeer.chain import Chain
-from quintant.agents.lightpeer.rpc import Failed
+from quintant.agents.lightpeer.rpc import Failed, refusal
 from quintant.wire.lightpeer import BlockType, Lightblock
 
 T = TypeVar("T")
+
+
+class Taken(Enum):
+    """What became of a block that another peer announced."""
+
+    NEW = auto()
+    """It is the newest block now."""
+    KNOWN = auto()
+    """It was here already."""
+    APART = auto()
+    """It does not follow our newest block."""
 
 
 class Tail:
@@ -76,3 +89,27 @@ class Entry(Generic[T]):
         if isinstance(self._outcome, Failed):
             raise self._outcome
         return self._outcome  # type: ignore[return-value]
+
+
+def take(tail: Tail, block: Lightblock) -> Taken:
+    """Have a block follow where it says it does."""
+    if tail.knows(block):
+        return Taken.KNOWN
+    if block.previous != tail.head:
+        return Taken.APART
+    tail.add(block)
+    return Taken.NEW
+
+
+def order(tail: Tail, block: Lightblock, stale: bool) -> Lightblock | None:
+    """Have a block follow, linked as is needed; None if it is there already.
+
+    Unless it may be `stale`, only while members are those after the block it was meant to follow.
+    """
+    if tail.knows(block):
+        return None
+    if not stale and tail.changed_since(block.previous):
+        raise refusal("members changed meanwhile")
+    linked = replace(block, previous=tail.head)
+    tail.add(linked)
+    return linked

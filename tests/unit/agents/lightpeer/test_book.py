@@ -7,11 +7,12 @@ import asyncio
 import pytest
 
 from quintant.agents.lightpeer.block import payload_of
-from quintant.agents.lightpeer.book import Book, Taken
+from quintant.agents.lightpeer.book import Book
 from quintant.agents.lightpeer.chain import Link
 from quintant.agents.lightpeer.rpc import Failed
 from quintant.agents.lightpeer.scope import Scope
 from quintant.agents.lightpeer.store import Store
+from quintant.agents.lightpeer.tail import Taken
 from quintant.wire.lightpeer import BlockType, Lightblock, PeerInfo
 from unit.agents.lightpeer.town import MemoryDisk, worker
 
