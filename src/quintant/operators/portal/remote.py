@@ -45,8 +45,8 @@ async def http_lines(address: str) -> AsyncGenerator[bytes, None]:
     timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS)
     try:
         async with (
-            aiohttp.ClientSession(timeout=timeout) as session,
-            session.get(f"http://{host}:{ADMIN_PORT}/status?watch=1") as answer,
+            aiohttp.ClientSession(timeout=timeout) as client,
+            client.get(f"http://{host}:{ADMIN_PORT}/status?watch=1") as answer,
         ):
             answer.raise_for_status()
             while line := await answer.content.readline():

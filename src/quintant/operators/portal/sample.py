@@ -75,7 +75,11 @@ def _relay(name: str) -> tuple[Plain, Plain]:
         ],
         "env": [own],
         "volumeMounts": [{"name": "keys", "mountPath": "/keys"}],
-        "readinessProbe": {"httpGet": {"path": "/healthz", "port": ADMIN_PORT}},
+        # Tunnels that come too early wait ever longer before they try again.
+        "readinessProbe": {
+            "httpGet": {"path": "/readyz", "port": ADMIN_PORT},
+            "periodSeconds": 1,
+        },
     }
     volumes = [{"name": "keys", "secret": {"secretName": _KEYS}}]
     ports = {"tls": TLS_PORT, "http": HTTP_PORT}
