@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from quintant.api.core import Pod
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.verdict import Answer
 from towns.klight import Mood, Town
@@ -237,6 +238,19 @@ async def test_slow_join_of_another_make_ends_in_one_membership(town: Town) -> N
     assert len(town.peers.joins()) == 1
     assert await town.stack() == ["p2", "p1"]
     assert [len(model.view) for model in town.alive()] == [2, 2]
+
+
+async def test_pod_that_goes_while_others_join_is_not_called(town: Town) -> None:
+    await town.start()
+    await town.add("p1")
+    await town.pod("slow", peer={"join_seconds": 3.0})
+    await town.pod("gone", peer={})
+    await town.cluster.advance(1)
+    address = await town.address("gone")
+    await town.cluster.client.delete(await town.cluster.get(Pod, "gone"), grace=0)
+    await town.cluster.advance(10)
+    assert town.peers.joins(address) == []
+    assert await town.stack() == ["slow", "p1"]
 
 
 async def test_hanging_peer_shows_a_failed_join_and_others_go_on(town: Town) -> None:

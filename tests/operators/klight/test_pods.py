@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quintant.api.core import Pod
+from quintant.api.events import Event
 from quintant.runtime.errors import Invalid
 from towns.klight import Mood, Town
 
@@ -238,6 +239,9 @@ async def test_pod_without_anything_listening_blocks_nobody(town: Town) -> None:
     await town.cluster.advance(300)
     assert await town.stack() == ["p2", "p1"]
     assert (await town.events("empty")).count("Waiting") == 1
+    told = await town.cluster.client.list(Event, "default")
+    waiting = next(each for each in told if each.reason == "Waiting")
+    assert waiting.series is None or waiting.series.count <= 6
 
 
 @pytest.mark.parametrize("mood", [Mood.FOREIGN, Mood.IMPOSTOR])

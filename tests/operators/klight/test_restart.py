@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from itertools import pairwise
 
 import pytest
 
@@ -88,11 +89,13 @@ async def test_peers_of_another_make_with_equal_contents_are_adopted(town: Town)
     assert town.peers.joins() == []
 
 
-async def test_record_that_could_not_be_written_counts_all_the_same(town: Town) -> None:
+@pytest.mark.parametrize("own", [True, False])
+async def test_record_that_could_not_be_written_counts_all_the_same(town: Town, own: bool) -> None:
     await town.start()
-    await town.add("p1")
+    await town.pod("p1", peer={"own": own})
+    await town.cluster.advance(1)
     with town.cluster.faults.answer(503, when=kind(PeerPod) & verb("patch")) as fault:
-        await town.pod("p2", peer={})
+        await town.pod("p2", peer={"own": own})
         await town.cluster.advance(60)
     assert fault.hits
     await town.cluster.advance(60)
@@ -253,6 +256,23 @@ async def test_a_join_is_one_write_to_the_pod(town: Town) -> None:
         await town.pod(f"q{number}", peer={})
     await town.cluster.advance(30)
     assert len(town.cluster.faults.seen(kind(PeerPod) & writes)) == before + 10
+
+
+async def test_a_wave_of_joins_is_few_statuses(town: Town) -> None:
+    await town.start()
+    for number in range(20):
+        await town.pod(f"p{number:02}", peer={"join_seconds": 0.05})
+    await town.cluster.advance(5)
+    for number in range(20, 40):
+        await town.add(f"p{number:02}") if number % 10 == 0 else await town.pod(
+            f"p{number:02}", peer={}
+        )
+        await town.cluster.advance(0.1)
+    await town.cluster.advance(2)
+    written = town.cluster.faults.seen(kind(LightNetwork, sub="status") & writes)
+    moments = [round(call.at, 3) for call in written]
+    assert all(later - earlier > 0.99 for earlier, later in pairwise(moments))
+    assert len(await town.stack()) == 40
 
 
 async def test_generation_counts_joins(town: Town) -> None:
