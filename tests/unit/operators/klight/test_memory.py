@@ -49,4 +49,5 @@ def test_pods_that_are_no_more_are_forgotten() -> None:
     memory.may_say("gone", "Waiting", 0.0)
     memory.foreign.add("gone")
     memory.forget({"there"})
-    assert not (memory.tries or memory.misses or memory.said or memory.foreign)
+    held = (memory.tries, memory.misses, memory.said, memory.foreign)
+    assert not any(held)
