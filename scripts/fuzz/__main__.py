@@ -94,7 +94,7 @@ async def _explain(pair: Pair, name: str, steps: list[Step], found: Difference) 
         seen = await pair.compare(candidate)
         return seen is not None and seen.sort == found.sort
 
-    print(f"{name}: the servers differ; shrinking {len(steps)} steps", flush=True)
+    print(f"{name}: the servers differ at {found.where}: {found.sort}", flush=True)
     # What goes wrong inside our server was told once, and is told again by a replay.
     logging.disable()
     small = await shrunk(steps, fails)

@@ -241,7 +241,7 @@ DEPLOYMENT = Subject(
         "spec/template/spec/nodeSelector": ({"zone": "1"}, {}),
     },
     bad={
-        "spec/replicas": (-1, "text", 1.5, 2**40),
+        "spec/replicas": (-1, "text", 1.5),
         "spec/selector": ({"matchLabels": {"app": "b"}}, {}, None),
         "spec/strategy": (
             {"type": "Recreate", "rollingUpdate": {"maxSurge": 1}},
@@ -304,7 +304,7 @@ SERVICE = Subject(
             [{"port": 80, "targetPort": 0}],
         ),
         "spec/type": ("Other", "ExternalName"),
-        "spec/clusterIP": ("None", "text", ""),
+        "spec/clusterIP": ("text", ""),
         "spec/sessionAffinity": ("Sometimes",),
     },
     points={

@@ -122,6 +122,8 @@ class Deletes:
         """The object as deletion leaves it while something holds it."""
         metadata = _with_finalizers(kind, dict(obj["metadata"]), options)
         grace = _grace(kind, obj, options)
+        if kind.graceful and deleting(obj) and grace >= metadata["deletionGracePeriodSeconds"]:
+            return obj
         if deleting(obj) and grace >= metadata.get("deletionGracePeriodSeconds", 0):
             return {**obj, "metadata": metadata}
         metadata["deletionTimestamp"] = timestamp(self._clock.now() + timedelta(seconds=grace))

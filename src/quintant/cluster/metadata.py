@@ -88,7 +88,7 @@ def _owner_causes(owner: Metadata, field: str) -> Iterator[Cause]:
 def finalizer_causes(
     metadata: Metadata, where: str = "metadata", *, core: bool = False
 ) -> Iterator[Cause]:
-    """What is wrong with finalizers; those of the core group need a domain or a standard name."""
+    """What is wrong with finalizers; those of built-in kinds need a domain or a standard name."""
     for at, finalizer in enumerate(metadata.get("finalizers") or ()):
         if complaint := key_complaint(finalizer):
             yield wrong(f"{where}.finalizers[{at}]", finalizer, complaint)

@@ -33,6 +33,8 @@ SUFFIX_LENGTH = 5
 NAME_LIMIT = 63
 """Longest generated name; the base is cut to leave room for the suffix."""
 
+_EXTENSIONS = "apiextensions.k8s.io"
+"""A group whose objects are held to no more than custom resources are."""
 _EMPTY: Plain = {"labels": {}, "annotations": {}, "finalizers": [], "ownerReferences": []}
 _WIPED = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 _KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
@@ -149,7 +151,8 @@ def judge(kind: Kind, obj: Plain, live: Plain | None = None, sub: str = "") -> V
     """Everything that is wrong with an object, and what its author should know."""
     metadata = obj["metadata"]
     causes = [*_name_causes(kind, obj), *map_causes(metadata), *owner_causes(metadata)]
-    causes += finalizer_causes(metadata, core=not kind.resource.group)
+    built_in = not kind.custom and kind.resource.group != _EXTENSIONS
+    causes += finalizer_causes(metadata, core=built_in)
     if live is not None and deleting(live):
         causes += late_finalizer_causes(metadata, live["metadata"])
     if kind.complaints is not None:

@@ -158,7 +158,7 @@ _SORTS = {
 
 def _sort(schema: Mapping[str, Any]) -> Sort:
     if schema.get("x-kubernetes-int-or-string"):
-        return Sort.SCALAR
+        return Sort.ANY
     return _SORTS.get(schema.get("type", ""), Sort.ANY)
 
 
