@@ -38,6 +38,7 @@ _LOCK = re.compile(
 _SEVERAL = re.compile(r"errors:\n.*", re.DOTALL)
 _CHOSEN_IP = re.compile(r"\b(10|127)\.96\.\d+\.\d+")
 _DOCUMENT = re.compile(r'Invalid value: "(\{|map\[)(\\.|[^"\\])*"')
+_NAMELESS = re.compile(r"Object 'Kind' is missing in '\{.*\}'")
 _SPEC_DIFF = re.compile(r"(if it was previously negative\))\n.*", re.DOTALL)
 _CHOSEN_PORTS = range(30_000, 40_000)
 """The ports a server chooses from, dry runs included: those that requests name are below."""
@@ -106,6 +107,7 @@ def _text(text: str, names: _Names) -> str:
     text = _CHOSEN_IP.sub("ip", text)
     text = _DOCUMENT.sub("Invalid value: …", _SPEC_DIFF.sub(r"\1", text))
     text = text.replace("Invalid value: {}:", "Invalid value: null:")
+    text = _NAMELESS.sub("Object 'Kind' is missing in …", text)
     text = _SEVERAL.sub(lambda found: "\n".join(sorted(found.group().split("\n"))), text)
     return _LOCK.sub(r"\1\2\3 …", text)
 

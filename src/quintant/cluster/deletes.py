@@ -107,7 +107,7 @@ class Deletes:
             last = entry if unmarked else wire.pack(target.kind, marked, entry.rv)
             return Deleted(last, gone=gone)
         if not held(target.kind, marked):
-            if target.kind.graceful and marked != obj:
+            if target.kind.graceful and not deleting(obj):
                 entry = self._writes.put(target, marked)
             return Deleted(entry, gone=True, rv=self._writes.remove(target))
         return Deleted(entry if marked == obj else self._writes.put(target, marked), gone=False)
@@ -122,8 +122,6 @@ class Deletes:
         """The object as deletion leaves it while something holds it."""
         metadata = _with_finalizers(kind, dict(obj["metadata"]), options)
         grace = _grace(kind, obj, options)
-        if kind.graceful and deleting(obj) and grace >= metadata["deletionGracePeriodSeconds"]:
-            return obj
         if deleting(obj) and grace >= metadata.get("deletionGracePeriodSeconds", 0):
             return {**obj, "metadata": metadata}
         metadata["deletionTimestamp"] = timestamp(self._clock.now() + timedelta(seconds=grace))

@@ -145,8 +145,11 @@ def replaced(draft: Draft, base: Entry, author: Author) -> Draft:
     """An object that was read, in the place of the live one."""
     target, obj = draft.target, draft.obj
     live = wire.unpack(target.kind, base)
-    _check_replacement(target, obj, live)
-    check_kind(target.kind, draft.said, target.name)
+    try:
+        _check_replacement(target, obj, live)
+        check_kind(target.kind, draft.said, target.name)
+    except Problem as problem:
+        raise problem.warned(*draft.warnings) from None
     told = draft.warnings + unique_owners(obj)
     return _updated(target, base, obj, live, author, told)
 

@@ -100,7 +100,9 @@ def track_apply(
     left = {key: minus(others[key], wrested.get(key)) for key in others}
     kept = less({key: claim for key, claim in left.items() if claim.fields}, changed.removed)
     # Claiming what is there already is no change, and a real server gives it no new time.
-    since = author.time if compared.without(_UNTRACKED) else last.time if last else ""
+    # Another order of the same items is one, though no field of anybody's.
+    news = compared.without(_UNTRACKED) or merged != _bare(base)
+    since = author.time if news else last.time if last else ""
     wanted = wanted.without(_UNTRACKED) - _METADATA
     own = {writer: replace(claims[writer], fields=wanted, time=since)} if wanted else {}
     store(merged, kept | own)
