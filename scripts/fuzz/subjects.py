@@ -33,7 +33,7 @@ BAD_METADATA: Pool = {
     "metadata/annotations": ({"no key!": "v"}, {"note": True}),
     "metadata/finalizers": (["unqualified"], [ONE, ONE], "text"),
     "metadata/ownerReferences": ([{"kind": "ConfigMap"}], [{**_OWNER, "controller": True}] * 2),
-    "metadata/name": ("other", "Not A Name"),
+    "metadata/name": ("other", "another"),
     "metadata/namespace": ("other",),
     "metadata/uid": ("12345678",),
     "metadata/resourceVersion": ("1", "text"),
