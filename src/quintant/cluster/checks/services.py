@@ -36,10 +36,10 @@ _RANGE_TEXT = (
 def service_complaints(service: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a Service."""
     spec = service["spec"]
-    misplaced = [*_address_causes(spec)]
-    if live is None and misplaced:
+    unreadable, headed = [*_address_causes(spec)], [*_head_causes(spec)]
+    if live is None and (unreadable or headed):
         # Addresses are given out before anything else is looked at.
-        yield from misplaced
+        yield from (*unreadable, *headed)
         return
     headless = spec.get("clusterIP") == HEADLESS
     if not spec.get("ports") and not headless and spec["type"] != "ExternalName":
@@ -50,10 +50,10 @@ def service_complaints(service: Plain, live: Plain | None) -> Iterator[Cause]:
     yield from chosen("spec.type", spec["type"], _TYPES)
     if spec["type"] == "ExternalName" and not spec.get("externalName"):
         yield required("spec.externalName")
-    yield from misplaced
+    yield from (*unreadable, *headed)
     yield from _traffic_causes(spec)
     yield from _ingress_causes(service)
-    if live is not None and not misplaced:
+    if live is not None and not unreadable:
         yield from _moved_causes(spec, live["spec"])
 
 
@@ -128,11 +128,15 @@ def _node_port_causes(where: str, each: Plain, kind: str) -> Iterator[Cause]:
 
 def _address_causes(spec: Plain) -> Iterator[Cause]:
     for at, value in enumerate(spec.get("clusterIPs") or ()):
-        where = f"spec.clusterIPs[{at}]"
         if value != HEADLESS:
-            yield from address(where, value)
-        elif spec["type"] in ("NodePort", "LoadBalancer"):
-            yield wrong(where, value, f"may not be set to 'None' for {spec['type']} services")
+            yield from address(f"spec.clusterIPs[{at}]", value)
+
+
+def _head_causes(spec: Plain) -> Iterator[Cause]:
+    for at, value in enumerate(spec.get("clusterIPs") or ()):
+        if value == HEADLESS and spec["type"] in ("NodePort", "LoadBalancer"):
+            text = f"may not be set to 'None' for {spec['type']} services"
+            yield wrong(f"spec.clusterIPs[{at}]", value, text)
 
 
 def _traffic_causes(spec: Plain) -> Iterator[Cause]:
