@@ -132,7 +132,7 @@ class _Maker:
         if sub == "status" and self._often(0.85):
             good, bad = subject.status, subject.bad_status
         elif self._often(METADATA_SHARE):
-            good, bad = BARE_METADATA if subject.custom else (METADATA, BAD_METADATA)
+            good, bad = (BARE_METADATA if subject.custom else METADATA), BAD_METADATA
         else:
             good, bad = subject.good, subject.bad
         return (bad or good) if self._often(BAD_SHARE) else (good or bad)

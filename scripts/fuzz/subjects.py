@@ -38,19 +38,17 @@ BAD_METADATA: Pool = {
     "metadata/uid": ("12345678",),
     "metadata/resourceVersion": ("1", "text"),
     "metadata/generation": (7,),
-    "metadata/deletionTimestamp": ("2020-01-01T00:00:00Z", "text"),
     "metadata/managedFields": ([], [{}], [{"manager": "x"}]),
     "metadata/unknown": (1,),
     "kind": ("Other", "Namespace", ""),
     "apiVersion": ("v9",),
     "unknown": ({"a": 1},),
 }
-BARE_METADATA: tuple[Pool, Pool] = (
-    {place: tuple(one for one in found if one != {}) for place, found in METADATA.items()},
-    {place: found for place, found in BAD_METADATA.items() if "deletion" not in place},
-)
-"""Good and bad, for custom resources: of those, a real server stores the empty map that the next
-write drops, whatever it is, and the time of a deletion that nobody asked for."""
+BARE_METADATA: Pool = {
+    place: tuple(one for one in found if one != {}) for place, found in METADATA.items()
+}
+"""For custom resources: of those, a real server stores the empty map, and the next write drops it,
+whatever it is."""
 
 
 @dataclass(frozen=True, slots=True)

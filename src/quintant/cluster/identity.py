@@ -12,9 +12,9 @@ from typing import Any
 from quintant.cluster import tables
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.causes import wrong
-from quintant.cluster.golang import encoded
+from quintant.cluster.golang import encoded, quoted
 from quintant.cluster.media import misnamed
-from quintant.cluster.problems import bad_request, internal, invalid, unpatchable
+from quintant.cluster.problems import Problem, bad_request, internal, invalid, unpatchable
 from quintant.runtime.resource import Resource
 
 _SCHEME = "pkg/runtime/scheme.go:111"
@@ -46,8 +46,18 @@ def check_patched(kind: Kind, obj: Plain, *, converted: bool) -> None:
         raise unpatchable(encoded(obj), why)
     if kind.custom:
         _check_renamed(kind.resource, obj)
+    elif not converted and not obj.get("apiVersion") and obj.get("kind"):
+        raise _versionless(obj)
     elif not converted and (why := _foreign(kind.resource, obj)):
         raise unpatchable(encoded(obj), why)
+
+
+def _versionless(obj: Plain) -> Problem:
+    """Of no version at all, a real server reads an object that has nothing but names."""
+    unknown = sorted(key for key in obj if key not in ("apiVersion", "kind"))
+    text = f"the name of the object ({_name(obj)} based on URL) was undeterminable"
+    refusal = bad_request(f"{text}: name must be provided")
+    return refusal.warned(*(f"unknown field {quoted(key)}" for key in unknown))
 
 
 def _said(where: Resource, obj: Plain) -> tuple[str, str]:

@@ -236,15 +236,16 @@ def _associative(shape: Shape) -> bool:
 
 
 def _items(values: list[Any], shape: Shape) -> Iterator[tuple[str, Any]]:
-    for value in values:
+    for at, value in enumerate(values):
+        if shape.listing is Listing.MAP and not isinstance(value, dict):
+            text = "associative list with keys may not have non-map elements"
+            raise Untypable(f"element {at}: {text}")
         yield _element(value, shape), value
 
 
 def _element(value: Any, shape: Shape) -> str:
     if shape.listing is Listing.SET:
         return value_element(value)
-    if not isinstance(value, dict):
-        raise Untypable("associative list with keys may not have non-map elements")
     keys = {name: value.get(name, default) for name, default in shape.keys.items()}
     for name, found in keys.items():
         if found is None:

@@ -23,6 +23,7 @@ from quintant.cluster.drafts import Draft, Scrutiny, Target
 from quintant.cluster.finishing import count, finish
 from quintant.cluster.objects import deleting, generated, held, judge, unique_owners
 from quintant.cluster.problems import (
+    Problem,
     already_exists,
     invalid,
     no_unique_name,
@@ -135,7 +136,10 @@ class Writes:
 
     def ready(self, draft: Draft, options: Options) -> Draft:
         """The draft as it will be stored, named and found valid."""
-        found = finish(draft)
+        try:
+            found = finish(draft)
+        except Problem as problem:
+            raise problem.warned(*draft.warnings) from None
         self._guard.check(draft, options.user)
         obj, target = draft.obj, draft.target
         warnings = draft.warnings + unique_owners(obj, _LATE)

@@ -152,7 +152,7 @@ def test_what_loses_its_last_field_is_null() -> None:
         ),
         (
             {"spec": {"items": ["a"]}},
-            ".spec.items: associative list with keys may not have non-map elements",
+            ".spec.items: element 0: associative list with keys may not have non-map elements",
         ),
     ],
 )

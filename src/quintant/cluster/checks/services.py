@@ -37,8 +37,8 @@ def service_complaints(service: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a Service."""
     spec = service["spec"]
     unreadable, headed = [*_address_causes(spec)], [*_head_causes(spec)]
-    if live is None and (unreadable or headed):
-        # Addresses are given out before anything else is looked at.
+    if unreadable or (headed and live is None):
+        # Addresses are read, and given out, before anything else is looked at.
         yield from (*unreadable, *headed)
         return
     headless = spec.get("clusterIP") == HEADLESS
@@ -50,10 +50,10 @@ def service_complaints(service: Plain, live: Plain | None) -> Iterator[Cause]:
     yield from chosen("spec.type", spec["type"], _TYPES)
     if spec["type"] == "ExternalName" and not spec.get("externalName"):
         yield required("spec.externalName")
-    yield from (*unreadable, *headed)
+    yield from headed
     yield from _traffic_causes(spec)
     yield from _ingress_causes(service)
-    if live is not None and not unreadable:
+    if live is not None:
         yield from _moved_causes(spec, live["spec"])
 
 
