@@ -18,8 +18,8 @@ from quintant.agents.relay.options import Options as RelayOptions
 from quintant.agents.relay.relay import Relay, running
 from quintant.agents.tunnel.options import Options, Service
 from quintant.agents.tunnel.options import Relay as Target
-from quintant.agents.tunnel.report import Report
 from quintant.agents.tunnel.tunnel import serve
+from quintant.wire.tunnelreport import Report
 
 DOMAIN = "relay.localhost"
 PATIENCE_SECONDS = 20.0

@@ -9,53 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
-from enum import StrEnum
 
 import msgspec
 
-ERROR_LENGTH = 256
+from quintant.wire.tunnelreport import ERROR_LENGTH, RelayReport, Report, ServiceReport, State
+
 Now = Callable[[], datetime]
-
-
-class State(StrEnum):
-    """How far the connection to a relay is."""
-
-    CONNECTING = "Connecting"
-    CONNECTED = "Connected"
-    BACKOFF = "Backoff"
-
-
-class RelayReport(msgspec.Struct, frozen=True, rename="camel"):
-    """One relay."""
-
-    name: str
-    url: str
-    state: State = State.CONNECTING
-    since: str = ""
-    last_error: str = ""
-    attempts: int = 0
-    rtt_ms: float = 0.0
-    public_url: str = msgspec.field(default="", name="publicURL")
-
-
-class ServiceReport(msgspec.Struct, frozen=True):
-    """Whether the last connection to the Service was made."""
-
-    reachable: bool = True
-    error: str = ""
-
-
-class Report(msgspec.Struct, frozen=True, rename="camel"):
-    """The whole document."""
-
-    v: int
-    seq: int
-    pod: str
-    draining: bool
-    admin_port: int
-    service: ServiceReport
-    relays: tuple[RelayReport, ...]
-    observed_at: str
 
 
 def timestamp(moment: datetime) -> str:

@@ -22,8 +22,7 @@ from quintant.agents.mux.session import Session, State, Violation
 from quintant.agents.mux.stream import Stream
 from quintant.agents.tunnel.backoff import Attempt, Backoff
 from quintant.agents.tunnel.options import Relay
-from quintant.agents.tunnel.report import Board, RelayReport
-from quintant.agents.tunnel.report import State as Reach
+from quintant.agents.tunnel.report import Board
 from quintant.wire.portal import (
     MESSAGE_BYTES,
     PROTOCOL,
@@ -39,6 +38,8 @@ from quintant.wire.portal import (
     document,
     telling,
 )
+from quintant.wire.tunnelreport import RelayReport
+from quintant.wire.tunnelreport import State as Reach
 
 CONNECT_SECONDS = 10.0
 """For TCP, TLS and the upgrade together."""

@@ -15,9 +15,10 @@ from typing import Protocol
 
 from quintant.api.core import Pod
 from quintant.operators.portal.builders import ADMIN_PORT
-from quintant.operators.portal.reports import Report, newer, parse, same
+from quintant.operators.portal.reports import newer, parse, same
 from quintant.runtime.object import Request
 from quintant.runtime.sources import Feed
+from quintant.wire.tunnelreport import Report
 
 # Between attempts to reach a tunnel, in seconds: it doubles, and varies by a fifth.
 FIRST_SECONDS, CAP_SECONDS, JITTER = 1.0, 15.0, 0.2

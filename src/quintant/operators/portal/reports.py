@@ -18,41 +18,10 @@ from quintant.operators.portal.api import (
     RelayStatus,
     RelayTarget,
 )
+from quintant.wire.tunnelreport import ERROR_LENGTH, VERSION, RelayReport, Report, State
 
-CONNECTED = "Connected"
-ERROR_LENGTH = 256
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f]+")
 _USER = re.compile(r"://[^/@\s]*@")
-
-
-class RelayReport(msgspec.Struct, frozen=True, rename="camel"):
-    """One connection, as a tunnel tells of it."""
-
-    name: str
-    url: str
-    state: str
-    since: str = ""
-    last_error: str = ""
-    public_url: str = msgspec.field(default="", name="publicURL")
-
-
-class ServiceReport(msgspec.Struct, frozen=True):
-    """Whether the tunnel reaches the Service."""
-
-    reachable: bool = True
-    error: str = ""
-
-
-class Report(msgspec.Struct, frozen=True, rename="camel"):
-    """What a tunnel tells of itself."""
-
-    v: int
-    seq: int
-    pod: str = ""
-    draining: bool = False
-    service: ServiceReport = ServiceReport()
-    relays: tuple[RelayReport, ...] = ()
-    observed_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +38,7 @@ def parse(raw: bytes) -> Report | None:
         report = msgspec.json.decode(raw, type=Report)
     except msgspec.DecodeError:
         return None
-    return report if report.v == 1 else None
+    return report if report.v == VERSION else None
 
 
 def newer(known: Report | None, heard: Report | None, uid: str) -> Report | None:
@@ -121,8 +90,8 @@ def _connection(
     target: RelayTarget, tunnels: Sequence[Tunnel], before: RelayConnection | None
 ) -> RelayConnection:
     told = [(tunnel.ready, relay) for tunnel in tunnels for relay in _about(target, tunnel)]
-    up = [relay for ready, relay in told if ready and relay.state == CONNECTED]
-    down = [relay for _, relay in told if relay.state != CONNECTED]
+    up = [relay for ready, relay in told if ready and relay.state == State.CONNECTED]
+    down = [relay for _, relay in told if relay.state != State.CONNECTED]
     errors = sorted((relay.since, tidy(relay.last_error)) for relay in down if relay.last_error)
     status: RelayState = "Connected" if up else "Disconnected" if told else "Unknown"
     return RelayConnection(

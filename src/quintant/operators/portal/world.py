@@ -10,10 +10,11 @@ from quintant.api.apps import Deployment
 from quintant.api.core import Pod, Service
 from quintant.api.meta import condition_of
 from quintant.operators.portal.api import PortalExpose, TunnelClass
-from quintant.operators.portal.reports import Report, Tunnel
+from quintant.operators.portal.reports import Tunnel
 from quintant.runtime.clock import parse_timestamp
 from quintant.runtime.errors import Cause
 from quintant.runtime.owner import controller_of
+from quintant.wire.tunnelreport import Report
 
 HEARING = timedelta(seconds=3)
 """How long the first word of a tunnel that is ready may take before it is missed."""

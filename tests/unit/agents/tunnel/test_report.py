@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from quintant.agents.tunnel.report import Board, RelayReport, State
+from quintant.agents.tunnel.report import Board
 from quintant.operators.portal import reports
+from quintant.wire.tunnelreport import RelayReport, ServiceReport, State
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -30,10 +31,14 @@ async def test_the_operator_understands_what_is_told() -> None:
     told = reports.parse(msgspec.json.encode(board.report()))
     assert told is not None
     assert (told.v, told.seq, told.pod, told.draining) == (1, 2, "uid", False)
-    assert told.service == reports.ServiceReport(False, "refused")
+    assert told.service == ServiceReport(False, "refused")
     assert told.relays == (
-        reports.RelayReport(
-            "one", "wss://a/relay", "Connected", "2026-01-01T00:00:00Z", "", "https://hello.a"
+        RelayReport(
+            name="one",
+            url="wss://a/relay",
+            state="Connected",
+            since="2026-01-01T00:00:00Z",
+            public_url="https://hello.a",
         ),
     )
 

@@ -14,12 +14,12 @@ from aiohttp import web
 from quintant.api.core import Pod, PodStatus
 from quintant.api.meta import Condition
 from quintant.operators.portal.remote import Scraper, Unreachable, http_lines
-from quintant.operators.portal.reports import Report
 from quintant.runtime.clock import Chance
 from quintant.runtime.object import ObjectMeta, Request
 from quintant.runtime.queue import Queue
 from quintant.runtime.sources import Feed
 from quintant.testing import advance, settle
+from quintant.wire.tunnelreport import Report
 
 SHOP = Request("shop", "default")
 

@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 
 from quintant.operators.portal.api import RelayConnection, RelayStatus, RelayTarget
 from quintant.operators.portal.reports import (
-    RelayReport,
-    Report,
     Tunnel,
     assumed,
     connections,
@@ -16,6 +14,7 @@ from quintant.operators.portal.reports import (
     parse,
     tidy,
 )
+from quintant.wire.tunnelreport import RelayReport, Report
 
 ONE = RelayTarget(name="one", url="wss://one.example.com/relay")
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z"

@@ -19,9 +19,9 @@ from quintant.operators.portal.api import (
     TunnelClass,
     TunnelClassSpec,
 )
-from quintant.operators.portal.reports import RelayReport, Report, ServiceReport
 from quintant.operators.portal.world import World
 from quintant.runtime.object import ObjectMeta
+from quintant.wire.tunnelreport import RelayReport, Report, ServiceReport
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 URL = "wss://{}.example.com/relay"
