@@ -20,9 +20,9 @@ import msgspec
 from aiohttp import web
 
 from conformance.target import Target
-from quintant.runtime import tls
+from quintant.keys import tls
+from quintant.keys.authority import Authority, Term
 from quintant.runtime.address import Address
-from quintant.runtime.authority import Authority, Term
 from quintant.runtime.listen import serving
 from unit.cluster.api import Plain
 

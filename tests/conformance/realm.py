@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 
 from conformance.target import Target
 from quintant import Config
-from quintant.runtime.authority import Authority, Term
+from quintant.keys.authority import Authority, Term
+from quintant.keys.hidden import Hidden
+from quintant.keys.tls import KeyPair
 from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.client.transport import Reply
 from quintant.runtime.client.trust import Pem
 from quintant.runtime.client.user import User
-from quintant.runtime.hidden import Hidden
-from quintant.runtime.tls import KeyPair
 from unit.cluster.api import Plain, Requests
 
 RBAC = "rbac.authorization.k8s.io"

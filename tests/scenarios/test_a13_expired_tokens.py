@@ -20,6 +20,8 @@ import pytest
 from quintant.api.core import ConfigMap
 from quintant.cluster.auth import service_account
 from quintant.cluster.http import serve
+from quintant.keys.hidden import Hidden
+from quintant.keys.tls import memory_file
 from quintant.runtime.client.auth import TokenFile
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.http import HttpTransport
@@ -29,8 +31,6 @@ from quintant.runtime.client.trust import Pem, Trust
 from quintant.runtime.client.user import Plugin
 from quintant.runtime.clock import monotonic, timestamp
 from quintant.runtime.engine import Engine
-from quintant.runtime.hidden import Hidden
-from quintant.runtime.tls import memory_file
 from quintant.testing import InProcessCluster, watch
 from scenarios.greeter import Greeter, greeter, greeter_manager
 from scenarios.observe import restarts, sample

@@ -20,8 +20,8 @@ from quintant.cluster import jwt, wire
 from quintant.cluster.auth import AUTHENTICATED, CREDENTIAL, User, service_account
 from quintant.cluster.policy import words
 from quintant.cluster.store import Store
+from quintant.keys.hidden import Hidden
 from quintant.runtime.clock import Clock, parse_timestamp
-from quintant.runtime.hidden import Hidden
 
 if TYPE_CHECKING:
     from quintant.cluster.signing import Signer
@@ -142,7 +142,7 @@ class Accounts:
     @cached_property
     def _signer(self) -> Signer:
         from quintant.cluster.signing import Signer
-        from quintant.runtime.authority import new_key, private_pem
+        from quintant.keys.authority import new_key, private_pem
 
         return Signer(self._pem or private_pem(new_key()))
 

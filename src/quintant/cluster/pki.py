@@ -16,10 +16,10 @@ from pathlib import Path
 from quintant.cluster.addresses import NETWORK
 from quintant.cluster.auth import MASTERS
 from quintant.cluster.private import write_private
-from quintant.runtime.authority import Authority, Term, new_key, private_pem
+from quintant.keys.authority import Authority, Term, new_key, private_pem
+from quintant.keys.hidden import Hidden
+from quintant.keys.tls import KeyPair, memory_file, present
 from quintant.runtime.errors import ConfigError
-from quintant.runtime.hidden import Hidden
-from quintant.runtime.tls import KeyPair, memory_file, present
 
 ADMIN = "admin"
 NAME = "quintant"

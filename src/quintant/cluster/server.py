@@ -62,9 +62,9 @@ from quintant.cluster.store import Snapshot, Store, Unsafe
 from quintant.cluster.subresources import asks, streams, verbs_of
 from quintant.cluster.watchers import BOOKMARK_SECONDS, Hub, Watcher
 from quintant.cluster.writes import Writes
+from quintant.keys.hidden import Hidden
 from quintant.runtime.client.transport import Call, Reply, Stream
 from quintant.runtime.clock import Chance, Clock, SystemClock
-from quintant.runtime.hidden import Hidden
 
 HEADERS = {"cache-control": "no-cache, private", "content-type": JSON}
 # Requests on a collection; the others are about one object and need its namespace.

@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from quintant.cluster import jwt
-from quintant.runtime.hidden import Hidden
+from quintant.keys.hidden import Hidden
 
 _HALF = 32
 """Bytes of each of the two numbers of a P-256 signature."""

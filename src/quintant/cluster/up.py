@@ -31,10 +31,10 @@ from quintant.cluster.storage.component import driver
 from quintant.cluster.storage.disk import Directories, Nowhere
 from quintant.cluster.storage.paths import ROOT as STORAGE
 from quintant.cluster.store import Store
+from quintant.keys.hidden import Hidden
 from quintant.runtime.address import Address
 from quintant.runtime.clock import Chance, Clock, SystemClock
 from quintant.runtime.errors import ConfigError
-from quintant.runtime.hidden import Hidden
 
 if TYPE_CHECKING:
     from quintant.cluster.node.local import LocalNode

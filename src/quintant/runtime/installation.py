@@ -47,13 +47,13 @@ from quintant.api.core import (
 )
 from quintant.api.meta import LabelSelector
 from quintant.api.quantity import Quantity
+from quintant.keys.tls import KeyPair
 from quintant.runtime import codec
 from quintant.runtime.address import Address
 from quintant.runtime.crd import definitions
 from quintant.runtime.manager import Manager
 from quintant.runtime.object import Object, ObjectMeta, Opaque, replace
 from quintant.runtime.rbac import NAME_LABEL, generated
-from quintant.runtime.tls import KeyPair
 
 Plain = dict[str, Any]
 # What an idle manager needs and a busy one gets; memory is held to twice its budget when idle.

@@ -20,9 +20,9 @@ from typing import Any, Literal, TextIO, cast, get_args
 
 import msgspec
 
+from quintant.keys.hidden import MASK
 from quintant.runtime.clock import Clock, SystemClock, micro_timestamp
 from quintant.runtime.errors import ConfigError
-from quintant.runtime.hidden import MASK
 from quintant.runtime.object import Object
 from quintant.runtime.resource import resource_of
 

@@ -10,7 +10,7 @@ import pytest
 from quintant.cluster.accounts import REMEMBERED, Accounts, Rejected
 from quintant.cluster.auth import admin
 from quintant.cluster.server import ApiServer
-from quintant.runtime.authority import new_key, private_pem
+from quintant.keys.authority import new_key, private_pem
 from quintant.runtime.clock import LoopClock
 from unit.cluster.api import Api, Plain, server
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from quintant.cluster import jwt
 from quintant.cluster.signing import Signer
-from quintant.runtime.authority import new_key, private_pem
-from quintant.runtime.hidden import Hidden
+from quintant.keys.authority import new_key, private_pem
+from quintant.keys.hidden import Hidden
 
 
 def signer() -> Signer:

@@ -7,9 +7,9 @@ from typing import Any
 
 from quintant import Context, Manager
 from quintant.api.core import ConfigMap
-from quintant.runtime.hidden import Hidden
+from quintant.keys.hidden import Hidden
+from quintant.keys.tls import KeyPair
 from quintant.runtime.installation import Keys, Program, installation
-from quintant.runtime.tls import KeyPair
 from quintant.runtime.webhook import Admission
 
 PROGRAM = Program("quintant:1", ("operator", "keeper"), replicas=2)

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.api.core import ConfigMap
+from quintant.keys.hidden import MASK, Hidden
 from quintant.runtime.clock import LoopClock
 from quintant.runtime.errors import ConfigError
-from quintant.runtime.hidden import MASK, Hidden
 from quintant.runtime.logs import (
     Level,
     configure,

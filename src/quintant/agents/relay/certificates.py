@@ -14,6 +14,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from quintant.keys.hidden import Hidden
+from quintant.keys.tls import KeyPair
+
+AUTHORITY = "portal relay authority"
 AUTHORITY_LIFE = timedelta(days=3650)
 LIFE = timedelta(days=365)
 RENEW = timedelta(days=30)
@@ -46,18 +50,21 @@ def _names(domains: Sequence[str]) -> list[str]:
 
 def _make(folder: Path, domains: Sequence[str], now: datetime) -> None:
     """A new certificate of the folder's authority, which is made if there is none."""
-    from quintant.agents.relay.authority import Authority
+    from quintant.keys.authority import Authority, Term
 
     files = (folder / "ca.crt", folder / "ca.key")
     if all(file.exists() for file in files):
-        authority = Authority.load(*(file.read_bytes() for file in files))
+        authority = Authority.load(KeyPair(*(Hidden(file.read_bytes()) for file in files)))
     else:
-        authority = Authority.make(now, AUTHORITY_LIFE)
-        _write(files[1], authority.key_pem, 0o600)
-        _write(files[0], authority.certificate, 0o644)
-    certificate, key = authority.sign(_names(domains), now, LIFE)
-    _write(folder / "tls.key", key, 0o600)
-    _write(folder / "tls.crt", certificate, 0o644)
+        authority = Authority.make(AUTHORITY, Term(now, now + AUTHORITY_LIFE))
+        _keep(authority.pair, *files)
+    made = authority.serving(_names(domains), Term(now, now + LIFE))
+    _keep(made, folder / "tls.crt", folder / "tls.key")
+
+
+def _keep(pair: KeyPair, certificate: Path, key: Path) -> None:
+    _write(key, pair.key.reveal(), 0o600)
+    _write(certificate, pair.certificate.reveal(), 0o644)
 
 
 def _write(path: Path, raw: bytes, mode: int) -> None:

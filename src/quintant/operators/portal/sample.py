@@ -14,9 +14,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from quintant.api.core import ConfigMap, Service
+from quintant.keys.authority import Authority, Term
 from quintant.operators.portal.api import DEFAULT_CLASS, GROUP, VERSION, PortalExpose
 from quintant.operators.sample import Sample, Sight
-from quintant.runtime.authority import Authority, Term
 from quintant.runtime.client.client import Client
 from quintant.runtime.clock import SystemClock
 from quintant.version import QUINTANT

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from quintant.keys.hidden import Hidden
 from quintant.runtime.client import kubeconfig, proxy
 from quintant.runtime.client.kubeconfig import ClusterEntry, ContextEntry, Kubeconfig, Origin
 from quintant.runtime.client.trust import Pem, Trust
 from quintant.runtime.client.user import User, user_of
 from quintant.runtime.errors import ConfigError
-from quintant.runtime.hidden import Hidden
 
 # Where the kubelet puts the token, the authority and the namespace of a pod's service account.
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")

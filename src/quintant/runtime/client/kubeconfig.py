@@ -18,10 +18,10 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from quintant.keys.hidden import Hidden
 from quintant.runtime import yaml
 from quintant.runtime.client.trust import Pem
 from quintant.runtime.errors import ConfigError
-from quintant.runtime.hidden import Hidden
 
 E = TypeVar("E")
 N = TypeVar("N", bound="_Named")

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from urllib.parse import quote
 
+from quintant.keys.tls import KeyPair
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.connection import Connection
 from quintant.runtime.client.dial import Dialer
@@ -21,7 +22,6 @@ from quintant.runtime.client.trust import context
 from quintant.runtime.client.user import Impersonate
 from quintant.runtime.client.wire import header, question
 from quintant.runtime.clock import monotonic
-from quintant.runtime.tls import KeyPair
 from quintant.version import QUINTANT
 
 # An unused connection is kept this long: less than the 60 s after which common load balancers drop

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from quintant.runtime.hidden import Hidden
-from quintant.runtime.tls import KeyPair
+from quintant.keys.hidden import Hidden
+from quintant.keys.tls import KeyPair
 
 
 @dataclass(frozen=True, slots=True)

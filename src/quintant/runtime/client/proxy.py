@@ -11,8 +11,8 @@ import ipaddress
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+from quintant.keys.hidden import Hidden
 from quintant.runtime.errors import ConfigError
-from quintant.runtime.hidden import Hidden
 
 SCHEMES = ("http", "https")
 

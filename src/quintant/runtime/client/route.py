@@ -10,9 +10,9 @@ import base64
 from dataclasses import dataclass
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from quintant.keys.hidden import Hidden
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.wire import header, question
-from quintant.runtime.hidden import Hidden
 
 PORTS = {"http": 80, "https": 443}
 

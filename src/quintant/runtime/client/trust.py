@@ -10,9 +10,9 @@ import ssl
 from dataclasses import dataclass
 from pathlib import Path
 
+from quintant.keys.hidden import Hidden
+from quintant.keys.tls import KeyPair, present
 from quintant.runtime.errors import ConfigError
-from quintant.runtime.hidden import Hidden
-from quintant.runtime.tls import KeyPair, present
 
 Stamp = tuple[int, int, int]
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from quintant.keys.hidden import Hidden
 from quintant.runtime.client.kubeconfig import NOTHING, ClusterEntry, Origin, UserEntry
 from quintant.runtime.client.trust import Pem
-from quintant.runtime.hidden import Hidden
 
 # The two versions of the credential document; v1 wants an interactiveMode, v1beta1 has a default.
 EXEC_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")

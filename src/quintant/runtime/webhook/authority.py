@@ -1,7 +1,7 @@
 """Certificates made on the spot: an authority that signs one serving certificate, then is no more.
 
 The authority's key is thrown away once it has signed: nobody can sign with it later, and it need
-not be trusted for longer than what it signed. Like `runtime.authority` this loads `cryptography`:
+not be trusted for longer than what it signed. Like `keys.authority` this loads `cryptography`:
 only `selfsigned` imports it.
 """
 
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from quintant.runtime.authority import Authority, Term
-from quintant.runtime.tls import KeyPair
+from quintant.keys.authority import Authority, Term
+from quintant.keys.tls import KeyPair
 
 LIFE = timedelta(days=90)
 AUTHORITY = "quintant webhook authority"

@@ -13,12 +13,12 @@ import ssl
 from pathlib import Path
 from typing import Protocol
 
-from quintant.runtime import tls
+from quintant.keys import tls
+from quintant.keys.hidden import Hidden
+from quintant.keys.tls import KeyPair
 from quintant.runtime.errors import ConfigError, QuintantError
-from quintant.runtime.hidden import Hidden
 from quintant.runtime.logs import get_logger
 from quintant.runtime.metrics import Metrics
-from quintant.runtime.tls import KeyPair
 
 # How often a source is asked; kubelet takes up to a minute to renew a mounted Secret anyway.
 POLL_SECONDS = 10.0

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum, auto
 
+from quintant.keys.tls import KeyPair
 from quintant.runtime.clock import Clock
-from quintant.runtime.tls import KeyPair
 from quintant.runtime.webhook.authority import Issued, issue
 
 # API servers learn of a changed configuration within seconds; this is for those that lag behind.

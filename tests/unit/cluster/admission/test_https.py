@@ -13,9 +13,9 @@ from aiohttp import web
 
 from quintant.cluster.admission.dialing import Letter, Unreachable
 from quintant.cluster.admission.https import HttpsDialer
-from quintant.runtime import tls
+from quintant.keys import tls
+from quintant.keys.authority import Authority, Term
 from quintant.runtime.address import Address
-from quintant.runtime.authority import Authority, Term
 from quintant.runtime.listen import serving
 
 pytestmark = pytest.mark.realtime

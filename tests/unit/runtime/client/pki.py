@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from quintant.runtime.hidden import Hidden
-from quintant.runtime.tls import KeyPair, memory_file, present
+from quintant.keys.hidden import Hidden
+from quintant.keys.tls import KeyPair, memory_file, present
 
 DAY = timedelta(days=1)
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from quintant.keys.hidden import Hidden
+from quintant.keys.tls import KeyPair
 from quintant.runtime.client.auth import CertificateFiles, TokenFile, credentials
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.plugin import PluginCredentials
@@ -17,8 +19,6 @@ from quintant.runtime.client.trust import Pem
 from quintant.runtime.client.user import Plugin, User
 from quintant.runtime.clock import LoopClock, monotonic
 from quintant.runtime.errors import ConfigError, NoCredentials
-from quintant.runtime.hidden import Hidden
-from quintant.runtime.tls import KeyPair
 from quintant.testing.loop import advance
 from unit.runtime.client.pki import Authority
 

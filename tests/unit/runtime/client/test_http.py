@@ -13,6 +13,8 @@ import pytest
 import uvloop
 from aiohttp import web
 
+from quintant.keys.hidden import Hidden
+from quintant.keys.tls import KeyPair
 from quintant.runtime.client.auth import CertificateFiles
 from quintant.runtime.client.http import HttpTransport, Limits
 from quintant.runtime.client.plugin import Ending, PluginCredentials
@@ -28,8 +30,6 @@ from quintant.runtime.errors import (
     StreamStalled,
     TransportError,
 )
-from quintant.runtime.hidden import Hidden
-from quintant.runtime.tls import KeyPair
 from unit.runtime.client.net import AUTHORITY, TRUSTED, Api, head, serving, talking, transport
 from unit.runtime.client.pki import DAY, Authority
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from quintant.keys.hidden import Hidden
 from quintant.runtime.client import plugin as module
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.plugin import Ending, PluginCredentials, about
@@ -20,7 +21,6 @@ from quintant.runtime.client.trust import Pem, Trust
 from quintant.runtime.client.user import Plugin, User
 from quintant.runtime.clock import LoopClock, monotonic, timestamp
 from quintant.runtime.errors import NoCredentials
-from quintant.runtime.hidden import Hidden
 from quintant.testing.loop import advance
 from unit.runtime.client.pki import Authority
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from quintant.keys.hidden import Hidden
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.route import Hop, Route
-from quintant.runtime.hidden import Hidden
 
 PROXY = Hidden("http://me:s%20esame@proxy:3128")
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from quintant.runtime.authority import BACKDATE
+from quintant.keys.authority import BACKDATE
 from quintant.runtime.webhook.authority import LIFE, issue
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from quintant.keys.tls import KeyPair
 from quintant.runtime.errors import ConfigError, ConnectError
 from quintant.runtime.metrics import Metrics
-from quintant.runtime.tls import KeyPair
 from quintant.runtime.webhook.authority import Issued, issue
 from quintant.runtime.webhook.certs import POLL_SECONDS, Certificates, Files
 from quintant.testing.loop import advance

@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
 )
 
-from quintant.runtime.hidden import Hidden
-from quintant.runtime.tls import KeyPair, check, memory_file, present
+from quintant.keys.hidden import Hidden
+from quintant.keys.tls import KeyPair, check, memory_file, present
 from quintant.runtime.webhook.authority import issue
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

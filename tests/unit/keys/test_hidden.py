@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.hidden."""
+"""Promises of quintant.keys.hidden."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from quintant.runtime.hidden import Hidden
+from quintant.keys.hidden import Hidden
 
 
 @pytest.mark.parametrize("show", [repr, str, "{}".format, lambda hidden: f"{[hidden]}"[1:-1]])

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO
 
-from quintant.runtime.hidden import Hidden
+from quintant.keys.hidden import Hidden
 
 MEMFD = hasattr(os, "memfd_create")
 

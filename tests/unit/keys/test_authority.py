@@ -8,9 +8,9 @@ import pytest
 from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from quintant.runtime.authority import Authority, Term
-from quintant.runtime.hidden import Hidden
-from quintant.runtime.tls import KeyPair, memory_file, present
+from quintant.keys.authority import Authority, Term
+from quintant.keys.hidden import Hidden
+from quintant.keys.tls import KeyPair, memory_file, present
 
 NOW = datetime.now(UTC)
 TERM = Term(NOW, NOW + timedelta(days=1))
@@ -47,6 +47,13 @@ def test_a_certificate_serves_one_purpose(
     extensions = parsed(make(authority())).extensions
     usage = extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
     assert list(usage) == [purpose]
+
+
+def test_a_server_may_have_a_name_that_is_too_long_for_a_subject() -> None:
+    name = f"*.{'far.' * 20}example"
+    found = parsed(authority().serving([name], TERM)).extensions
+    names = found.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert names.get_values_for_type(x509.DNSName) == [name]
 
 
 def test_a_saved_authority_goes_on_signing() -> None:

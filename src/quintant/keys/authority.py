@@ -23,11 +23,14 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID, ObjectIdentifier
 
-from quintant.runtime.hidden import Hidden
-from quintant.runtime.tls import KeyPair
+from quintant.keys.hidden import Hidden
+from quintant.keys.tls import KeyPair
 
 # Clocks differ: a certificate is valid from a little before it was made.
 BACKDATE = timedelta(hours=1)
+
+# Of a common name (X.520). A server is known by its alternative names, which are not cut.
+COMMON_LENGTH = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,9 @@ class Authority:
     def serving(self, names: Sequence[str], term: Term) -> KeyPair:
         """A certificate for a server under DNS names and IP addresses."""
         alternatives = x509.SubjectAlternativeName([_alternative(name) for name in names])
-        builder = self._leaf(_named(names[0]), term, ExtendedKeyUsageOID.SERVER_AUTH)
+        builder = self._leaf(
+            _named(names[0][:COMMON_LENGTH]), term, ExtendedKeyUsageOID.SERVER_AUTH
+        )
         return self._issue(builder.add_extension(alternatives, critical=False))
 
     def client(self, user: str, groups: Sequence[str], term: Term) -> KeyPair:
