@@ -63,6 +63,7 @@ class Harbour:
 
     def __init__(self, cluster: Cluster) -> None:
         cluster.server.tokens.add("root", admin("root"))
+        self.cluster = cluster
         self.transport = InProcessTransport(cluster.server, "root")
         self.client = Client(Rest(self.transport), manager="test")
         self.peers = Counted()

@@ -1,0 +1,40 @@
+"""The klight controller as users run it: a process of its own, killed as a crash would."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from asyncio.subprocess import Process
+from pathlib import Path
+
+from quintant.cluster.up import Cluster, save
+
+# Checked often, so that a test sees in seconds what takes half a minute elsewhere.
+QUICK = {"KLIGHT_PROBE_INTERVAL": "2s", "KLIGHT_DOWN_AFTER": "6s", "KLIGHT_SETTLE": "10s"}
+
+
+class Controller:
+    """`quintant operator klight` at a cluster, or none."""
+
+    def __init__(self, cluster: Cluster, folder: Path) -> None:
+        self._kubeconfig = folder / "kubeconfig"
+        save(cluster, self._kubeconfig)
+        self._log = folder / "controller.log"
+        self._process: Process | None = None
+
+    async def start(self) -> None:
+        """Start a process; it takes a moment until it works."""
+        flags = (f"--kubeconfig={self._kubeconfig}", "--install-crds", "--metrics=", "--probes=")
+        with self._log.open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "quintant", "operator", "klight", *flags,
+                env={**os.environ, **QUICK}, stdout=log, stderr=log,
+            )  # fmt: skip
+
+    async def kill(self) -> None:
+        """End the process, wherever it is."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            await process.wait()
