@@ -99,6 +99,8 @@ class Engine:
         )
         self.controllers = [Controller(declared, services) for declared in declarations]
         self.watchdog = Watchdog(self.metrics, self._busy)
+        self.sheets: dict[str, Callable[[str], Awaitable[bytes | None]]] = {}
+        """What the program shows beside its metrics, by word."""
         self.webhooks = self._answer(webhooks) if webhooks else None
         """Its `reviews` answer in process; its port opens only in an environment that listens."""
         self._crashed = False
@@ -130,7 +132,7 @@ class Engine:
         # It loads `aiohttp`, 14 MB for those who open a port.
         from quintant.runtime.probes import Probes
 
-        probes = Probes(self.health, self.metrics)
+        probes = Probes(self.health, self.metrics, self.sheets)
         await servers.enter_async_context(probes.serve(settings.probes, settings.metrics))
         if self.webhooks is not None:
             await servers.enter_async_context(self.webhooks.serve(settings.webhook))

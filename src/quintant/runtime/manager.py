@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from prometheus_client.registry import Collector
@@ -39,6 +40,7 @@ log = logs.get_logger()
 
 B = TypeVar("B", bound=Builder[Any] | KeyBuilder)
 Runnable = Callable[[Client], Awaitable[None]]
+Sheet = Callable[[Client, str], Awaitable[bytes | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ class Manager:
         self.sides: list[Side] = []
         self.collectors: list[Collector] = []
         self.checks: list[tuple[Probe, str, Check]] = []
+        self.sheets: dict[str, Sheet] = {}
         self.webhooks = Webhooks(name)
 
     @property
@@ -134,6 +137,10 @@ class Manager:
     def measures(self, *collectors: Collector) -> None:
         """Serve series of your own beside ours: prometheus_client's, made with `registry=None`."""
         self.collectors.extend(collectors)
+
+    def shows(self, word: str, sheet: Sheet) -> None:
+        """Serve JSON at /WORD beside the metrics; None of a sheet, for the path below, is a 404."""
+        self.sheets[word] = sheet
 
     def alive(self, name: str, check: Check) -> None:
         """Have the process restarted while `check` says what is wrong (/healthz)."""
@@ -219,6 +226,8 @@ class Manager:
             engine.health.add(probe, name, check)
         for collector in self.collectors:
             engine.metrics.add(collector)
+        for word, sheet in self.sheets.items():
+            engine.sheets[word] = partial(sheet, engine.client)
         return engine
 
     def _begun(self, builder: B) -> B:

@@ -2,14 +2,15 @@
 
 They start before everything else and stop last, so that a process can be asked how it is while it
 starts and while it stops. `/healthz` and `/readyz` answer 200 or 500; `?verbose` lists the checks,
-`?exclude=NAME` leaves one out, and `/readyz/NAME` runs a single one.
+`?exclude=NAME` leaves one out, and `/readyz/NAME` runs a single one. What a program itself has to
+show, as JSON, is beside its metrics.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aiohttp import web
 
@@ -21,6 +22,8 @@ from quintant.runtime.metrics import CONTENT_TYPE, Metrics
 METRICS = "metrics"
 
 Page = Callable[[web.BaseRequest, str], Awaitable[web.Response]]
+Sheet = Callable[[str], Awaitable[bytes | None]]
+"""From the path below a word to JSON; None if there is nothing there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +36,18 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class Probes:
-    """Serves what `health` and `metrics` have to say."""
+    """Serves what `health` and `metrics` have to say, and a program's own sheets by their word."""
 
     health: Health
     metrics: Metrics
+    sheets: Mapping[str, Sheet] = field(default_factory=dict)
 
     @asynccontextmanager
     async def serve(self, probes: str, metrics: str) -> AsyncIterator[Ports]:
         """Listen while the context lasts; equal addresses share a server, an empty one is off."""
         examined = {probe.value: self._examiner(probe) for probe in Probe}
-        measured: dict[str, Page] = {METRICS: self._measure}
+        measured: dict[str, Page] = {word: _page(sheet) for word, sheet in self.sheets.items()}
+        measured[METRICS] = self._measure
         async with AsyncExitStack() as stack:
             if probes == metrics and probes:
                 address = await _open(stack, probes, {**examined, **measured})
@@ -67,6 +72,16 @@ class Probes:
         if name:
             return _text(404, "not found")
         return web.Response(body=self.metrics.render(), headers={"content-type": CONTENT_TYPE})
+
+
+def _page(sheet: Sheet) -> Page:
+    async def show(_request: web.BaseRequest, path: str) -> web.Response:
+        found = await sheet(path)
+        if found is None:
+            return _text(404, "not found")
+        return web.Response(body=found, content_type="application/json")
+
+    return show
 
 
 async def _open(stack: AsyncExitStack, address: str, pages: dict[str, Page]) -> Address | None:

@@ -67,6 +67,17 @@ async def test_metrics_are_served_on_a_port_of_their_own() -> None:
         assert (await fetch(ports.metrics, "/metrics/more"))[0] == 404
 
 
+async def test_sheets_of_the_program_are_beside_its_metrics() -> None:
+    async def greet(path: str) -> bytes | None:
+        return b'{"hello": "%s"}' % path.encode() if path != "nobody" else None
+
+    async with Probes(Health(), Metrics(), {"greetings": greet}).serve("", LOCAL) as ports:
+        assert await fetch(ports.metrics, "/greetings/a/b") == (200, '{"hello": "a/b"}')
+        assert (await fetch(ports.metrics, "/greetings/nobody"))[0] == 404
+        assert (await fetch(ports.metrics, "/greetings", "POST"))[0] == 405
+        assert (await fetch(ports.metrics, "/metrics"))[0] == 200
+
+
 async def test_metrics_name_their_format() -> None:
     async with (
         Probes(Health(), Metrics()).serve("", LOCAL) as ports,
