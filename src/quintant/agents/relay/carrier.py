@@ -12,14 +12,14 @@ import asyncio
 from dataclasses import dataclass
 from random import Random
 
+from quintant.agents.http.fields import Origin, to_service
+from quintant.agents.http.framing import Framing, Sort, of_request
+from quintant.agents.http.head import Refused, Request
 from quintant.agents.mux.flow import Flow
 from quintant.agents.relay import answers
 from quintant.agents.relay.answers import Answer
 from quintant.agents.relay.exchange import BAD, ENDED, LATE, Exchange, Failed, Limits
 from quintant.agents.relay.hosts import target_of
-from quintant.agents.relay.http.fields import Origin, to_service
-from quintant.agents.relay.http.framing import Framing, Sort, of_request
-from quintant.agents.relay.http.head import Refused, Request
 from quintant.agents.relay.metrics import Metrics
 from quintant.agents.relay.names import Names
 from quintant.agents.relay.tunnel import Tunnel

@@ -14,11 +14,11 @@ import asyncio
 from dataclasses import dataclass
 from enum import Enum
 
+from quintant.agents.http.body import LAST_CHUNK, Body, chunk
+from quintant.agents.http.fields import to_visitor, upgrade_of
+from quintant.agents.http.framing import Framing, Sort, of_response
+from quintant.agents.http.head import Refused, Request, Response, response, split
 from quintant.agents.mux.flow import Broken, Flow
-from quintant.agents.relay.http.body import LAST_CHUNK, Body, chunk
-from quintant.agents.relay.http.fields import to_visitor, upgrade_of
-from quintant.agents.relay.http.framing import Framing, Sort, of_response
-from quintant.agents.relay.http.head import Refused, Request, Response, response, split
 from quintant.agents.relay.upload import Upload, stopped
 from quintant.agents.relay.visitor import Visitor
 

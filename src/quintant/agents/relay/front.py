@@ -11,13 +11,13 @@ import asyncio
 
 from aiohttp import web
 
+from quintant.agents.http.fields import Origin, upgrade_of
+from quintant.agents.http.head import Refused, Request, request, split
 from quintant.agents.relay import answers
 from quintant.agents.relay.answers import Answer
 from quintant.agents.relay.carrier import Carrier
 from quintant.agents.relay.exchange import Cut
 from quintant.agents.relay.hosts import APEX, app_of, host_of, target_of
-from quintant.agents.relay.http.fields import Origin, upgrade_of
-from quintant.agents.relay.http.head import Refused, Request, request, split
 from quintant.agents.relay.metrics import Metrics
 from quintant.agents.relay.options import Options
 from quintant.agents.relay.visitor import Gone, Visitor

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+from quintant.agents.http.body import LAST_CHUNK, Body, chunk
+from quintant.agents.http.framing import Framing, Sort
+from quintant.agents.http.head import Refused
 from quintant.agents.mux.flow import Broken, Flow
-from quintant.agents.relay.http.body import LAST_CHUNK, Body, chunk
-from quintant.agents.relay.http.framing import Framing, Sort
-from quintant.agents.relay.http.head import Refused
 from quintant.agents.relay.visitor import Gone, Visitor
 
 KEPT_BYTES = 64 * 1024

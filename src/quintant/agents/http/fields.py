@@ -1,0 +1,125 @@
+"""Which fields are passed on, and what the relay says about a visitor to the Service.
+
+Fields of one hop end here. What visitors say about where they come from is believed only of
+proxies that the relay was told to trust. The Host stays: the Service sees its public name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from quintant.agents.http.framing import Framing, Sort
+from quintant.agents.http.head import Field, Request, Response, written
+
+VIA = b"1.1 portal-relay"
+_HOP = frozenset(
+    (
+        b"connection", b"keep-alive", b"proxy-connection", b"te", b"trailer",
+        b"transfer-encoding", b"upgrade", b"content-length", b"proxy",
+    )
+)  # fmt: skip
+"""Of one hop; lengths are written anew, and nobody but an attacker sends `Proxy`."""
+_KEPT = frozenset((b"host", b"authorization", b"cookie", b"expect"))
+"""Cannot be struck out by naming them in Connection."""
+_ORIGIN = frozenset(
+    (
+        b"x-forwarded-for", b"x-forwarded-proto", b"x-forwarded-host", b"x-forwarded-port",
+        b"x-real-ip", b"forwarded", b"x-request-id",
+    )
+)  # fmt: skip
+
+_CHAIN = frozenset((b"x-forwarded-for",))
+"""Written anew with one more address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a request comes from, and how it came."""
+
+    address: str
+    scheme: str
+    port: int
+    trusted: bool = False
+    """A proxy whose word about its own visitors is passed on."""
+
+
+def upgrade_of(head: Request | Response) -> bytes:
+    """The protocol that a message wants to go on with, if any; h2c is of one hop."""
+    asked = head.all(b"upgrade")
+    if not asked or b"upgrade" not in head.words(b"connection") or asked[0].lower() == b"h2c":
+        return b""
+    return asked[0]
+
+
+def to_service(
+    head: Request, target: bytes, framing: Framing, visitor: Origin, request_id: str
+) -> bytes:
+    """The head of a request as the Service gets it."""
+    fields = [
+        *_passed(head, _CHAIN if visitor.trusted else _ORIGIN),
+        *_origin(head, visitor, request_id),
+        (b"Via", VIA),
+        *_length(framing),
+    ]
+    if protocol := upgrade_of(head):
+        fields += [(b"Connection", b"Upgrade"), (b"Upgrade", protocol)]
+    return written(head.method + b" " + target + b" HTTP/1.1", fields)
+
+
+def to_visitor(head: Response, framing: Framing, close: bool, method: bytes) -> bytes:
+    """The head of a response as the visitor gets it."""
+    fields = [*_passed(head, frozenset()), (b"Via", VIA)]
+    if head.status == 101:
+        fields += [(b"Connection", b"Upgrade"), (b"Upgrade", upgrade_of(head))]
+        return written(_status(head), fields)
+    if head.status >= 200:
+        fields += _length(framing) or _kept_length(head, method)
+        fields += [(b"Connection", b"close")] if close else []
+    return written(_status(head), fields)
+
+
+def _status(head: Response) -> bytes:
+    return b"HTTP/1.1 %d %b" % (head.status, head.reason)
+
+
+def _passed(head: Request | Response, without: frozenset[bytes]) -> Iterator[Field]:
+    """The fields that are of more than one hop."""
+    named = frozenset(head.words(b"connection")) - _KEPT
+    for name, value in head.fields:
+        key = name.lower()
+        if key not in _HOP and key not in named and key not in without:
+            yield name, value
+
+
+def _length(framing: Framing) -> list[Field]:
+    if framing.sort is Sort.CHUNKED:
+        return [(b"Transfer-Encoding", b"chunked")]
+    if framing.sort is Sort.LENGTH:
+        return [(b"Content-Length", b"%d" % framing.size)]
+    return []
+
+
+def _kept_length(head: Response, method: bytes) -> list[Field]:
+    """The length of a body that is not sent: of an answer to HEAD, or of 304."""
+    sizes = head.all(b"content-length")
+    if sizes and head.status != 204:
+        return [(b"Content-Length", sizes[0])]
+    chunked = method == b"HEAD" and head.all(b"transfer-encoding")
+    return [(b"Transfer-Encoding", b"chunked")] if chunked else []
+
+
+def _origin(head: Request, visitor: Origin, request_id: str) -> Iterator[Field]:
+    known = {name.lower() for name, _ in head.fields} if visitor.trusted else set()
+    before = b", ".join(head.all(b"x-forwarded-for")) if visitor.trusted else b""
+    came = visitor.address.encode()
+    yield b"X-Forwarded-For", before + b", " + came if before else came
+    told = {
+        b"X-Forwarded-Proto": visitor.scheme.encode(),
+        b"X-Forwarded-Host": head.all(b"host")[0],
+        b"X-Forwarded-Port": b"%d" % visitor.port,
+        b"X-Request-Id": request_id.encode(),
+    }
+    for name, value in told.items():
+        if name.lower() not in known:
+            yield name, value

@@ -1,0 +1,59 @@
+"""Which body a head announces: none, so many bytes, chunks, or everything until the end.
+
+One answer or none: a message whose length could be read in two ways is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from quintant.agents.http.head import Head, Refused, Request, Response
+
+_DIGITS = re.compile(rb"[0-9]{1,18}")
+_BODYLESS = (204, 304)
+
+
+class Sort(Enum):
+    """How the end of a body is known."""
+
+    NONE = "there is no body"
+    LENGTH = "by counting"
+    CHUNKED = "by a last chunk"
+    CLOSE = "by the end of the connection"
+
+
+@dataclass(frozen=True, slots=True)
+class Framing:
+    """How a body is framed; `size` where it is counted."""
+
+    sort: Sort
+    size: int = 0
+
+
+def of_request(head: Request) -> Framing:
+    """The body of a request."""
+    return _announced(head, 400) or Framing(Sort.NONE)
+
+
+def of_response(head: Response, method: bytes) -> Framing:
+    """The body of a response to a method."""
+    told = _announced(head, 502)
+    if method == b"HEAD" or head.status < 200 or head.status in _BODYLESS:
+        return Framing(Sort.NONE)
+    return told or Framing(Sort.CLOSE)
+
+
+def _announced(head: Head, status: int) -> Framing | None:
+    encodings, sizes = head.all(b"transfer-encoding"), set(head.all(b"content-length"))
+    if encodings:
+        if sizes or head.minor == 0 or [each.lower() for each in encodings] != [b"chunked"]:
+            raise Refused(status, "a transfer encoding that can be read in two ways")
+        return Framing(Sort.CHUNKED)
+    if not sizes:
+        return None
+    value = sizes.pop()
+    if sizes or not _DIGITS.fullmatch(value):
+        raise Refused(status, "a length that can be read in two ways")
+    return Framing(Sort.LENGTH, int(value))

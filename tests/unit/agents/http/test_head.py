@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quintant.agents.http.head import (
+    FIELDS,
+    HEAD_BYTES,
+    Refused,
+    Request,
+    request,
+    response,
+    split,
+    written,
+)
+
+PLAIN = b"GET /a?b HTTP/1.1\r\nHost: x\r\nAccept:  text/html \r\n\r\n"
+
+
+def test_a_head_is_read_as_it_is_written() -> None:
+    head = request(PLAIN)
+    assert head == Request(1, ((b"Host", b"x"), (b"Accept", b"text/html")), b"GET", b"/a?b")
+    assert written(b"GET /a?b HTTP/1.1", head.fields) == PLAIN.replace(b":  ", b": ").replace(
+        b"l \r", b"l\r"
+    )
+
+
+def test_a_status_without_words_is_one() -> None:
+    assert response(b"HTTP/1.1 204\r\n\r\n").status == 204
+    assert response(b"HTTP/1.0 200 All right\r\n\r\n").reason == b"All right"
+
+
+@given(st.integers(0, len(PLAIN) - 1))
+def test_a_head_that_is_cut_anywhere_is_waited_for(at: int) -> None:
+    assert split(PLAIN[:at]) == 0
+    assert split(PLAIN + b"body") == len(PLAIN)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"GET / HTTP/1.1\nHost: x\n\n",
+        b"GET / HTTP/1.1\r\nHost: x\nEvil: y\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\rEvil: y\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost : x\r\n\r\n",
+        b"GET / HTTP/1.1\r\n: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\x00y\r\n\r\n",
+        b"GET / HTTP/1.1\r\nno colon\r\n\r\n",
+        b"GET  / HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/2.0\r\n\r\n",
+        b"GET / HTTP/1.1 \r\n\r\n",
+        b"G@T / HTTP/1.1\r\n\r\n",
+        b"GET /\x7f HTTP/1.1\r\n\r\n",
+        b"GET /\r\n\r\n",
+        b"\r\n\r\n",
+    ],
+)
+def test_what_can_be_read_in_two_ways_is_refused(raw: bytes) -> None:
+    with pytest.raises(Refused) as caught:
+        request(raw[: split(raw)])
+    assert caught.value.status == 400
+
+
+def test_a_bare_line_feed_is_refused_before_the_head_is_whole() -> None:
+    with pytest.raises(Refused):
+        split(b"GET / HTTP/1.1\nHost")
+    assert split(b"GET / HTTP/1.1\r") == 0
+
+
+def test_heads_have_a_greatest_size() -> None:
+    with pytest.raises(Refused) as caught:
+        split(b"GET / HTTP/1.1\r\nX: " + b"x" * HEAD_BYTES)
+    assert caught.value.status == 431
+    fields = b"".join(b"X-%d: y\r\n" % at for at in range(FIELDS + 1))
+    with pytest.raises(Refused) as caught:
+        request(b"GET / HTTP/1.1\r\n" + fields + b"\r\n")
+    assert caught.value.status == 431
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_a_head_or_refused(raw: bytes) -> None:
+    try:
+        at = split(raw)
+        head = request(raw[:at]) if at else None
+    except Refused:
+        return
+    assert head is None or b"\n" not in b"".join(value for _, value in head.fields)
