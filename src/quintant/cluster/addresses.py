@@ -7,16 +7,20 @@ follows from its name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass, replace
+from functools import partial
 from ipaddress import IPv4Network
 from itertools import chain
 from typing import Any
 from zlib import crc32
 
-from quintant.cluster.catalog import Others, Plain
+from quintant.cluster.catalog import Kind, Others, Plain
 from quintant.cluster.problems import internal
+from quintant.cluster.shares import FIRST
 
-NETWORK = IPv4Network("127.96.0.0/16")
+NETWORK = FIRST.services
+"""Where services are unless the cluster has another share."""
 RESERVED = 10
 """Addresses at the beginning of the network for services that belong to the cluster."""
 NODE_PORTS = range(30000, 32768)
@@ -28,7 +32,18 @@ _BALANCED = ("healthCheckNodePort", "allocateLoadBalancerNodePorts", "loadBalanc
 _EXPOSED = ("externalTrafficPolicy",)
 
 
-def settle_service(service: Plain, live: Plain | None, others: Others) -> None:
+def addressed(kinds: Iterable[Kind], network: IPv4Network) -> tuple[Kind, ...]:
+    """Kinds as they are where services get their addresses from a network."""
+    settle = partial(settle_service, network=network)
+    return tuple(
+        replace(kind, settle=settle) if kind.resource.full_name == "services" else kind
+        for kind in kinds
+    )
+
+
+def settle_service(
+    service: Plain, live: Plain | None, others: Others, network: IPv4Network = NETWORK
+) -> None:
     """Give a service the address, families and ports that its author left to the server."""
     spec, before = service["spec"], (live or {}).get("spec") or {}
     if before:
@@ -42,7 +57,7 @@ def settle_service(service: Plain, live: Plain | None, others: Others) -> None:
     key = f"{metadata['namespace']}/{metadata.get('name', '')}"
     if not spec.get("clusterIP"):
         taken = {other["spec"].get("clusterIP") for other in others()}
-        spec["clusterIP"] = _free("an IP", key, _ADDRESSES, taken)
+        spec["clusterIP"] = _free("an IP", key, _Addresses(network), taken)
     spec.setdefault("clusterIPs", [spec["clusterIP"]])
     _families(spec)
     if spec["type"] in _NODE_PORT_TYPES and spec.get("allocateLoadBalancerNodePorts", True):
@@ -114,17 +129,17 @@ def _identity(port: Plain) -> tuple[Any, Any]:
     return port.get("protocol"), port.get("port")
 
 
+@dataclass(frozen=True, slots=True)
 class _Addresses:
     """The addresses to give out, by number."""
 
+    network: IPv4Network
+
     def __len__(self) -> int:
-        return NETWORK.num_addresses - RESERVED - 1
+        return self.network.num_addresses - RESERVED - 1
 
     def __getitem__(self, at: int) -> str:
-        return str(NETWORK[RESERVED + at])
-
-
-_ADDRESSES = _Addresses()
+        return str(self.network[RESERVED + at])
 
 
 def _free(what: str, key: str, choices: Any, taken: Set[Any]) -> Any:

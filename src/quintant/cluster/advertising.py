@@ -25,7 +25,6 @@ from quintant.api.discovery import (
     SlicePort,
 )
 from quintant.api.meta import ObjectMeta
-from quintant.cluster.addresses import NETWORK
 from quintant.cluster.auth import admin
 from quintant.cluster.controllers.backends import family_of
 from quintant.cluster.http import LOOPBACK
@@ -38,22 +37,20 @@ from quintant.runtime.object import Object
 
 NAME = "kubernetes"
 MANAGER = "kube-apiserver"
-ADDRESS = str(NETWORK[1])
-"""The first of the services' addresses, as everywhere."""
 PORT = 443
 _HTTPS = "https"
 _TCP = "TCP"
 
 
-async def advertise(server: ApiServer, address: Address) -> None:
-    """Say where the API server is reached from this machine."""
+async def advertise(server: ApiServer, address: Address, service: str) -> None:
+    """Say where the API server is reached from this machine, also as a service."""
     async with known(server, admin("system:apiserver")) as transport:
         client = Client(Rest(transport), manager=MANAGER)
-        for obj in objects(address):
+        for obj in objects(address, service):
             await client.apply(obj)
 
 
-def objects(address: Address) -> tuple[Object, ...]:
+def objects(address: Address, service: str) -> tuple[Object, ...]:
     """The service, and its one endpoint as both kinds tell it."""
     host = _number(address.host)
     port = EndpointPort(name=_HTTPS, port=address.port, protocol=_TCP)
@@ -64,7 +61,7 @@ def objects(address: Address) -> tuple[Object, ...]:
             metadata=_meta({"component": "apiserver", "provider": "kubernetes"}),
             spec=ServiceSpec(
                 type="ClusterIP",
-                cluster_ip=ADDRESS,
+                cluster_ip=service,
                 ports=(
                     ServicePort(name=_HTTPS, port=PORT, protocol=_TCP, target_port=address.port),
                 ),

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import socket
 import ssl
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from quintant.cluster.addresses import NETWORK
 from quintant.cluster.auth import MASTERS
 from quintant.cluster.private import write_private
 from quintant.keys.authority import Authority, Term, new_key, private_pem
@@ -29,9 +29,9 @@ LIFE = timedelta(days=365)
 """For the rest; a restart renews it."""
 NAMES = (
     *("localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default"),
-    *("kubernetes.default.svc", "kubernetes.default.svc.cluster.local", str(NETWORK[1])),
+    *("kubernetes.default.svc", "kubernetes.default.svc.cluster.local"),
 )
-"""Under which names, and at which service address, everybody expects an API server."""
+"""Under which names everybody expects an API server."""
 EVERYWHERE = frozenset({"", "0.0.0.0", "::"})
 """Addresses that mean every interface."""
 
@@ -92,10 +92,10 @@ class Pki:
         return context
 
 
-def issue(roots: Roots, host: str, now: datetime) -> Pki:
-    """The certificates of a server on an address, and of its administrator."""
+def issue(roots: Roots, hosts: Sequence[str], now: datetime) -> Pki:
+    """The certificates of a server at some addresses, and of its administrator."""
     term = Term(now, now + LIFE)
-    names = dict.fromkeys((*NAMES, *_named(host)))
+    names = dict.fromkeys((*NAMES, *_named(hosts)))
     return Pki(
         roots.authority.certificate,
         roots.authority.serving(list(names), term),
@@ -103,6 +103,7 @@ def issue(roots: Roots, host: str, now: datetime) -> Pki:
     )
 
 
-def _named(host: str) -> tuple[str, ...]:
-    """The names a client may reach an address by, beside the usual ones."""
-    return (socket.gethostname(),) if host in EVERYWHERE else (host,)
+def _named(hosts: Sequence[str]) -> Iterator[str]:
+    """The names a client may reach addresses by, beside the usual ones."""
+    for host in hosts:
+        yield socket.gethostname() if host in EVERYWHERE else host

@@ -15,8 +15,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
+from ipaddress import IPv4Network
 
 from quintant.cluster.access import Access
+from quintant.cluster.addresses import NETWORK, addressed
 from quintant.cluster.admission.calling import Caller
 from quintant.cluster.admission.dialing import Dialer
 from quintant.cluster.admission.matching import Matcher
@@ -82,7 +84,7 @@ class ApiServer:
     that holds objects already goes on from there. `key` (PEM, P-256) signs the tokens of service
     accounts; without one, tokens end with the server. `dialer` reaches webhooks, over HTTPS unless
     told otherwise. `managed` says that controllers run beside the server: then pods need service
-    accounts, and volumes are held while they are in use.
+    accounts, and volumes are held while they are in use. `services` has the addresses of services.
     """
 
     def __init__(
@@ -96,11 +98,12 @@ class ApiServer:
         key: Hidden[bytes] | None = None,
         dialer: Dialer | None = None,
         managed: bool = False,
+        services: IPv4Network = NETWORK,
     ) -> None:
         make_room()
         clock, self._chance = clock or SystemClock(), chance or Chance()
         self.store = store or Store()
-        self.catalog = Catalog(builtin_kinds())
+        self.catalog = Catalog(addressed(builtin_kinds(), services))
         self._hub = Hub(self.store, bookmarks)
         self._access = Access(self.store, clock, rbac=rbac, key=key)
         self.tokens, self.audit = self._access.tokens, self._access.audit

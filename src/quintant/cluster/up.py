@@ -20,11 +20,13 @@ import msgspec
 from quintant.cluster.advertising import advertise
 from quintant.cluster.controllers import controllers
 from quintant.cluster.http import LOOPBACK, serve
+from quintant.cluster.moving import home, move
 from quintant.cluster.node.options import Options
 from quintant.cluster.pki import ADMIN, EVERYWHERE, NAME, Pki, Roots, issue
 from quintant.cluster.plane import Component, employed
 from quintant.cluster.private import write_private
 from quintant.cluster.server import ApiServer
+from quintant.cluster.shares import FIRST, Share, claimed
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
 from quintant.cluster.storage.component import driver
@@ -89,28 +91,32 @@ class Cluster:
 @asynccontextmanager
 async def running(plan: Plan = Plan(), clock: Clock = SystemClock()) -> AsyncIterator[Cluster]:
     """A cluster for as long as the context lasts; ConfigError if its address cannot be had."""
-    now = clock.now()
+    now, store = clock.now(), plan.store or Store()
     roots = plan.roots or Roots.make(now)
-    pki = issue(roots, plan.address.host, now)
-    server = ApiServer(
-        clock=clock,
-        rbac=True,
-        store=plan.store,
-        key=roots.signing,
-        managed=plan.controllers,
-    )
     async with AsyncExitStack() as stack:
         host, port = plan.address.host, plan.address.port
+        # Only who runs something has something to dial.
+        share = FIRST if plan.node is None else stack.enter_context(claimed(home(store)))
+        move(store, share.services)
+        pki = issue(roots, (host, share.api), now)
+        server = ApiServer(
+            clock=clock,
+            rbac=True,
+            store=store,
+            key=roots.signing,
+            managed=plan.controllers,
+            services=share.services,
+        )
         url = await stack.enter_async_context(serve(server, host, port, pki.context()))
         address = replace(plan.address, port=int(url.rpartition(":")[2]))
-        await advertise(server, _reachable(address))
-        node = await _node(stack, plan, address, server, clock)
+        await advertise(server, _reachable(address), share.api)
+        node = await _node(stack, plan, share, address, server, clock)
         if node is not None:
             server.logs.providers.append(node.logs)
             server.metrics.meters[node.name] = node.meter
         if plan.fleet is not None:
             server.metrics.open()
-        for component in _components(plan, pki, clock, node):
+        for component in _components(plan, share, pki, clock, node):
             await stack.enter_async_context(employed(server, component, clock, Chance()))
         if node is not None:
             # First of all: programs that start take the time that others need to end.
@@ -142,7 +148,12 @@ async def kept(
 
 
 async def _node(
-    stack: AsyncExitStack, plan: Plan, address: Address, server: ApiServer, clock: Clock
+    stack: AsyncExitStack,
+    plan: Plan,
+    share: Share,
+    address: Address,
+    server: ApiServer,
+    clock: Clock,
 ) -> LocalNode | None:
     """This machine as a node, if the plan has it; its programs end with the stack."""
     if plan.node is None:
@@ -152,12 +163,15 @@ async def _node(
     from quintant.cluster.node.local import local_node
 
     # Services are there as long as programs are, and a little longer.
-    network = await stack.enter_async_context(networking(server, clock, Chance()))
+    network = await stack.enter_async_context(networking(server, share.host, clock, Chance()))
     names, api = network.environment, _reachable(address)
-    return await stack.enter_async_context(local_node(plan.node, api, names, clock, Chance()))
+    made = local_node(plan.node, share, api, names, clock, Chance())
+    return await stack.enter_async_context(made)
 
 
-def _components(plan: Plan, pki: Pki, clock: Clock, node: LocalNode | None) -> Iterator[Component]:
+def _components(
+    plan: Plan, share: Share, pki: Pki, clock: Clock, node: LocalNode | None
+) -> Iterator[Component]:
     """What runs beside the server."""
     if node is not None:
         yield node.component
@@ -172,7 +186,7 @@ def _components(plan: Plan, pki: Pki, clock: Clock, node: LocalNode | None) -> I
 
         locate = (node.images if node is not None else Images()).locate
         yield scheduler(locate)
-        yield simulator(plan.fleet, stages=plan.stages, locate=locate, clock=clock)
+        yield simulator(plan.fleet, stages=plan.stages, locate=locate, host=share.host, clock=clock)
 
 
 def kubeconfig(url: str, pki: Pki) -> bytes:

@@ -6,7 +6,8 @@ import pytest
 
 from quintant.api.core import Endpoints, Service
 from quintant.api.discovery import EndpointSlice
-from quintant.cluster.advertising import ADDRESS, advertise
+from quintant.cluster.advertising import advertise
+from quintant.cluster.shares import FIRST
 from quintant.runtime.address import Address
 from quintant.testing import InProcessCluster
 
@@ -22,9 +23,9 @@ from quintant.testing import InProcessCluster
 async def test_server_says_where_it_is(
     cluster: InProcessCluster, host: str, address: str, family: str
 ) -> None:
-    await advertise(cluster.server, Address(host, 7443))
+    await advertise(cluster.server, Address(host, 7443), FIRST.api)
     service = await cluster.get(Service, "kubernetes")
-    assert (service.spec.cluster_ip, service.spec.ports[0].target_port) == (ADDRESS, 7443)
+    assert (service.spec.cluster_ip, service.spec.ports[0].target_port) == (FIRST.api, 7443)
     (subset,) = (await cluster.get(Endpoints, "kubernetes")).subsets
     assert [each.ip for each in subset.addresses] == [address]
     found = await cluster.get(EndpointSlice, "kubernetes")
@@ -33,8 +34,8 @@ async def test_server_says_where_it_is(
 
 
 async def test_server_that_comes_back_elsewhere_says_so(cluster: InProcessCluster) -> None:
-    await advertise(cluster.server, Address("127.0.0.1", 7443))
-    await advertise(cluster.server, Address("127.0.0.1", 7444))
+    await advertise(cluster.server, Address("127.0.0.1", 7443), FIRST.api)
+    await advertise(cluster.server, Address("127.0.0.1", 7444), FIRST.api)
     (subset,) = (await cluster.get(Endpoints, "kubernetes")).subsets
     assert [port.port for port in subset.ports] == [7444]
     assert (await cluster.get(Service, "kubernetes")).spec.ports[0].target_port == 7444

@@ -39,6 +39,8 @@ class Network:
     proxy: Proxy
     zone: Zone
     nameserver: Backend
+    host: str
+    """Where node ports are."""
     _told: dict[str, str] | None = None
 
     def environment(self, namespace: str) -> dict[str, str]:
@@ -72,7 +74,7 @@ class Network:
         slices = await ctx.client.list(
             EndpointSlice, request.namespace, labels={SERVICE_LABEL: request.name}
         )
-        await self.proxy.serve(request, routes(service, slices) if service else ())
+        await self.proxy.serve(request, routes(service, slices, self.host) if service else ())
         found = records(service, slices, self.proxy.place) if service else ()
         self.zone.put(request, found)
         table = _table(self.proxy.mapped)
@@ -82,11 +84,13 @@ class Network:
 
 
 @asynccontextmanager
-async def networking(server: ApiServer, clock: Clock, chance: Chance) -> AsyncIterator[Network]:
+async def networking(
+    server: ApiServer, host: str, clock: Clock, chance: Chance
+) -> AsyncIterator[Network]:
     """Let the services of a cluster be dialled and named for as long as the context lasts."""
     zone = Zone()
     async with proxying() as proxy, answering(zone) as nameserver:
-        network = Network(proxy, zone, nameserver)
+        network = Network(proxy, zone, nameserver, host)
         async with employed(server, Component(network.manager()), clock, chance):
             yield network
 

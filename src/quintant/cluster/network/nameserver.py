@@ -21,8 +21,9 @@ from quintant.agents.names.message import (
     reply,
 )
 from quintant.cluster.network.ports import unavailable
-from quintant.cluster.network.routes import NODE_ADDRESS, Backend
+from quintant.cluster.network.routes import Backend
 from quintant.cluster.network.zone import Zone
+from quintant.cluster.shares import HOST
 
 IDLE_SECONDS = 10.0
 """How long a TCP connection may be silent."""
@@ -41,7 +42,7 @@ async def _opened(zone: Zone, stack: AsyncExitStack) -> Backend:
     loop = asyncio.get_running_loop()
     for left in reversed(range(PORT_ATTEMPTS)):
         datagrams, _ = await loop.create_datagram_endpoint(
-            lambda: _Datagrams(zone), local_addr=(NODE_ADDRESS, 0)
+            lambda: _Datagrams(zone), local_addr=(HOST, 0)
         )
         place = Backend(*datagrams.get_extra_info("sockname")[:2])
         try:

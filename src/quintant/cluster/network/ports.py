@@ -11,7 +11,8 @@ import errno
 import socket
 from collections.abc import Iterator
 
-from quintant.cluster.network.routes import NODE_ADDRESS, TCP, Backend, Front
+from quintant.cluster.network.routes import TCP, Backend, Front
+from quintant.cluster.shares import HOST
 
 OFFSET = 20_000
 """Added to a port that cannot be bound: easy to remember, and no port needs privileges then."""
@@ -55,7 +56,7 @@ def _choices(front: Front) -> Iterator[Backend]:
     yield Backend(front.address, front.port)
     if front.port + OFFSET <= LAST:
         yield Backend(front.address, front.port + OFFSET)
-    for address in dict.fromkeys((front.address, NODE_ADDRESS)):
+    for address in dict.fromkeys((front.address, HOST)):
         yield Backend(address, 0)
 
 

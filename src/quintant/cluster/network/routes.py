@@ -13,8 +13,6 @@ from typing import NamedTuple
 from quintant.api.core import Service, ServicePort
 from quintant.api.discovery import Endpoint, EndpointSlice
 
-NODE_ADDRESS = "127.0.0.1"
-"""Where node ports are: this machine, and nobody outside."""
 AFFINITY_SECONDS = 10_800.0
 """How long a client stays with its backend where the service does not say: Kubernetes' default."""
 TCP = "TCP"
@@ -47,8 +45,8 @@ class Route:
     """Seconds for which a client comes back to the same backend; 0 spreads every connection."""
 
 
-def routes(service: Service, slices: Iterable[EndpointSlice]) -> tuple[Route, ...]:
-    """The routes of a service; none for a service without an address."""
+def routes(service: Service, slices: Iterable[EndpointSlice], host: str) -> tuple[Route, ...]:
+    """The routes of a service, node ports at a host; none for a service without an address."""
     spec, given = service.spec, tuple(slices)
     if spec.cluster_ip in _ADDRESSLESS:
         return ()
@@ -56,15 +54,15 @@ def routes(service: Service, slices: Iterable[EndpointSlice]) -> tuple[Route, ..
     return tuple(
         Route(front, _backends(port, given), stay)
         for port in spec.ports
-        for front in _fronts(spec.cluster_ip, port)
+        for front in _fronts(spec.cluster_ip, port, host)
     )
 
 
-def _fronts(address: str, port: ServicePort) -> Iterator[Front]:
+def _fronts(address: str, port: ServicePort, host: str) -> Iterator[Front]:
     protocol = port.protocol or TCP
     yield Front(protocol, address, port.port)
     if port.node_port:
-        yield Front(protocol, NODE_ADDRESS, port.node_port)
+        yield Front(protocol, host, port.node_port)
 
 
 def _affinity(service: Service) -> float:

@@ -1,24 +1,13 @@
-"""Addresses of pods: loopback, one for each, and not given out again before all others were.
+"""Addresses of pods: one for each, and not given out again before all others were.
 
-Linux answers on all of 127.0.0.0/8. Where a machine does not (macOS), all pods share 127.0.0.1, and
-it is up to their ports to tell them apart.
-Several clusters on one machine get a network each: whoever holds the lock port of one has it.
+Which network they are of is decided elsewhere (quintant.cluster.shares). If that is one address,
+all pods have it, and it is up to their ports to tell them apart.
 """
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
 from ipaddress import IPv4Address, IPv4Network
-
-HOST = "127.0.0.1"
-"""The address of the machine itself, and of pods in its network."""
-NETWORKS = tuple(IPv4Network(f"127.{second}.0.0/16") for second in range(42, 74))
-"""One for each cluster of this machine; services have theirs elsewhere."""
-LOCK_PORT = 42424
-"""Bound, never listened on, at the last address of a network by the cluster that has it."""
-SHARED = IPv4Network(HOST)
 
 
 class Addresses:
@@ -54,22 +43,3 @@ class Addresses:
         if not address or address in self._taken:
             return False
         return IPv4Address(address) in self.network
-
-
-@contextmanager
-def reserved() -> Iterator[IPv4Network]:
-    """A network that no other cluster of this machine has, for as long as the context lasts."""
-    for network in NETWORKS:
-        with socket.socket() as lock:
-            if _bound(lock, str(network[-2])):
-                yield network
-                return
-    yield SHARED
-
-
-def _bound(lock: socket.socket, address: str) -> bool:
-    try:
-        lock.bind((address, LOCK_PORT))
-    except OSError:
-        return False
-    return True

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from quintant.api.quantity import Quantity
-from quintant.cluster.node.addresses import HOST, Addresses
+from quintant.cluster.node.addresses import Addresses
 from quintant.cluster.node.effects import Prober, Processes
 from quintant.cluster.node.images import Images
 from quintant.cluster.node.life import Moment
+from quintant.cluster.shares import HOST
 from quintant.runtime.address import Address
 from quintant.runtime.clock import Chance, Clock, monotonic
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from signal import SIGKILL
 from stat import S_ISDIR
 
-from quintant.cluster.node.addresses import HOST, Addresses, reserved
+from quintant.cluster.node.addresses import Addresses
 from quintant.cluster.node.agent import Agent
 from quintant.cluster.node.ground import NODE, Ground, Policy
 from quintant.cluster.node.images import Images
@@ -30,6 +30,7 @@ from quintant.cluster.node.sampling import Sampler
 from quintant.cluster.node.usage import Meter
 from quintant.cluster.plane import Component
 from quintant.cluster.removal import discard_folder
+from quintant.cluster.shares import Share
 from quintant.cluster.storage.paths import ROOT
 from quintant.runtime.address import Address
 from quintant.runtime.client.client import Client
@@ -68,22 +69,21 @@ Names = Callable[[str], Mapping[str, str]]
 
 @asynccontextmanager
 async def local_node(
-    options: Options, api: Address, names: Names, clock: Clock, chance: Chance
+    options: Options, share: Share, api: Address, names: Names, clock: Clock, chance: Chance
 ) -> AsyncIterator[LocalNode]:
     """This machine as a node; its component is to be run within the context."""
     sign = f"{mark()}-{chance.id()}"
     async with AsyncExitStack() as stack:
-        network = stack.enter_context(reserved())
         folder = stack.enter_context(workplace(Path(tempfile.gettempdir()), f"{PREFIX}{sign}"))
         for pid in reap(folder.parent):
             log.warning("ended an orphan", pid=pid)
-        machine = this_machine(NODE, HOST, folder)
+        machine = this_machine(NODE, share.host, folder)
         ground = Ground(
             folder,
             options.storage or folder / ROOT,
             api,
             Images(options.programs),
-            Addresses(network),
+            Addresses(share.pods),
             LocalProcesses(),
             NetworkProber(),
             clock,
@@ -92,6 +92,7 @@ async def local_node(
             sign,
             {name: os.environ[name] for name in INHERITED if name in os.environ},
             machine.capacity,
+            host=share.host,
             names=names,
         )
         agent = await stack.enter_async_context(_working(ground))

@@ -9,6 +9,7 @@ from quintant.api.core import Node, Pod
 from quintant.cluster.metrics import READER
 from quintant.cluster.node.ground import NODE
 from quintant.cluster.plane import Component
+from quintant.cluster.shares import HOST
 from quintant.cluster.simulated import nodes
 from quintant.cluster.simulated.defaults import DEFAULTS
 from quintant.cluster.simulated.faults import fault_of
@@ -33,10 +34,14 @@ def simulator(
     *,
     stages: Iterable[Stage] = (),
     locate: Locate = nothing,
+    host: str = HOST,
     clock: Clock = SystemClock(),
 ) -> Component:
-    """What leads simulated nodes and pods; `locate` finds the programs of the real node."""
-    manager, pods = Manager(NAME), Pods(Stages((*stages, *DEFAULTS)), locate, NODE)
+    """What leads simulated nodes and pods.
+
+    `locate` finds the programs of the real node, and `host` is its address.
+    """
+    manager, pods = Manager(NAME), Pods(Stages((*stages, *DEFAULTS)), locate, NODE, host)
     (
         manager.keyed("simulated-pods")
         .watches(SimPod, to=lambda pod: (pod.key,), when=_stirs)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 
 from quintant.api.core import Pod
-from quintant.cluster.node.addresses import HOST, Addresses
+from quintant.cluster.node.addresses import Addresses
 from quintant.cluster.simulated.faults import Fault, fault_of
 from quintant.cluster.simulated.fleet import host_of
 from quintant.cluster.simulated.labels import POD
@@ -48,8 +48,9 @@ class Due:
 class Pods:
     """Leads simulated pods through their stages."""
 
-    def __init__(self, stages: Stages, locate: Locate, real: str) -> None:
-        self._stages, self._locate, self._real = stages, locate, real
+    def __init__(self, stages: Stages, locate: Locate, real: str, host: str) -> None:
+        self._stages, self._locate = stages, locate
+        self._real, self._host = real, host
         self._due: dict[Request, Due] = {}
         self._off: set[str] = set()
         """The pods whose node is off."""
@@ -161,7 +162,7 @@ class Pods:
 
     def _place(self, pod: SimPod) -> Place:
         here = pod.spec.node_name == self._real
-        host = HOST if here else host_of(pod.spec.node_name)
+        host = self._host if here else host_of(pod.spec.node_name)
         why = NO_PROGRAM if here else NO_MACHINE
         if pod.spec.host_network:
             return Place(host, host, why)

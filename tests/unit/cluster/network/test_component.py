@@ -21,6 +21,7 @@ from quintant.cluster.auth import admin
 from quintant.cluster.network.component import TABLE, Network, networking
 from quintant.cluster.network.routes import Backend, Front
 from quintant.cluster.server import ApiServer
+from quintant.cluster.shares import HOST
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.rest import Rest
 from quintant.runtime.client.transport import InProcessTransport
@@ -47,7 +48,7 @@ def client(server: ApiServer) -> Client:
 
 @pytest.fixture
 async def network(server: ApiServer) -> AsyncIterator[Network]:
-    async with networking(server, SystemClock(), Chance()) as made:
+    async with networking(server, HOST, SystemClock(), Chance()) as made:
         yield made
 
 

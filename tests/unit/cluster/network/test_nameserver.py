@@ -19,6 +19,7 @@ from quintant.cluster.network.nameserver import answering
 from quintant.cluster.network.proxy import proxying
 from quintant.cluster.network.routes import Backend, Front
 from quintant.cluster.network.zone import Zone, records
+from quintant.cluster.shares import HOST
 from quintant.runtime.object import Request
 from unit.cluster.controllers.services import service
 
@@ -38,7 +39,7 @@ async def network() -> AsyncIterator[Network]:
     zone.put(Request("many"), [Record("many.cluster.local", A, f"10.0.{n // 250}.{n % 250}")
                                for n in range(600)])  # fmt: skip
     async with proxying() as proxy, answering(zone) as place:
-        yield Network(proxy, zone, place)
+        yield Network(proxy, zone, place, HOST)
 
 
 @pytest.mark.parametrize("host", ["web", "web.default", "web.default.svc", BASE, f"{BASE}.", "WEB"])

@@ -6,7 +6,7 @@ from ipaddress import IPv4Network
 
 import pytest
 
-from quintant.cluster.node.addresses import Addresses, reserved
+from quintant.cluster.node.addresses import Addresses
 
 SMALL = IPv4Network("127.42.0.0/29")
 
@@ -37,10 +37,3 @@ def test_a_pod_gets_the_address_it_had_if_nobody_has_it() -> None:
 def test_where_there_is_one_address_all_share_it() -> None:
     addresses = Addresses(IPv4Network("127.0.0.1"))
     assert {addresses.take() for _ in range(3)} == {"127.0.0.1"}
-
-
-def test_two_clusters_of_a_machine_have_different_networks() -> None:
-    with reserved() as one, reserved() as two:
-        assert one != two
-    with pytest.raises(OSError, match="mine"), reserved():
-        raise OSError("mine")

@@ -1,0 +1,111 @@
+"""Five clusters of one machine: the same services in each, and nobody meets the others'."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest_asyncio
+
+from node.house import IMAGE, PATIENCE_SECONDS, PORT, House, fetch
+from quintant.cluster.node.options import Options
+from quintant.cluster.simulated.fleet import Fleet
+from quintant.cluster.up import Plan, kept, running
+from quintant.runtime.address import Address
+from unit.cluster.api import Plain
+
+CLUSTERS = 5
+NODE_PORT = 30080
+SERVICES = "/api/v1/namespaces/default/services"
+PLAN = Plan(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(), node=Options())
+LABELS = {"app": "web"}
+
+
+@pytest_asyncio.fixture
+async def houses() -> AsyncIterator[list[House]]:
+    async with AsyncExitStack() as stack:
+        yield [House(await stack.enter_async_context(running(PLAN))) for _ in range(CLUSTERS)]
+
+
+async def serve(house: House, who: str) -> Plain:
+    """A pod that answers who it is, and a service in front of it."""
+    port = {"port": PORT, "nodePort": NODE_PORT}
+    spec = {"type": "NodePort", "selector": LABELS, "ports": [port]}
+    service = await house.api.create(SERVICES, {"metadata": {"name": "web"}, "spec": spec})
+    await house.api.create(
+        "/api/v1/namespaces/default/pods",
+        {
+            "metadata": {"name": "web", "labels": LABELS},
+            "spec": {
+                "containers": [
+                    {"name": "main", "image": IMAGE, "env": [{"name": "WHO", "value": who}]}
+                ]
+            },
+        },
+    )
+    return service
+
+
+async def heard(host: str, port: int) -> str:
+    """Who answers at an address, once somebody does."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while True:
+            try:
+                return (await fetch(host, port, "/env?name=WHO"))[1]
+            except OSError:
+                await asyncio.sleep(0.05)
+
+
+def address(node: Plain) -> str:
+    (found,) = (each for each in node["status"]["addresses"] if each["type"] == "InternalIP")
+    return str(found["address"])
+
+
+async def test_every_cluster_answers_at_its_own_addresses(houses: list[House]) -> None:
+    names = [f"cluster-{at}" for at in range(CLUSTERS)]
+    services = [await serve(house, who) for house, who in zip(houses, names, strict=True)]
+    addresses = [service["spec"]["clusterIP"] for service in services]
+    assert len(set(addresses)) == CLUSTERS
+    assert [await heard(each, PORT) for each in addresses] == names
+    hosts = [address(await house.api.get("/api/v1/nodes/local")) for house in houses]
+    assert [await heard(host, NODE_PORT) for host in hosts] == names
+
+
+async def test_every_cluster_proves_itself_where_it_is_a_service(houses: list[House]) -> None:
+    for house in houses:
+        spec = (await house.api.get(f"{SERVICES}/kubernetes"))["spec"]
+        context = ssl.create_default_context(cadata=house.authority())
+        port = await mapped(house, spec["clusterIP"])
+        _, writer = await asyncio.open_connection(spec["clusterIP"], port, ssl=context)
+        writer.close()
+        await writer.wait_closed()
+
+
+async def mapped(house: House, host: str) -> int:
+    """Where port 443 of the API server's service is; without privileges, elsewhere."""
+    configs = await house.api.get("/api/v1/namespaces/kube-system/configmaps")
+    (table,) = (each for each in configs["items"] if each["metadata"]["name"] == "service-ports")
+    for line in table.get("data", {}).get("default.kubernetes", "").splitlines():
+        wanted, _, place = line.partition(" is at ")
+        if wanted == f"{host}:443/TCP":
+            return int(place.rpartition(":")[2])
+    return 443
+
+
+async def test_a_kept_cluster_comes_back_beside_one_that_has_its_place(tmp_path: Path) -> None:
+    async with kept(PLAN, tmp_path) as plan, running(plan) as cluster:
+        house = House(cluster)
+        before = (await serve(house, "kept"))["spec"]["clusterIP"]
+        assert await heard(before, PORT) == "kept"
+    async with AsyncExitStack() as stack:
+        other = House(await stack.enter_async_context(running(PLAN)))
+        await serve(other, "other")
+        plan = await stack.enter_async_context(kept(PLAN, tmp_path))
+        house = House(await stack.enter_async_context(running(plan)))
+        now = (await house.api.get(f"{SERVICES}/web"))["spec"]["clusterIP"]
+        assert now != before
+        assert await heard(before, PORT) == "other"
+        assert await heard(now, PORT) == "kept"

@@ -1,0 +1,71 @@
+"""The services of a kept cluster follow it to another share of loopback."""
+
+from __future__ import annotations
+
+from quintant.cluster.advertising import advertise
+from quintant.cluster.moving import home, move
+from quintant.cluster.server import ApiServer
+from quintant.cluster.shares import FIRST, SHARES
+from quintant.cluster.store import Store
+from quintant.runtime.address import Address
+from unit.cluster.api import Api, Plain
+
+SERVICES = "/api/v1/namespaces/default/services"
+SECOND = SHARES[1]
+PLACE = Address("127.0.0.1", 7443)
+
+
+def service(name: str, **spec: object) -> Plain:
+    return {"metadata": {"name": name}, "spec": {"ports": [{"port": 80}], **spec}}
+
+
+async def kept(*services: Plain) -> Store:
+    """What a cluster with the second share leaves behind."""
+    server = ApiServer(services=SECOND.services)
+    await advertise(server, PLACE, SECOND.api)
+    for each in services:
+        await Api(server).create(SERVICES, each)
+    return server.store
+
+
+async def addresses(store: Store) -> dict[str, list[str]]:
+    found = await Api(ApiServer(store=store)).get(SERVICES)
+    return {each["metadata"]["name"]: each["spec"]["clusterIPs"] for each in found["items"]}
+
+
+async def test_a_store_knows_where_its_cluster_was() -> None:
+    assert home(Store()) == ""
+    assert home(await kept()) == SECOND.api
+
+
+async def test_services_move_along_and_back() -> None:
+    store = await kept(service("web"), service("set", clusterIP=str(SECOND.services[777])))
+    before = await addresses(store)
+    move(store, FIRST.services)
+    there = await addresses(store)
+    assert there == {name: [old.replace("127.97.", "127.96.")] for name, (old,) in before.items()}
+    assert there["kubernetes"] == [FIRST.api]
+    move(store, SECOND.services)
+    assert await addresses(store) == before
+
+
+async def test_where_nothing_is_elsewhere_nothing_is_written() -> None:
+    store = await kept(service("web"))
+    revision = store.revision
+    move(store, SECOND.services)
+    assert store.revision == revision
+
+
+async def test_services_without_an_address_of_a_cluster_stay() -> None:
+    store = await kept(service("none", clusterIP="None"), service("far", clusterIP="10.0.0.7"))
+    move(store, FIRST.services)
+    found = await addresses(store)
+    assert (found["none"], found["far"]) == (["None"], ["10.0.0.7"])
+
+
+async def test_the_api_server_says_where_it_moved() -> None:
+    store = await kept()
+    move(store, FIRST.services)
+    server = ApiServer(store=store)
+    await advertise(server, PLACE, FIRST.api)
+    assert home(store) == FIRST.api
