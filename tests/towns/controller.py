@@ -18,14 +18,19 @@ class Controller:
     """`quintant operator klight` at a cluster, or none."""
 
     def __init__(self, cluster: Cluster, folder: Path) -> None:
-        self._kubeconfig = folder / "kubeconfig"
-        save(cluster, self._kubeconfig)
+        self.kubeconfig = folder / "kubeconfig"
+        save(cluster, self.kubeconfig)
+        self.metrics = f"127.87.{os.getpid() % 250}.1:8080"
+        """Where it serves what it measures, and its networks."""
         self._log = folder / "controller.log"
         self._process: Process | None = None
 
     async def start(self) -> None:
         """Start a process; it takes a moment until it works."""
-        flags = (f"--kubeconfig={self._kubeconfig}", "--install-crds", "--metrics=", "--probes=")
+        flags = (
+            f"--kubeconfig={self.kubeconfig}", "--install-crds", f"--metrics={self.metrics}",
+            "--probes=",
+        )  # fmt: skip
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "quintant", "operator", "klight", *flags,

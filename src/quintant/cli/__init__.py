@@ -28,7 +28,7 @@ COMMANDS = {
     "demo": "Show every operator at work on an embedded cluster.",
     "doctor": "Say what is wrong with this set-up, and what to do.",
     "finalizers": "Let objects go that wait for a controller which is no more.",
-    "klight": "Run the klight controller with the flags of its original.",
+    "klight": "Run the klight controller, or look at its networks.",
     "manifests": "Print the CRDs, roles and webhooks of a module or file.",
     "operator": "Run one of Quintant's own operators until Ctrl-C.",
     "run": "Run the controllers of a module or file until Ctrl-C.",

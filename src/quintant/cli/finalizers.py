@@ -7,12 +7,10 @@ from pathlib import Path
 
 import click
 
+from quintant.cli.connecting import connected
 from quintant.runtime import finalizer
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.config import Config
-from quintant.runtime.client.http import HttpTransport
-from quintant.runtime.client.rest import Rest
-from quintant.runtime.client.retry import patient
 from quintant.runtime.loading import load_manager
 from quintant.runtime.object import Metadata, Object
 from quintant.runtime.resource import resource_of
@@ -53,12 +51,8 @@ def release(
 async def _release(
     config: Config, held: dict[type[Object], str], name: str | None, namespace: str
 ) -> int:
-    transport = HttpTransport(config)
-    try:
-        client = Client(Rest(patient(transport)), manager="quintant-finalizers")
+    async with connected(config, "quintant-finalizers") as client:
         return sum([await release_kind(client, kind, held[kind], name, namespace) for kind in held])
-    finally:
-        await transport.close()
 
 
 async def release_kind(

@@ -1,4 +1,10 @@
-"""`quintant klight`: the klight controller with the flags of its original, in the style of Go."""
+"""`quintant klight`: the controller with the flags of its original, and a look at its networks.
+
+    quintant klight -inCluster=true --probe-interval 5s      the controller
+    quintant klight get networks                             see networks.py
+
+Whatever does not begin with a command's name is flags in the style of Go.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +14,7 @@ from typing import Any
 
 import click
 
+from quintant.cli.networks import COMMANDS
 from quintant.cli.serving import serve_at
 from quintant.operators import klight
 from quintant.operators.klight.flags import Flags, from_arguments
@@ -17,22 +24,30 @@ from quintant.runtime.manager import Manager
 
 NAME = "klight-controller"
 """What the original's Deployment is called, and so the lease and the role."""
+_HELP = ("--help", "-h")
 
 
-@click.command(
-    "klight",
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
-    add_help_option=False,
-)
-@click.help_option("--help")
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-FLAG=VALUE]...")
-def command(arguments: tuple[str, ...]) -> None:
-    """Run the klight controller with the flags of its original.
+class Either(click.Group):
+    """Commands, or the flags of a program."""
 
-    These are -inCluster, -kubeconfig and -master; -namespaces, -leader-elect, -metrics and -probes;
-    and every option of klight, such as -probe-interval=5s. One dash or two.
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        flags = [] if args and args[0] in (*self.commands, *_HELP) else args
+        ctx.obj = flags
+        return super().parse_args(ctx, args if not flags else [])
+
+
+@click.group("klight", cls=Either, commands=COMMANDS, invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Run the klight controller, or look at its networks.
+
+    Without a command, these are the flags of the original controller: -inCluster, -kubeconfig and
+    -master; -namespaces, -leader-elect, -metrics and -probes; and every option of klight, such as
+    -probe-interval=5s. One dash or two.
     """
-    flags = from_arguments(arguments)
+    if ctx.invoked_subcommand is not None:
+        return
+    flags = from_arguments(ctx.obj)
     logs.configure()
     serve_at(lambda: _manager(flags), lambda: _config(flags), **_settings(flags))
 

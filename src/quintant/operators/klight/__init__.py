@@ -14,6 +14,7 @@ from quintant.operators.klight.metrics import KlightMetrics
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.reconcile import NetworkReconciler
 from quintant.operators.klight.remote import GrpcPeers, Peers
+from quintant.operators.klight.sheet import WORD, networks
 from quintant.operators.klight.wiring import Wiring
 from quintant.runtime import when
 from quintant.runtime.manager import Manager
@@ -30,6 +31,7 @@ def controllers(
     wiring, metrics = Wiring(options), KlightMetrics()
     reconcile = NetworkReconciler(options, peers or GrpcPeers(), metrics)
     manager.measures(*metrics.collectors())
+    manager.shows(WORD, networks)
     (
         manager.keyed("klight")
         .watches(

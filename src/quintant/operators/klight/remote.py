@@ -21,6 +21,7 @@ from quintant.operators.klight.verdict import OK, Answer, Health
 from quintant.wire.lightpeer import (
     HEALTH_CHECK,
     JOIN_NETWORK,
+    PERSIST,
     QUERY,
     Asked,
     EmptyQueryRequest,
@@ -28,6 +29,7 @@ from quintant.wire.lightpeer import (
     HealthCheckResponse,
     JoinRequest,
     Method,
+    PersistRequest,
     QueryResponse,
     Serving,
     Told,
@@ -131,15 +133,26 @@ class GrpcPeers:
         """A digest of everything a peer has; empty if it has nothing, or does not say."""
         digest, count = hashlib.sha256(), 0
         try:
-            async with self._channel(address) as channel:
-                call = _query(channel, within)
-                async for raw in call:
-                    payload = QueryResponse.decode(raw).payload
-                    digest.update(hashlib.sha256(payload).digest())
-                    count += 1
+            async for payload in self.payloads(address, within):
+                digest.update(hashlib.sha256(payload).digest())
+                count += 1
         except (grpc.aio.AioRpcError, Malformed):
             return ""
         return digest.hexdigest() if count else ""
+
+    async def payloads(self, address: str, within: float) -> AsyncIterator[bytes]:
+        """Everything a peer has, newest first; gRPC's error if it does not say."""
+        async with self._channel(address) as channel:
+            async for raw in _query(channel, within):
+                yield QueryResponse.decode(raw).payload
+
+    async def persist(self, address: str, payload: bytes, within: float) -> Answer:
+        """Have a peer, and so its network, keep something."""
+        try:
+            await self._call(PERSIST, address, PersistRequest(payload), within)
+        except grpc.aio.AioRpcError as error:
+            return _answer(error)
+        return Answer(OK)
 
     async def close(self) -> None:
         """Close the connections that were kept."""

@@ -1,0 +1,22 @@
+"""A client for commands that ask the cluster something, and end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from quintant.runtime.client.client import Client
+from quintant.runtime.client.config import Config
+from quintant.runtime.client.http import HttpTransport
+from quintant.runtime.client.rest import Rest
+from quintant.runtime.client.retry import patient
+
+
+@asynccontextmanager
+async def connected(config: Config, manager: str) -> AsyncIterator[Client]:
+    """A client of a cluster that writes under a manager's name."""
+    transport = HttpTransport(config)
+    try:
+        yield Client(Rest(patient(transport)), manager=manager)
+    finally:
+        await transport.close()

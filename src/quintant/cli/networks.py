@@ -1,0 +1,200 @@
+"""The commands of `quintant klight`: what networks there are, what is in them, and a repair.
+
+    quintant klight get networks [-n NAMESPACE | -A] [-o json]
+    quintant klight describe NETWORK
+    quintant klight query NETWORK
+    quintant klight persist NETWORK FILE
+    quintant klight repair NETWORK
+
+NETWORK is a network's id, or the name of its LightNetwork. `query` and `persist` talk to the peers
+themselves, so they work where pods can be reached: in a pod, or beside an embedded cluster.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import reduce
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import click
+
+from quintant.cli.connecting import connected
+from quintant.operators.klight.api import REPAIR, LightNetwork, LightNetworkStatus
+from quintant.operators.klight.remote import GrpcPeers
+from quintant.operators.klight.sheet import listed, plain
+from quintant.operators.klight.verdict import OK, Health
+from quintant.runtime.client.client import Client
+from quintant.runtime.client.config import Config
+from quintant.runtime.clock import SystemClock, timestamp
+from quintant.runtime.errors import ConfigError
+from quintant.runtime.object import replace
+
+CHECK_SECONDS = 1.0
+"""How long a member may take to answer before the next one is asked."""
+READ_SECONDS = 60.0
+"""How long everything may take to be read."""
+WRITE_SECONDS = 10.0
+_COLUMNS = ("NAMESPACE", "NAME", "ID", "PHASE", "MEMBERS", "READY", "PENDING", "CONTACT")
+_GAP = 3
+
+F = TypeVar("F", bound=Callable[..., Any])
+Work = Callable[[Client, str], Awaitable[None]]
+_FLAGS = (
+    click.option("--namespace", "-n", default="", help="Instead of the kubeconfig's."),
+    click.option(
+        "--kubeconfig", type=click.Path(path_type=Path), help="Instead of the usual places."
+    ),
+)
+
+
+def _flags(command: F) -> F:
+    return reduce(lambda made, flag: flag(made), reversed(_FLAGS), command)
+
+
+@click.command("get")
+@click.argument("what", type=click.Choice(["networks"]), default="networks")
+@click.option("--all-namespaces", "-A", "everywhere", is_flag=True, help="Of every namespace.")
+@click.option("--output", "-o", type=click.Choice(["table", "json"]), default="table")
+@_flags
+def get(what: str, everywhere: bool, output: str, **way: Any) -> None:
+    """List networks."""
+
+    async def work(client: Client, namespace: str) -> None:
+        found = await client.list(LightNetwork, "" if everywhere else namespace, live=True)
+        click.echo(_json(listed(found)) if output == "json" else _table(found))
+
+    _run(work, **way)
+
+
+@click.command("describe")
+@click.argument("network")
+@_flags
+def describe(network: str, **way: Any) -> None:
+    """Show all that is known of a network, as JSON."""
+
+    async def work(client: Client, namespace: str) -> None:
+        shown = await _find(client, network, namespace)
+        click.echo(_json(plain(shown)))
+
+    _run(work, **way)
+
+
+@click.command("query")
+@click.argument("network")
+@_flags
+def query(network: str, **way: Any) -> None:
+    """Print what a network keeps, newest first, a line each."""
+
+    async def work(client: Client, namespace: str) -> None:
+        async with _member(client, network, namespace) as (peers, address):
+            async for payload in peers.payloads(address, READ_SECONDS):
+                click.echo(payload)
+
+    _run(work, **way)
+
+
+@click.command("persist")
+@click.argument("network")
+@click.argument("file", type=click.File("rb"))
+@_flags
+def persist(network: str, file: IO[bytes], **way: Any) -> None:
+    """Have a network keep the contents of FILE, - for the standard input."""
+    payload = file.read()
+
+    async def work(client: Client, namespace: str) -> None:
+        async with _member(client, network, namespace) as (peers, address):
+            answer = await peers.persist(address, payload, WRITE_SECONDS)
+        if answer.code != OK:
+            raise ConfigError(f"network {network} did not take it", because=answer.text)
+        click.echo(f"kept by {address} and its network")
+
+    _run(work, **way)
+
+
+@click.command("repair")
+@click.argument("network")
+@_flags
+def repair(network: str, **way: Any) -> None:
+    """Ask the controller for one repair of a network."""
+
+    async def work(client: Client, namespace: str) -> None:
+        shown = await _find(client, network, namespace)
+        asked = {**shown.metadata.annotations, REPAIR: timestamp(SystemClock().now())}
+        changed = replace(shown, metadata=replace(shown.metadata, annotations=asked))
+        await client.patch(changed, since=shown)
+        click.echo(f"asked for a repair of {network}; see: quintant klight describe {network}")
+
+    _run(work, **way)
+
+
+COMMANDS: dict[str, click.Command] = {
+    "get": get, "describe": describe, "query": query, "persist": persist, "repair": repair
+}  # fmt: skip
+
+
+def _run(work: Work, namespace: str, kubeconfig: Path | None) -> None:
+    config = Config.load(kubeconfig) if kubeconfig else Config.discover()
+
+    async def run() -> None:
+        async with connected(config, "quintant-klight") as client:
+            await work(client, namespace or config.namespace)
+
+    asyncio.run(run())
+
+
+async def _find(client: Client, network: str, namespace: str) -> LightNetwork:
+    found = await client.list(LightNetwork, namespace, live=True)
+    for names in (
+        {each.spec.network_id: each for each in found},
+        {e.metadata.name: e for e in found},
+    ):
+        if network in names:
+            return names[network]
+    raise ConfigError(
+        f"there is no network {network} in namespace {namespace}",
+        because=f"its networks are {', '.join(each.spec.network_id for each in found) or 'none'}",
+        hint="quintant klight get networks -A",
+    )
+
+
+@asynccontextmanager
+async def _member(
+    client: Client, network: str, namespace: str
+) -> AsyncIterator[tuple[GrpcPeers, str]]:
+    """The newest member that answers, and the way to talk to it."""
+    shown, peers = await _find(client, network, namespace), GrpcPeers()
+    try:
+        for address in shown.status.stack if shown.status is not None else ():
+            if await peers.check(address, CHECK_SECONDS) is Health.SERVING:
+                yield peers, address
+                return
+        raise ConfigError(
+            f"no member of network {network} answers",
+            because="it has none, or pods cannot be reached from here",
+            hint="run this command in a pod of the cluster",
+        )
+    finally:
+        await peers.close()
+
+
+def _json(told: object) -> str:
+    return json.dumps(told, indent=2, ensure_ascii=False)
+
+
+def _table(found: Sequence[LightNetwork]) -> str:
+    rows = [_COLUMNS, *(_row(each) for each in found)]
+    widths = [max(map(len, column)) + _GAP for column in zip(*rows, strict=True)]
+    lines = ("".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+    return "\n".join(lines)
+
+
+def _row(shown: LightNetwork) -> tuple[str, ...]:
+    meta, status = shown.metadata, shown.status or LightNetworkStatus()
+    numbers = (status.members, status.ready, status.pending)
+    told = ("" if number is None else str(number) for number in numbers)
+    names = (meta.namespace, meta.name, shown.spec.network_id, status.phase or "")
+    return (*names, *told, status.contact or "")
