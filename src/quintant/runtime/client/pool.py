@@ -16,6 +16,7 @@ from quintant.runtime.client.config import Config
 from quintant.runtime.client.connection import Connection
 from quintant.runtime.client.dial import Dialer
 from quintant.runtime.client.proof import Proof
+from quintant.runtime.client.resting import Resting
 from quintant.runtime.client.route import Route
 from quintant.runtime.client.transport import JSON, Call
 from quintant.runtime.client.trust import context
@@ -24,9 +25,6 @@ from quintant.runtime.client.wire import header, question
 from quintant.runtime.clock import monotonic
 from quintant.version import QUINTANT
 
-# An unused connection is kept this long: less than the 60 s after which common load balancers drop
-# one silently, so that a request rarely finds it dead.
-IDLE_SECONDS = 30.0
 # Connections are replaced after this long, so that load reaches API servers that came later.
 AGE_SECONDS = 600.0
 # What a call says of itself where it does not say otherwise; compression costs more CPU than a
@@ -40,18 +38,17 @@ DEFAULTS = (
 NAME_BYTES = "!#$&'*+^`|"
 
 
-class Pool:
+class Pool(Resting):
     """Connections under one identity."""
 
     def __init__(self, config: Config, pair: KeyPair | None) -> None:
+        super().__init__()
         route = Route.to(config)
         tls = context(config.trust, pair) if route.server.secure else None
         self._dialer = Dialer(route, tls, config.trust.server_name or route.server.host)
         self._prefix = route.prefix
         self._lines = route.lines.reveal() + _lines(config.user.impersonate)
         self._pair, self._born = pair, monotonic()
-        self._resting: list[Connection] = []
-        self._retired = False
 
     def fits(self, pair: KeyPair | None, now: float) -> bool:
         """Whether a request with this key pair may begin here now."""
@@ -64,34 +61,9 @@ class Pool:
         lines = f"{self._lines}{shown}{_given(tuple(given.items()))}"
         return question(call.method, self._prefix + call.target, lines, call.body)
 
-    def rested(self, now: float) -> Connection | None:
-        """The connection that has rested least until now, if one is still of use."""
-        while self._resting:
-            connection = self._resting.pop()
-            if not connection.usable:
-                continue
-            if now - connection.rested_at < IDLE_SECONDS:
-                return connection
-            connection.close()
-        return None
-
     async def dial(self, seconds: float, lost: Callable[[Connection], None]) -> Connection:
         """A new connection, made within so many seconds; `lost` hears of its end."""
         return await self._dialer.dial(seconds, lost)
-
-    def keep(self, connection: Connection) -> None:
-        """Let a connection rest whose exchange is complete."""
-        if self._retired:
-            connection.close()
-        elif connection.usable:
-            connection.rested_at = monotonic()
-            self._resting.append(connection)
-
-    def retire(self) -> None:
-        """Close what rests now, and what comes to rest later."""
-        self._retired = True
-        while self._resting:
-            self._resting.pop().close()
 
 
 def _lines(impersonate: Impersonate) -> str:

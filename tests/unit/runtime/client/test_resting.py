@@ -1,0 +1,65 @@
+"""Promises of quintant.runtime.client.resting."""
+
+from __future__ import annotations
+
+from quintant.runtime.client.connection import Connection
+from quintant.runtime.client.resting import IDLE_SECONDS, Resting
+from quintant.runtime.clock import monotonic
+from quintant.testing.loop import advance
+from unit.runtime.client.carrier import Carrier
+
+
+def connected() -> Connection:
+    connection = Connection(lambda _: None)
+    connection.connection_made(Carrier())
+    return connection
+
+
+async def test_connection_that_rested_least_is_used_first() -> None:
+    resting, older, newer = Resting(), connected(), connected()
+    resting.keep(older)
+    resting.keep(newer)
+    assert resting.rested(monotonic()) is newer
+    assert resting.rested(monotonic()) is older
+    assert resting.rested(monotonic()) is None
+
+
+async def test_connection_that_rested_too_long_is_closed() -> None:
+    resting, connection = Resting(), connected()
+    resting.keep(connection)
+    await advance(IDLE_SECONDS)
+    assert resting.rested(monotonic()) is None
+    assert not connection.usable
+
+
+async def test_connection_that_was_lost_at_rest_is_not_used() -> None:
+    resting, connection = Resting(), connected()
+    resting.keep(connection)
+    connection.connection_lost(None)
+    assert resting.rested(monotonic()) is None
+    resting.keep(connection)
+    assert resting.rested(monotonic()) is None
+
+
+async def test_retirement_closes_what_rests_and_what_comes_to_rest() -> None:
+    resting, idle, busy = Resting(), connected(), connected()
+    resting.keep(idle)
+    resting.retire()
+    resting.keep(busy)
+    assert not idle.usable
+    assert not busy.usable
+
+
+async def test_tidying_closes_what_rested_too_long_and_forgets_what_was_lost() -> None:
+    resting, old, young, lost = Resting(), connected(), connected(), connected()
+    resting.keep(old)
+    await advance(IDLE_SECONDS / 2)
+    resting.keep(young)
+    resting.keep(lost)
+    lost.connection_lost(None)
+    await advance(IDLE_SECONDS / 2)
+    assert resting.tidy(monotonic())
+    assert (old.usable, young.usable) == (False, True)
+    await advance(IDLE_SECONDS)
+    assert not resting.tidy(monotonic())
+    assert not young.usable
