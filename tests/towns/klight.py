@@ -8,9 +8,10 @@ from typing import Any
 
 from quintant.api.core import Pod
 from quintant.api.events import Event
+from quintant.api.meta import condition_of
 from quintant.api.pod import ContainerState, ContainerStatus, PodStatus, Running
 from quintant.operators.klight import controllers
-from quintant.operators.klight.api import LABEL, LightNetwork, PeerPod
+from quintant.operators.klight.api import JOINED, LABEL, LightNetwork, PeerPod
 from quintant.operators.klight.identity import address_of, object_name
 from quintant.operators.klight.modelled import Model, ModelledPeers, Mood
 from quintant.operators.klight.options import Options
@@ -24,6 +25,8 @@ from quintant.runtime.object import replace
 from quintant.testing import InProcessCluster
 
 NET = "a"
+GATE = {"readinessGates": [{"conditionType": JOINED}]}
+"""What a pod's spec says that is ready only as a member."""
 
 
 def manager_with(peers: ModelledPeers, options: Options = Options(), **settings: Any) -> Manager:
@@ -169,6 +172,12 @@ class Town:
         mine = [each for each in found if each.regarding and each.regarding.name == name]
         return [each.reason for each in mine]
 
+    async def joined(self, name: str) -> str | None:
+        """Whether a pod that asks for it is told that it has joined."""
+        pod = await self.cluster.client.get(Pod, name, "default")
+        found = condition_of(pod.status.conditions, JOINED)
+        return found.status if found is not None else None
+
     async def annotate(self, name: str, annotations: Mapping[str, str]) -> None:
         """Add annotations to a pod."""
         pod = await self.cluster.client.get(Pod, name, "default")
@@ -181,4 +190,4 @@ class Town:
         return [each for each in self.peers.models.values() if each.mood is Mood.SERVING]
 
 
-__all__ = ["NET", "Mood", "Town", "manager_with"]
+__all__ = ["GATE", "NET", "Mood", "Town", "manager_with"]

@@ -7,7 +7,7 @@ import pytest
 from quintant.api.core import Pod
 from quintant.api.events import Event
 from quintant.runtime.errors import Invalid
-from towns.klight import Mood, Town
+from towns.klight import GATE, Mood, Town
 
 
 async def test_two_networks_never_meet(town: Town) -> None:
@@ -170,6 +170,21 @@ async def test_another_make_cannot_leave_and_its_owner_is_told(town: Town) -> No
     await town.cluster.advance(10)
     assert "StillListed" in await town.events("x2")
     assert await town.stack("y") == ["x2"]
+
+
+async def test_pod_that_asks_for_it_is_ready_only_as_a_member(town: Town) -> None:
+    await town.start()
+    await town.add("p1")
+    late = await town.pod("p2", peer={"mood": Mood.DEAD}, spec=GATE)
+    assert late is not None
+    await town.cluster.advance(2)
+    assert (await town.joined("p1"), await town.joined("p2")) == (None, "False")
+    late.mood = Mood.SERVING
+    await town.cluster.advance(30)
+    assert await town.joined("p2") == "True"
+    await town.label("p2", None)
+    await town.cluster.advance(2)
+    assert await town.joined("p2") == "False"
 
 
 async def test_finished_pod_is_off_the_stack_and_a_pending_one_is_not_on_it(town: Town) -> None:

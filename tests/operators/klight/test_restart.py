@@ -13,7 +13,7 @@ from quintant.operators.klight.api import GENERATION, LightNetwork, PeerPod
 from quintant.operators.klight.options import Options
 from quintant.runtime.object import ObjectMeta, replace
 from quintant.testing import InProcessCluster, grant, kind, verb, writes
-from towns.klight import Mood, Town, manager_with
+from towns.klight import GATE, Mood, Town, manager_with
 
 
 async def crowd(town: Town, pods: int, networks: int) -> None:
@@ -173,7 +173,7 @@ async def test_generated_roles_suffice_and_nothing_is_left_over(
     account = await grant(guarded, manager)
     environment = guarded.environment(account.credentials)
     await guarded.run(manager, environment=environment)
-    await town.add("p1", "p2", "p3")
+    await town.add("p1", "p2", "p3", spec=GATE)
     await town.label("p2", None)
     await town.cluster.advance(5)
     for name in ("p1", "p3"):

@@ -47,6 +47,7 @@ def controllers(
             when=when.generation | when.annotation(f"{GROUP}/*"),
         )
         .uses(PeerPod, "patch")
+        .uses(PeerPod, "patch", sub="status")
         .uses(LightNetwork, "create", "delete")
         .uses(LightNetwork, "patch", sub="status")
         .workers(options.workers)

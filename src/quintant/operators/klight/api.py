@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from quintant.api.core import Pod
+from quintant.api.core import Pod, ReadinessGate
 from quintant.api.meta import Condition
 from quintant.runtime.object import Custom, Model, Object
 from quintant.runtime.resource import projection, resource
@@ -40,6 +40,9 @@ ADDRESS = f"{GROUP}/address"
 JOINED_AT = f"{GROUP}/joined-at"
 JOINED_VIA = f"{GROUP}/joined-via"
 GENERATION = f"{GROUP}/generation"
+
+JOINED = f"{GROUP}/Joined"
+"""The condition of pods that list it among their readiness gates: ready means joined, too."""
 
 FOUNDER = "founder"
 ADOPTED = "adopted"
@@ -71,6 +74,7 @@ class PeerSpec(Model):
     containers: tuple[PeerContainer, ...] = ()
     init_containers: tuple[PeerContainer, ...] = ()
     host_network: bool = False
+    readiness_gates: tuple[ReadinessGate, ...] = ()
 
 
 class PeerRunning(Model):
@@ -101,6 +105,7 @@ class PeerStatus(Model):
     pod_ip: str = msgspec.field(default="", name="podIP")
     container_statuses: tuple[PeerContainerStatus, ...] = ()
     init_container_statuses: tuple[PeerContainerStatus, ...] = ()
+    conditions: tuple[Condition, ...] = ()
 
 
 @projection(Pod)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from quintant.operators.klight.api import LightNetwork, PeerPod
 from quintant.operators.klight.desk import Desk
+from quintant.operators.klight.gates import tell
 from quintant.operators.klight.identity import incarnation_of, network_of, obstacle
 from quintant.operators.klight.memory import postpone
 from quintant.operators.klight.record import Record
@@ -29,6 +30,7 @@ async def farewell(desk: Desk, pod: PeerPod) -> bool:
     if record is not None and lives and not await _left(desk, pod, record.address):
         return False
     await desk.hand.clear(pod)
+    await tell(desk, pod, f"left {desk.key.name}")
     desk.memory.tries.pop(pod.metadata.uid, None)
     target = network_of(pod, desk.options)
     reason, goal = ("Moved", f" for {target.name}") if target else ("Left", "")

@@ -13,6 +13,7 @@ from quintant.operators.klight import builders
 from quintant.operators.klight.api import PeerPod
 from quintant.operators.klight.cleanup import farewell, vanished
 from quintant.operators.klight.desk import BY_NETWORK, Desk, Shared
+from quintant.operators.klight.gates import open_gates
 from quintant.operators.klight.joining import Joining
 from quintant.operators.klight.memory import Memory
 from quintant.operators.klight.metrics import KlightMetrics
@@ -96,6 +97,7 @@ class NetworkReconciler:
         memory.forget(uids(network.peers) | {pod.metadata.uid for pod in network.leavers})
         memory.known = {peer.uid: peer.key for peer in network.stack}
         self._measure(desk, network)
+        await open_gates(desk, network)
         if not network.peers:
             return await self._retire(desk)
         memory.empty = None

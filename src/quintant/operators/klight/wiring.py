@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from quintant.operators.klight.api import GROUP, NETWORK, LightNetwork, PeerPod
+from quintant.operators.klight.api import GROUP, JOINED, NETWORK, LightNetwork, PeerPod
 from quintant.operators.klight.desk import BY_ADDRESS, BY_NETWORK, BY_RECORD
 from quintant.operators.klight.identity import EVERYWHERE, address_of, network_of
 from quintant.operators.klight.options import Options
-from quintant.runtime.object import Request
+from quintant.runtime.object import Request, replace
 from quintant.runtime.watch.store import IndexFunction
 
 
@@ -46,7 +46,9 @@ class Wiring:
         meta = pod.metadata
         ours = {key: text for key, text in meta.annotations.items() if key.startswith(GROUP)}
         label = meta.labels.get(self.options.label)
-        return meta.uid, label, ours, meta.deletion_timestamp, pod.spec, pod.status
+        joined = tuple(each for each in pod.status.conditions if each.type == JOINED)
+        status = replace(pod.status, conditions=joined)
+        return meta.uid, label, ours, meta.deletion_timestamp, pod.spec, status
 
     def _labelled(self, pod: PeerPod) -> Request:
         """The key of a pod's network; one without a name if the label is empty."""
