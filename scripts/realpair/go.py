@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from quintant.cluster.node.leash import leashed
 from realpair.errors import RealPairError, Report
-from realpair.process import TAIL_LINES, leashed
+from realpair.process import TAIL_LINES
 
 PROGRESS_SECONDS = 5.0
 NICENESS = 10

@@ -1,25 +1,23 @@
 """Child processes that cannot be left behind, their logs, ports and folders.
 
-Every child runs on a leash (`leash`): the kernel kills it when the thread that started it dies,
-so start a cluster from a thread that outlives it; pytest's main thread does. Children are
-signalled by their own pid only. A folder is locked by the process that uses it; a process that
-was killed leaves its folder unlocked, and the next one removes it.
+Every child runs on a leash (`quintant.cluster.node.leash`): the kernel kills it when the thread
+that started it dies, so start a cluster from a thread that outlives it; pytest's main thread does.
+Children are signalled by their own pid only. A folder is locked by the process that uses it; a
+process that was killed leaves its folder unlocked, and the next one removes it.
 """
 
 import fcntl
-import os
 import random
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
-from realpair import leash
+from quintant.cluster.node.leash import leashed
 from realpair.errors import RealPairError
 
 LOOPBACK = "127.0.0.1"
@@ -83,11 +81,6 @@ class Child:
     def _tail(self) -> str:
         lines = self._log.read_text(errors="replace").splitlines()
         return "\n".join(lines[-TAIL_LINES:])
-
-
-def leashed(command: Sequence[str]) -> list[str]:
-    """Return a command that runs the given one, bound to the life of this process."""
-    return [sys.executable, "-I", "-S", leash.__file__, str(os.getpid()), *command]
 
 
 def free_ports(count: int) -> tuple[int, ...]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from quintant.cluster.node.leash import leashed
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.http import HttpTransport
-from realpair import leash
 
 START_SECONDS = 60.0
 """For a start on a machine that is busy with other things."""
@@ -37,9 +36,12 @@ async def started(folder: Path) -> AsyncIterator[Victim]:
     """A server on a folder, for as long as the context lasts or until killed."""
     kubeconfig = folder / "kubeconfig"
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-S", leash.__file__, str(os.getpid())),
-        *(sys.executable, "-c", _PROGRAM, "up", "--data-dir", str(folder)),
-        *("--listen", "127.0.0.1:0", "--kubeconfig", str(kubeconfig)),
+        *leashed(
+            [
+                *(sys.executable, "-c", _PROGRAM, "up", "--data-dir", str(folder)),
+                *("--listen", "127.0.0.1:0", "--kubeconfig", str(kubeconfig)),
+            ]
+        ),
         stdout=PIPE,
         stderr=PIPE,
     )

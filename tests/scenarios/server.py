@@ -20,9 +20,9 @@ from pathlib import Path
 
 from quintant.cluster.auth import admin
 from quintant.cluster.http import LOOPBACK, serve
+from quintant.cluster.node.leash import leashed
 from quintant.cluster.server import ApiServer
 from quintant.runtime.client.transport import InProcessTransport
-from realpair.process import leashed
 from unit.runtime.client.pki import Authority
 
 READY = "ready"

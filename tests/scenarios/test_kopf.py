@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from kubernetes import client, config, watch
 
-from realpair.process import leashed
+from quintant.cluster.node.leash import leashed
 from scenarios.server import environ
 from scenarios.up import up
 

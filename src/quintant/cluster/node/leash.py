@@ -1,18 +1,32 @@
 """Becomes another program that ends with the process that started it, however that ends.
 
-Run as a script: `python -I -S leash.py PARENT PROGRAM ARGUMENT...`. It keeps its process id, so
-the one that the parent knows is the program's. A script rather than code between fork and exec,
-which is not safe in a process with threads. It imports little: a start costs ten milliseconds.
+`leashed` makes the command line: `python -I -S leash.py PARENT PROGRAM ARGUMENT...`. It keeps its
+process id, so the one that the parent knows is the program's. A script rather than code between
+fork and exec, which is not safe in a process with threads. It imports little: a start costs ten
+milliseconds.
 """
+
+from __future__ import annotations
 
 import ctypes
 import os
 import signal
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 PR_SET_PDEATHSIG = 1
 CANNOT, ABSENT = 126, 127
 """What shells end with when a program cannot be run, or is not there."""
+
+
+def leashed(command: Sequence[str]) -> list[str]:
+    """A command line whose program ends with this process, where the kernel can see to that."""
+    if sys.platform != "linux":
+        return list(command)
+    return [sys.executable, "-I", "-S", __file__, str(os.getpid()), *command]
 
 
 def main(parent: int, command: list[str]) -> int:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 from asyncio.subprocess import DEVNULL
 from asyncio.subprocess import Process as Child
 from contextlib import ExitStack, suppress
@@ -19,9 +18,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import BinaryIO, cast
 
-from quintant.cluster.node import leash
 from quintant.cluster.node.effects import Launch, Missing, Unstartable
 from quintant.cluster.node.journal import Sink
+from quintant.cluster.node.leash import leashed
 from quintant.cluster.node.orphans import CONTAINER, marked
 
 BURST_BYTES, PAUSE_SECONDS = 256 * 1024, 0.05
@@ -126,7 +125,7 @@ def _pipe(ours: ExitStack, theirs: ExitStack) -> tuple[BinaryIO, int]:
 async def _started(launch: Launch, stdout: int, stderr: int) -> Child:
     try:
         return await asyncio.create_subprocess_exec(
-            *_leashed(launch.argv),
+            *leashed(launch.argv),
             stdin=DEVNULL,
             stdout=stdout,
             stderr=stderr,
@@ -139,10 +138,3 @@ async def _started(launch: Launch, stdout: int, stderr: int) -> Child:
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise Unstartable(f'exec: "{launch.argv[0]}": {why}') from error
-
-
-def _leashed(argv: tuple[str, ...]) -> tuple[str, ...]:
-    """A command line whose program ends with us, where the kernel can see to that."""
-    if sys.platform != "linux":
-        return argv
-    return (sys.executable, "-I", "-S", leash.__file__, str(os.getpid()), *argv)
