@@ -113,9 +113,9 @@ class ApiServer:
         """Whoever runs pods adds itself to its meters; `open` serves the group."""
         self._aggregation = Aggregation(self.store, self.catalog)
         self._namespaces = Namespaces(self.store, self.catalog)
-        caller = Caller(self.store, dialer)
+        self._caller = Caller(self.store, dialer)
         self._definitions = Definitions(
-            self.store, self.catalog, self._hub, clock, caller, self._chance
+            self.store, self.catalog, self._hub, clock, self._caller, self._chance
         )
         around = Surroundings(self.store, self._chance)
         plugins = MANAGED if managed else ALWAYS
@@ -124,7 +124,7 @@ class ApiServer:
         self._deletes = Deletes(self._writes, clock)
         self._registry = Registry(self.store, self.catalog)
         matcher = Matcher(self.store, self._access.authorizer.decide)
-        webhooks = Webhooks(caller, matcher, self._chance)
+        webhooks = Webhooks(self._caller, matcher, self._chance)
         admission = Admission(self._registry, webhooks, self._writes, self._deletes)
         self._questions = Questions(self._access, admission, clock, self._chance)
         reads = Reads(self.store, self._chance)
@@ -189,8 +189,9 @@ class ApiServer:
             self._hub.leave(flow)
 
     def close(self) -> None:
-        """End every watch: the server goes away."""
+        """End every watch, and the connections to webhooks: the server goes away."""
         self._hub.close()
+        self._caller.close()
 
     def compact(self) -> None:
         """Forget all history: a watch from an older revision is answered with 410."""

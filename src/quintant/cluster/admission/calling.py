@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from functools import cache, partial
+from functools import partial
 
 from quintant.cluster.admission.answer import Answer, Bad, read_answer
 from quintant.cluster.admission.dialing import Dialer, Letter, Unreachable
 from quintant.cluster.admission.hook import Client, Hook
+from quintant.cluster.admission.https import HttpsDialer
 from quintant.cluster.admission.review import encode_review
 from quintant.cluster.admission.services import locate
 from quintant.cluster.catalog import Plain
@@ -33,7 +34,13 @@ class Caller:
     """Asks webhooks, wherever they are; over HTTPS without a dialer of another sort."""
 
     def __init__(self, store: Store, dialer: Dialer | None = None) -> None:
-        self._store, self._dialer = store, dialer
+        self._store = store
+        self._own = HttpsDialer()
+        self._dialer = dialer or self._own
+
+    def close(self) -> None:
+        """Leave no connection behind; a dialer of another sort is closed by who made it."""
+        self._own.close()
 
     async def ask(self, hook: Hook, request: Plain, obj: Plain | None, old: Plain | None) -> Answer:
         """A webhook's word; Failed if it has none."""
@@ -60,14 +67,6 @@ class Caller:
         )
         try:
             async with asyncio.timeout(seconds):
-                return await (self._dialer or _over_https()).post(letter)
+                return await self._dialer.post(letter)
         except TimeoutError:
             raise Unreachable(f'Post "{url}": context deadline exceeded') from None
-
-
-@cache
-def _over_https() -> Dialer:
-    # It loads `aiohttp`, 14 MB for those who have webhooks.
-    from quintant.cluster.admission.https import HttpsDialer
-
-    return HttpsDialer()

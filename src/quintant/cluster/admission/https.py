@@ -1,126 +1,89 @@
-"""Webhooks over HTTPS: one connection per review, verified against the webhook's own authorities.
+"""Webhooks over HTTPS: a line to each place, kept between reviews and closed with the server.
 
-Nothing is kept between reviews but the authorities that were read, so that a changed configuration
-or a renewed certificate counts at once, and nothing has to be closed.
+What is not used for a while is closed, so that a webhook that moved, or whose configuration is
+gone, does not hold a connection; nothing outlives `close`.
 """
 
 from __future__ import annotations
 
-import socket
+import asyncio
 import ssl
-from collections.abc import Mapping
-from functools import lru_cache
-from typing import Any
-from urllib.parse import urlsplit
-
-import aiohttp
+from urllib.parse import SplitResult, urlsplit
 
 from quintant.cluster.admission.dialing import Letter, Unreachable
-from quintant.runtime.client.transport import JSON, Reply
+from quintant.cluster.admission.line import Line, Place
+from quintant.cluster.admission.reasons import FAILURES, NO_BUNDLE, why
+from quintant.runtime.client.resting import IDLE_SECONDS
+from quintant.runtime.client.transport import Reply
+from quintant.runtime.clock import monotonic
 
-BUNDLES = 64
-"""Sets of authorities kept ready: more than there are webhook servers in a cluster."""
-ANSWER_BYTES = 64 * 1024 * 1024
-"""Of an answer: a conversion may carry a whole list."""
-
-_HEADERS = {
-    "content-type": JSON,
-    "accept": f"{JSON}, */*",
-    "user-agent": "kube-apiserver-admission",
-}
-_UNKNOWN = "tls: failed to verify certificate: x509: certificate signed by unknown authority"
-# What OpenSSL says of certificates whose signer is not known, by its number.
-_UNKNOWN_CODES = frozenset({2, 18, 19, 20, 21})
-_EXPIRED_CODE = 10
+PLACES = 64
+"""Places with a line of their own: more than there are webhook servers in a cluster."""
+_PORT = 443
 
 
 class HttpsDialer:
-    """Posts over HTTPS."""
+    """Posts over HTTPS, on one event loop; whoever makes it closes it."""
+
+    def __init__(self) -> None:
+        self._lines: dict[Place, Line] = {}
+        self._tidying: asyncio.TimerHandle | None = None
+        self._closed = False
 
     async def post(self, letter: Letter) -> Reply:
         """Post and wait; whoever calls limits the time."""
-        target, options = _target(letter)
+        url = urlsplit(letter.url)
+        place = _place(letter, url)
         try:
-            context = _context(letter.bundle)
+            line = self._line(place)
         except ssl.SSLError:
-            raise Unreachable(
-                "unable to load root certificates: unable to parse bytes as PEM block"
-            ) from None
+            raise Unreachable(NO_BUNDLE) from None
+        target = url._replace(scheme="", netloc="", path=url.path or "/").geturl()
         try:
-            async with (
-                aiohttp.ClientSession(auto_decompress=True) as session,
-                session.post(
-                    target, data=letter.body, ssl=context, allow_redirects=False, **options
-                ) as response,
-            ):
-                body = await response.content.read(ANSWER_BYTES)
-                while piece := await response.content.read(ANSWER_BYTES - len(body)):
-                    body += piece
-                return Reply(response.status, body, _lowered(response.headers))
-        except (aiohttp.ClientError, OSError) as error:
-            raise Unreachable(f'Post "{letter.url}": {_why(error, letter)}') from None
+            return await line.post(target, letter.body)
+        except FAILURES as error:
+            raise Unreachable(f'Post "{letter.url}": {why(error, place)}') from None
+        finally:
+            self._plan()
+
+    def close(self) -> None:
+        """Close every connection: what rests at once, and what is in use after its answer."""
+        self._closed = True
+        for line in self._lines.values():
+            line.retire()
+        if self._tidying is not None:
+            self._tidying.cancel()
+
+    def _line(self, place: Place) -> Line:
+        """The line to a place, which is then the last one to be given up for others."""
+        line = self._lines.pop(place, None) or Line(place)
+        self._lines[place] = line
+        if self._closed:
+            line.retire()
+        if len(self._lines) > PLACES:
+            self._lines.pop(next(iter(self._lines))).retire()
+        return line
+
+    def _plan(self) -> None:
+        """Have unused connections closed in a while."""
+        if self._tidying is None and not self._closed:
+            loop = asyncio.get_running_loop()
+            self._tidying = loop.call_later(IDLE_SECONDS, self._tidy)
+
+    def _tidy(self) -> None:
+        self._tidying = None
+        busy = [line for line in self._lines.values() if line.tidy(monotonic())]
+        if busy:
+            self._plan()
 
 
-def _lowered(headers: Mapping[str, str]) -> dict[str, str]:
-    return {name.lower(): value for name, value in headers.items()}
-
-
-def _target(letter: Letter) -> tuple[str, dict[str, Any]]:
-    """The URL to connect to, and what makes it look like the one that is meant."""
+def _place(letter: Letter, url: SplitResult) -> Place:
+    """Where to connect, and as whom the server has to prove itself; Unreachable if nowhere."""
+    name = url.hostname or ""
     if letter.locate is None:
-        return letter.url, {"headers": _HEADERS}
+        return Place(name, url.port or _PORT, name, url.netloc, letter.bundle)
     try:
         at = letter.locate()
     except Unreachable as error:
         raise Unreachable(f'Post "{letter.url}": {error}') from None
-    parts = urlsplit(letter.url)
-    url = parts._replace(netloc=str(at)).geturl()
-    return url, {
-        "headers": {**_HEADERS, "host": parts.netloc},
-        "server_hostname": parts.hostname,
-    }
-
-
-@lru_cache(BUNDLES)
-def _context(bundle: bytes) -> ssl.SSLContext:
-    if not bundle:
-        return ssl.create_default_context()
-    return ssl.create_default_context(cadata=bundle.decode(errors="replace"))
-
-
-def _why(error: Exception, letter: Letter) -> str:
-    match error:
-        case aiohttp.ClientConnectorCertificateError(
-            certificate_error=ssl.SSLCertVerificationError() as cause
-        ):
-            return _unverified(cause, letter)
-        case aiohttp.ClientConnectorDNSError():
-            return f"dial tcp: lookup {error.host}: no such host"
-        case aiohttp.ClientConnectorError():
-            return _refused(error)
-        case aiohttp.ServerDisconnectedError():
-            return "EOF"
-    return str(error) or type(error).__name__
-
-
-def _unverified(cause: ssl.SSLCertVerificationError, letter: Letter) -> str:
-    if cause.verify_code in _UNKNOWN_CODES:
-        return _UNKNOWN
-    if cause.verify_code == _EXPIRED_CODE:
-        return (
-            "tls: failed to verify certificate: x509: certificate has expired or is not yet valid"
-        )
-    host = urlsplit(letter.url).hostname
-    if "mismatch" in cause.verify_message.lower():
-        text = f"certificate is not valid for any names, but wanted to match {host}"
-        return f"tls: failed to verify certificate: x509: {text}"
-    return f"tls: failed to verify certificate: x509: {cause.verify_message}"
-
-
-def _refused(error: aiohttp.ClientConnectorError) -> str:
-    where = f"dial tcp {error.host}:{error.port}: connect"
-    if isinstance(error.os_error, ConnectionRefusedError):
-        return f"{where}: connection refused"
-    if isinstance(error.os_error, socket.gaierror):
-        return f"dial tcp: lookup {error.host}: no such host"
-    return f"{where}: {(error.os_error.strerror or str(error.os_error)).lower()}"
+    return Place(at.host, at.port, name, url.netloc, letter.bundle)

@@ -1,22 +1,32 @@
-"""Webhooks over HTTPS are verified, and what goes wrong is told as a real server tells it."""
+"""Webhooks over HTTPS are verified, and what goes wrong is told as a real server tells it.
+
+Connections are kept for the next review at the same place, and for nobody else.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import ssl
+from base64 import b64encode
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 import pytest
+import pytest_asyncio
 from aiohttp import web
 
 from quintant.cluster.admission.dialing import Letter, Unreachable
 from quintant.cluster.admission.https import HttpsDialer
+from quintant.cluster.server import ApiServer
 from quintant.keys import tls
 from quintant.keys.authority import Authority, Term
 from quintant.runtime.address import Address
-from quintant.runtime.listen import serving
+from quintant.runtime.listen import Handler, serving
+from unit.cluster.api import Api, config_map
+from unit.cluster.hooks import REGISTRATION, rule
 
 pytestmark = pytest.mark.realtime
 
@@ -24,92 +34,225 @@ NOW = datetime.now(UTC)
 TERM = Term(NOW, NOW + timedelta(days=1))
 AUTHORITY = Authority.make("hooks", TERM)
 LOOPBACK = Address("127.0.0.1", 0)
+PATIENCE_SECONDS = 10.0
 
 
 async def echo(request: web.BaseRequest) -> web.StreamResponse:
-    seen = {"path": request.path_qs, "host": request.headers["host"]}
+    assert request.transport is not None
+    _, port = request.transport.get_extra_info("peername")
+    seen = {"path": request.path_qs, "host": request.headers["host"], "from": port}
     body = (await request.read()).decode()
-    answer = web.json_response({**seen, "body": body}, status=201)
-    answer.force_close()
-    return answer
+    return web.json_response({**seen, "body": body}, status=201)
 
 
 @asynccontextmanager
-async def server(*names: str, term: Term = TERM) -> AsyncIterator[Address]:
+async def server(*names: str, term: Term = TERM, handler: Handler = echo) -> AsyncIterator[Address]:
+    async with serving(handler, LOOPBACK, presenting(*names, term=term)) as address:
+        yield address
+
+
+def presenting(*names: str, term: Term = TERM) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.present(context, AUTHORITY.serving(names, term))
-    async with serving(echo, LOOPBACK, context) as address:
-        yield address
+    return context
+
+
+@pytest_asyncio.fixture
+async def dialer() -> AsyncIterator[HttpsDialer]:
+    made = HttpsDialer()
+    yield made
+    made.close()
+
+
+async def caller(dialer: HttpsDialer, sent: Letter) -> int:
+    """The port from which a letter was posted: that of its connection."""
+    found = msgspec.json.decode((await dialer.post(sent)).body)
+    port: int = found["from"]
+    return port
 
 
 def letter(url: str, bundle: bytes = AUTHORITY.certificate) -> Letter:
     return Letter(url, b"hello", bundle)
 
 
-async def test_a_letter_arrives_and_the_answer_comes_back() -> None:
+async def test_a_letter_arrives_and_the_answer_comes_back(dialer: HttpsDialer) -> None:
     async with server("127.0.0.1") as at:
-        reply = await HttpsDialer().post(letter(f"https://{at}/x?timeout=10s"))
+        reply = await dialer.post(letter(f"https://{at}/x?timeout=10s"))
     assert reply.status == 201
     assert reply.headers["content-type"].startswith("application/json")
     assert b'"path": "/x?timeout=10s"' in reply.body
     assert b'"body": "hello"' in reply.body
 
 
-async def test_a_service_is_dialled_at_its_endpoint_and_verified_by_its_name() -> None:
+async def test_a_service_is_dialled_at_its_endpoint_and_verified_by_its_name(
+    dialer: HttpsDialer,
+) -> None:
     url = "https://s.n.svc:443/x"
     async with server("s.n.svc") as at:
         sent = Letter(url, b"", AUTHORITY.certificate, lambda: at)
-        reply = await HttpsDialer().post(sent)
+        reply = await dialer.post(sent)
         assert b'"host": "s.n.svc:443"' in reply.body
         other = Letter("https://t.n.svc:443/x", b"", AUTHORITY.certificate, lambda: at)
         with pytest.raises(Unreachable, match=r"wanted to match t\.n\.svc"):
-            await HttpsDialer().post(other)
+            await dialer.post(other)
 
 
-async def test_a_service_that_leads_nowhere_is_told_with_its_url() -> None:
+async def test_a_service_that_leads_nowhere_is_told_with_its_url(dialer: HttpsDialer) -> None:
     def nowhere() -> Address:
         raise Unreachable('service "s" not found')
 
     with pytest.raises(Unreachable) as refused:
-        await HttpsDialer().post(Letter("https://s.n.svc:443/x", b"", b"", nowhere))
+        await dialer.post(Letter("https://s.n.svc:443/x", b"", b"", nowhere))
     assert str(refused.value) == 'Post "https://s.n.svc:443/x": service "s" not found'
 
 
-async def test_nobody_is_believed_without_an_authority() -> None:
+async def test_nobody_is_believed_without_an_authority(dialer: HttpsDialer) -> None:
     stranger = Authority.make("stranger", TERM).certificate
     async with server("127.0.0.1") as at:
         for bundle in (b"", stranger):
             with pytest.raises(Unreachable, match="certificate signed by unknown authority"):
-                await HttpsDialer().post(letter(f"https://{at}/x", bundle))
+                await dialer.post(letter(f"https://{at}/x", bundle))
 
 
-async def test_a_certificate_runs_out() -> None:
+async def test_a_certificate_runs_out(dialer: HttpsDialer) -> None:
     over = Term(NOW - timedelta(days=2), NOW - timedelta(days=1))
     async with server("127.0.0.1", term=over) as at:
         with pytest.raises(Unreachable, match="certificate has expired or is not yet valid"):
-            await HttpsDialer().post(letter(f"https://{at}/x"))
+            await dialer.post(letter(f"https://{at}/x"))
 
 
-async def test_a_bundle_has_to_hold_certificates() -> None:
+async def test_a_bundle_has_to_hold_certificates(dialer: HttpsDialer) -> None:
     with pytest.raises(Unreachable, match="unable to load root certificates"):
-        await HttpsDialer().post(letter("https://127.0.0.1:1/x", b"no certificate"))
+        await dialer.post(letter("https://127.0.0.1:1/x", b"no certificate"))
 
 
-async def test_a_closed_port_refuses() -> None:
+async def test_a_closed_port_refuses(dialer: HttpsDialer) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         at = f"127.0.0.1:{free.getsockname()[1]}"
     with pytest.raises(Unreachable) as refused:
-        await HttpsDialer().post(letter(f"https://{at}/x"))
+        await dialer.post(letter(f"https://{at}/x"))
     why = f"dial tcp {at}: connect: connection refused"
     assert str(refused.value) == f'Post "https://{at}/x": {why}'
 
 
-async def test_redirects_are_not_followed() -> None:
+async def test_redirects_are_not_followed(dialer: HttpsDialer) -> None:
     async def elsewhere(request: web.BaseRequest) -> web.StreamResponse:
         return web.Response(status=302, headers={"location": "https://127.0.0.1:1/"})
 
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.present(context, AUTHORITY.serving(["127.0.0.1"], TERM))
-    async with serving(elsewhere, LOOPBACK, context) as at:
-        assert (await HttpsDialer().post(letter(f"https://{at}/x"))).status == 302
+    async with server("127.0.0.1", handler=elsewhere) as at:
+        assert (await dialer.post(letter(f"https://{at}/x"))).status == 302
+
+
+async def test_letters_to_one_place_share_a_connection(dialer: HttpsDialer) -> None:
+    async with server("127.0.0.1") as at:
+        first = await caller(dialer, letter(f"https://{at}/x"))
+        assert await caller(dialer, letter(f"https://{at}/y?timeout=1s")) == first
+        both = await asyncio.gather(*(caller(dialer, letter(f"https://{at}/z")) for _ in "ab"))
+        assert len(set(both)) == 2, "one letter at a time"
+
+
+async def test_other_authorities_are_another_place(dialer: HttpsDialer) -> None:
+    stranger = Authority.make("stranger", TERM).certificate
+    async with server("127.0.0.1") as at:
+        first = await caller(dialer, letter(f"https://{at}/x"))
+        with pytest.raises(Unreachable, match="certificate signed by unknown authority"):
+            await dialer.post(letter(f"https://{at}/x", stranger))
+        more = letter(f"https://{at}/x", AUTHORITY.certificate + stranger)
+        assert await caller(dialer, more) != first
+
+
+async def test_other_names_are_another_place(dialer: HttpsDialer) -> None:
+    async with server("s.n.svc") as at:
+        for name in ("s", "t", "s"):
+            sent = Letter(f"https://{name}.n.svc:443/x", b"", AUTHORITY.certificate, lambda: at)
+            if name == "s":
+                assert (await dialer.post(sent)).status == 201
+            else:
+                with pytest.raises(Unreachable, match=r"wanted to match t\.n\.svc"):
+                    await dialer.post(sent)
+
+
+async def test_a_connection_that_died_at_rest_is_replaced(dialer: HttpsDialer) -> None:
+    async def once(request: web.BaseRequest) -> web.StreamResponse:
+        """Answer, and hang up on whoever asks again."""
+        assert request.transport is not None
+        if request.path == "/again" and request.transport in used:
+            request.transport.abort()
+        used.add(request.transport)
+        return await echo(request)
+
+    used: set[asyncio.Transport] = set()
+    async with server("127.0.0.1", handler=once) as at:
+        first = await caller(dialer, letter(f"https://{at}/x"))
+        assert await caller(dialer, letter(f"https://{at}/again")) != first
+
+
+async def test_a_server_that_hangs_up_is_told_once(dialer: HttpsDialer) -> None:
+    async def silent(request: web.BaseRequest) -> web.StreamResponse:
+        asked.append(request.path)
+        assert request.transport is not None
+        request.transport.abort()
+        return web.Response()
+
+    asked: list[str] = []
+    async with server("127.0.0.1", handler=silent) as at:
+        with pytest.raises(Unreachable) as refused:
+            await dialer.post(letter(f"https://{at}/x"))
+    assert str(refused.value) == f'Post "https://{at}/x": EOF'
+    assert asked == ["/x"]
+
+
+class Listener:
+    """A webhook server that answers nothing of use, and knows when its callers hang up."""
+
+    def __init__(self) -> None:
+        self.left = asyncio.Event()
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError):
+            while await reader.readuntil(b"\r\n\r\n"):
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+        await writer.wait_closed()
+        self.left.set()
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[str]:
+        context = presenting("127.0.0.1")
+        server = await asyncio.start_server(self.answer, "127.0.0.1", 0, ssl=context)
+        async with server, asyncio.timeout(PATIENCE_SECONDS):
+            yield f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/x"
+
+
+async def test_a_closed_dialer_keeps_no_connection(dialer: HttpsDialer) -> None:
+    listener = Listener()
+    async with listener.listening() as url:
+        await dialer.post(letter(url))
+        assert not listener.left.is_set(), "it is kept for the next letter"
+        dialer.close()
+        await listener.left.wait()
+        listener.left.clear()
+        await dialer.post(letter(url))
+        await listener.left.wait()
+
+
+async def test_a_server_that_stops_hangs_up_on_its_webhooks() -> None:
+    listener, server = Listener(), ApiServer()
+    api = Api(server)
+    bundle = b64encode(AUTHORITY.certificate).decode()
+    async with listener.listening() as url:
+        entry = {
+            "name": "a.hooks.test",
+            "clientConfig": {"url": url, "caBundle": bundle},
+            "rules": [rule("configmaps")],
+            "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+            "failurePolicy": "Ignore",
+        }
+        hooks = f"{REGISTRATION}/validatingwebhookconfigurations"
+        await api.create(hooks, {"metadata": {"name": "a"}, "webhooks": [entry]})
+        await api.create("/api/v1/namespaces/default/configmaps", config_map("a"))
+        assert not listener.left.is_set()
+        server.close()
+        await listener.left.wait()

@@ -1,0 +1,95 @@
+"""The way to one webhook server: TLS to where it is, verified by its name and its own authorities.
+
+Connections are kept between reviews, and only reviews for the very same place share them: another
+address, name or set of authorities is another place, so that a changed configuration counts at
+once and nobody is believed on somebody else's certificate.
+"""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from quintant.keys.hidden import Hidden
+from quintant.runtime.client.connection import Broken, Connection
+from quintant.runtime.client.dial import Dialer
+from quintant.runtime.client.resting import Resting
+from quintant.runtime.client.route import Hop, Route
+from quintant.runtime.client.transport import JSON, Reply
+from quintant.runtime.client.wire import header, question
+from quintant.runtime.clock import monotonic
+
+BUNDLES = 64
+"""Sets of authorities kept ready: more than there are webhook servers in a cluster."""
+ANSWER_BYTES = 64 * 1024 * 1024
+"""Of an answer: a conversion may carry a whole list."""
+LONGEST_SECONDS = 60.0
+"""For a connection or an answer: webhooks get 30 s at most, and whoever asks counts them."""
+
+_LINES = "".join(
+    header(name, value)
+    for name, value in (
+        ("Content-Type", JSON),
+        ("Accept", f"{JSON}, */*"),
+        ("Accept-Encoding", "identity"),
+        ("User-Agent", "kube-apiserver-admission"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a webhook server is, and what proves that it is the one."""
+
+    host: str
+    port: int
+    name: str
+    """What its certificate has to be for."""
+    authority: str
+    """What it is called in requests."""
+    bundle: bytes = field(repr=False)
+    """The authorities to trust (PEM); the machine's own if empty."""
+
+
+class Line(Resting):
+    """Connections to one place; ssl.SSLError if its authorities are none."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__()
+        hop = Hop(place.host, place.port, secure=True)
+        route = Route(hop, None, place.authority, "", Hidden(""))
+        self._dialer = Dialer(route, _context(place.bundle), place.name)
+        self._lines = header("Host", place.authority) + _LINES
+
+    async def post(self, target: str, body: bytes) -> Reply:
+        """Post, and wait for the answer.
+
+        A connection that ends instead of answering had been given up before it was used, or so it
+        seems: then a new one is asked. A review may therefore arrive twice, with the same uid.
+        """
+        data = question("POST", target, self._lines, body)
+        rested = self.rested(monotonic())
+        if rested is not None:
+            try:
+                return await self._ask(rested, data)
+            except Broken as error:
+                if error.begun:
+                    raise
+        return await self._ask(await self._dialer.dial(LONGEST_SECONDS, _ignore), data)
+
+    async def _ask(self, connection: Connection, data: bytes) -> Reply:
+        head, body = await connection.ask("POST", data, most=ANSWER_BYTES, seconds=LONGEST_SECONDS)
+        self.keep(connection)
+        return Reply(head.status, body, head.headers)
+
+
+@lru_cache(BUNDLES)
+def _context(bundle: bytes) -> ssl.SSLContext:
+    if not bundle:
+        return ssl.create_default_context()
+    return ssl.create_default_context(cadata=bundle.decode(errors="replace"))
+
+
+def _ignore(connection: Connection) -> None:
+    """A connection that ended at rest is found to be of no use when it is looked for."""

@@ -1,0 +1,58 @@
+"""Why a webhook server was not reached or did not answer, in the words of a real server.
+
+They are Go's, and shown to whoever asked for the change.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+
+from quintant.cluster.admission.line import Place
+from quintant.runtime.client import dial
+from quintant.runtime.client.connection import Broken, TooLarge
+from quintant.runtime.client.wire import NotHttp
+
+FAILURES = (Broken, NotHttp, TooLarge, dial.Unreachable)
+"""All that a line raises beside a time-out."""
+NO_BUNDLE = "unable to load root certificates: unable to parse bytes as PEM block"
+
+_X509 = "tls: failed to verify certificate: x509"
+# What OpenSSL says of certificates whose signer is not known, by its number.
+_UNKNOWN_CODES = frozenset({2, 18, 19, 20, 21})
+_EXPIRED_CODE = 10
+
+
+def why(error: Exception, place: Place) -> str:
+    """The reason for one of `FAILURES`."""
+    match error:
+        case dial.Unreachable(cause=ssl.SSLCertVerificationError() as cause):
+            return _unverified(cause, place)
+        case dial.Unreachable(cause=socket.gaierror()):
+            return f"dial tcp: lookup {place.host}: no such host"
+        case dial.Unreachable(cause=ssl.SSLError() as cause):
+            return str(cause)
+        case dial.Unreachable(cause=cause):
+            return f"dial tcp {place.host}:{place.port}: connect: {_plain(cause)}"
+        case Broken(begun=begun):
+            return "unexpected EOF" if begun else "EOF"
+        case TooLarge(most=most):
+            return f"the answer is larger than {most} bytes"
+    return f"net/http: HTTP/1.x transport connection broken: {error}"
+
+
+def _unverified(cause: ssl.SSLCertVerificationError, place: Place) -> str:
+    if cause.verify_code in _UNKNOWN_CODES:
+        return f"{_X509}: certificate signed by unknown authority"
+    if cause.verify_code == _EXPIRED_CODE:
+        return f"{_X509}: certificate has expired or is not yet valid"
+    if "mismatch" in cause.verify_message.lower():
+        wanted = f"certificate is not valid for any names, but wanted to match {place.name}"
+        return f"{_X509}: {wanted}"
+    return f"{_X509}: {cause.verify_message}"
+
+
+def _plain(cause: OSError) -> str:
+    if isinstance(cause, ConnectionRefusedError):
+        return "connection refused"
+    return (cause.strerror or str(cause)).lower()
