@@ -17,7 +17,7 @@ from quintant.cluster.simulated.views import SimNode
 from quintant.runtime import codec
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.rest import MERGE, Patch
-from quintant.runtime.clock import Clock, micro_timestamp, parse_timestamp
+from quintant.runtime.clock import Clock, micro_timestamp, monotonic, parse_timestamp
 from quintant.runtime.context import Context
 from quintant.runtime.errors import AlreadyExists, NotFound
 from quintant.runtime.object import ObjectMeta, OwnerReference, Request
@@ -28,6 +28,8 @@ LEASES = "kube-node-lease"
 LEASE_SECONDS = 40
 RENEW_SECONDS = 10
 """A lease is renewed so often: a kubelet does it at a quarter of its time, too."""
+BEAT_SECONDS = 1.0
+"""How often it is looked whose turn it is."""
 REPORT_SECONDS = 300.0
 """How often a node that is as it was says so again, in its status."""
 
@@ -53,20 +55,21 @@ class Heart:
 
     def __init__(self, fleet: Fleet, clock: Clock) -> None:
         self._fleet, self._clock = fleet, clock
-        self._leased: set[str] = set()
+        self._due: dict[str, float] = {}
+        """When the lease of each node is to be renewed, by the node's uid."""
 
     async def __call__(self, client: Client) -> None:
         """Beat for ever. Every second a tenth of the nodes have their turn."""
         await self._enlist(client)
-        beat = 0
         while True:
+            began = monotonic()
             nodes = [node for node in await client.list(SimNode) if is_simulated(node)]
             for at, node in enumerate(nodes):
-                if at % RENEW_SECONDS == beat % RENEW_SECONDS or self._new(node):
-                    await self._renew(client, node)
-            self._leased &= {node.metadata.uid for node in nodes}
-            beat += 1
-            await asyncio.sleep(1)
+                await self._beat(client, node, at % RENEW_SECONDS)
+            known = {node.metadata.uid for node in nodes}
+            self._due = {uid: due for uid, due in self._due.items() if uid in known}
+            # What a beat takes is not added to the time until the next one.
+            await asyncio.sleep(max(0.0, began + BEAT_SECONDS - monotonic()))
 
     async def _enlist(self, client: Client) -> None:
         for node in self._fleet.members(self._clock.now()):
@@ -75,13 +78,16 @@ class Heart:
             except AlreadyExists:
                 continue
 
-    def _new(self, node: SimNode) -> bool:
-        return node.metadata.uid not in self._leased
+    async def _beat(self, client: Client, node: SimNode, turn: int) -> None:
+        """Renew a node's lease if it is time; a new node's at once, and then in its turn."""
+        uid, now = node.metadata.uid, monotonic()
+        due = self._due.get(uid, now - turn * BEAT_SECONDS)
+        if due > now or fault_of(node).silent:
+            return
+        self._due[uid] = due + RENEW_SECONDS if due + RENEW_SECONDS > now else now + RENEW_SECONDS
+        await self._renew(client, node)
 
     async def _renew(self, client: Client, node: SimNode) -> None:
-        if fault_of(node).silent:
-            return
-        self._leased.add(node.metadata.uid)
         now = micro_timestamp(self._clock.now())
         patch = Patch(MERGE, codec.encode({"spec": {"renewTime": now}}), idempotent=True)
         name = node.metadata.name

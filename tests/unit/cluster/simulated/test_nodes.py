@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
+from itertools import pairwise
 from typing import Any
 
-from unit.cluster.api import PODS, Api, Plain
+from quintant.cluster.simulated.fleet import Fleet
+from quintant.cluster.simulated.nodes import RENEW_SECONDS, Heart
+from quintant.runtime.client.client import Client
+from quintant.runtime.client.faults import FaultTransport
+from quintant.runtime.client.match import verb
+from quintant.runtime.client.rest import Rest
+from quintant.runtime.client.transport import InProcessTransport
+from quintant.runtime.clock import LoopClock
+from unit.cluster.api import PODS, Api, Plain, server
 from unit.cluster.simulated.hall import LEASES, NODES, condition, phase, pod, read, simulated
 
 ZONE = "topology.kubernetes.io/zone"
@@ -109,3 +119,25 @@ async def test_node_says_itself_that_it_is_not_ready() -> None:
         found = await api.get(f"{NODES}/sim-0001")
         assert condition(found, "Ready") == "True"
         assert condition(found, "MemoryPressure") == "True"
+
+
+async def test_leases_are_renewed_in_time_however_long_a_renewal_takes() -> None:
+    """A dead node would be given up early if its lease was old before it died."""
+    served, count = server(), 200
+    slow = FaultTransport(InProcessTransport(served))
+    # Of ten seconds, renewals take eight.
+    slow.delay(0.8 * RENEW_SECONDS / count, when=verb("patch"))
+    heart = Heart(Fleet(count), LoopClock())
+    with suppress(TimeoutError):
+        async with asyncio.timeout(100):
+            await heart(Client(Rest(slow), manager="heart"))
+    renewed: dict[str, list[float]] = {}
+    for sent in slow.calls:
+        if sent.verb == "patch":
+            renewed.setdefault(sent.call.path, []).append(sent.at)
+    assert len(renewed) == count
+    gaps = [then - at for times in renewed.values() for at, then in pairwise(times)]
+    # The first round, in which the leases are made, takes longer.
+    assert max(gaps) < 2 * RENEW_SECONDS
+    late = [gap for times in renewed.values() for gap in pairwise(times[3:])]
+    assert max(then - at for at, then in late) < RENEW_SECONDS + 2

@@ -1,13 +1,15 @@
 """Whether a node is still heard of, and what its conditions become if it is not.
 
 A sign of life is a lease that was renewed or a status that was confirmed. What counts is when the
-sign was seen here, on the loop's clock: the clocks of nodes may be wrong.
+sign was seen here, on the loop's clock: the clocks of nodes may be wrong. While nobody looked (the
+process was stopped, or so busy that it comes to the same) nobody can have been silent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from datetime import datetime
 
 from quintant.api.core import NodeCondition
@@ -20,6 +22,8 @@ GRACE_SECONDS = 50.0
 """How long a node may be silent, as in a real cluster since 1.32."""
 STARTUP_SECONDS = 60.0
 """How long a node may take until it is heard of for the first time."""
+ABSENT_SECONDS = 15.0
+"""Between two looks: longer, and we were away. Three rounds of the controller."""
 UNKNOWN = "Unknown"
 _WATCHED = (READY, "MemoryPressure", "DiskPressure", "PIDPressure")
 
@@ -39,6 +43,16 @@ class Signs:
 
     def __init__(self) -> None:
         self._signs: dict[str, Sign] = {}
+        self._looked: float | None = None
+
+    def look(self, now: float) -> None:
+        """Note that all nodes are looked at; what was missed since the last time does not count."""
+        away = 0.0 if self._looked is None else now - self._looked
+        self._looked = now
+        if away > ABSENT_SECONDS:
+            self._signs = {
+                uid: replaced(sign, at=sign.at + away) for uid, sign in self._signs.items()
+            }
 
     def silence(self, node: NodeState, lease: LeaseState | None, now: float) -> float:
         """Seconds since a node was last heard of."""

@@ -66,6 +66,7 @@ class Watch:
         nodes = [node for node in await ctx.client.list(NodeState) if not node.deleting]
         known = {node.metadata.uid for node in nodes}
         self._signs.keep(known)
+        self._signs.look(monotonic())
         self._ready = {uid: was for uid, was in self._ready.items() if uid in known}
         self._drive = any(node.ready == "True" for node in nodes)
         waits = [PERIOD_SECONDS]
