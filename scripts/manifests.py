@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from quintant.cli.klight import NAME as KLIGHT
 from quintant.cli.manifests import manifests
-from quintant.operators import OPERATORS, klight, manager_of, portal
+from quintant.operators import OPERATORS, klight, manager_of
 from quintant.operators.klight.options import Options as KlightOptions
-from quintant.operators.portal.options import Options
 from quintant.runtime.installation import Program
 from quintant.runtime.loading import load_manager
 from quintant.runtime.manager import Manager
@@ -30,13 +30,13 @@ TARGETS = {"greeter": "examples/01_greeter.py", "webhooks": "examples/06_webhook
 REPLICAS = 2
 # Where the original's recipe pushes its image: the registry of a microk8s on this machine.
 KLIGHT_IMAGE = "localhost:32000/klight.controller:v0.1.0-k8s"
-# A cluster without somebody who makes keys for webhooks runs this operator without them.
-UNHOOKED = {"ENABLE_WEBHOOKS": "false"}
+# The folder below an operator's in which the keys of its webhooks are somebody else's to make.
+GIVEN = "given-keys"
 
 
 def generate() -> dict[Path, str]:
     """Every generated file and its text."""
-    return {**_examples(), **_operators(), **_unhooked(), **_controller()}
+    return {**_examples(), **_operators(), **_controller()}
 
 
 def _examples() -> dict[Path, str]:
@@ -48,20 +48,15 @@ def _examples() -> dict[Path, str]:
 
 
 def _operators() -> dict[Path, str]:
-    """Every operator in full; those with webhooks in a folder of that name, for they need keys."""
+    """Every operator in full; those with webhooks also for keys that somebody else makes."""
     found: dict[Path, str] = {}
     for name in sorted(OPERATORS):
-        manager = manager_of(name)
-        folder = f"{name}/webhooks" if manager.webhooks else name
-        found |= _files(folder, manager, _program(name))
+        manager, program = manager_of(name), _program(name)
+        found |= _files(name, manager, program)
+        if manager.webhooks:
+            given = replace(program, given_keys=True)
+            found |= _files(f"{name}/{GIVEN}", manager, given)
     return found
-
-
-def _unhooked() -> dict[Path, str]:
-    """Portal Expose as it is most easily installed."""
-    manager = Manager("portal")
-    portal.controllers(manager, Options(enable_webhooks=False))
-    return _files("portal", manager, _program("portal", UNHOOKED))
 
 
 def _controller() -> dict[Path, str]:
@@ -74,9 +69,8 @@ def _controller() -> dict[Path, str]:
     return {ROOT / "deploy" / "klight" / "controller.yaml": HEADER + text}
 
 
-def _program(name: str, env: dict[str, str] | None = None) -> Program:
-    arguments = ("operator", name, "--leader-elect")
-    return Program(f"quintant:{QUINTANT}", arguments, REPLICAS, env or {})
+def _program(name: str) -> Program:
+    return Program(f"quintant:{QUINTANT}", ("operator", name, "--leader-elect"), REPLICAS)
 
 
 def _files(folder: str, manager: Manager, program: Program | None) -> dict[Path, str]:

@@ -41,7 +41,8 @@ from quintant.runtime.webhook import (
     invalid,
 )
 from quintant.runtime.webhook.publish import publishing
-from quintant.runtime.webhook.selfsigned import LAPTOP, OVERLAP, SelfSigned
+from quintant.runtime.webhook.ring import OVERLAP
+from quintant.runtime.webhook.selfsigned import LAPTOP, SelfSigned
 from quintant.runtime.webhook.server import WebhookServer
 
 pytestmark = pytest.mark.realtime

@@ -204,7 +204,8 @@ async def opened(*relays: str, options: Options | None = None) -> AsyncIterator[
 
 async def _environment(cluster: Cluster, client: Client, manager: Manager) -> Environment:
     """The operator's, under exactly its generated role."""
-    for obj in generated(manager.settings, manager.declarations, "default"):
+    targets = manager.webhooks.targets()
+    for obj in generated(manager.settings, manager.declarations, "default", targets):
         await client.apply(obj)
     user = service_account("default", manager.name)
     cluster.server.tokens.add("operator", user)

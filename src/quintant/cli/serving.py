@@ -37,6 +37,7 @@ _FLAGS = (
     click.option("--probes", help="host:port of /healthz and /readyz; empty switches them off."),
     click.option("--webhook", help="host:port of the webhooks."),
     click.option("--certificates", help="Folder with tls.crt and tls.key of the webhooks."),
+    click.option("--webhook-secret", help="Keep own certificates of the webhooks in this Secret."),
     click.option("--webhook-url", help="Register the webhooks at this https URL, self-signed."),
     click.option(
         "--log-level", default="info", type=click.Choice(["debug", "info", "warning", "error"])

@@ -10,12 +10,10 @@ from typing import Any
 from quintant.demo import greeter
 from quintant.operators import OPERATORS, manager_of
 from quintant.operators.sample import Sample
-from quintant.runtime.clock import SystemClock
 from quintant.runtime.errors import ConfigError
-from quintant.runtime.installation import Keys, Program, installation
+from quintant.runtime.installation import Program, installation
 from quintant.runtime.loading import load_manager
 from quintant.runtime.manager import Manager
-from quintant.runtime.webhook.authority import issue
 from quintant.version import QUINTANT
 
 IMAGE = f"quintant:{QUINTANT}"
@@ -43,15 +41,8 @@ class System:
 
     def installation(self) -> list[dict[str, Any]]:
         """What the operator needs, in the order in which it can be applied."""
-        parts = installation(self.manager, self.namespace, self.program, self._keys())
+        parts = installation(self.manager, self.namespace, self.program)
         return [obj for objects in parts.values() for obj in objects]
-
-    def _keys(self) -> Keys | None:
-        """New keys for its webhooks, if it has any."""
-        if not self.manager.webhooks:
-            return None
-        issued = issue((f"{self.name}.{self.namespace}.svc",), SystemClock().now())
-        return Keys(issued.pair, issued.authority)
 
 
 def systems(only: Collection[str] = ()) -> tuple[System, ...]:

@@ -197,8 +197,14 @@ class Engine:
         # It loads `aiohttp`, as in _open.
         from quintant.runtime.webhook.binding import bound
 
-        clock = self.environment.clock
-        return bound(webhooks, self.settings, client=self.client, metrics=self.metrics, clock=clock)
+        return bound(
+            webhooks,
+            self.settings,
+            client=self.client,
+            metrics=self.metrics,
+            clock=self.environment.clock,
+            namespace=self.environment.namespace,
+        )
 
     def _elect(self) -> Elector:
         environment, settings = self.environment, self.settings
@@ -221,6 +227,8 @@ class Engine:
             self.health.watch(informer)
         if self.elector is not None:
             self.health.elect(self.elector)
+        if self.webhooks is not None and self.environment.listen:
+            self.health.ready("webhooks", self.webhooks.certificates.trouble)
 
     def _busy(self) -> list[str]:
         return [name for controller in self.controllers for name in controller.busy()]

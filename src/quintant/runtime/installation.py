@@ -4,10 +4,11 @@
     namespace   where it lives
     rbac        its service account, roles and bindings
     deployment  its program, if there is an image of it
-    webhooks    how the API server reaches its webhooks, and the keys they show it
+    webhooks    how the API server reaches its webhooks
 
-The keys are a Secret of type kubernetes.io/tls. Without `Keys` it is somebody else's to make, and
-to put its authority into the configurations, as cert-manager does.
+The program makes the keys of its webhooks itself, keeps them in a Secret, and tells the API server
+whom to trust. Or they are given: then somebody else, such as cert-manager, does both, and the
+Secret is mounted.
 
 A pure function of the declarations. The program listens on its pod's own address: many pods can
 share a machine that way, and nothing listens where nobody looks.
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from dataclasses import replace as setting
 from typing import Any
 
 from quintant.api.admission import ServiceReference
@@ -36,7 +38,6 @@ from quintant.api.core import (
     Probe,
     Resources,
     SeccompProfile,
-    Secret,
     SecretVolume,
     SecurityContext,
     Service,
@@ -47,12 +48,11 @@ from quintant.api.core import (
 )
 from quintant.api.meta import LabelSelector
 from quintant.api.quantity import Quantity
-from quintant.keys.tls import KeyPair
 from quintant.runtime import codec
 from quintant.runtime.address import Address
 from quintant.runtime.crd import definitions
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Object, ObjectMeta, Opaque, replace
+from quintant.runtime.object import Object, ObjectMeta, Opaque
 from quintant.runtime.rbac import NAME_LABEL, generated
 
 Plain = dict[str, Any]
@@ -76,32 +76,24 @@ class Program:
     replicas: int = 1
     env: Mapping[str, str] = field(default_factory=dict)
     """Settings of its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Keys:
-    """What the webhooks of a program are served with, and the authority (PEM) that vouches."""
-
-    pair: KeyPair
-    authority: bytes
+    given_keys: bool = False
+    """Whether somebody else makes the Secret with the keys of its webhooks."""
 
 
 def installation(
-    manager: Manager, namespace: str, program: Program | None = None, keys: Keys | None = None
+    manager: Manager, namespace: str, program: Program | None = None
 ) -> dict[str, list[Plain]]:
     """The objects of a manager that lives in a namespace, by what they are about."""
     settings = manager.settings
+    if program and manager.webhooks and not program.given_keys:
+        settings = setting(settings, webhook_secret=_secret_name(manager))
     service = ServiceReference(name=settings.name, namespace=namespace)
     found: dict[str, tuple[Object, ...]] = {
         "namespace": (Namespace(metadata=ObjectMeta(name=namespace)),) if program else (),
-        "rbac": generated(settings, manager.declarations, namespace),
+        "rbac": generated(settings, manager.declarations, namespace, manager.webhooks.targets()),
         "deployment": (_deployment(manager, namespace, program),) if program else (),
-        "webhooks": manager.webhooks.configurations(
-            service, ca_bundle=keys.authority if keys else b""
-        ),
+        "webhooks": manager.webhooks.configurations(service),
     }
-    if keys:
-        found["webhooks"] = (_secret(manager, namespace, keys), *found["webhooks"])
     if program and manager.webhooks:
         found["deployment"] += (_service(manager, namespace),)
     plain = {part: [codec.to_plain(obj) for obj in objects] for part, objects in found.items()}
@@ -121,7 +113,7 @@ def _deployment(manager: Manager, namespace: str, program: Program) -> Deploymen
         ),
         containers=(_container(manager, program),),
         volumes=(Volume(name=_KEYS, secret=SecretVolume(secret_name=_secret_name(manager))),)
-        if manager.webhooks
+        if manager.webhooks and program.given_keys
         else (),
     )
     template = PodTemplate(metadata=ObjectMeta(labels=labels), spec=account)
@@ -139,15 +131,18 @@ def _container(manager: Manager, program: Program) -> Container:
     ports = _ports(manager)
     flags = tuple(f"--{name}=[$(POD_IP)]:{port}" for name, port in ports.items())
     own = tuple(EnvVar(name=name, value=value) for name, value in program.env.items())
-    if manager.webhooks:
+    mounted = bool(manager.webhooks) and program.given_keys
+    if mounted:
         flags = (*flags, f"--certificates={_MOUNTED}")
+    elif manager.webhooks:
+        flags = (*flags, f"--webhook-secret={_secret_name(manager)}")
     return Container(
         name=manager.name,
         image=program.image,
         args=(*program.arguments, *flags),
         env=(_field("POD_IP", "status.podIP"), _field("POD_NAMESPACE", "metadata.namespace"), *own),
         volume_mounts=(VolumeMount(name=_KEYS, mount_path=_MOUNTED, read_only=True),)
-        if manager.webhooks
+        if mounted
         else (),
         ports=tuple(ContainerPort(container_port=port, name=name) for name, port in ports.items()),
         liveness_probe=Probe(http_get=HttpGet(path="/healthz", port="probes")),
@@ -158,15 +153,6 @@ def _container(manager: Manager, program: Program) -> Container:
             read_only_root_filesystem=True,
             capabilities=Capabilities(drop=("ALL",)),
         ),
-    )
-
-
-def _secret(manager: Manager, namespace: str, keys: Keys) -> Secret:
-    pair = {"tls.crt": keys.pair.certificate, "tls.key": keys.pair.key}
-    return Secret(
-        metadata=replace(_meta(manager, namespace), name=_secret_name(manager)),
-        type="kubernetes.io/tls",
-        string_data={name: held.reveal().decode() for name, held in pair.items()},
     )
 
 

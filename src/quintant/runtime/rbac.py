@@ -5,19 +5,20 @@
     watches   get list watch
     uses      whatever it names
 
-Events come with every controller, the lease with leader election. Where a manager is restricted to
+Events come with every controller, the lease with leader election, and with certificates of its own
+the Secret they are in and the objects that say whom to trust. Where a manager is restricted to
 namespaces, it gets a Role in each of them and a ClusterRole only for kinds that have no namespace.
 The result is a pure function of the declarations: sorted, merged, the same every time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from quintant.api.coordination import Lease
-from quintant.api.core import ServiceAccount
+from quintant.api.core import Secret, ServiceAccount
 from quintant.api.events import Event
 from quintant.api.rbac import (
     GROUP,
@@ -38,6 +39,9 @@ from quintant.runtime.settings import Settings
 
 READ = ("get", "list", "watch")
 NAME_LABEL = "app.kubernetes.io/name"
+
+Target = tuple[type[Object], str]
+"""Kind and name of a single object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +109,18 @@ def roles(grantee: Grantee, permissions: Needs) -> tuple[Object, ...]:
 
 
 def generated(
-    settings: Settings, declarations: Iterable[Declaration[Any]], namespace: str
+    settings: Settings,
+    declarations: Iterable[Declaration[Any]],
+    namespace: str,
+    targets: Sequence[Target] = (),
 ) -> tuple[Object, ...]:
-    """Everything that gives a manager its permissions, if it lives in this namespace."""
+    """Everything that gives a manager its permissions, if it lives in this namespace.
+
+    `targets` are those of its webhooks; they matter where it has certificates of its own.
+    """
     grantee = Grantee(settings.name, namespace, settings.namespaces, settings.leader_elect)
-    return roles(grantee, needs(declarations))
+    keys = _certificates(grantee, settings.webhook_secret, targets) if targets else ()
+    return (*roles(grantee, needs(declarations)), *keys)
 
 
 def _needs(declared: Declaration[Any]) -> Needs:
@@ -120,14 +131,30 @@ def _needs(declared: Declaration[Any]) -> Needs:
 
 
 def _leases(grantee: Grantee) -> tuple[Object, ...]:
-    plural, group = resource_of(Lease).plural, resource_of(Lease).group
-    own = PolicyRule(
-        api_groups=(group,), resources=(plural,), verbs=("get", "patch"),
-        resource_names=(grantee.name,),
-    )  # fmt: skip
     # A name cannot restrict creation: the server does not know it yet when it decides.
-    create = PolicyRule(api_groups=(group,), resources=(plural,), verbs=("create",))
-    return _within(grantee, (create, own), grantee.namespace, "-leader-election")
+    create = rules(uses(Lease, "create"))
+    own = _named(Lease, ("get", "patch"), grantee.name)
+    return _within(grantee, (*create, own), grantee.namespace, "-leader-election")
+
+
+def _certificates(grantee: Grantee, secret: str, targets: Sequence[Target]) -> tuple[Object, ...]:
+    if not secret:
+        return ()
+    # Server-side apply says which name it creates, so here a name can restrict it.
+    own = _named(Secret, ("create", "get", "patch"), secret)
+    trusting = tuple(_named(kind, ("get", "patch"), name) for kind, name in targets)
+    return (
+        *_within(grantee, (own,), grantee.namespace, "-webhooks"),
+        *_across(grantee, trusting, "-webhooks"),
+    )
+
+
+def _named(kind: type[Object], verbs: tuple[str, ...], name: str) -> PolicyRule:
+    resource = resource_of(kind)
+    return PolicyRule(
+        api_groups=(resource.group,), resources=(resource.plural,), verbs=verbs,
+        resource_names=(name,),
+    )  # fmt: skip
 
 
 def _within(
@@ -143,13 +170,19 @@ def _within(
 
 
 def _everywhere(grantee: Grantee, permissions: Needs) -> tuple[Object, ...]:
-    meta = grantee.meta()
+    return _across(grantee, rules(permissions))
+
+
+def _across(
+    grantee: Grantee, granted: tuple[PolicyRule, ...], suffix: str = ""
+) -> tuple[Object, ...]:
+    meta = grantee.meta(suffix=suffix)
     binding = ClusterRoleBinding(
         metadata=meta,
         role_ref=RoleRef(api_group=GROUP, kind="ClusterRole", name=meta.name),
         subjects=(_subject(grantee),),
     )
-    return ClusterRole(metadata=meta, rules=rules(permissions)), binding
+    return ClusterRole(metadata=meta, rules=granted), binding
 
 
 def _subject(grantee: Grantee) -> Subject:

@@ -24,6 +24,9 @@ class Settings:
     webhook: str = ":9443"
     certificates: str = ""
     """The folder with tls.crt and tls.key of the webhooks; empty is where kubebuilder mounts it."""
+    webhook_secret: str = ""
+    """The Secret, where the process lives, in which it keeps certificates of its own for the
+    webhooks; replicas share it, and renew them in time."""
     webhook_url: str = ""
     """Where the API server reaches the webhooks, for development: the program then signs its own
     certificates and registers the webhooks itself."""

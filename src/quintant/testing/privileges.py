@@ -27,7 +27,8 @@ from quintant.testing.cluster import InProcessCluster
 
 async def grant(cluster: InProcessCluster, manager: Manager, namespace: str = "default") -> Account:
     """Give a manager that lives in a namespace its service account, its roles, and a token."""
-    for obj in generated(manager.settings, manager.declarations, namespace):
+    targets = manager.webhooks.targets()
+    for obj in generated(manager.settings, manager.declarations, namespace, targets):
         await cluster.client.apply(obj)
     user = service_account(namespace, manager.name)
     cluster.server.tokens.add(user.name, user)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
+from dataclasses import replace
 from typing import Any
 
 from quintant import Context, Manager
 from quintant.api.core import ConfigMap
-from quintant.keys.hidden import Hidden
-from quintant.keys.tls import KeyPair
-from quintant.runtime.installation import Keys, Program, installation
+from quintant.runtime.installation import Program, installation
 from quintant.runtime.webhook import Admission
 
 PROGRAM = Program("quintant:1", ("operator", "keeper"), replicas=2)
@@ -83,16 +81,49 @@ async def _allow(old: object, new: object, admission: Admission) -> None:
     """A validator that lets everything happen."""
 
 
-def test_webhooks_are_served_with_the_keys_of_a_secret_and_trusted_by_their_authority() -> None:
+def _hooked() -> Manager:
     manager = _manager()
     manager.webhooks.validating(ConfigMap, _allow)
-    keys = Keys(KeyPair(Hidden(b"cert"), Hidden(b"key")), b"authority")
-    found = installation(manager, "home", PROGRAM, keys)
-    secret, configuration = found["webhooks"]
-    assert secret["stringData"] == {"tls.crt": "cert", "tls.key": "key"}
-    assert secret["metadata"]["name"] == "keeper-webhook-cert"
-    (webhook,) = configuration["webhooks"]
-    assert b64decode(webhook["clientConfig"]["caBundle"]) == b"authority"
+    return manager
+
+
+def _rules(found: dict[str, list[Any]], kind: str) -> list[Any]:
+    return [
+        rule
+        for obj in found["rbac"]
+        if obj["kind"] == kind and obj["metadata"]["name"] == "keeper-webhooks"
+        for rule in obj["rules"]
+    ]
+
+
+def test_program_makes_the_keys_of_its_webhooks_and_may_do_no_more_than_that() -> None:
+    found = installation(_hooked(), "home", PROGRAM)
+    deployment, service = found["deployment"]
+    pod = deployment["spec"]["template"]["spec"]
+    assert "--webhook-secret=keeper-webhook-cert" in pod["containers"][0]["args"]
+    assert "volumes" not in pod
+    assert service["spec"]["ports"][0]["port"] == 443
+    assert _rules(found, "Role") == [
+        {
+            "apiGroups": [""],
+            "resources": ["secrets"],
+            "resourceNames": ["keeper-webhook-cert"],
+            "verbs": ["create", "get", "patch"],
+        }
+    ]
+    assert _rules(found, "ClusterRole") == [
+        {
+            "apiGroups": ["admissionregistration.k8s.io"],
+            "resources": ["validatingwebhookconfigurations"],
+            "resourceNames": ["keeper-validating-webhook-configuration"],
+            "verbs": ["get", "patch"],
+        }
+    ]
+
+
+def test_given_keys_are_those_of_a_mounted_secret_and_need_no_permission() -> None:
+    found = installation(_hooked(), "home", replace(PROGRAM, given_keys=True))
+    assert _rules(found, "Role") == _rules(found, "ClusterRole") == []
     deployment, service = found["deployment"]
     pod = deployment["spec"]["template"]["spec"]
     assert pod["volumes"] == [

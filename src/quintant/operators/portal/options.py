@@ -44,7 +44,7 @@ class Options:
     health_probe_addr: str | None = None
     """HEALTH_PROBE_ADDR: host:port of /healthz and /readyz; :8081 if not given."""
     enable_webhooks: bool = True
-    """ENABLE_WEBHOOKS: serve the webhooks, which needs keys; the same rules hold without them."""
+    """ENABLE_WEBHOOKS: serve the webhooks; the same rules hold without them."""
 
     @property
     def tunnels(self) -> Tunnels:

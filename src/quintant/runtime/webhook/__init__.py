@@ -4,6 +4,7 @@
     configuration what the API server is told          patch        a mutation as a JSON patch
     review        bytes in, bytes out                  conversion   versions through a hub
     server        the TLS listener                     certs        its certificate, renewed
+    ring          a certificate and its successor      shared       kept in a Secret by replicas
 
 A handler never sees the wire, and the wire never sees a handler's exception.
 """

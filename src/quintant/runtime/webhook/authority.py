@@ -2,7 +2,7 @@
 
 The authority's key is thrown away once it has signed: nobody can sign with it later, and it need
 not be trusted for longer than what it signed. Like `keys.authority` this loads `cryptography`:
-only `selfsigned` imports it.
+only who makes certificates imports it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from ssl import SSLError
 
-from quintant.keys.authority import Authority, Term
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+
+from quintant.keys import tls
+from quintant.keys.authority import BACKDATE, Authority, Term
 from quintant.keys.tls import KeyPair
 
 LIFE = timedelta(days=90)
@@ -30,6 +35,22 @@ class Issued:
 
 def issue(names: Sequence[str], now: datetime) -> Issued:
     """Make an authority and a certificate for DNS names and IP addresses."""
-    term = Term(now, now + LIFE)
+    # Certificates know no fractions of a second, and what is read again shall be what was made.
+    term = Term(now.replace(microsecond=0), now.replace(microsecond=0) + LIFE)
     authority = Authority.make(AUTHORITY, term)
     return Issued(authority.serving(names, term), authority.certificate, term.since, term.until)
+
+
+def read(pair: KeyPair, authority: bytes, names: Sequence[str]) -> Issued:
+    """What was issued and stored; ValueError unless it all belongs together, and to these names."""
+    try:
+        tls.check(pair)
+        shown = x509.load_pem_x509_certificate(pair.certificate.reveal())
+        shown.verify_directly_issued_by(x509.load_pem_x509_certificate(authority))
+        found = shown.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (SSLError, InvalidSignature, TypeError, x509.ExtensionNotFound) as error:
+        raise ValueError("key, certificate and authority do not belong together") from error
+    if not set(names) <= set(found.get_values_for_type(x509.DNSName)):
+        raise ValueError("the certificate is for another name")
+    since = shown.not_valid_before_utc + BACKDATE
+    return Issued(pair, authority, since, shown.not_valid_after_utc)

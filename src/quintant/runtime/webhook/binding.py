@@ -1,7 +1,7 @@
 """The webhooks of a manager, bound to where it runs: which certificate its server shows.
 
-That of files, which somebody else renews; or, with a URL under which an API server reaches this
-process, one that the process signs and publishes itself, for development.
+That of files, which somebody else renews; one of its own, in a Secret that its replicas share; or,
+with a URL under which an API server reaches this process, one in memory, for development.
 """
 
 from __future__ import annotations
@@ -9,34 +9,55 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from quintant.api.admission import ServiceReference
 from quintant.runtime.client.client import Client
 from quintant.runtime.clock import Clock
 from quintant.runtime.metrics import Metrics
+from quintant.runtime.object import Request
 from quintant.runtime.settings import Settings
 from quintant.runtime.webhook.certs import Files, Source
 from quintant.runtime.webhook.declaration import Webhooks
-from quintant.runtime.webhook.publish import publishing
+from quintant.runtime.webhook.publish import injecting, publishing
 from quintant.runtime.webhook.server import WebhookServer
 
 
 def bound(
-    webhooks: Webhooks, settings: Settings, *, client: Client, metrics: Metrics, clock: Clock
+    webhooks: Webhooks,
+    settings: Settings,
+    *,
+    client: Client,
+    metrics: Metrics,
+    clock: Clock,
+    namespace: str,
 ) -> WebhookServer:
     """The server of these webhooks; `client` is what their handlers are given."""
     source: Source | None = None
+    # Every replica answers reviews, leader or not, so this client has no fence.
+    unfenced = Client(client.rest, manager=f"{settings.name}-webhooks")
     if settings.webhook_url:
-        source = _own(webhooks, settings, client, clock)
+        source = _laptop(webhooks, settings.webhook_url, unfenced, clock)
     elif settings.certificates:
         source = Files.mounted(Path(settings.certificates))
+    elif settings.webhook_secret:
+        home = Request(settings.webhook_secret, namespace)
+        source = _shared(webhooks, home, unfenced, clock)
     return WebhookServer(webhooks, client=client, metrics=metrics, source=source)
 
 
-def _own(webhooks: Webhooks, settings: Settings, client: Client, clock: Clock) -> Source:
-    # It loads `cryptography`, 10 MB that no other program should pay for.
+# Both load `cryptography`, 10 MB that no other program should pay for.
+
+
+def _laptop(webhooks: Webhooks, url: str, client: Client, clock: Clock) -> Source:
     from quintant.runtime.webhook.selfsigned import SelfSigned
 
-    name = urlsplit(settings.webhook_url).hostname or ""
-    # Every replica answers reviews, leader or not, so this client has no fence.
-    unfenced = Client(client.rest, manager=f"{settings.name}-webhooks")
-    publish = publishing(webhooks, settings.webhook_url, unfenced)
-    return SelfSigned((name,), clock=clock, publish=publish)
+    names = (urlsplit(url).hostname or "",)
+    return SelfSigned(names, clock=clock, publish=publishing(webhooks, url, client))
+
+
+def _shared(webhooks: Webhooks, home: Request, client: Client, clock: Clock) -> Source:
+    from quintant.runtime.webhook.shared import Shared, service_names
+
+    names = service_names(webhooks.name, home.namespace)
+    service = ServiceReference(name=webhooks.name, namespace=home.namespace)
+    publish = injecting(webhooks, service, client)
+    return Shared(home, names, client=client, clock=clock, publish=publish)

@@ -1,9 +1,9 @@
 """The certificate of a webhook server, and its replacement while the server runs.
 
-A `Source` knows which certificate to show: `Files` reads a mounted Secret, `SelfSigned` (in
-`selfsigned`) makes its own. `Certificates` asks it every few seconds and puts what is new into the
-server's one SSLContext: handshakes from then on show it, connections that stand stay up. What
-cannot be loaded is counted, and never takes the place of what works.
+A `Source` knows which certificate to show: `Files` reads a mounted Secret, `Shared` (in `shared`)
+and `SelfSigned` (in `selfsigned`) make their own. `Certificates` asks it every few seconds and puts
+what is new into the server's one SSLContext: handshakes from then on show it, connections that
+stand stay up. What cannot be loaded is counted, and never takes the place of what works.
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ class Certificates:
 
     def __init__(self, source: Source, metrics: Metrics) -> None:
         self._source, self._metrics = source, metrics
+        self._trusted = False
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.minimum_version = ssl.TLSVersion.TLSv1_2
         self.context.set_alpn_protocols(["http/1.1"])
@@ -84,11 +85,16 @@ class Certificates:
                 hint="check the certificate and key files, or use self-signed ones",
             ) from error
 
+    def trouble(self) -> str:
+        """What is wrong as long as API servers have not been told whom to trust; then nothing."""
+        return "" if self._trusted else "API servers do not know its authority yet"
+
     async def keep(self) -> None:
         """Follow the source for ever; a failure is counted, and the last certificate stays."""
         while True:
             try:
                 await self.refresh()
+                self._trusted = True
             except (OSError, QuintantError) as error:
                 self._metrics.certificate_failed()
                 log.error("failed to renew certificate", why=_why(error))

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from quintant.api.admission import CustomResourceConversion
+from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.runtime.errors import ConfigError
 from quintant.runtime.object import K, Object
 from quintant.runtime.resource import resource_of
@@ -133,6 +134,15 @@ class Webhooks:
         self._kinds |= dict.fromkeys((hub, *versions))
         if len(versions) < len(spokes):
             self._partial |= {hub, *versions}
+
+    def targets(self) -> list[tuple[type[Object], str]]:
+        """Kind and name of every object that says whom to trust for these webhooks."""
+        made = configuration.configurations(self.name, self.hooks, "https://", b"")
+        converted = [declared.hub.full_name for declared in self._conversions.values()]
+        return [
+            *((type(each), each.metadata.name) for each in made),
+            *((CustomResourceDefinition, name) for name in converted),
+        ]
 
     def configurations(self, place: Place, *, ca_bundle: bytes = b"") -> tuple[Configuration, ...]:
         """The objects that make an API server ask these webhooks at `place`.

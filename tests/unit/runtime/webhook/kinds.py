@@ -101,3 +101,9 @@ class Empty:
 def client() -> Client:
     """A client of that server."""
     return Client(Rest(InProcessTransport(Empty())))
+
+
+def authorities(bundle: bytes) -> list[bytes]:
+    """The single certificates of a bundle."""
+    end = b"-----END CERTIFICATE-----\n"
+    return [part + end for part in bundle.split(end)[:-1]]

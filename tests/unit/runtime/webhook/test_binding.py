@@ -18,7 +18,9 @@ from unit.runtime.webhook.kinds import client
 
 def server(settings: Settings) -> WebhookServer:
     webhooks = Webhooks(settings.name)
-    return bound(webhooks, settings, client=client(), metrics=Metrics(), clock=LoopClock())
+    return bound(
+        webhooks, settings, client=client(), metrics=Metrics(), clock=LoopClock(), namespace="home"
+    )
 
 
 async def test_certificate_is_that_of_the_folder_named(tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ import pytest
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.rest import Rest
 from quintant.runtime.client.transport import Call, InProcessTransport, Reply, Stream
+from quintant.runtime.codec import to_plain
 from quintant.runtime.errors import NotFound
 from quintant.runtime.webhook import Admission, Spoke, Webhooks
-from quintant.runtime.webhook.publish import publishing
+from quintant.runtime.webhook.publish import injecting, publishing
 from unit.runtime.webhook.kinds import Gate
 
 PLACE = "https://127.0.0.1:9443"
@@ -89,3 +90,35 @@ async def test_a_definition_that_is_not_there_yet_is_an_error_to_try_again_on() 
     webhooks.converting(Gate, {})
     with pytest.raises(NotFound):
         await publishing(webhooks, PLACE, Client(Rest(InProcessTransport(Server()))))(b"bundle")
+
+
+def hooked() -> Webhooks:
+    webhooks = Webhooks("gates")
+    webhooks.validating(Gate, allow)
+    return webhooks
+
+
+def configuration(bundle: bytes) -> Any:
+    (found,) = hooked().configurations(PLACE, ca_bundle=bundle)
+    return to_plain(found)
+
+
+async def test_bundle_is_added_to_a_configuration_and_nothing_else_is_changed() -> None:
+    server = Server(configuration(b"old"))
+    await injecting(hooked(), PLACE, Client(Rest(InProcessTransport(server))))(b"bundle")
+    assert server.written["gates-validating-webhook-configuration"] == [
+        {"op": "test", "path": "/webhooks/0/name", "value": "vgate-v1.kb.io"},
+        {"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": "YnVuZGxl"},
+    ]
+
+
+async def test_bundle_that_is_there_is_not_written_again() -> None:
+    server = Server(configuration(b"bundle"))
+    await injecting(hooked(), PLACE, Client(Rest(InProcessTransport(server))))(b"bundle")
+    assert server.written == {}
+
+
+async def test_configuration_that_nobody_installed_is_not_missed() -> None:
+    server = Server()
+    await injecting(hooked(), PLACE, Client(Rest(InProcessTransport(server))))(b"bundle")
+    assert server.written == {}

@@ -1,30 +1,18 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import pairwise
 
 import pytest
 
 from quintant.runtime.clock import LoopClock
 from quintant.runtime.errors import ConnectError
-from quintant.runtime.webhook.authority import Issued, issue
-from quintant.runtime.webhook.selfsigned import (
-    OVERLAP,
-    Phase,
-    Ring,
-    SelfSigned,
-    service_names,
-    step,
-)
+from quintant.runtime.webhook.ring import OVERLAP
+from quintant.runtime.webhook.selfsigned import SelfSigned
+from unit.runtime.webhook.kinds import authorities
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
-
-
-def authorities(bundle: bytes) -> list[bytes]:
-    end = b"-----END CERTIFICATE-----\n"
-    return [part + end for part in bundle.split(end)[:-1]]
 
 
 class Cluster:
@@ -38,35 +26,6 @@ class Cluster:
         if self.down:
             raise ConnectError("down")
         self.trusted = authorities(bundle)
-
-
-def test_the_names_of_a_service_end_with_the_one_that_api_servers_use() -> None:
-    assert service_names("hooks", "town")[-1] == "hooks.town.svc"
-
-
-def test_a_ring_rests_until_two_thirds_of_its_life() -> None:
-    ring = Ring(Phase.STEADY, issue(["a"], NOW))
-    assert step(ring, NOW + 60 * DAY - timedelta(seconds=1), _unwanted) is ring
-
-
-def test_the_next_certificate_is_trusted_before_it_is_shown() -> None:
-    first, second = issue(["a"], NOW), issue(["a"], NOW + 60 * DAY)
-    staged = step(Ring(Phase.STEADY, first), NOW + 60 * DAY, lambda: second)
-    assert staged == Ring(Phase.STAGED, first, second)
-    assert staged.bundle == first.authority + second.authority
-
-    early = NOW + 60 * DAY + OVERLAP - timedelta(seconds=1)
-    assert step(staged, early, _unwanted) is staged
-
-    shown = step(staged, NOW + 60 * DAY + OVERLAP, _unwanted)
-    assert shown == Ring(Phase.STEADY, second, first)
-    assert shown.bundle == staged.bundle
-
-
-def test_the_last_but_one_authority_is_forgotten_at_the_next_change() -> None:
-    first, second, third = (issue(["a"], NOW + n * 60 * DAY) for n in range(3))
-    ring = step(Ring(Phase.STEADY, second, first), NOW + 120 * DAY, lambda: third)
-    assert authorities(ring.bundle) == [second.authority, third.authority]
 
 
 async def test_a_server_has_its_certificate_before_anybody_is_told() -> None:
@@ -113,7 +72,3 @@ async def test_nothing_moves_on_while_nobody_can_be_told() -> None:
     assert len(cluster.trusted) == 2
     await asyncio.sleep(OVERLAP.total_seconds())
     assert await source.poll() is not None
-
-
-def _unwanted() -> Issued:
-    raise AssertionError("no certificate is due")

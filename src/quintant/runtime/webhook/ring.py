@@ -1,0 +1,67 @@
+"""The certificates of a webhook server over time: the one that is shown, and the next one.
+
+At two thirds of its life the next one is made. Its authority is published beside the old one first;
+it is shown once every API server has had the time to learn of it:
+
+    STEADY --two thirds of its life--> STAGED --overlap over--> STEADY
+
+Where that was missed, because nothing ran for a month, a new one is shown at once: what has run out
+is trusted by nobody. Pure; who keeps a ring, in memory or in a Secret, is told by `step` what
+comes next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum, auto
+
+from quintant.runtime.webhook.authority import Issued
+
+# API servers learn of a changed configuration within seconds; this is for those that lag behind.
+OVERLAP = timedelta(minutes=5)
+
+
+class Phase(Enum):
+    """How far the replacement of a certificate is."""
+
+    STEADY = auto()
+    """One certificate, shown and trusted; beside it, the authority of the one before."""
+    STAGED = auto()
+    """The next one is trusted already, and not shown yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """The certificate that is shown, and the one that came before or comes next."""
+
+    shown: Issued
+    other: Issued | None = None
+
+    @property
+    def phase(self) -> Phase:
+        """Whether the other one is still to come."""
+        coming = self.other is not None and self.other.since > self.shown.since
+        return Phase.STAGED if coming else Phase.STEADY
+
+    @property
+    def bundle(self) -> bytes:
+        """Every authority to trust, oldest first."""
+        both = (self.shown, self.other) if self.other else (self.shown,)
+        return b"".join(one.authority for one in sorted(both, key=lambda one: one.since))
+
+
+def step(ring: Ring, now: datetime, make: Callable[[], Issued]) -> Ring:
+    """What follows: the same ring, a staged one, or one that shows what was staged."""
+    if ring.phase is Phase.STAGED and ring.other and now >= ring.other.since + OVERLAP:
+        return Ring(ring.other, ring.shown)
+    if now >= ring.shown.until - OVERLAP:
+        return Ring(make())
+    if ring.phase is Phase.STEADY and now >= _renewal(ring.shown):
+        return Ring(ring.shown, make())
+    return ring
+
+
+def _renewal(issued: Issued) -> datetime:
+    return issued.since + (issued.until - issued.since) * 2 / 3
