@@ -2,7 +2,8 @@
 
     stream    one stream: states, credit, what waits to be sent
     session   the connection: frames in, frames out, fair turns; knows neither sockets nor time
-    link      drives a session over a WebSocket: one reader, one writer, a pulse
+    link      drives a session over a WebSocket, with a pulse
+    socket    the WebSocket on its transport; websocket has its bytes
     flow      a stream as something to read from and write to
 
 The core is tested without a network; `quintant.wire.portal` has the bytes.

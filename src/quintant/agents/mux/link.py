@@ -1,36 +1,31 @@
-"""Drives a session over a WebSocket: one reader, one writer, and a pulse.
+"""Drives a session over a WebSocket, with a pulse.
 
 The same on both ends. `run` returns when the connection is over and says why; every stream of the
 session has failed by then. A peer that sends nothing at all for `dead` seconds is given up: any
 frame counts as life, so a busy connection is not probed to death.
+
+Frames that become ready in one turn of the loop leave together: one write, few TLS records.
 """
 
 from __future__ import annotations
 
 import asyncio
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
-
-from aiohttp import ClientConnectionError, WSMessage, WSMsgType
+from typing import Protocol
 
 from quintant.agents.mux.session import Session, State, Violation
-from quintant.wire.portal import (
-    Close,
-    Frame,
-    Kind,
-    Reason,
-    close_reason,
-    read_reason,
-)
+from quintant.agents.mux.socket import Ear
+from quintant.wire.portal import Close, Frame, Kind, Reason
 
 GREETING_SECONDS = 5.0
 """A peer that has not greeted by then is none of ours."""
-CLOSE_SECONDS = 2.0
-"""For the last words of a connection that is given up."""
+BATCH_BYTES = 128 * 1024
+"""Of frames that leave together; then others have their turn."""
+BACKLOG_FRAMES = 4096
+"""Control frames that wait: a peer that goes on asking and reads no answer is given up."""
 _STAMP = struct.Struct("!d")
-E = TypeVar("E", bound=BaseException)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,45 +36,44 @@ class Pulse:
     dead: float = 3.0
 
 
-class Socket(Protocol):
-    """A WebSocket of aiohttp, of either side."""
+class Wire(Protocol):
+    """A WebSocket, of either side."""
 
-    async def receive(self) -> WSMessage: ...
-    async def send_bytes(self, data: bytes) -> None: ...
-    async def close(self, *, code: int = 1000, message: bytes = b"") -> bool: ...
     @property
-    def close_code(self) -> int | None: ...
-
-
-class Ended(Exception):
-    """The connection is over."""
-
-    def __init__(self, reason: Reason) -> None:
-        super().__init__(reason.msg)
-        self.reason = reason
+    def full(self) -> bool: ...
+    def attach(self, ear: Ear) -> None: ...
+    def send(self, payloads: Sequence[bytes]) -> bool: ...
+    async def close(self, reason: Reason) -> None: ...
+    def abort(self) -> None: ...
 
 
 class Link:
     """A session at work. `wake` it when the session has something to send."""
 
-    def __init__(self, socket: Socket, pulse: Pulse) -> None:
+    def __init__(self, socket: Wire, pulse: Pulse) -> None:
         self._socket, self._pulse = socket, pulse
-        self._wanted = asyncio.Event()
-        self._heard = asyncio.get_running_loop().time()
+        self._loop = asyncio.get_running_loop()
+        self._session: Session | None = None
+        self._ended: asyncio.Future[Reason] = self._loop.create_future()
+        self._heard = self._loop.time()
+        self._scheduled = self._broken = False
+        self._stalled_since = 0.0
         self.round_trip = 0.0
         """Seconds of the last PING and its PONG."""
         self.stalled = 0.0
-        """Seconds that the writer waited for the network."""
+        """Seconds that frames waited for the network."""
         self.on_pong: Callable[[], None] | None = None
 
     def wake(self) -> None:
         """There is something to send."""
-        self._wanted.set()
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._flush)
 
     def ponged(self, payload: bytes) -> None:
         """Our PING was answered."""
         (sent,) = _STAMP.unpack(payload)
-        trip = asyncio.get_running_loop().time() - sent
+        trip = self._loop.time() - sent
         if 0 <= trip <= self._pulse.dead:
             self.round_trip = trip
         if self.on_pong is not None:
@@ -87,85 +81,83 @@ class Link:
 
     def ping(self, session: Session) -> None:
         """Ask for a sign of life."""
-        session.control(Frame(Kind.PING, 0, _STAMP.pack(asyncio.get_running_loop().time())))
+        session.control(Frame(Kind.PING, 0, _STAMP.pack(self._loop.time())))
 
     async def run(self, session: Session) -> Reason:
         """Work until the connection is over; why it is."""
-        reason = Reason(Close.GONE, "ended")
+        self._session, born = session, self._loop.time()
+        self._socket.attach(self)
+        self.wake()
+        reason = Reason(Close.GONE, "cancelled")
         try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self._read(session))
-                group.create_task(self._write(session))
-                group.create_task(self._watch(session))
-        except* Ended as ended:
-            reason = _first(ended).reason
-        except* Violation as broken:
-            violation = _first(broken)
-            reason = Reason(violation.code, str(violation))
-            await self.close(reason)
-        except* (ConnectionError, ClientConnectionError) as lost:
-            reason = Reason(0, f"connection lost: {_first(lost)}")
+            while not self._ended.done():
+                await asyncio.wait((self._ended,), timeout=self._pulse.ping)
+                self._beat(session, self._loop.time() - born)
+            reason = self._ended.result()
         finally:
             session.lose(reason.msg)
+        if self._broken:
+            await self.close(reason)
         return reason
 
     async def close(self, reason: Reason) -> None:
         """Close the WebSocket and tell why, unless it is gone already."""
-        try:
-            async with asyncio.timeout(CLOSE_SECONDS):
-                await self._socket.close(code=reason.code, message=close_reason(reason))
-        except (TimeoutError, ConnectionError, ClientConnectionError):
-            return
+        self._flush()
+        await self._socket.close(reason)
 
-    async def _read(self, session: Session) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            message = await self._socket.receive()
-            self._heard = loop.time()
-            if message.type is WSMsgType.BINARY:
-                session.receive(message.data)
-            elif message.type is WSMsgType.TEXT:
-                raise Violation("a text message")
-            elif message.type is WSMsgType.ERROR:
-                raise Violation(str(message.data))
-            elif message.type is WSMsgType.CLOSE:
-                raise Ended(read_reason(message.data, message.extra))
-            else:
-                raise Ended(Reason(self._socket.close_code or 0, "connection lost"))
+    # What the socket calls.
 
-    async def _write(self, session: Session) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            raw = session.emit()
-            if raw is None:
-                self._wanted.clear()
-                await self._wanted.wait()
-                continue
-            began = loop.time()
+    def message(self, payload: bytes) -> None:
+        self._heard = self._loop.time()
+        if self._session is not None and not self._ended.done():
             try:
-                await self._socket.send_bytes(raw)
-            except (ConnectionError, ClientConnectionError):
-                return  # The reader learns why: the other end's last words may still be there.
-            self.stalled += loop.time() - began
+                self._session.receive(payload)
+            except Violation as violation:
+                self._give_up(Reason(violation.code, str(violation)))
+            if self._session.backlog > BACKLOG_FRAMES:
+                self._give_up(Reason(Close.LIMIT, "answers are not read"))
 
-    async def _watch(self, session: Session) -> None:
-        """Ask for signs of life, and notice when there are none."""
-        loop = asyncio.get_running_loop()
-        born = loop.time()
-        while True:
-            await asyncio.sleep(self._pulse.ping)
-            silent = loop.time() - self._heard
-            if session.state is State.GREETING:
-                if loop.time() - born >= GREETING_SECONDS:
-                    raise Violation("no greeting in time")
-            elif silent >= self._pulse.dead:
-                raise Ended(Reason(0, f"no sign of life for {silent:.0f} s"))
-            else:
-                self.ping(session)
+    def nonsense(self, what: str) -> None:
+        self._give_up(Reason(Close.BAD_FRAME, what))
 
+    def over(self, reason: Reason) -> None:
+        if not self._ended.done():
+            self._ended.set_result(reason)
 
-def _first(group: BaseExceptionGroup[E]) -> E:
-    found: E | BaseExceptionGroup[E] = group
-    while isinstance(found, BaseExceptionGroup):
-        found = found.exceptions[0]
-    return found
+    def writable(self) -> None:
+        self.stalled += self._loop.time() - self._stalled_since
+        self.wake()
+
+    def _flush(self) -> None:
+        """Send what there is, as far as there is room."""
+        self._scheduled = False
+        session, size = self._session, 0
+        parts: list[bytes] = []
+        if session is None or self._socket.full:
+            return
+        while size < BATCH_BYTES and (raw := session.emit()) is not None:
+            parts.append(raw)
+            size += len(raw)
+        if parts and not self._socket.send(parts):
+            self._stalled_since = self._loop.time()
+        elif size >= BATCH_BYTES:
+            self.wake()
+
+    def _beat(self, session: Session, age: float) -> None:
+        """Ask for a sign of life, and notice when there is none."""
+        silent = self._loop.time() - self._heard
+        if self._ended.done():
+            return
+        if session.state is State.GREETING:
+            if age >= GREETING_SECONDS:
+                self._give_up(Reason(Close.BAD_FRAME, "no greeting in time"))
+        elif silent >= self._pulse.dead:
+            self.over(Reason(0, f"no sign of life for {silent:.0f} s"))
+            self._socket.abort()
+        else:
+            self.ping(session)
+
+    def _give_up(self, reason: Reason) -> None:
+        """The peer breaks the rules, and is told so."""
+        self._broken = True
+        self.over(reason)

@@ -141,6 +141,11 @@ class Session:
         """Whether another stream may be opened."""
         return self.state is State.OPEN and len(self.streams) < self.limit
 
+    @property
+    def backlog(self) -> int:
+        """How many control frames wait to be sent."""
+        return len(self._control)
+
     def receive(self, raw: bytes) -> None:
         """Take a message; Violation if the peer must not have sent it."""
         try:

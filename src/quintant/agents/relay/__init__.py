@@ -3,7 +3,7 @@
     options       what it is told             front      visitors, request by request
     certificates  its TLS                     carrier    which tunnel; another if that fails
     control       tunnels, tokens             exchange   one request and its response
-    names         who holds which name        http/      HTTP/1, strictly
+    names         who holds which name        upload     the body of a request
     tunnel, pool  a connected tunnel          answers    what the relay itself says
 
 One process; one core carries thousands of requests per second. Without a certificate it makes an

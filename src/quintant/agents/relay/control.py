@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from random import Random
 
-from aiohttp import web
-
+from quintant.agents.http.head import Refused, Request, written
 from quintant.agents.mux.link import Link
 from quintant.agents.mux.program import say
 from quintant.agents.mux.session import Violation
+from quintant.agents.mux.socket import Socket
+from quintant.agents.mux.websocket import proof, proper
 from quintant.agents.relay.hosts import LABEL
 from quintant.agents.relay.metrics import Metrics
 from quintant.agents.relay.names import LEASE_SECONDS, Denied, Names
@@ -17,17 +18,33 @@ from quintant.agents.relay.options import HTTPS, Options
 from quintant.agents.relay.tokens import ANYBODY, Principal, Tokens
 from quintant.agents.relay.tunnel import Tunnel
 from quintant.version import QUINTANT
-from quintant.wire.portal import (
-    MESSAGE_BYTES,
-    PROTOCOL,
-    Close,
-    Hello,
-    Reason,
-    Welcome,
-    close_reason,
-)
+from quintant.wire.portal import PROTOCOL, Close, Hello, Reason, Welcome
 
 _BEARER = "Bearer "
+_NAME = PROTOCOL.encode()
+
+
+def welcome(head: Request) -> bytes:
+    """What is answered to an upgrade; Refused if it is none to a WebSocket of today."""
+    keys, versions = head.all(b"sec-websocket-key"), head.all(b"sec-websocket-version")
+    body = head.all(b"content-length") or head.all(b"transfer-encoding")
+    if head.method != b"GET" or head.minor == 0 or body or versions != [b"13"]:
+        raise Refused(400, "not an upgrade to version 13 of WebSocket")
+    if len(keys) != 1 or not proper(keys[0]):
+        raise Refused(400, "an upgrade without a key")
+    fields = [
+        (b"Connection", b"Upgrade"),
+        (b"Upgrade", b"websocket"),
+        (b"Sec-WebSocket-Accept", proof(keys[0])),
+    ]
+    if spoken(head):
+        fields.append((b"Sec-WebSocket-Protocol", _NAME))
+    return written(b"HTTP/1.1 101 Switching Protocols", fields)
+
+
+def spoken(head: Request) -> bool:
+    """Whether the tunnel speaks our protocol."""
+    return _NAME in head.words(b"sec-websocket-protocol")
 
 
 class Control:
@@ -44,30 +61,43 @@ class Control:
         self._options, self._names, self._tokens = options, names, tokens
         self._metrics, self._random = metrics, random
         self._links: set[Link] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
         self.port = HTTPS
 
-    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """One connection of a tunnel, from the upgrade to its end."""
-        socket = web.WebSocketResponse(
-            protocols=(PROTOCOL,), max_msg_size=MESSAGE_BYTES, compress=False
-        )
-        await socket.prepare(request)
-        who = self._who(request.headers.get("Authorization", ""))
-        if who is None:
-            self._metrics.denied.add()
-            await _turn_away(socket, Reason(Close.UNAUTHENTICATED, "no token that is known here"))
-        elif socket.ws_protocol != PROTOCOL:
-            await _turn_away(socket, Reason(Close.VERSION, f"only {PROTOCOL} is spoken here"))
-        else:
-            await self._serve(socket, who)
-        return socket
+    def begin(self, socket: Socket, head: Request) -> None:
+        """Serve a connection of a tunnel, in a task that ends with it."""
+        task = asyncio.get_running_loop().create_task(self._one(socket, head))
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
 
     async def close(self) -> None:
         """Close every connection: the relay is going down."""
         reason = Reason(Close.DRAINING, "the relay is restarting", 1000)
         await asyncio.gather(*(link.close(reason) for link in list(self._links)))
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _serve(self, socket: web.WebSocketResponse, who: Principal) -> None:
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            say("tunnel failed", error=type(error).__name__)
+
+    async def _one(self, socket: Socket, head: Request) -> None:
+        who = self._who(head)
+        try:
+            if who is None:
+                self._metrics.denied.add()
+                reason = Reason(Close.UNAUTHENTICATED, "no token that is known here")
+                await socket.close(reason)
+            elif not spoken(head):
+                await socket.close(Reason(Close.VERSION, f"only {PROTOCOL} is spoken here"))
+            else:
+                await self._serve(socket, who)
+        finally:
+            socket.abort()
+
+    async def _serve(self, socket: Socket, who: Principal) -> None:
         link = Link(socket, self._options.pulse)
         tunnel = Tunnel(link, lambda tunnel, hello: self._join(tunnel, hello, who))
         self._links.add(link)
@@ -77,14 +107,18 @@ class Control:
         finally:
             self._links.discard(link)
             self._metrics.stalled(link.stalled)
-            if tunnel.app:
-                now = asyncio.get_running_loop().time()
-                self._names.leave(tunnel.app, tunnel, now)
-                say("left", app=tunnel.app, code=reason.code, because=reason.msg)
+            self._leave(tunnel, reason)
 
-    def _who(self, header: str) -> Principal | None:
+    def _leave(self, tunnel: Tunnel, reason: Reason) -> None:
+        if tunnel.app:
+            self._names.leave(tunnel.app, tunnel, asyncio.get_running_loop().time())
+            say("left", app=tunnel.app, code=reason.code, because=reason.msg)
+
+    def _who(self, head: Request) -> Principal | None:
         if self._tokens is None:
             return ANYBODY
+        told = head.all(b"authorization")
+        header = told[0].decode("latin-1") if len(told) == 1 else ""
         if not header.startswith(_BEARER):
             return None
         return self._tokens.find(header.removeprefix(_BEARER).strip())
@@ -112,7 +146,3 @@ class Control:
     def _public(self, app: str) -> str:
         port = "" if self.port == HTTPS else f":{self.port}"
         return f"https://{app}.{self._options.domains[0]}{port}"
-
-
-async def _turn_away(socket: web.WebSocketResponse, reason: Reason) -> None:
-    await socket.close(code=reason.code, message=close_reason(reason))

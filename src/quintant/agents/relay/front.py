@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import asyncio
 
-from aiohttp import web
-
 from quintant.agents.http.fields import Origin, upgrade_of
 from quintant.agents.http.head import Refused, Request, request, split
+from quintant.agents.mux.socket import Socket
 from quintant.agents.relay import answers
 from quintant.agents.relay.answers import Answer
 from quintant.agents.relay.carrier import Carrier
+from quintant.agents.relay.control import Control, welcome
 from quintant.agents.relay.exchange import Cut
 from quintant.agents.relay.hosts import APEX, app_of, host_of, target_of
 from quintant.agents.relay.metrics import Metrics
@@ -35,10 +35,10 @@ class Front:
     """Serves visitors."""
 
     def __init__(
-        self, options: Options, carrier: Carrier, upgrades: web.Server, metrics: Metrics
+        self, options: Options, carrier: Carrier, control: Control, metrics: Metrics
     ) -> None:
         self._options, self._carrier = options, carrier
-        self._upgrades, self._metrics = upgrades, metrics
+        self._control, self._metrics = control, metrics
         self.closing = False
         """Whether each connection ends with the answer that is under way."""
 
@@ -76,7 +76,7 @@ class Front:
         if app is None:
             return await self._say(visitor, head, answers.MISDIRECTED)
         if app == APEX:
-            return await self._apex(visitor, head, raw, scheme)
+            return await self._apex(visitor, head, scheme)
         return await self._carrier.carry(app, head, visitor, self._origin(visitor, scheme))
 
     async def _head(self, visitor: Visitor) -> bytes:
@@ -104,11 +104,14 @@ class Front:
         except TimeoutError:
             raise Refused(answers.LATE_HEAD.status, answers.LATE_HEAD.text) from None
 
-    async def _apex(self, visitor: Visitor, head: Request, raw: bytes, scheme: str) -> bool:
+    async def _apex(self, visitor: Visitor, head: Request, scheme: str) -> bool:
         """A request for the relay itself."""
         path = target_of(head).partition(b"?")[0].decode()
         if path == PATH and upgrade_of(head).lower() == b"websocket" and scheme == "https":
-            visitor.hand_over(self._upgrades(), raw)
+            agreed, socket = welcome(head), Socket()
+            visitor.hand_over(socket)
+            socket.write(agreed)
+            self._control.begin(socket, head)
             raise Gone
         answer = answers.HEALTHY if path == "/healthz" else answers.NOT_FOUND
         return await self._say(visitor, head, answer)

@@ -2,7 +2,7 @@
 
 Every request is routed by its own Host, never by its connection: what follows on a kept-alive
 connection may be for another tenant. A connection becomes a tunnel's only by an upgrade at the
-relay's own name; from then on aiohttp speaks its WebSocket.
+relay's own name.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from random import Random, SystemRandom
-
-from aiohttp import web
 
 from quintant.agents.mux.program import say
 from quintant.agents.relay import certificates
@@ -35,7 +33,8 @@ RETURN_MS = 1000
 
 async def serve(options: Options, stopped: asyncio.Event) -> None:
     """Be a relay until told to stop, then drain."""
-    async with running(options, SystemRandom()) as relay:
+    # Seeded once: draws and ids have to be unforeseen, and asking the system each time is slow.
+    async with running(options, Random(SystemRandom().getrandbits(256))) as relay:
         say("started", tls=relay.tls_port, http=relay.http_port, domains=options.domains)
         await stopped.wait()
         say("draining", requests=relay.metrics.active)
@@ -67,9 +66,8 @@ class Relay:
         self._tokens = Tokens(options.tokens) if options.tokens else None
         self._served = _certificate(options)
         self._control = Control(options, self.names, self._tokens, self.metrics, random)
-        self._upgrades = web.Server(self._control.handle, access_log=None, keepalive_timeout=0.0)
         carrier = Carrier(self.names, random, options.limits, self.metrics)
-        self._front = Front(options, carrier, self._upgrades, self.metrics)
+        self._front = Front(options, carrier, self._control, self.metrics)
         self._servers: list[asyncio.Server] = []
         self._visitors: dict[asyncio.Task[None], Visitor] = {}
         self._empty = asyncio.Event()
@@ -132,7 +130,6 @@ class Relay:
             task.cancel()
         await asyncio.gather(*self._visitors, return_exceptions=True)
         await self._control.close()
-        await self._upgrades.shutdown(_SHUTDOWN_SECONDS)
         if self._sweeper is not None:
             self._sweeper.cancel()
 
@@ -170,9 +167,6 @@ class Relay:
     def _reloads(self) -> dict[str, str]:
         tokens = self._tokens.reload() if self._tokens else ""
         return {"tokens": tokens, "certificate": self._served.reload()}
-
-
-_SHUTDOWN_SECONDS = 1.0
 
 
 def _certificate(options: Options) -> certificates.Served:

@@ -99,9 +99,9 @@ class Visitor(asyncio.Protocol):
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
         self.transport.abort()
 
-    def hand_over(self, protocol: asyncio.Protocol, head: bytes) -> None:
-        """Give the connection to another protocol, with what it has not seen yet."""
-        raw, transport = head + bytes(self._buffer), self.transport
+    def hand_over(self, protocol: asyncio.Protocol) -> None:
+        """Give the connection to another protocol, with what came and was not taken yet."""
+        raw, transport = bytes(self._buffer), self.transport
         self._transport, self._task = None, None
         transport.set_protocol(protocol)
         protocol.connection_made(transport)

@@ -39,7 +39,8 @@ class Dialer:
         """A new connection, with a protocol made for it; Unreached says why there is none."""
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
-                await self._connect(make)
+                service = self.service
+                await self.places.connect(make, service.host, service.port, self.context)
         except TimeoutError:
             raise Unreached(Fault.CONNECT_TIMEOUT, "the Service does not answer") from None
         except (socket.gaierror, UnicodeError) as error:
@@ -48,22 +49,6 @@ class Dialer:
             raise Unreached(Fault.TLS, error.reason or "TLS failed") from None
         except OSError as error:
             raise Unreached(Fault.REFUSED, error.strerror or "refused") from None
-
-    async def _connect(self, make: Callable[[], asyncio.Protocol]) -> None:
-        loop, host = asyncio.get_running_loop(), self.service.host
-        places = await self.places.find(host, self.service.port)
-        if not places:
-            raise socket.gaierror(socket.EAI_NONAME, "no such host")
-        name = host if self.context else None
-        for last, place in zip(reversed(range(len(places))), places, strict=True):
-            try:
-                await loop.create_connection(
-                    make, place.address, place.port, ssl=self.context, server_hostname=name
-                )
-                return
-            except OSError:
-                if not last:
-                    raise
 
 
 def tls_context(mode: str) -> ssl.SSLContext | None:

@@ -10,17 +10,16 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import Mapping
-
-from aiohttp.abc import AbstractResolver, ResolveResult
+import ssl
+from collections.abc import Callable, Mapping
 
 from quintant.agents.names.resolve import Names, Place, literal
 
 LOOPBACK = "127.0.0.1"
 
 
-class Places(AbstractResolver):
-    """Where hosts are. Also the resolver of an aiohttp client."""
+class Places:
+    """Where hosts are."""
 
     def __init__(self, fixed: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> None:
         self._fixed, self._names = fixed, Names.find(environ)
@@ -39,19 +38,27 @@ class Places(AbstractResolver):
             return found
         return await _system(found[0].address if found else host, port)
 
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        return [
-            ResolveResult(
-                hostname=host, host=place.address, port=place.port,
-                family=socket.AF_INET6 if ":" in place.address else socket.AF_INET,
-                proto=0, flags=socket.AI_NUMERICHOST,
-            )
-            for place in await self.find(host, port)
-        ]  # fmt: skip
-
-    async def close(self) -> None: ...
+    async def connect(
+        self,
+        make: Callable[[], asyncio.Protocol],
+        host: str,
+        port: int,
+        context: ssl.SSLContext | None,
+    ) -> None:
+        """Connect to a port of a host, at the first of its places that answers."""
+        loop, places = asyncio.get_running_loop(), await self.find(host, port)
+        if not places:
+            raise socket.gaierror(socket.EAI_NONAME, "no such host")
+        name = host if context else None
+        for last, place in zip(reversed(range(len(places))), places, strict=True):
+            try:
+                await loop.create_connection(
+                    make, place.address, place.port, ssl=context, server_hostname=name
+                )
+                return
+            except OSError:
+                if not last:
+                    raise
 
 
 async def _system(host: str, port: int) -> list[Place]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
-from random import SystemRandom
-
-from aiohttp import ClientSession, TCPConnector
+from random import Random, SystemRandom
 
 from quintant.agents.mux.program import say
 from quintant.agents.mux.stream import Stream
@@ -27,17 +25,14 @@ async def serve(options: Options, stopped: asyncio.Event) -> None:
     places = Places(options.resolve)
     dialer = Dialer(options.service, places, tls_context(options.service.tls))
     hello = Hello(options.app, options.group, options.pod, f"quintant/{QUINTANT}")
-    async with (
-        asyncio.TaskGroup() as group,
-        ClientSession(connector=TCPConnector(resolver=places)) as client,
-    ):
+    # Seeded once: masks and pauses have to be unforeseen, and asking the system each time is slow.
+    random = Random(SystemRandom().getrandbits(256))
+    async with asyncio.TaskGroup() as group:
         visits = Visits(dialer, board, metrics, group)
         uplinks = [Uplink(relay, hello, visits, board) for relay in options.relays]
         async with serving(board, lambda: metrics.text(board, visits.active), options.admin):
             say("started", app=options.app, admin=board.admin_port)
-            works = [
-                group.create_task(each.run(client, SystemRandom(), metrics)) for each in uplinks
-            ]
+            works = [group.create_task(each.run(places, random, metrics)) for each in uplinks]
             await stopped.wait()
             say("draining", streams=visits.active)
             board.drain()

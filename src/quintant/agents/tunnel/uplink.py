@@ -9,23 +9,22 @@ process never ends because relays are down.
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import Callable
 from random import Random
 from typing import Any, Protocol
 
 import msgspec
-from aiohttp import ClientError, ClientSession, ClientWebSocketResponse, WSServerHandshakeError
 
 from quintant.agents.mux.link import Link, Pulse
 from quintant.agents.mux.session import Session, State, Violation
+from quintant.agents.mux.socket import Socket
 from quintant.agents.mux.stream import Stream
 from quintant.agents.tunnel.backoff import Attempt, Backoff
+from quintant.agents.tunnel.dial import CONNECT_SECONDS, TurnedAway, dialled
 from quintant.agents.tunnel.options import Relay
+from quintant.agents.tunnel.places import Places
 from quintant.agents.tunnel.report import Board
 from quintant.wire.portal import (
-    MESSAGE_BYTES,
-    PROTOCOL,
     VERSION,
     Close,
     Farewell,
@@ -41,8 +40,6 @@ from quintant.wire.portal import (
 from quintant.wire.tunnelreport import RelayReport
 from quintant.wire.tunnelreport import State as Reach
 
-CONNECT_SECONDS = 10.0
-"""For TCP, TLS and the upgrade together."""
 _STATUS = {
     401: Close.UNAUTHENTICATED,
     403: Close.NOT_ALLOWED,
@@ -76,13 +73,13 @@ class Uplink:
         self._draining = asyncio.Event()
         board.tell(self._said)
 
-    async def run(self, client: ClientSession, random: Random, tally: Tally) -> None:
+    async def run(self, places: Places, random: Random, tally: Tally) -> None:
         """Stay connected until the tunnel drains."""
         memory = Backoff()
         async with asyncio.TaskGroup() as group:
             while not self._draining.is_set():
                 self._tell(state=Reach.CONNECTING, attempts=self._said.attempts + 1)
-                attempt, error = await self._once(client, tally, group)
+                attempt, error = await self._once(places, random, tally, group)
                 if self._draining.is_set():
                     return
                 memory, wait = memory.after(attempt, random)
@@ -102,12 +99,12 @@ class Uplink:
             return
 
     async def _once(
-        self, client: ClientSession, tally: Tally, group: asyncio.TaskGroup
+        self, places: Places, random: Random, tally: Tally, group: asyncio.TaskGroup
     ) -> tuple[Attempt, str]:
         began = asyncio.get_running_loop().time()
         try:
-            socket = await self._dialled(client)
-        except (ClientError, OSError, TimeoutError, UnicodeError) as error:
+            socket = await dialled(self._relay, places, random)
+        except (TurnedAway, OSError, TimeoutError, UnicodeError) as error:
             tally.attempted(self._relay.name, "failed")
             return Attempt(_code(error)), _said(error)
         call = Call(Link(socket, Pulse()), self._backend, self._welcomed(tally))
@@ -121,28 +118,15 @@ class Uplink:
         lasted = asyncio.get_running_loop().time() - began
         return Attempt(reason.code, lasted, reason.retry_after_ms / 1000), _explained(reason)
 
-    async def _dialled(self, client: ClientSession) -> ClientWebSocketResponse:
-        token = self._relay.token
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        async with asyncio.timeout(CONNECT_SECONDS):
-            return await client.ws_connect(
-                self._relay.url,
-                protocols=(PROTOCOL,),
-                headers=headers,
-                ssl=trust(self._relay),
-                max_msg_size=MESSAGE_BYTES,
-                compress=0,
-            )
-
-    async def _served(self, socket: ClientWebSocketResponse, call: Call) -> Reason:
+    async def _served(self, socket: Socket, call: Call) -> Reason:
         self._calls.add(call)
         call.link.on_pong = lambda: self._board.measure(
             self._relay.name, round(call.link.round_trip * 1000, 2)
         )
         try:
-            async with socket:
-                return await call.run(self._hello)
+            return await call.run(self._hello)
         finally:
+            socket.abort()
             self._calls.discard(call)
 
     def _welcomed(self, tally: Tally) -> Callable[[Welcome], None]:
@@ -224,19 +208,11 @@ class Call:
         self.link.wake()
 
 
-def trust(relay: Relay) -> ssl.SSLContext | bool:
-    """Whom to believe that it is the relay: its own authority, or the system's."""
-    return ssl.create_default_context(cafile=relay.authority) if relay.authority else True
-
-
 def _code(error: BaseException) -> int:
-    status = error.status if isinstance(error, WSServerHandshakeError) else 0
-    return _STATUS.get(status, 0)
+    return _STATUS.get(error.status, 0) if isinstance(error, TurnedAway) else 0
 
 
 def _said(error: BaseException) -> str:
-    if isinstance(error, WSServerHandshakeError):
-        return f"the relay answered {error.status}: {error.message}"
     if isinstance(error, TimeoutError):
         return f"no answer within {CONNECT_SECONDS:.0f} s"
     return str(error) or type(error).__name__

@@ -1,19 +1,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Sequence
 
 import pytest
-from aiohttp import WSMessage, WSMsgType
 
-from quintant.agents.mux.link import GREETING_SECONDS, Link, Pulse
+from quintant.agents.mux.link import BACKLOG_FRAMES, BATCH_BYTES, GREETING_SECONDS, Link, Pulse
 from quintant.agents.mux.session import State
+from quintant.agents.mux.socket import Ear
 from quintant.wire.portal import (
     Close,
     Frame,
     Kind,
-    Opening,
     Reason,
     close_reason,
+    data,
     decode,
     encode,
     read_reason,
@@ -27,33 +28,32 @@ class Wire:
     """A WebSocket whose other end is the test."""
 
     def __init__(self) -> None:
-        self.incoming: asyncio.Queue[WSMessage] = asyncio.Queue()
-        self.sent: list[Frame] = []
+        self.ear: Ear | None = None
+        self.sent: list[list[Frame]] = []
         self.closed: Reason | None = None
-        self.broken = False
+        self.full = self.aborted = False
 
-    async def receive(self) -> WSMessage:
-        return await self.incoming.get()
+    def attach(self, ear: Ear) -> None:
+        self.ear = ear
 
-    async def send_bytes(self, data: bytes) -> None:
-        if self.broken:
-            raise ConnectionResetError
-        self.sent.append(decode(data))
+    def send(self, payloads: Sequence[bytes]) -> bool:
+        self.sent.append([decode(raw) for raw in payloads])
+        return not self.full
 
-    async def close(self, *, code: int = 1000, message: bytes = b"") -> bool:
-        self.closed = read_reason(code, message)
-        return True
+    async def close(self, reason: Reason) -> None:
+        self.closed = read_reason(reason.code, close_reason(reason))
+
+    def abort(self) -> None:
+        self.aborted = True
 
     @property
-    def close_code(self) -> int | None:
-        return None
+    def frames(self) -> list[Frame]:
+        return [frame for some in self.sent for frame in some]
 
-    def say(self, raw: bytes) -> None:
-        self.incoming.put_nowait(WSMessage(WSMsgType.BINARY, raw, None))
-
-    def end(self, reason: Reason) -> None:
-        raw = close_reason(reason).decode()
-        self.incoming.put_nowait(WSMessage(WSMsgType.CLOSE, reason.code, raw))
+    async def heard_by(self) -> Ear:
+        await asyncio.sleep(0)
+        assert self.ear is not None
+        return self.ear
 
 
 class Side(End):
@@ -104,12 +104,13 @@ async def test_any_frame_counts_as_life(wire: Wire) -> None:
     async def chatter() -> None:
         for _ in range(20):
             await asyncio.sleep(2.5)
-            wire.say(encode(Frame(0x80)))
+            (await wire.heard_by()).message(encode(Frame(0x80)))
 
     async with asyncio.TaskGroup() as group:
         group.create_task(chatter())
         _, took = await _elapsed(end)
     assert took >= 50
+    assert wire.aborted
 
 
 async def test_pings_are_sent_and_their_round_trip_is_known(wire: Wire) -> None:
@@ -117,10 +118,10 @@ async def test_pings_are_sent_and_their_round_trip_is_known(wire: Wire) -> None:
 
     async def answer() -> None:
         await asyncio.sleep(1.25)
-        ping = next(frame for frame in wire.sent if frame.kind == Kind.PING)
-        wire.say(encode(Frame(Kind.PONG, 0, ping.payload)))
-        await asyncio.sleep(0.01)
-        wire.end(Reason(1001))
+        ping = next(frame for frame in wire.frames if frame.kind == Kind.PING)
+        ear = await wire.heard_by()
+        ear.message(encode(Frame(Kind.PONG, 0, ping.payload)))
+        ear.over(Reason(1001))
 
     async with asyncio.TaskGroup() as group:
         group.create_task(answer())
@@ -136,22 +137,82 @@ async def test_a_peer_that_never_greets_is_turned_away(wire: Wire) -> None:
     assert wire.closed.msg == "no greeting in time"
 
 
+async def _told(wire: Wire, tell: Callable[[Ear], None]) -> Reason:
+    """Why a link ended after its ear was told something."""
+    end = side(wire)
+    async with asyncio.TaskGroup() as group:
+        run = group.create_task(end.link.run(end.session))
+        tell(await wire.heard_by())
+    return run.result()
+
+
 async def test_a_peer_that_breaks_the_rules_is_told_why(wire: Wire) -> None:
-    wire.say(b"nonsense")
-    reason, _ = await _elapsed(side(wire))
+    reason = await _told(wire, lambda ear: ear.message(b"nonsense"))
     assert wire.closed is not None
     assert (wire.closed.code, wire.closed.msg) == (Close.BAD_FRAME, reason.msg)
 
 
-async def test_text_is_no_frame(wire: Wire) -> None:
-    wire.incoming.put_nowait(WSMessage(WSMsgType.TEXT, "hello", None))
-    reason, _ = await _elapsed(side(wire))
-    assert reason.code == Close.BAD_FRAME
+async def test_what_is_no_binary_message_is_no_frame(wire: Wire) -> None:
+    reason = await _told(wire, lambda ear: ear.nonsense("a text message"))
+    assert wire.closed == reason == Reason(Close.BAD_FRAME, "a text message")
 
 
-async def test_the_last_words_of_a_peer_are_heard_though_writing_failed(wire: Wire) -> None:
+async def test_the_last_words_of_a_peer_are_heard(wire: Wire) -> None:
+    last = Reason(Close.UNAUTHENTICATED, "no token", 1500)
+    assert await _told(wire, lambda ear: ear.over(last)) == last
+    assert wire.closed is None
+
+
+async def test_a_reset_is_sent_before_the_connection_of_a_peer_that_sends_too_much_ends(
+    wire: Wire,
+) -> None:
     end = side(wire)
-    wire.broken = True
-    end.session.open(Opening(1, "", ""))
-    wire.end(Reason(Close.UNAUTHENTICATED, "no token", 1500))
-    assert await end.link.run(end.session) == Reason(Close.UNAUTHENTICATED, "no token", 1500)
+    stream = end.open().stream
+    async with asyncio.TaskGroup() as group:
+        group.create_task(end.link.run(end.session))
+        (await wire.heard_by()).message(data(stream.id, b"x" * 1001))
+    kinds = [frame.kind for frame in wire.frames]
+    assert kinds == [Kind.OPEN, Kind.RST]
+    assert wire.closed is not None
+    assert wire.closed.code == Close.BAD_FRAME
+
+
+async def test_frames_of_one_turn_leave_together_and_large_ones_in_turns(wire: Wire) -> None:
+    end = side(wire)
+    end.session.settle(4 * BATCH_BYTES, 10)
+    for _ in range(2):
+        end.open().stream.send(b"x" * BATCH_BYTES)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(end.link.run(end.session))
+        await asyncio.sleep(0.5)
+        (await wire.heard_by()).over(Reason(1001))
+    assert [frame.kind for frame in wire.sent[0][:2]] == [Kind.OPEN, Kind.OPEN]
+    assert len(wire.sent) > 1
+    assert sum(len(frame.payload) for frame in wire.frames) > 2 * BATCH_BYTES
+
+
+async def test_nothing_is_sent_while_there_is_no_room(wire: Wire) -> None:
+    end = side(wire)
+    wire.full = True
+    end.open()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(end.link.run(end.session))
+        ear = await wire.heard_by()
+        await asyncio.sleep(0.25)
+        assert not wire.sent
+        wire.full = False
+        ear.writable()
+        await asyncio.sleep(0.25)
+        assert wire.frames
+        ear.over(Reason(1001))
+
+
+async def test_a_peer_that_asks_and_reads_no_answer_is_given_up(wire: Wire) -> None:
+    wire.full = True
+
+    def flood(ear: Ear) -> None:
+        for _ in range(BACKLOG_FRAMES + 1):
+            ear.message(encode(Frame(Kind.PING, 0, bytes(8))))
+
+    reason = await _told(wire, flood)
+    assert reason.code == Close.LIMIT

@@ -1,0 +1,175 @@
+"""WebSocket messages as bytes (RFC 6455), as far as tunnels and relays need it. Pure.
+
+Why not a library's: a tunnel's connection carries many small messages at once. Here a turn of the
+loop takes in whatever came, and sends whatever there is, with one call each.
+
+No extensions: a set reserved bit is an error, as are unmasked messages of a client. Messages in
+several fragments are put together, pings and closes may come between.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from enum import IntEnum
+from typing import NamedTuple
+
+# Written in C, and nowhere public; a library that only does this is not worth another dependency.
+from aiohttp._websocket.helpers import websocket_mask as mask
+
+_MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+KEY_BYTES = 16
+_SHORT, _MIDDLE = 126, 127
+"""What the length field says where the length is in the next two, or eight, bytes."""
+_FIN, _MASKED, _RESERVED = 0x80, 0x80, 0x70
+_CONTROL_BYTES = 125
+Key = Callable[[], bytes]
+
+
+class Op(IntEnum):
+    """What a message is."""
+
+    CONTINUATION = 0
+    TEXT = 1
+    BINARY = 2
+    CLOSE = 8
+    PING = 9
+    PONG = 10
+
+
+class Message(NamedTuple):
+    """A whole message."""
+
+    op: int
+    payload: bytes
+
+
+class Unreadable(Exception):
+    """Bytes that are no WebSocket, or a message that is too large."""
+
+
+class Reader:
+    """Takes bytes as they come, gives messages. `masked`: whether the other end is a client."""
+
+    def __init__(self, masked: bool, most: int) -> None:
+        self._masked, self._most = _MASKED if masked else 0, most
+        self._parts: list[bytes] = []
+        self._size, self._needed = 0, 2
+        self._begun: Message | None = None
+
+    def feed(self, data: bytes) -> Iterator[Message]:
+        """The messages that are whole by now. Unreadable if what came is none."""
+        self._parts.append(data)
+        self._size += len(data)
+        if self._size < self._needed:
+            return
+        raw = data if len(self._parts) == 1 else b"".join(self._parts)
+        self._parts.clear()
+        at, end = 0, len(raw)
+        while True:
+            begin, size = self._header(raw, at)
+            if begin + size > end:
+                break
+            payload = raw[begin : begin + size]
+            if self._masked:
+                payload = _unmasked(raw[begin - 4 : begin], payload)
+            found = self._whole(raw[at], payload)
+            at = begin + size
+            if found is not None:
+                yield found
+        self._parts.append(raw[at:])
+        self._size, self._needed = end - at, begin + size - at
+
+    def _header(self, raw: bytes, at: int) -> tuple[int, int]:
+        """Where the payload of the next frame begins, and its size; or what has to be here first,
+        as if it were one."""
+        have = len(raw) - at
+        if have < 2:
+            return at, 2
+        first, second = raw[at], raw[at + 1]
+        if second & _MASKED != self._masked or first & _RESERVED:
+            raise Unreadable("a frame with the wrong mask, or of an extension")
+        size, begin = second & ~_MASKED, at + 2
+        if size >= _SHORT:
+            width = 2 if size == _SHORT else 8
+            if have < 2 + width:
+                return at, 2 + width
+            size, begin = int.from_bytes(raw[begin : begin + width], "big"), begin + width
+        if size > (_CONTROL_BYTES if first & 0x08 else self._most):
+            raise Unreadable(f"a frame of {size} bytes")
+        return begin + (4 if self._masked else 0), size
+
+    def _whole(self, first: int, payload: bytes) -> Message | None:
+        """The message that a frame completes."""
+        op, fin = first & 0x0F, first & _FIN
+        if op in (Op.CONTINUATION, Op.TEXT, Op.BINARY):
+            if (op == Op.CONTINUATION) is (self._begun is None):
+                raise Unreadable("a fragment where none belongs")
+            if self._begun is not None:
+                op, payload = self._begun.op, self._begun.payload + payload
+                if len(payload) > self._most:
+                    raise Unreadable(f"a message of {len(payload)} bytes")
+            self._begun = None if fin else Message(op, payload)
+            return Message(op, payload) if fin else None
+        if op not in (Op.CLOSE, Op.PING, Op.PONG) or not fin:
+            raise Unreadable(f"a frame of type {op}")
+        return Message(op, payload)
+
+
+def written(op: Op, payloads: Iterable[bytes], key: Key | None) -> bytes:
+    """Messages of one sort as bytes; with a `key` for each, as a client has to write them."""
+    parts: list[bytes | bytearray] = []
+    for payload in payloads:
+        header = _start(op, len(payload), _MASKED if key else 0)
+        if key is None:
+            parts += (header, payload)
+        else:
+            fresh, hidden = key(), bytearray(payload)
+            mask(fresh, hidden)
+            parts += (header, fresh, hidden)
+    return b"".join(parts)
+
+
+def closing(code: int, reason: bytes) -> bytes:
+    """The payload of a close."""
+    return struct.pack("!H", code) + reason
+
+
+def read_close(payload: bytes) -> tuple[int, bytes]:
+    """Code and reason of a close; 1005 if it has none."""
+    return (int.from_bytes(payload[:2], "big"), payload[2:]) if len(payload) >= 2 else (1005, b"")
+
+
+def proof(key: bytes) -> bytes:
+    """What a server answers to a client's key."""
+    return base64.b64encode(hashlib.sha1(key + _MAGIC).digest())
+
+
+def proper(key: bytes) -> bool:
+    """Whether a client's key is one."""
+    try:
+        return len(base64.b64decode(key, validate=True)) == KEY_BYTES
+    except binascii.Error:
+        return False
+
+
+def fresh_key(random: bytes) -> bytes:
+    """A client's key, of 16 random bytes."""
+    return base64.b64encode(random)
+
+
+def _start(op: Op, size: int, masked: int) -> bytes:
+    if size < _SHORT:
+        return bytes((_FIN | op, masked | size))
+    if size < 1 << 16:
+        return struct.pack("!BBH", _FIN | op, masked | _SHORT, size)
+    return struct.pack("!BBQ", _FIN | op, masked | _MIDDLE, size)
+
+
+def _unmasked(key: bytes, payload: bytes) -> bytes:
+    shown = bytearray(payload)
+    mask(key, shown)
+    return bytes(shown)

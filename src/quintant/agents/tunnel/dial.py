@@ -1,0 +1,88 @@
+"""The way to a relay: TCP, TLS, and the upgrade to a WebSocket."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from functools import cache
+from random import Random
+from urllib.parse import SplitResult, urlsplit
+
+from quintant.agents.http.fields import upgrade_of
+from quintant.agents.http.head import Refused, Response, response, written
+from quintant.agents.mux.socket import Socket
+from quintant.agents.mux.websocket import KEY_BYTES, fresh_key, proof
+from quintant.agents.tunnel.options import Relay
+from quintant.agents.tunnel.places import Places
+from quintant.wire.portal import PROTOCOL
+
+CONNECT_SECONDS = 10.0
+"""For TCP, TLS and the upgrade together."""
+_PORTS = {"ws": 80, "wss": 443}
+
+
+class TurnedAway(Exception):
+    """The relay, or something before it, answered something else than an upgrade."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(f"the relay answered {status}: {reason}")
+        self.status = status
+
+
+async def dialled(relay: Relay, places: Places, random: Random) -> Socket:
+    """A connection to a relay, ready for messages. TurnedAway, OSError, TimeoutError if none."""
+    url, socket = urlsplit(relay.url), Socket(lambda: random.randbytes(4))
+    port = url.port or _PORTS[url.scheme]
+    context = trusted(relay.authority) if url.scheme == "wss" else None
+    async with asyncio.timeout(CONNECT_SECONDS):
+        await places.connect(lambda: socket, url.hostname or "", port, context)
+        try:
+            await _upgrade(socket, url, relay.token, fresh_key(random.randbytes(KEY_BYTES)))
+        except BaseException:
+            socket.abort()
+            raise
+    return socket
+
+
+async def _upgrade(socket: Socket, url: SplitResult, token: str, key: bytes) -> None:
+    socket.write(_asked(url, token, key))
+    try:
+        head = response(await socket.head())
+    except Refused:
+        raise ConnectionError("what answers there speaks no HTTP/1.1") from None
+    if head.status != 101:
+        raise TurnedAway(head.status, head.reason.decode("latin-1"))
+    if not _agreed(head, key):
+        raise ConnectionError("what answers there speaks no WebSocket")
+
+
+def _asked(url: SplitResult, token: str, key: bytes) -> bytes:
+    target = (url.path or "/") + (f"?{url.query}" if url.query else "")
+    fields = [
+        (b"Host", url.netloc.rpartition("@")[2].encode("idna")),
+        (b"Connection", b"Upgrade"),
+        (b"Upgrade", b"websocket"),
+        (b"Sec-WebSocket-Version", b"13"),
+        (b"Sec-WebSocket-Key", key),
+        (b"Sec-WebSocket-Protocol", PROTOCOL.encode()),
+    ]
+    if token.strip():  # Secrets are often written with a line end.
+        fields.append((b"Authorization", f"Bearer {token.strip()}".encode()))
+    return written(f"GET {target} HTTP/1.1".encode(), fields)
+
+
+def _agreed(head: Response, key: bytes) -> bool:
+    named = head.all(b"sec-websocket-protocol")
+    spoken = upgrade_of(head).lower() == b"websocket"
+    proven = head.all(b"sec-websocket-accept") == [proof(key)]
+    return spoken and proven and named in ([], [PROTOCOL.encode()])
+
+
+def trusted(authority: str) -> ssl.SSLContext:
+    """Whom to believe that it is the relay: its own authority, or the system's."""
+    return ssl.create_default_context(cafile=authority) if authority else _system()
+
+
+@cache
+def _system() -> ssl.SSLContext:
+    return ssl.create_default_context()
