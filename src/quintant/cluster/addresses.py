@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from functools import partial
-from ipaddress import IPv4Network
+from ipaddress import IPv4Network, ip_address
 from itertools import chain
 from typing import Any
 from zlib import crc32
@@ -30,6 +30,11 @@ _NODE_PORT_TYPES = ("NodePort", "LoadBalancer")
 _ADDRESSED = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy")
 _BALANCED = ("healthCheckNodePort", "allocateLoadBalancerNodePorts", "loadBalancerClass")
 _EXPOSED = ("externalTrafficPolicy",)
+
+
+def family_of(address: str) -> str:
+    """IPv4 or IPv6."""
+    return f"IPv{ip_address(address).version}"
 
 
 def addressed(kinds: Iterable[Kind], network: IPv4Network) -> tuple[Kind, ...]:

@@ -25,8 +25,8 @@ from quintant.api.discovery import (
     SlicePort,
 )
 from quintant.api.meta import ObjectMeta
+from quintant.cluster.addresses import family_of
 from quintant.cluster.auth import admin
-from quintant.cluster.controllers.backends import family_of
 from quintant.cluster.http import LOOPBACK
 from quintant.cluster.plane import known
 from quintant.cluster.server import ApiServer

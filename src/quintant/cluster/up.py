@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from quintant.cluster.advertising import advertise
-from quintant.cluster.controllers import controllers
 from quintant.cluster.http import LOOPBACK, serve
 from quintant.cluster.moving import home, move
 from quintant.cluster.node.options import Options
@@ -29,8 +28,6 @@ from quintant.cluster.server import ApiServer
 from quintant.cluster.shares import FIRST, Share, claimed
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
-from quintant.cluster.storage.component import driver
-from quintant.cluster.storage.disk import Directories, Nowhere
 from quintant.cluster.storage.paths import ROOT as STORAGE
 from quintant.cluster.store import Store
 from quintant.keys.hidden import Hidden
@@ -176,6 +173,11 @@ def _components(
     if node is not None:
         yield node.component
     if plan.controllers:
+        # Loaded by clusters that do something with their objects.
+        from quintant.cluster.controllers import controllers
+        from quintant.cluster.storage.component import driver
+        from quintant.cluster.storage.disk import Directories, Nowhere
+
         yield Component(controllers(pki.authority))
         yield driver(Directories(node.storage) if node is not None else Nowhere())
     if plan.fleet is not None:

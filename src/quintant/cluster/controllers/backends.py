@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import NamedTuple
 
 from quintant.api.core import Service, ServicePort
 from quintant.api.meta import ObjectReference
+from quintant.cluster.addresses import family_of
 from quintant.cluster.controllers.pods import ALWAYS, ContainerView, PodState, over, ready
 
 HEADLESS = "None"
@@ -101,11 +101,6 @@ def labels(service: Service, own: Mapping[str, str]) -> dict[str, str]:
     """What an object that lists the backends of a service is labelled with."""
     given = {key: value for key, value in service.metadata.labels.items() if key != HEADLESS_LABEL}
     return given | ({HEADLESS_LABEL: ""} if headless(service) else {}) | dict(own)
-
-
-def family_of(address: str) -> str:
-    """IPv4 or IPv6."""
-    return f"IPv{ip_address(address).version}"
 
 
 def _ports(service: Service, pod: PodState) -> Iterator[Port]:
