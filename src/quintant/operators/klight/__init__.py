@@ -13,7 +13,7 @@ from quintant.operators.klight.flags import from_environment
 from quintant.operators.klight.metrics import KlightMetrics
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.reconcile import NetworkReconciler
-from quintant.operators.klight.remote import GrpcPeers, Peers
+from quintant.operators.klight.remote import Peers
 from quintant.operators.klight.sheet import WORD, networks
 from quintant.operators.klight.wiring import Wiring
 from quintant.runtime import when
@@ -29,7 +29,7 @@ def controllers(
     """Declare the controller of networks; its options are the environment's unless given."""
     options = options or from_environment(os.environ)
     wiring, metrics = Wiring(options), KlightMetrics()
-    reconcile = NetworkReconciler(options, peers or GrpcPeers(), metrics)
+    reconcile = NetworkReconciler(options, lambda: peers or _connected(), metrics)
     manager.measures(*metrics.collectors())
     manager.shows(WORD, networks)
     (
@@ -54,3 +54,10 @@ def controllers(
         .timeout(TURN_SECONDS)
         .reconcile(reconcile)
     )
+
+
+def _connected() -> Peers:
+    # Loaded by who speaks it: whoever only reads the declarations may be about to fork.
+    from quintant.operators.klight.calls import GrpcPeers
+
+    return GrpcPeers()

@@ -120,7 +120,14 @@ class Desk:
         return calm - monotonic()
 
     def _peer(self, pod: PeerPod) -> Peer | None:
-        return peer_of(pod, self.options, self.memory.unsaved)
+        uid, memory = pod.metadata.uid, self.memory
+        known = memory.faces.get(uid)
+        if known is not None and known.pod is pod and uid not in memory.unsaved:
+            return known
+        peer = peer_of(pod, self.options, memory.unsaved)
+        if peer is not None and uid not in memory.unsaved:
+            memory.faces[uid] = peer
+        return peer
 
     def _mine(self, pod: PeerPod) -> bool:
         network = network_of(pod, self.options)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from quintant.operators.klight.record import Record
+from quintant.operators.klight.survey import Peer
 from quintant.runtime.clock import Chance
 from quintant.runtime.object import Request
 
@@ -60,6 +61,8 @@ class Memory:
     """When the status was last written."""
     empty: float | None = None
     """Since when there are no pods."""
+    faces: dict[str, Peer] = field(default_factory=dict)
+    """What was made of each pod when it was last seen, by uid: most have not changed since."""
     missing: dict[str, int] = field(default_factory=dict)
     """Sweeps in a row in which a live member was not in the contact's view, by uid."""
     foreign: set[str] = field(default_factory=set)
@@ -102,7 +105,7 @@ class Memory:
     def forget(self, alive: set[str]) -> None:
         """Let go of pods that are no more."""
         held: tuple[dict[str, Any], ...]
-        held = (self.tries, self.misses, self.unsaved, self.missing)
+        held = (self.tries, self.misses, self.unsaved, self.missing, self.faces)
         for each in held:
             for uid in each.keys() - alive:
                 del each[uid]

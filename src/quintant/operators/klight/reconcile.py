@@ -7,7 +7,9 @@ other. Everything is level-triggered: a turn that fails is taken again, and find
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from datetime import datetime
+from functools import cached_property
 
 from quintant.operators.klight import builders
 from quintant.operators.klight.api import PeerPod
@@ -41,10 +43,18 @@ PACE_SECONDS = 0.05
 class NetworkReconciler:
     """Keeps every network together; its memory is only hints."""
 
-    def __init__(self, options: Options, peers: Peers, metrics: KlightMetrics) -> None:
-        self._shared = Shared(options, peers, metrics, asyncio.Semaphore(CALLS))
+    def __init__(
+        self, options: Options, connect: Callable[[], Peers], metrics: KlightMetrics
+    ) -> None:
+        self._options, self._connect, self._metrics = options, connect, metrics
         self._memories: dict[Request, Memory] = {}
         self._began: tuple[datetime, float] | None = None
+
+    @cached_property
+    def _shared(self) -> Shared:
+        """What all networks share, from the first turn on."""
+        calls = asyncio.Semaphore(CALLS)
+        return Shared(self._options, self._connect(), self._metrics, calls)
 
     async def __call__(self, request: Request, ctx: KeyContext) -> Result | None:
         if not request.name:
