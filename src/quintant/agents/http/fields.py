@@ -6,7 +6,6 @@ proxies that the relay was told to trust. The Host stays: the Service sees its p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from quintant.agents.http.framing import Framing, Sort
@@ -29,8 +28,9 @@ _ORIGIN = frozenset(
     )
 )  # fmt: skip
 
-_CHAIN = frozenset((b"x-forwarded-for",))
-"""Written anew with one more address."""
+_UNTOLD = _HOP | _ORIGIN
+_TOLD = _HOP | {b"x-forwarded-for"}
+"""Of a trusted proxy; its chain is written anew with one more address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def to_service(
 ) -> bytes:
     """The head of a request as the Service gets it."""
     fields = [
-        *_passed(head, _CHAIN if visitor.trusted else _ORIGIN),
+        *_passed(head, _TOLD if visitor.trusted else _UNTOLD),
         *_origin(head, visitor, request_id),
         (b"Via", VIA),
         *_length(framing),
@@ -69,7 +69,7 @@ def to_service(
 
 def to_visitor(head: Response, framing: Framing, close: bool, method: bytes) -> bytes:
     """The head of a response as the visitor gets it."""
-    fields = [*_passed(head, frozenset()), (b"Via", VIA)]
+    fields = [*_passed(head, _HOP), (b"Via", VIA)]
     if head.status == 101:
         fields += [(b"Connection", b"Upgrade"), (b"Upgrade", upgrade_of(head))]
         return written(_status(head), fields)
@@ -83,13 +83,11 @@ def _status(head: Response) -> bytes:
     return b"HTTP/1.1 %d %b" % (head.status, head.reason)
 
 
-def _passed(head: Request | Response, without: frozenset[bytes]) -> Iterator[Field]:
+def _passed(head: Request | Response, without: frozenset[bytes]) -> list[Field]:
     """The fields that are of more than one hop."""
-    named = frozenset(head.words(b"connection")) - _KEPT
-    for name, value in head.fields:
-        key = name.lower()
-        if key not in _HOP and key not in named and key not in without:
-            yield name, value
+    if named := head.words(b"connection"):
+        without |= frozenset(named) - _KEPT
+    return [each for each in head.fields if each[0].lower() not in without]
 
 
 def _length(framing: Framing) -> list[Field]:
@@ -109,17 +107,16 @@ def _kept_length(head: Response, method: bytes) -> list[Field]:
     return [(b"Transfer-Encoding", b"chunked")] if chunked else []
 
 
-def _origin(head: Request, visitor: Origin, request_id: str) -> Iterator[Field]:
-    known = {name.lower() for name, _ in head.fields} if visitor.trusted else set()
-    before = b", ".join(head.all(b"x-forwarded-for")) if visitor.trusted else b""
+def _origin(head: Request, visitor: Origin, request_id: str) -> list[Field]:
     came = visitor.address.encode()
-    yield b"X-Forwarded-For", before + b", " + came if before else came
-    told = {
-        b"X-Forwarded-Proto": visitor.scheme.encode(),
-        b"X-Forwarded-Host": head.all(b"host")[0],
-        b"X-Forwarded-Port": b"%d" % visitor.port,
-        b"X-Request-Id": request_id.encode(),
-    }
-    for name, value in told.items():
-        if name.lower() not in known:
-            yield name, value
+    told = [
+        (b"X-Forwarded-Proto", visitor.scheme.encode()),
+        (b"X-Forwarded-Host", head.all(b"host")[0]),
+        (b"X-Forwarded-Port", b"%d" % visitor.port),
+        (b"X-Request-Id", request_id.encode()),
+    ]
+    if not visitor.trusted:
+        return [(b"X-Forwarded-For", came), *told]
+    chain = b", ".join((*head.all(b"x-forwarded-for"), came))
+    new = [each for each in told if not head.all(each[0].lower())]
+    return [(b"X-Forwarded-For", chain), *new]

@@ -6,8 +6,8 @@ One answer or none: a message whose length could be read in two ways is refused.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from quintant.agents.http.head import Head, Refused, Request, Response
 
@@ -24,8 +24,7 @@ class Sort(Enum):
     CLOSE = "by the end of the connection"
 
 
-@dataclass(frozen=True, slots=True)
-class Framing:
+class Framing(NamedTuple):
     """How a body is framed; `size` where it is counted."""
 
     sort: Sort
@@ -46,13 +45,14 @@ def of_response(head: Response, method: bytes) -> Framing:
 
 
 def _announced(head: Head, status: int) -> Framing | None:
-    encodings, sizes = head.all(b"transfer-encoding"), set(head.all(b"content-length"))
+    encodings, told = head.all(b"transfer-encoding"), head.all(b"content-length")
+    if not encodings and not told:
+        return None
+    sizes = set(told)
     if encodings:
         if sizes or head.minor == 0 or [each.lower() for each in encodings] != [b"chunked"]:
             raise Refused(status, "a transfer encoding that can be read in two ways")
         return Framing(Sort.CHUNKED)
-    if not sizes:
-        return None
     value = sizes.pop()
     if sizes or not _DIGITS.fullmatch(value):
         raise Refused(status, "a length that can be read in two ways")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 HEAD_BYTES = 32 * 1024
 FIELDS = 100
@@ -16,7 +16,7 @@ _END = b"\r\n\r\n"
 _TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _REQUEST = re.compile(rb"(" + _TOKEN + rb") ([!-~]+) HTTP/1\.([01])")
 _RESPONSE = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: ([\t -~\x80-\xff]*))?")
-_FIELD = re.compile(rb"(" + _TOKEN + rb"):[ \t]*([\t -~\x80-\xff]*?)[ \t]*")
+_FIELDS = re.compile(rb"(?:\r\n" + _TOKEN + rb":[\t -~\x80-\xff]*+)*+\r\n\r\n")
 _BARE = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)")
 
 Field = tuple[bytes, bytes]
@@ -31,25 +31,34 @@ class Refused(Exception):
         self.status = status
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Head:
-    """What both sorts of heads have. Names of fields are lower case in `get` and `all`."""
+    """What both sorts of heads have; nobody changes one. Not frozen: that triples its cost."""
 
     minor: int
     """Of the version: HTTP/1.0 or HTTP/1.1."""
     fields: Fields
+    _index: dict[bytes, list[bytes]] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+
+    def __post_init__(self) -> None:
+        for name, value in self.fields:
+            self._index.setdefault(name.lower(), []).append(value)
 
     def all(self, name: bytes) -> list[bytes]:
-        """The values of a field, in order."""
-        return [value for key, value in self.fields if key.lower() == name]
+        """The values of a field, in order; its name in lower case."""
+        return self._index.get(name, [])
 
     def words(self, name: bytes) -> list[bytes]:
         """The members of a field that is a list, in lower case."""
-        joined = b",".join(self.all(name)).lower()
+        if name not in self._index:
+            return []
+        joined = b",".join(self._index[name]).lower()
         return [word for word in (each.strip() for each in joined.split(b",")) if word]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request(Head):
     """The head of a request."""
 
@@ -57,7 +66,7 @@ class Request(Head):
     target: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Response(Head):
     """The head of a response."""
 
@@ -106,14 +115,16 @@ def written(first: bytes, fields: Iterable[Field]) -> bytes:
 
 
 def _lines(raw: bytes) -> tuple[bytes, Fields]:
-    first, *lines = raw[: -len(_END)].split(b"\r\n")
+    """The first line, and the fields: looked at all at once, which is much faster than each."""
+    end = raw.index(b"\r\n")
+    if _FIELDS.fullmatch(raw, end) is None:
+        raise Refused(400, "a field that is folded, has a bare line end, or is none at all")
+    lines = raw[end + 2 : -len(_END)].split(b"\r\n") if len(raw) > end + len(_END) else []
     if len(lines) > FIELDS:
         raise Refused(431, f"more than {FIELDS} fields")
-    return first, tuple(_field(line) for line in lines)
+    return raw[:end], tuple([_field(line) for line in lines])
 
 
 def _field(line: bytes) -> Field:
-    found = _FIELD.fullmatch(line)
-    if found is None:
-        raise Refused(400, "a field that is folded, has a bare line end, or is none at all")
-    return found.group(1), found.group(2)
+    name, _, value = line.partition(b":")
+    return name, value.strip(b" \t")

@@ -9,8 +9,8 @@ be closed by the Service at that very moment.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from random import Random
+from typing import NamedTuple
 
 from quintant.agents.http.fields import Origin, to_service
 from quintant.agents.http.framing import Framing, Sort, of_request
@@ -43,8 +43,7 @@ def again(code: int, idempotent: bool, upload: Upload | None) -> bool:
     return (code in _UNREACHED and (idempotent or not begun)) or (code in _UNKNOWN and idempotent)
 
 
-@dataclass(frozen=True, slots=True)
-class Errand:
+class Errand(NamedTuple):
     """A request that is to be carried."""
 
     app: str

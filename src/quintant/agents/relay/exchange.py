@@ -19,6 +19,7 @@ from quintant.agents.http.fields import to_visitor, upgrade_of
 from quintant.agents.http.framing import Framing, Sort, of_response
 from quintant.agents.http.head import Refused, Request, Response, response, split
 from quintant.agents.mux.flow import Broken, Flow
+from quintant.agents.relay.deadline import Deadline
 from quintant.agents.relay.upload import Upload, stopped
 from quintant.agents.relay.visitor import Visitor
 
@@ -130,11 +131,10 @@ class Exchange:
 
     async def _awaited(self, upload: Upload | None) -> Response:
         """The next head. The clock begins anew whenever the visitor sends more of the body."""
-        loop = asyncio.get_running_loop()
         while True:
             seen = upload.progress if upload else 0
             try:
-                async with asyncio.timeout_at(loop.time() + self._limits.first_byte):
+                with self._visitor.deadline.within(self._limits.first_byte):
                     return await self._response()
             except TimeoutError:
                 if upload is None or upload.progress == seen:
@@ -158,14 +158,13 @@ class Exchange:
         start = to_visitor(head, outward, self.close, self._head.method)
         body, chunked = Body(framing), outward.sort is Sort.CHUNKED
         self.state = State.STREAMING
-        loop = asyncio.get_running_loop()
-        async with asyncio.timeout(self._limits.idle) as idle:
+        with self._visitor.deadline.within(self._limits.idle) as idle:
             raw, self._buffer = self._buffer, b""
             content = body.feed(raw) if raw else b""
             await self._visitor.write(start + _framed(content, chunked, body.done))
             while not body.done:
                 raw = await self._flow.read()
-                idle.reschedule(loop.time() + self._limits.idle)
+                idle.move(self._limits.idle)
                 content = body.feed(raw) if raw else b""
                 if not raw and not body.end():
                     raise Cut("the Service ended within its answer", self._unframed)
@@ -188,22 +187,20 @@ class Exchange:
         self.state, self.close, self._visitor.upgraded = State.STREAMING, True, True
         start = to_visitor(head, _NONE, False, self._head.method)
         await self._visitor.write(start + self._buffer)
-        loop = asyncio.get_running_loop()
-        async with asyncio.timeout(self._limits.idle) as idle:
-            back = loop.create_task(self._outbound(idle))
+        with self._visitor.deadline.within(self._limits.idle) as idle:
+            back = asyncio.get_running_loop().create_task(self._outbound(idle))
             try:
                 while raw := await self._flow.read():
-                    idle.reschedule(loop.time() + self._limits.idle)
+                    idle.move(self._limits.idle)
                     await self._visitor.write(raw)
             finally:
                 await stopped(back)
         self.state = State.WHOLE
 
-    async def _outbound(self, idle: asyncio.Timeout) -> None:
-        loop = asyncio.get_running_loop()
+    async def _outbound(self, idle: Deadline) -> None:
         try:
             while raw := await self._visitor.read():
-                idle.reschedule(loop.time() + self._limits.idle)
+                idle.move(self._limits.idle)
                 await self._flow.write(raw)
         except Broken:
             return  # Whoever reads is told as well.

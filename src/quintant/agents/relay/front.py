@@ -7,8 +7,6 @@ A request that is refused ends its connection: nobody can know where the next on
 
 from __future__ import annotations
 
-import asyncio
-
 from quintant.agents.http.fields import Origin, upgrade_of
 from quintant.agents.http.head import Refused, Request, request, split
 from quintant.agents.mux.socket import Socket
@@ -77,13 +75,14 @@ class Front:
             return await self._say(visitor, head, answers.MISDIRECTED)
         if app == APEX:
             return await self._apex(visitor, head, scheme)
-        return await self._carrier.carry(app, head, visitor, self._origin(visitor, scheme))
+        visitor.origin = visitor.origin or self._origin(visitor, scheme)
+        return await self._carrier.carry(app, head, visitor, visitor.origin)
 
     async def _head(self, visitor: Visitor) -> bytes:
         """The bytes of the next head; none if there is no other request."""
         try:
             if not visitor.buffer:
-                async with asyncio.timeout(KEEP_ALIVE_SECONDS):
+                with visitor.deadline.within(KEEP_ALIVE_SECONDS):
                     if not await visitor.fill():
                         return b""
         except TimeoutError:
@@ -96,7 +95,7 @@ class Front:
 
     async def _rest(self, visitor: Visitor) -> int:
         try:
-            async with asyncio.timeout(HEAD_SECONDS):
+            with visitor.deadline.within(HEAD_SECONDS):
                 while not (at := split(visitor.buffer)):
                     if not await visitor.fill():
                         raise Gone
@@ -128,7 +127,7 @@ class Front:
         self._metrics.refused(answer.status)
         await visitor.write(answer.raw(close=True))
         try:
-            async with asyncio.timeout(LINGER_SECONDS):
+            with visitor.deadline.within(LINGER_SECONDS):
                 while await visitor.read():
                     pass
         except TimeoutError:

@@ -114,8 +114,10 @@ class Names(Generic[S]):
     def pick(self, app: str, random: Random, without: frozenset[S] = frozenset()) -> S | None:
         """The less busy of two sessions drawn at random, which is nearly as good as the best."""
         able = [each for each in self.sessions(app) if each.room and each not in without]
-        drawn = random.sample(able, min(2, len(able)))
-        return min(drawn, key=lambda each: each.load, default=None)
+        if len(able) < 2:
+            return able[0] if able else None
+        one, other = random.sample(able, 2)
+        return one if one.load <= other.load else other
 
     def everybody(self) -> Iterator[S]:
         """Every session."""

@@ -12,6 +12,9 @@ import struct
 from collections.abc import Callable
 from typing import cast
 
+from quintant.agents.http.fields import Origin
+from quintant.agents.relay.deadline import Deadline
+
 HIGH_BYTES = 64 * 1024
 """Unread bytes above which a visitor is not read."""
 
@@ -29,6 +32,7 @@ class Visitor(asyncio.Protocol):
     def __init__(self, arrive: Callable[[Visitor], asyncio.Task[None]]) -> None:
         self._arrive = arrive
         self._task: asyncio.Task[None] | None = None
+        self._deadline: Deadline | None = None
         self._transport: asyncio.Transport | None = None
         self._buffer = bytearray()
         self._over = self._lost = self._full = self._stopped = False
@@ -36,6 +40,8 @@ class Visitor(asyncio.Protocol):
         self._writer: asyncio.Future[None] | None = None
         self.idle = True
         """Whether it is between two requests: closing it then loses nothing."""
+        self.origin: Origin | None = None
+        """Where it comes from, once somebody asked."""
         self.upgraded = False
         """Whether it speaks something else than HTTP by now."""
 
@@ -44,6 +50,12 @@ class Visitor(asyncio.Protocol):
         """The connection itself."""
         assert self._transport is not None
         return self._transport
+
+    @property
+    def deadline(self) -> Deadline:
+        """When the task that serves it waits for too long."""
+        assert self._deadline is not None
+        return self._deadline
 
     async def fill(self) -> bool:
         """Wait for more bytes in the buffer; False at the end."""
@@ -103,6 +115,7 @@ class Visitor(asyncio.Protocol):
         """Give the connection to another protocol, with what came and was not taken yet."""
         raw, transport = bytes(self._buffer), self.transport
         self._transport, self._task = None, None
+        self.deadline.stop()
         transport.set_protocol(protocol)
         protocol.connection_made(transport)
         if self._stopped:
@@ -115,6 +128,7 @@ class Visitor(asyncio.Protocol):
         # Those of uvloop are transports without being derived from asyncio's.
         self._transport = cast(asyncio.Transport, transport)
         self._task = self._arrive(self)
+        self._deadline = Deadline(self._task)
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
@@ -132,6 +146,7 @@ class Visitor(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._over = self._lost = True
+        self.deadline.stop()
         if self._task is not None:
             self._task.cancel()
 

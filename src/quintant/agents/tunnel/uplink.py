@@ -83,7 +83,7 @@ class Uplink:
                 if self._draining.is_set():
                     return
                 memory, wait = memory.after(attempt, random)
-                self._tell(state=Reach.BACKOFF, last_error=error)
+                self._tell(state=Reach.BACKOFF, last_error=error, close_code=attempt.code)
                 await self._pause(wait)
 
     async def drain(self, seconds: float) -> None:
@@ -132,7 +132,9 @@ class Uplink:
     def _welcomed(self, tally: Tally) -> Callable[[Welcome], None]:
         def told(welcome: Welcome) -> None:
             tally.attempted(self._relay.name, "connected")
-            self._tell(state=Reach.CONNECTED, last_error="", public_url=welcome.public_url)
+            self._tell(
+                state=Reach.CONNECTED, last_error="", close_code=0, public_url=welcome.public_url
+            )
 
         return told
 
