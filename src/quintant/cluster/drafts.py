@@ -37,6 +37,7 @@ from quintant.cluster.problems import (
 )
 from quintant.cluster.ring import Entry
 from quintant.cluster.scale import SCALE, track_scale
+from quintant.runtime.errors import Cause
 
 _STEP = re.compile(r"[^.\[\]]+")
 
@@ -101,6 +102,8 @@ class Draft:
     """It is new, and says a resourceVersion."""
     looked: int | None = None
     """The revision at which other objects of the kind were looked at for it, if they were."""
+    found: tuple[Cause, ...] = ()
+    """What it tried to change and may not."""
 
     @property
     def label(self) -> str:

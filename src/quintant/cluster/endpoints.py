@@ -18,6 +18,7 @@ from msgspec import structs
 from quintant.cluster import tables, wire
 from quintant.cluster.admission.writing import Admission
 from quintant.cluster.auth import User
+from quintant.cluster.beside import Beside
 from quintant.cluster.catalog import Edit, Kind
 from quintant.cluster.deletes import Deleted, Deletion, read_options
 from quintant.cluster.drafts import Draft, Target
@@ -34,7 +35,7 @@ from quintant.cluster.media import (
     read_patch,
 )
 from quintant.cluster.mergepatch import merge_patch
-from quintant.cluster.options import check_force, write_options
+from quintant.cluster.options import check_force, read_asked, write_options
 from quintant.cluster.problems import Problem, bad_request, not_allowed
 from quintant.cluster.reads import Reads, about, read_query, select
 from quintant.cluster.ring import Entry
@@ -44,6 +45,7 @@ from quintant.cluster.store import Store
 from quintant.cluster.strategic import strategic_merge
 from quintant.cluster.subresources import EVICTIONS, Action, action, evicts
 from quintant.cluster.watchers import Hub, Selection, Watcher
+from quintant.cluster.weights import weight
 from quintant.cluster.writes import Options, Writes
 from quintant.runtime.client.transport import Call, Reply
 from quintant.runtime.clock import Clock, timestamp
@@ -82,6 +84,7 @@ class Endpoints:
     admission: Admission
     evictions: Evictions
     clock: Clock
+    beside: Beside
 
     async def answer(self, call: Call, route: Route, kind: Kind, user: User) -> Reply | Listing:
         """The answer to anything but a watch; it has happened when this returns."""
@@ -136,7 +139,9 @@ class Endpoints:
         drafting = {"create": self._create, "update": self._update, "patch": self._patch}
         if verb not in drafting:
             raise not_allowed()
-        result = await self.admission.write(partial(drafting[verb], call, target, user))
+        found = self.writes.read(target)
+        size = weight(call) + (0 if found is None else len(found.raw))
+        result = await self.admission.write(partial(drafting[verb], call, target, user), size)
         code = CREATED if result.created else OK
         return await self._shown(call, target, result.entry, code, result.warnings)
 
@@ -167,9 +172,9 @@ class Endpoints:
         return self.writes.edition(target, edit, options), options
 
     async def _act(self, call: Call, target: Target, doing: Action, user: User) -> Reply:
-        sent = read_object(call.headers, call.body, doing.document)
         creates = doing.verb == "create"
-        options = write_options(call, "CreateOptions" if creates else "UpdateOptions", user, sent)
+        words = "CreateOptions" if creates else "UpdateOptions"
+        sent, options = await self._read(call, doing.document, words, user)
         old = None if creates else wire.unpack(target.kind, self.writes.found(target))
         sent, told = await self.admission.document(target, doing.document, sent, old, options)
         edit = doing.edit(target, sent, timestamp(self.clock.now()))
@@ -179,8 +184,7 @@ class Endpoints:
         return _succeeded(told)
 
     async def _evict(self, call: Call, target: Target, user: User) -> Reply:
-        sent = read_object(call.headers, call.body, EVICTIONS)
-        written = write_options(call, "CreateOptions", user, sent)
+        sent, written = await self._read(call, EVICTIONS, "CreateOptions", user)
         sent, told = await self.admission.document(target, EVICTIONS, sent, None, written)
         asked = sent.get("deleteOptions") if isinstance(sent, dict) else None
         options = read_options(asked or {}, {}, user)
@@ -189,8 +193,17 @@ class Endpoints:
         self.evictions.evict(pod, sent, options, timestamp(self.clock.now()))
         return _succeeded(told)
 
+    async def _read(
+        self, call: Call, wanted: Resource, words: str, user: User
+    ) -> tuple[Any, Options]:
+        """A document that does something, and what is said beside it."""
+        return await self.beside.do(partial(read_asked, call, wanted, words, user), weight(call))
+
+    async def _deletion(self, call: Call, user: User) -> Deletion:
+        return await self.beside.do(partial(_deletion, call, user), weight(call))
+
     async def _delete(self, call: Call, target: Target, user: User) -> Reply:
-        options = _deletion(call, user)
+        options = await self._deletion(call, user)
         deleted = await self.admission.delete(target, options)
         told = [*_orphans(target.kind, options), *deleted.warnings]
         if deleted.gone and not target.kind.answers_object:
@@ -202,7 +215,7 @@ class Endpoints:
 
     async def _delete_collection(self, call: Call, route: Route, kind: Kind, user: User) -> Reply:
         selection = self._selected(call, route, kind)
-        options = _deletion(call, user)
+        options = await self._deletion(call, user)
         items: list[bytes] = []
         told = _orphans(kind, options)
         scanned = self.store.table(kind.table).now.scan(selection.prefix)

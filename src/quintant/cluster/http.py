@@ -1,7 +1,8 @@
 """The HTTP edge: an `ApiServer` on a socket.
 
 A thin layer over aiohttp: it turns a request into a `Call` and an answer into bytes on a
-connection, and holds no other knowledge. Large answers and watches are written piece by piece, so
+connection, and holds no other knowledge. While it is served, the server has a thread for what takes
+long (quintant.cluster.beside). Large answers and watches are written piece by piece, so
 that one slow or greedy client stalls nobody else.
 """
 
@@ -69,7 +70,8 @@ async def serve(
     site = web.TCPSite(runner, host or None, port, ssl_context=ssl)
     try:
         await start(site, Address(host, port))
-        yield _url(runner, ssl)
+        with server.staffed():
+            yield _url(runner, ssl)
     finally:
         server.close()
         await runner.cleanup()

@@ -8,19 +8,19 @@ Every answer is made as compact JSON; `dressed` turns it into what was liked at 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
 
 import msgspec
 import yaml
 
+from quintant.cluster.beside import Beside
 from quintant.cluster.listing import INDENT, Listing
 from quintant.cluster.media import JSON, PROTOBUF, YAML
 from quintant.cluster.problems import no_such_form, not_acceptable
+from quintant.cluster.weights import YAML_WEIGHT
 from quintant.runtime.client.transport import Call, Reply
 
 MEDIA = (JSON, YAML, PROTOBUF)
@@ -28,8 +28,6 @@ MEDIA = (JSON, YAML, PROTOBUF)
 STREAMS = (f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
 REMEMBERED = 256
 """Accept headers whose meaning is kept: clients send few different ones."""
-SLICE = 25
-"""Items of a list that are written as YAML between two turns of the loop: some milliseconds."""
 _BROWSERS = ("curl", "Wget", "Mozilla/5.0")
 _META = "meta.k8s.io"
 _META_VERSIONS = frozenset({"v1", "v1beta1"})
@@ -111,14 +109,15 @@ def listed(call: Call, listing: Listing) -> Listing | None:
     return replace(listing, pretty=_pretty(call))
 
 
-async def dressed(call: Call, reply: Reply) -> Reply:
+async def dressed(call: Call, reply: Reply, beside: Beside) -> Reply:
     """A JSON answer as the client likes to read it: YAML, indented, or as it is."""
     if reply.headers.get("content-type", JSON).partition(";")[0] != JSON or not reply.body:
         return reply
     if liked(call) == YAML:
         parameters = reply.headers.get("content-type", "").partition(";")
         headers = {**reply.headers, "content-type": "".join((YAML, *parameters[1:]))}
-        return replace(reply, body=await _yaml(reply.body), headers=headers)
+        body = await beside.do(partial(_yaml, reply.body), len(reply.body) * YAML_WEIGHT)
+        return replace(reply, body=body, headers=headers)
     if _pretty(call):
         return replace(reply, body=msgspec.json.format(reply.body, indent=INDENT).rstrip())
     return reply
@@ -168,23 +167,11 @@ def _quality(parameters: Mapping[str, str]) -> float:
         return 0.0
 
 
-async def _yaml(body: bytes) -> bytes:
-    """A document as YAML, a long list in slices: to write YAML takes its time."""
-    document = msgspec.json.decode(body)
-    items = document.get("items") if isinstance(document, dict) else None
-    if not isinstance(items, list) or len(items) <= SLICE:
-        return _dumped(document)
-    written = []
-    for at in range(0, len(items), SLICE):
-        written.append(_dumped(items[at : at + SLICE]))
-        await asyncio.sleep(0)
-    before = {name: document[name] for name in document if name < "items"}
-    after = {name: document[name] for name in document if name > "items"}
-    return b"".join((_dumped(before), b"items:\n", *written, _dumped(after)))
-
-
-def _dumped(value: Any) -> bytes:
-    return yaml.dump(value, Dumper=_Dumper, allow_unicode=True, encoding="utf-8")
+def _yaml(body: bytes) -> bytes:
+    written: bytes = yaml.dump(
+        msgspec.json.decode(body), Dumper=_Dumper, allow_unicode=True, encoding="utf-8"
+    )
+    return written
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]

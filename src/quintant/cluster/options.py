@@ -8,11 +8,18 @@ from typing import Any
 from quintant.cluster.auth import User
 from quintant.cluster.causes import forbidden_field, required, unsupported, wrong
 from quintant.cluster.drafts import Scrutiny, Strictness
-from quintant.cluster.media import APPLY_PATCH, STRATEGIC_PATCH, oddities, said_media
+from quintant.cluster.media import (
+    APPLY_PATCH,
+    STRATEGIC_PATCH,
+    oddities,
+    read_object,
+    said_media,
+)
 from quintant.cluster.problems import invalid_options
 from quintant.cluster.routes import flag
 from quintant.cluster.writes import Options
 from quintant.runtime.client.transport import Call
+from quintant.runtime.resource import Resource
 
 MANAGER_LIMIT = 128
 """Characters of a field manager's name."""
@@ -37,6 +44,12 @@ def write_options(call: Call, document: str, user: User, sent: Any) -> Options:
         user=user,
         said=_said(query),
     )
+
+
+def read_asked(call: Call, wanted: Resource, document: str, user: User) -> tuple[Any, Options]:
+    """A document in a body, which should be a `wanted`, and the options beside it."""
+    sent = read_object(call.headers, call.body, wanted)
+    return sent, write_options(call, document, user, sent)
 
 
 def _said(query: Mapping[str, str]) -> dict[str, Any]:

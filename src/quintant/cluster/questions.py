@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import msgspec
 
@@ -10,17 +10,18 @@ from quintant.cluster import drafts
 from quintant.cluster.access import Access
 from quintant.cluster.admission.writing import Admission
 from quintant.cluster.auth import User
+from quintant.cluster.beside import Beside
 from quintant.cluster.catalog import Kind
 from quintant.cluster.claims import Author
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.endpoints import CREATED
 from quintant.cluster.headers import warned
-from quintant.cluster.media import read_object
-from quintant.cluster.options import write_options
+from quintant.cluster.options import read_asked
 from quintant.cluster.reviews import Reviews
 from quintant.cluster.routes import Route
 from quintant.cluster.tokenrequests import KIND as TOKEN_REQUEST
 from quintant.cluster.tokenrequests import TokenRequests
+from quintant.cluster.weights import weight
 from quintant.cluster.writes import Options
 from quintant.runtime.client.transport import Call, Reply
 from quintant.runtime.clock import Chance, Clock, timestamp
@@ -29,7 +30,10 @@ from quintant.runtime.clock import Chance, Clock, timestamp
 class Questions:
     """Answers reviews of tokens and access, and requests for tokens."""
 
-    def __init__(self, access: Access, admission: Admission, clock: Clock, chance: Chance) -> None:
+    def __init__(
+        self, access: Access, admission: Admission, clock: Clock, chance: Chance, beside: Beside
+    ) -> None:
+        self._beside = beside
         self._admission = admission
         self._reviews = Reviews(access.authentication, access.authorizer, clock)
         self._requests = TokenRequests(access.accounts, clock, chance)
@@ -39,9 +43,9 @@ class Questions:
         """What was sent, with the answer in its status."""
         target = Target(kind, asked.namespace, asked.name, asked.sub)
         document = TOKEN_REQUEST if target.sub else kind
-        sent = read_object(call.headers, call.body, document.resource)
-        options = write_options(call, "CreateOptions", user, sent)
-        draft = self._draft(Target(document, asked.namespace, sub=asked.sub), sent, options)
+        place = Target(document, asked.namespace, sub=asked.sub)
+        drafting = partial(self._draft, call, place, user)
+        draft, options = await self._beside.do(drafting, weight(call))
         obj, warnings = await self._admission.document(
             target, document.resource, draft.obj, None, options
         )
@@ -52,6 +56,7 @@ class Questions:
         body = msgspec.json.encode(told) + b"\n"
         return Reply(CREATED, body, warned((*draft.warnings, *warnings)))
 
-    def _draft(self, target: Target, sent: Any, options: Options) -> Draft:
+    def _draft(self, call: Call, target: Target, user: User) -> tuple[Draft, Options]:
+        sent, options = read_asked(call, target.kind.resource, "CreateOptions", user)
         author = Author(options.manager, timestamp(self._clock.now()), target.sub)
-        return drafts.created(target, sent, author, options.scrutiny)
+        return drafts.created(target, sent, author, options.scrutiny), options

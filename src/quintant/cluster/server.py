@@ -13,7 +13,7 @@ leaves before what it may tell of is safe from a crash.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AbstractContextManager, aclosing, asynccontextmanager
 from dataclasses import replace
 from ipaddress import IPv4Network
 
@@ -29,6 +29,7 @@ from quintant.cluster.admission.webhooks import Webhooks
 from quintant.cluster.admission.writing import Admission
 from quintant.cluster.aggregation import Aggregation
 from quintant.cluster.auth import User
+from quintant.cluster.beside import Beside
 from quintant.cluster.bootstrap import first_objects
 from quintant.cluster.builtins import builtin_kinds
 from quintant.cluster.catalog import Catalog, Kind
@@ -125,14 +126,15 @@ class ApiServer:
         self._registry = Registry(self.store, self.catalog)
         matcher = Matcher(self.store, self._access.authorizer.decide)
         webhooks = Webhooks(self._caller, matcher, self._chance)
-        admission = Admission(self._registry, webhooks, self._writes, self._deletes)
-        self._questions = Questions(self._access, admission, clock, self._chance)
+        self._beside = Beside()
+        admission = Admission(self._registry, self._beside, webhooks, self._writes, self._deletes)
+        self._questions = Questions(self._access, admission, clock, self._chance, self._beside)
         reads = Reads(self.store, self._chance)
         budgets = self.catalog.find("policy", "v1", "poddisruptionbudgets")
         assert budgets is not None, "a built-in kind is always served"
         evictions = Evictions(self.store, self._writes, self._deletes, budgets)
         self._endpoints = Endpoints(
-            self.store, self._hub, reads, self._writes, admission, evictions, clock
+            self.store, self._hub, reads, self._writes, admission, evictions, clock, self._beside
         )
         self._boot()
 
@@ -187,6 +189,13 @@ class ApiServer:
         """End an answer that `handle` opened."""
         if isinstance(flow, Watcher):
             self._hub.leave(flow)
+
+    def staffed(self) -> AbstractContextManager[None]:
+        """Have a thread for what takes long, for as long as the context lasts.
+
+        Without one, everything is done at once and nobody else is served meanwhile.
+        """
+        return self._beside.staffed()
 
     def close(self) -> None:
         """End every watch, and the connections to webhooks: the server goes away."""
@@ -252,7 +261,7 @@ class ApiServer:
 
     async def _refusal(self, call: Call, problem: Problem) -> Reply:
         headers = self.headers() | problem.headers
-        return await dressed(call, Reply(problem.code, problem.encode(), headers))
+        return await dressed(call, Reply(problem.code, problem.encode(), headers), self._beside)
 
     async def _question(self, call: Call, asked: Route, kind: Kind, user: User) -> Reply:
         if not kind.question:
@@ -332,7 +341,7 @@ class ApiServer:
         if not reply.body and "content-type" not in reply.headers:
             # What a client keeps would be taken for something else than it is.
             del headers["content-type"]
-        return await dressed(call, replace(reply, headers=headers))
+        return await dressed(call, replace(reply, headers=headers), self._beside)
 
     def flow_headers(self, flow: Flow) -> dict[str, str]:
         """What an answer that goes on carries."""

@@ -1,16 +1,17 @@
 """Writes: create, update, patch, apply.
 
     draft (quintant.cluster.drafts) ─► begin: guard, built-in admission ─► [mutating webhooks]
-      ─► ready: name, complete, validate ─► [validating webhooks] ─► commit
+      ─► ready: name, complete ─► judged: validate ─► [validating webhooks] ─► commit
 
-Every step is synchronous, and so is a write as a whole unless a webhook has to be asked
-(quintant.cluster.admission). A write that changes nothing leaves the revision alone and nobody
-hears of it; one that takes the last finalizer of a deleted object removes it.
+Every step is synchronous, and so is a write as a whole unless a webhook has to be asked or a step
+is so large that it is done beside the loop (quintant.cluster.admission). A write that changes
+nothing leaves the revision alone and nobody hears of it; one that takes the last finalizer of a
+deleted object removes it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -33,7 +34,6 @@ from quintant.cluster.problems import (
 from quintant.cluster.ring import Entry
 from quintant.cluster.store import Store, Table
 from quintant.runtime.clock import Chance, Clock, timestamp
-from quintant.runtime.errors import Cause
 
 _LATE = " after mutating admission happens"
 """When the owners of what was patched are looked at; others are before that, too."""
@@ -125,7 +125,7 @@ class Writes:
     def write(self, draft: Draft, options: Options) -> Result:
         """Store a draft, without asking any webhook."""
         self.begin(draft, options)
-        return self.commit(self.ready(draft, options), options)
+        return self.commit(self.judged(self.ready(draft, options)), options)
 
     def begin(self, draft: Draft, options: Options) -> None:
         """Refuse a draft that has no place here, and add what the server always adds, in place."""
@@ -135,7 +135,7 @@ class Writes:
         self._guard.admit(draft, options)
 
     def ready(self, draft: Draft, options: Options) -> Draft:
-        """The draft as it will be stored, named and found valid."""
+        """The draft as it will be stored, named but not looked at yet."""
         try:
             found = finish(draft)
         except Problem as problem:
@@ -150,18 +150,29 @@ class Writes:
         looked = self._settle(target, obj, draft.live)
         if draft.live is not None:
             count(target.kind, obj, draft.live)
-        warnings += _judged(target, obj, draft.live, warnings, found)
-        return replace(draft, target=target, warnings=warnings, looked=looked)
+        return replace(draft, target=target, warnings=warnings, looked=looked, found=tuple(found))
+
+    def judged(self, ready: Draft) -> Draft:
+        """What is ready, found valid; 422 if anything is wrong. Nothing is changed."""
+        advice = _advice(ready)
+        return replace(ready, warnings=(*ready.warnings, *advice)) if advice else ready
 
     def commit(self, ready: Draft, options: Options) -> Result:
         """Store what is ready; whoever waited meanwhile has to make sure that it is `current`."""
         return (self._insert if ready.base is None else self._update)(ready, options)
 
+    @property
+    def revision(self) -> int:
+        """Where the store is: as long as it stays there, everything is current."""
+        return self._store.revision
+
     def current(self, draft: Draft, ready: Draft) -> bool:
-        """Whether nothing that a draft was made from has changed since."""
+        """Whether nothing that a draft was made from has changed; Problem if its place is gone."""
         entry, base = self.read(draft.target), draft.base
         if (entry and entry.rv) != (base and base.rv):
             return False
+        if base is None:
+            self._guard.place(ready.target)
         entries = self._table(draft.target).entries.values()
         return ready.looked is None or all(each.rv <= ready.looked for each in entries)
 
@@ -256,17 +267,12 @@ class Writes:
         return self._store.table(target.kind.table)
 
 
-def _judged(
-    target: Target,
-    obj: Plain,
-    live: Plain | None,
-    warnings: tuple[str, ...],
-    found: Sequence[Cause],
-) -> tuple[str, ...]:
+def _advice(ready: Draft) -> tuple[str, ...]:
     """What else the author should know; 422 if anything is wrong, with every warning so far."""
-    verdict = judge(target.kind, obj, live, target.sub)
-    advice, causes = tuple(verdict.warnings), (*found, *verdict.causes)
+    kind, obj = ready.target.kind, ready.obj
+    verdict = judge(kind, obj, ready.live, ready.target.sub)
+    advice, causes = tuple(verdict.warnings), (*ready.found, *verdict.causes)
     if causes:
-        where, name = target.kind.alias or target.kind.resource, obj["metadata"].get("name", "")
-        raise invalid(where, name, *causes).warned(*warnings, *advice)
+        where, name = kind.alias or kind.resource, obj["metadata"].get("name", "")
+        raise invalid(where, name, *causes).warned(*ready.warnings, *advice)
     return advice

@@ -1,6 +1,7 @@
 """Changes that wait for webhooks: drafted, reviewed, and stored if nothing came in between.
 
-Where webhooks are concerned a write is no longer one step. When it comes to storing, the live
+Where webhooks are concerned, or what is written is large (quintant.cluster.beside), a write is no
+longer one step. When it comes to storing, the live
 object may be another one than the draft was made from; then everything begins anew, with a new
 draft, as in the loop of a real server: a PUT for another state ends with 409, a patch is redone.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from quintant.cluster import wire
@@ -17,6 +19,7 @@ from quintant.cluster.admission.accounts import Awaited
 from quintant.cluster.admission.attributes import CREATE, DELETE, UPDATE, Attributes
 from quintant.cluster.admission.registry import Concern, Registry
 from quintant.cluster.admission.webhooks import Webhooks
+from quintant.cluster.beside import Beside
 from quintant.cluster.catalog import Plain
 from quintant.cluster.conversions import Unconverted
 from quintant.cluster.deletes import Deleted, Deletes, Deletion
@@ -26,6 +29,8 @@ from quintant.cluster.scale import DOCUMENT, SCALE, put_scale, view_scale
 from quintant.cluster.writes import Options, Result, Writes
 from quintant.runtime.resource import Resource
 
+Drafted = Callable[[], tuple[Draft, Options]]
+"""Makes the draft of a write from what is stored; nothing comes of it by itself."""
 PATIENCE = 10
 """How often a write is tried again that lacks what a controller is about to make."""
 PAUSE_SECONDS = 0.1
@@ -37,40 +42,47 @@ class Admission:
     """The way of every change that somebody asks for."""
 
     registry: Registry
+    beside: Beside
     webhooks: Webhooks
     writes: Writes
     deletes: Deletes
 
-    async def write(self, drafted: Callable[[], tuple[Draft, Options]]) -> Result:
-        """Store what is drafted; it is drafted again if somebody else was faster."""
+    async def write(self, drafted: Drafted, size: int) -> Result:
+        """Store what is drafted of so many bytes, again and again if somebody else was faster."""
         for _ in range(PATIENCE):
             try:
-                return await self._write(drafted)
+                return await self._write(drafted, size)
             except Awaited:
                 await asyncio.sleep(PAUSE_SECONDS)
-        return await self._write(drafted)
+        return await self._write(drafted, size)
 
-    async def _write(self, drafted: Callable[[], tuple[Draft, Options]]) -> Result:
+    async def _write(self, drafted: Drafted, size: int) -> Result:
         while True:
+            began = self.writes.revision
             try:
-                draft, options = drafted()
+                draft, options = await self.beside.do(drafted, size)
             except Unconverted as need:
                 await need.settle()
                 continue
-            target, operation = draft.target, CREATE if draft.base is None else UPDATE
-            concerns = self.registry.concerns(target.kind, target.sub, operation)
-            if not concerns and target.kind.stow is None:
-                return self.writes.write(draft, options)
-            self.writes.begin(draft, options)
-            draft = await self._mutated(concerns, draft, options)
-            ready = self.writes.ready(draft, options)
-            attributes = _attributes(ready, options)
-            told = await self.webhooks.validate(_validating(concerns), attributes)
-            if target.kind.stow is not None:
-                await target.kind.stow(ready.obj)
-            if self.writes.current(draft, ready):
-                warnings = (*ready.warnings, *told)
-                return self.writes.commit(replace(ready, warnings=warnings), options)
+            draft, ready = await self._ready(draft, options, size)
+            # Nothing at all was written: that is so wherever nothing was waited for.
+            if self.writes.revision == began or self.writes.current(draft, ready):
+                return self.writes.commit(ready, options)
+
+    async def _ready(self, draft: Draft, options: Options, size: int) -> tuple[Draft, Draft]:
+        """The draft after admission has changed it, and what is to be stored, found valid."""
+        target, operation = draft.target, CREATE if draft.base is None else UPDATE
+        concerns = self.registry.concerns(target.kind, target.sub, operation)
+        self.writes.begin(draft, options)
+        draft = await self._mutated(concerns, draft, options)
+        shaped = self.writes.ready(draft, options)
+        ready = await self.beside.do(partial(self.writes.judged, shaped), size)
+        if concerns:
+            told = await self.webhooks.validate(_validating(concerns), _attributes(ready, options))
+            ready = replace(ready, warnings=(*ready.warnings, *told))
+        if target.kind.stow is not None:
+            await target.kind.stow(ready.obj)
+        return draft, ready
 
     async def delete(self, target: Target, options: Deletion, *, named: bool = True) -> Deleted:
         """Delete an object unless a webhook refuses; `named` if the request was about it alone."""

@@ -1,0 +1,85 @@
+"""Work that takes long, beside the loop: in a thread, so that everybody else is served meanwhile.
+
+What is small is done at once, on the loop. What is large, or turns out to be costly on the way, is
+done by the one thread that a server has while it is on a socket; the interpreter lets both take
+turns of a few milliseconds. One thread, because each more would only take turns from the loop.
+In process and under virtual time there is none: everything is done at once, with the same results
+in an order that can be repeated.
+
+Done beside may be what changes nothing that others see. It may read the store: whoever acts on the
+result looks again at what could have changed (`Writes.current`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+STACK_BYTES = 16 * 1024 * 1024
+"""Of the thread: no less than what the deepest document takes on a main thread."""
+LIGHT_BYTES = 16 * 1024
+"""Of documents that are worked on at once: some milliseconds, whatever they hold."""
+
+T = TypeVar("T")
+_hurried: ContextVar[bool] = ContextVar("hurried", default=False)
+
+
+class Costly(Exception):
+    """What was begun on the loop takes too long there."""
+
+
+def hurried() -> bool:
+    """Whether others wait for what is being done: then it raises `Costly` before it takes long."""
+    return _hurried.get()
+
+
+class Beside:
+    """Does work at once, or beside the loop if there is a thread for it."""
+
+    def __init__(self) -> None:
+        self._thread: ThreadPoolExecutor | None = None
+
+    @contextmanager
+    def staffed(self) -> Iterator[None]:
+        """Have a thread for as long as the context lasts."""
+        before = self._thread
+        self._thread = thread = _started()
+        try:
+            yield
+        finally:
+            self._thread = before
+            thread.shutdown(cancel_futures=True)
+
+    async def do(self, work: Callable[[], T], size: int) -> T:
+        """The result of work on so many bytes; it is begun anew if it turns out to be costly."""
+        if self._thread is None:
+            return work()
+        if size <= LIGHT_BYTES:
+            try:
+                return _in_a_hurry(work)
+            except Costly:
+                pass
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+
+def _started() -> ThreadPoolExecutor:
+    """One thread, with room for what calls itself often."""
+    thread, usual = ThreadPoolExecutor(1, "beside"), threading.stack_size(STACK_BYTES)
+    try:
+        thread.submit(int)
+    finally:
+        threading.stack_size(usual)
+    return thread
+
+
+def _in_a_hurry(work: Callable[[], T]) -> T:
+    token = _hurried.set(True)
+    try:
+        return work()
+    finally:
+        _hurried.reset(token)
