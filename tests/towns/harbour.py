@@ -19,9 +19,9 @@ from quintant.cluster.auth import admin
 from quintant.cluster.up import Cluster
 from quintant.operators.klight import controllers
 from quintant.operators.klight.api import LABEL, LightNetwork, PeerPod
+from quintant.operators.klight.calls import GrpcPeers
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.record import Record
-from quintant.operators.klight.remote import GrpcPeers
 from quintant.operators.klight.verdict import Answer
 from quintant.runtime import codec
 from quintant.runtime.client.client import Client

@@ -24,7 +24,7 @@ import click
 
 from quintant.cli.connecting import connected
 from quintant.operators.klight.api import REPAIR, LightNetwork, LightNetworkStatus
-from quintant.operators.klight.remote import GrpcPeers
+from quintant.operators.klight.calls import GrpcPeers
 from quintant.operators.klight.sheet import listed, plain
 from quintant.operators.klight.verdict import OK, Health
 from quintant.runtime.client.client import Client

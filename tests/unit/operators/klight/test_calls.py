@@ -12,7 +12,7 @@ import grpc
 import grpc.aio
 import pytest
 
-from quintant.operators.klight.remote import REASON, GrpcPeers
+from quintant.operators.klight.calls import REASON, GrpcPeers
 from quintant.operators.klight.verdict import Health, Verdict, verdict
 from quintant.wire.lightpeer import (
     HealthCheckResponse,

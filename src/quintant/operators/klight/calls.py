@@ -1,0 +1,189 @@
+"""What is asked of lightpeers over gRPC, each call with a deadline, in plain HTTP/2 past any proxy.
+
+Connections that worked are kept for the next call; those that failed are thrown away, for gRPC
+would not try them again for seconds.
+
+Import it where peers are spoken to: gRPC has threads of its own, and a process that has them must
+not fork, as a cluster does for every program.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import grpc
+import grpc.aio
+
+from quintant.operators.klight.verdict import OK, Answer, Health
+from quintant.wire.lightpeer import (
+    HEALTH_CHECK,
+    JOIN_NETWORK,
+    PERSIST,
+    QUERY,
+    Asked,
+    EmptyQueryRequest,
+    HealthCheckRequest,
+    HealthCheckResponse,
+    JoinRequest,
+    Method,
+    PersistRequest,
+    QueryResponse,
+    Serving,
+    Told,
+)
+from quintant.wire.peeradmin import GET_STATUS, LEAVE, LeaveRequest, Status, StatusRequest
+from quintant.wire.protobuf import Malformed
+
+REASON = "klight-reason"
+"""The key of the trailing metadata in which our peers say why a join failed."""
+# Connections kept; the one longest unused is closed beyond it. Each costs about 12 KB, a new one
+# a millisecond.
+KEPT = 1024
+_CHANNEL = (
+    ("grpc.enable_http_proxy", 0),
+    ("grpc.keepalive_time_ms", 2**31 - 1),
+    ("grpc.use_local_subchannel_pool", 1),
+)
+_NEVER_STARTED = ("http1", "HTTP/1", "Failed parsing HTTP/2", "SETTINGS frame")
+"""What gRPC says of a port that speaks something else."""
+
+
+class GrpcPeers:
+    """Peers on the network."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, grpc.aio.Channel] = OrderedDict()
+
+    async def check(self, address: str, within: float) -> Health:
+        """Whether the peer at an address serves."""
+        try:
+            raw = await self._call(HEALTH_CHECK, address, HealthCheckRequest(), within)
+            status = HealthCheckResponse.decode(raw).status
+        except grpc.aio.AioRpcError as error:
+            return _silence(error)
+        except Malformed:
+            return Health.FOREIGN
+        return Health.SERVING if status == Serving.SERVING else Health.NOT_SERVING
+
+    async def inspect(self, address: str, within: float) -> Health:
+        """A check that also tells whether what serves is a lightpeer at all."""
+        health = await self.check(address, within)
+        if health is not Health.SERVING:
+            return health
+        try:
+            async with self._channel(address) as channel:
+                call = _query(channel, within)
+                # The first message, or the end, tells; the rest may be a long history.
+                await call.read()
+                call.cancel()
+        except grpc.aio.AioRpcError as error:
+            if error.code() is grpc.StatusCode.UNIMPLEMENTED:
+                return Health.FOREIGN
+        return Health.SERVING
+
+    async def join(self, address: str, contact: str, within: float) -> Answer:
+        """Have the peer at an address join the network of the contact."""
+        try:
+            await self._call(JOIN_NETWORK, address, JoinRequest(contact), within)
+        except grpc.aio.AioRpcError as error:
+            return _answer(error)
+        return Answer(OK)
+
+    async def status(self, address: str, within: float) -> Status | None:
+        """How one of our own peers is; None for any other, and for silence."""
+        try:
+            return Status.decode(await self._call(GET_STATUS, address, StatusRequest(), within))
+        except (grpc.aio.AioRpcError, Malformed):
+            return None
+
+    async def leave(self, address: str, reason: str, within: float) -> Answer:
+        """Have one of our own peers leave its network; any other answers UNIMPLEMENTED."""
+        try:
+            await self._call(LEAVE, address, LeaveRequest(reason), within)
+        except grpc.aio.AioRpcError as error:
+            return _answer(error)
+        return Answer(OK)
+
+    async def contents(self, address: str, within: float) -> str:
+        """A digest of everything a peer has; empty if it has nothing, or does not say."""
+        digest, count = hashlib.sha256(), 0
+        try:
+            async for payload in self.payloads(address, within):
+                digest.update(hashlib.sha256(payload).digest())
+                count += 1
+        except (grpc.aio.AioRpcError, Malformed):
+            return ""
+        return digest.hexdigest() if count else ""
+
+    async def payloads(self, address: str, within: float) -> AsyncIterator[bytes]:
+        """Everything a peer has, newest first; gRPC's error if it does not say."""
+        async with self._channel(address) as channel:
+            async for raw in _query(channel, within):
+                yield QueryResponse.decode(raw).payload
+
+    async def persist(self, address: str, payload: bytes, within: float) -> Answer:
+        """Have a peer, and so its network, keep something."""
+        try:
+            await self._call(PERSIST, address, PersistRequest(payload), within)
+        except grpc.aio.AioRpcError as error:
+            return _answer(error)
+        return Answer(OK)
+
+    async def close(self) -> None:
+        """Close the connections that were kept."""
+        while self._kept:
+            _, channel = self._kept.popitem()
+            await channel.close()
+
+    async def _call(
+        self, method: Method[Asked, Told], address: str, asked: Asked, within: float
+    ) -> bytes:
+        async with self._channel(address) as channel:
+            ask: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(method.path)
+            return await ask(asked.encode(), timeout=within)
+
+    @asynccontextmanager
+    async def _channel(self, address: str) -> AsyncIterator[grpc.aio.Channel]:
+        """A connection to a peer: kept if all went well, or if the peer itself said no."""
+        channel = self._kept.pop(address, None) or grpc.aio.insecure_channel(address, _CHANNEL)
+        good = False
+        try:
+            yield channel
+            good = True
+        except grpc.aio.AioRpcError as error:
+            good = error.code() in (grpc.StatusCode.UNKNOWN, grpc.StatusCode.UNIMPLEMENTED)
+            raise
+        finally:
+            await self._keep(address, channel) if good else await channel.close()
+
+    async def _keep(self, address: str, channel: grpc.aio.Channel) -> None:
+        spare = self._kept.pop(address, None)
+        self._kept[address] = channel
+        if spare is None and len(self._kept) > KEPT:
+            _, spare = self._kept.popitem(last=False)
+        if spare is not None:
+            await spare.close()
+
+
+def _query(channel: grpc.aio.Channel, within: float) -> grpc.aio.UnaryStreamCall[bytes, bytes]:
+    ask: grpc.aio.UnaryStreamMultiCallable[bytes, bytes] = channel.unary_stream(QUERY.path)
+    return ask(EmptyQueryRequest().encode(), timeout=within)
+
+
+def _answer(error: grpc.aio.AioRpcError) -> Answer:
+    trailing = dict(error.trailing_metadata() or ())
+    return Answer(error.code().name, error.details() or "", str(trailing.get(REASON, "")))
+
+
+def _silence(error: grpc.aio.AioRpcError) -> Health:
+    """What a failed check says of whoever is there."""
+    if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+        return Health.SILENT
+    text = error.details() or ""
+    if error.code() is grpc.StatusCode.UNAVAILABLE:
+        spoke = any(mark in text for mark in _NEVER_STARTED)
+        return Health.FOREIGN if spoke else Health.REFUSED
+    return Health.FOREIGN
