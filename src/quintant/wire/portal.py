@@ -36,6 +36,7 @@ _CREDIT = struct.Struct("!I")
 _CODE = struct.Struct("!H")
 _PING_BYTES = 8
 _SHORT_BYTES = 255
+_MOST = MESSAGE_BYTES - _HEADER.size
 T = TypeVar("T")
 
 
@@ -171,15 +172,22 @@ def data(stream: int, payload: bytes | memoryview, fin: bool = False) -> bytes:
 
 def decode(raw: bytes) -> Frame:
     """The frame in a message; Malformed if it is none."""
-    if not _HEADER.size <= len(raw) <= MESSAGE_BYTES:
+    size = len(raw) - _HEADER.size
+    if not 0 <= size <= _MOST:
         raise Malformed(f"a message of {len(raw)} bytes")
     kind, flags, zero, stream = _HEADER.unpack_from(raw)
-    if kind >= EXTENSION:
-        return Frame(kind, stream, raw[_HEADER.size :], flags)
-    if zero or flags & ~(FIN if kind == Kind.DATA else 0):
-        raise Malformed("bits that mean nothing")
     frame = Frame(kind, stream, raw[_HEADER.size :], flags)
-    _check(frame)
+    if kind >= EXTENSION:
+        return frame
+    rule = _RULES.get(kind)
+    if rule is None:
+        raise Malformed(f"a frame of type {kind}")
+    if zero or flags & ~rule.flags:
+        raise Malformed("bits that mean nothing")
+    if not rule.least <= size <= rule.most:
+        raise Malformed(f"{Kind(kind).name} of {size} bytes")
+    if (stream == 0) is not rule.whole:
+        raise Malformed(f"{Kind(kind).name} on stream {stream}")
     return frame
 
 
@@ -255,17 +263,6 @@ def read_reason(code: int, raw: str | bytes | None) -> Reason:
     return msgspec.structs.replace(told, code=code)
 
 
-def _check(frame: Frame) -> None:
-    kind, size = frame.kind, len(frame.payload)
-    if kind not in _SIZES:
-        raise Malformed(f"a frame of type {kind}")
-    least, most = _SIZES[Kind(kind)]
-    if not least <= size <= most:
-        raise Malformed(f"{Kind(kind).name} of {size} bytes")
-    if (frame.stream == 0) is not (kind in _WHOLE):
-        raise Malformed(f"{Kind(kind).name} on stream {frame.stream}")
-
-
 def _short(raw: bytes, at: int) -> tuple[str, int]:
     """The text at a place, which begins with its length, and where it ends."""
     end = at + 1 + (raw[at] if at < len(raw) else 0)
@@ -278,20 +275,30 @@ def _cut(text: str, size: int) -> bytes:
     return text.encode()[:size].decode("utf-8", "ignore").encode()
 
 
-_MOST = MESSAGE_BYTES - _HEADER.size
-_SIZES: dict[Kind, tuple[int, int]] = {
-    Kind.HELLO: (2, 4096),
-    Kind.HELLO_ACK: (2, 4096),
-    Kind.OPEN: (3, 3 + 2 * _SHORT_BYTES),
-    Kind.OPEN_ACK: (0, 0),
-    Kind.DATA: (0, _MOST),
-    Kind.WINDOW: (_CREDIT.size, _CREDIT.size),
-    Kind.RST: (_CODE.size, _CODE.size + TEXT_BYTES),
-    Kind.PING: (_PING_BYTES, _PING_BYTES),
-    Kind.PONG: (_PING_BYTES, _PING_BYTES),
-    Kind.GOAWAY: (2, 4096),
-    Kind.STATUS: (2, 4096),
+class _Rule(NamedTuple):
+    """What frames of a kind have in common."""
+
+    least: int
+    most: int
+    """Bytes of the payload."""
+    whole: bool = False
+    """About the whole connection; all others are about a stream."""
+    flags: int = 0
+    """Those that mean something."""
+
+
+_DOCUMENT = _Rule(2, 4096, whole=True)
+_ECHO = _Rule(_PING_BYTES, _PING_BYTES, whole=True)
+_RULES: dict[int, _Rule] = {
+    Kind.HELLO: _DOCUMENT,
+    Kind.HELLO_ACK: _DOCUMENT,
+    Kind.OPEN: _Rule(3, 3 + 2 * _SHORT_BYTES),
+    Kind.OPEN_ACK: _Rule(0, 0),
+    Kind.DATA: _Rule(0, _MOST, flags=FIN),
+    Kind.WINDOW: _Rule(_CREDIT.size, _CREDIT.size),
+    Kind.RST: _Rule(_CODE.size, _CODE.size + TEXT_BYTES),
+    Kind.PING: _ECHO,
+    Kind.PONG: _ECHO,
+    Kind.GOAWAY: _DOCUMENT,
+    Kind.STATUS: _DOCUMENT,
 }
-"""The least and the most bytes of each payload."""
-_WHOLE = frozenset((Kind.HELLO, Kind.HELLO_ACK, Kind.PING, Kind.PONG, Kind.GOAWAY, Kind.STATUS))
-"""Frames about the whole connection; all others are about a stream."""

@@ -150,7 +150,9 @@ class Session:
         """Take a message; Violation if the peer must not have sent it."""
         try:
             frame = decode(raw)
-            if frame.kind < EXTENSION:
+            if frame.kind == Kind.DATA and frame.stream in self.streams:
+                self._data(self.streams[frame.stream], frame)  # What nearly every frame is.
+            elif frame.kind < EXTENSION:
                 self._receive(frame)
         except Malformed as error:
             raise Violation(str(error)) from None
@@ -219,11 +221,7 @@ class Session:
         # Else it crossed our RST or FIN on the way.
 
     def _on_stream(self, stream: Stream, frame: Frame) -> None:
-        if frame.kind == Kind.DATA:
-            if not stream.on_data(frame.payload, bool(frame.flags & FIN)):
-                stream.reset(Fault.FLOW, "more than the credit")
-                raise Violation(f"more on stream {stream.id} than its credit")
-        elif frame.kind == Kind.WINDOW:
+        if frame.kind == Kind.WINDOW:
             if stream.credit + read_credit(frame) >= CREDIT_BYTES:
                 raise Violation(f"too much credit on stream {stream.id}")
             stream.on_credit(read_credit(frame))
@@ -233,6 +231,11 @@ class Session:
             stream.sink.accepted()
         else:
             raise Violation("OPEN_ACK from the relay")
+
+    def _data(self, stream: Stream, frame: Frame) -> None:
+        if not stream.on_data(frame.payload, bool(frame.flags & FIN)):
+            stream.reset(Fault.FLOW, "more than the credit")
+            raise Violation(f"more on stream {stream.id} than its credit")
 
     def _opened(self, frame: Frame) -> None:
         if self._relay or frame.stream <= self._last or frame.stream % 2 == 0:

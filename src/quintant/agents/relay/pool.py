@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from quintant.agents.mux.flow import Flow
 
-MOST = 16
+MOST = 64
+"""Half of a tunnel's streams: as many visitors at once keep their connections to the Service."""
 IDLE_SECONDS = 30.0
 """Shorter than what Services keep idle connections for."""
 
