@@ -7,14 +7,14 @@ process that was killed leaves its folder unlocked, and the next one removes it.
 """
 
 import fcntl
-import random
+import os
 import shutil
 import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import cycle, islice
 from pathlib import Path
 
 from quintant.cluster.node.leash import leashed
@@ -29,6 +29,8 @@ TAIL_LINES = 20
 # Below the range from which Linux takes ports for outgoing connections, so that no connection
 # takes a port between our choice and the child's bind.
 _PORTS = range(20_000, 30_000)
+# How many of them a process may take before it could meet the one that was started next.
+_SHARE = 16
 _PREFIX = "quintant-realpair-"
 _LOCK = "lock"
 
@@ -54,10 +56,15 @@ class Child:
         """The pid of the program itself."""
         return self._process.pid
 
+    @property
+    def code(self) -> int | None:
+        """With what the program ended; none as long as it runs."""
+        return self._process.poll()
+
     def check(self) -> None:
         """Raise, with the end of its log, if the program has ended."""
-        if (code := self._process.poll()) is not None:
-            raise self.failure(f"it ended with code {code}")
+        if self.code is not None:
+            raise self.failure(f"it ended with code {self.code}")
 
     def failure(self, why: str) -> RealPairError:
         """Return an error about this program that carries the end of its log as a note."""
@@ -66,7 +73,7 @@ class Child:
             why=why,
             hint=f"read the end of its log and check the flags given to {self.name}",
         )
-        error.add_note(f"--- the last lines of {self.name}:\n{self._tail()}")
+        error.add_note(f"--- the last lines of {self.name}:\n{self.tail()}")
         return error
 
     def stop(self) -> None:
@@ -78,15 +85,15 @@ class Child:
             self._process.kill()
             self._process.wait()
 
-    def _tail(self) -> str:
+    def tail(self) -> str:
+        """The end of its log."""
         lines = self._log.read_text(errors="replace").splitlines()
         return "\n".join(lines[-TAIL_LINES:])
 
 
 def free_ports(count: int) -> tuple[int, ...]:
     """Return distinct loopback ports that nobody listens on."""
-    shuffled = random.sample(_PORTS, len(_PORTS))
-    return tuple(islice(filter(_free, shuffled), count))
+    return tuple(islice(filter(_free, _candidates), count))
 
 
 @contextmanager
@@ -103,6 +110,19 @@ def scratch(parent: Path) -> Iterator[Path]:
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _rotated() -> Iterator[int]:
+    """Every port, over and over, from a place of this process's own.
+
+    Clusters that several processes start at once do not choose the same ports before they bind
+    them, nor does one process offer a port twice.
+    """
+    first = os.getpid() * _SHARE % len(_PORTS)
+    return cycle((*_PORTS[first:], *_PORTS[:first]))
+
+
+_candidates = _rotated()
 
 
 def _free(port: int) -> bool:
