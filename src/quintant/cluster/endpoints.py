@@ -35,6 +35,7 @@ from quintant.cluster.media import (
     read_patch,
 )
 from quintant.cluster.mergepatch import merge_patch
+from quintant.cluster.offers import verbs
 from quintant.cluster.options import check_force, read_asked, write_options
 from quintant.cluster.problems import Problem, bad_request, not_allowed
 from quintant.cluster.reads import Reads, about, read_query, select
@@ -101,6 +102,8 @@ class Endpoints:
         if route.verb == "list":
             return await self._list(call, route, kind)
         if route.verb == "deletecollection":
+            if route.verb not in verbs(kind):
+                raise not_allowed()
             return await self._delete_collection(call, route, kind, user)
         target, doing = _target(route, kind), action(kind, route.sub)
         if doing is not None:

@@ -27,6 +27,9 @@ _MARKUP = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u202
 # Where a float is written with an exponent instead of zeros: in messages, and in JSON.
 _PLAIN_FROM, _JSON_FROM, _BELOW = 1e-4, 1e-6, 1e21
 
+# Where a real server keeps its kinds; it says so.
+_SCHEME = '"pkg/runtime/scheme.go:111"'
+
 
 class Struct(dict[str, Any]):
     """A Go structure: its members are printed in the order they have."""
@@ -112,6 +115,11 @@ def unmarshalled(value: Any, wanted: str) -> str:
     names = {bool: "bool", str: "string", list: "array", dict: "object"}
     found = names.get(type(value)) or (f"number {number(value)}" if _broken(value) else "number")
     return f"json: cannot unmarshal {found} into Go {wanted}"
+
+
+def unregistered(kind: str, version: str) -> str:
+    """The complaint of Go's readers about a kind that they do not have."""
+    return f"no kind {quoted(kind)} is registered for version {quoted(version)} in scheme {_SCHEME}"
 
 
 def _broken(value: Any) -> bool:

@@ -12,13 +12,10 @@ from typing import Any
 from quintant.cluster import tables
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.causes import wrong
-from quintant.cluster.golang import encoded, quoted
+from quintant.cluster.golang import encoded, quoted, unregistered
 from quintant.cluster.media import misnamed
 from quintant.cluster.problems import Problem, bad_request, internal, invalid, unpatchable
 from quintant.runtime.resource import Resource
-
-_SCHEME = "pkg/runtime/scheme.go:111"
-"""Where a real server keeps its kinds; it says so."""
 
 
 def check_sent(kind: Kind, sent: Plain) -> None:
@@ -70,7 +67,7 @@ def _foreign(where: Resource, obj: Plain) -> str:
     if (kind, version) == (where.kind, where.api_version):
         return ""
     if tables.find(version, kind) is None:
-        return f'no kind "{kind}" is registered for version "{version}" in scheme "{_SCHEME}"'
+        return unregistered(kind, version)
     own = f"{where.group.partition('.')[0] or 'core'}.{where.kind}"
     return f"converting ({version.rpartition('/')[2]}.{kind}) to ({own}): unknown conversion"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from quintant.cluster import jsontext, nesting, tables
 from quintant.cluster.duplicates import duplicate_fields
-from quintant.cluster.golang import held, quoted, unmarshalled
+from quintant.cluster.golang import held, quoted, unmarshalled, unregistered
 from quintant.cluster.problems import (
     Problem,
     bad_request,
@@ -50,6 +50,7 @@ _IDENTITY = (
 )
 # Documents beside an object, whose reader says nothing of what they should have been.
 _OPTIONS = frozenset({"DeleteOptions"})
+_OPTIONS_VERSION = "meta.k8s.io/v1"
 SHOWN_BYTES = 30
 """Bytes of an unreadable body that are shown to who sent it."""
 
@@ -66,12 +67,15 @@ def read_object(
         return _unpacked(raw, wanted)
     try:
         found = _object(_parse(media, raw), raw, custom=custom)
-        return _numbered(found, raw) if custom else found
+        found = _numbered(found, raw) if custom else found
     except OverflowError as error:
         title = f'{wanted.kind} in version "{wanted.version}" cannot be handled as a {wanted.kind}'
         raise bad_request(f"{title}: {error}") from None
     except ValueError as error:
         raise _unrecognized(raw, wanted, str(error)) from None
+    if isinstance(found, dict):
+        _check_options(found.get("kind"), found.get("apiVersion"), wanted)
+    return found
 
 
 def read_patch(
@@ -79,10 +83,9 @@ def read_patch(
 ) -> tuple[str, Any]:
     """The media type of a patch, and its document; 415 or 400 if it cannot be read."""
     media = said_media(headers)
-    if custom and media == STRATEGIC_PATCH:
-        raise unsupported_media(PATCHES)
-    if media not in (*PATCHES, STRATEGIC_PATCH):
-        raise unknown_media()
+    if media not in PATCHES and (custom or media != STRATEGIC_PATCH):
+        # No router looks at patches of custom resources.
+        raise unsupported_media(PATCHES) if custom else unknown_media()
     try:
         found = _patch(media, body or b"")
         return media, _numbered(found, body or b"") if custom else found
@@ -117,18 +120,25 @@ def _patch_oddities(text: bytes, operations: Any) -> Iterator[str]:
             yield f"json patch unknown field {quoted(f'[{at}].{name}')}"
 
 
+def _check_options(kind: Any, version: Any, wanted: Resource) -> None:
+    """Options may be of any version; what else there is is the concern of who stores it."""
+    if wanted.kind in _OPTIONS and (kind or wanted.kind) not in _OPTIONS:
+        raise bad_request(unregistered(str(kind), str(version or _OPTIONS_VERSION)))
+
+
 def _unpacked(raw: bytes, wanted: Resource) -> Any:
     """The object in a protobuf body."""
     try:
         body = unwrap(raw)
     except Malformed as error:
         raise _unrecognized(raw, wanted, str(error)) from None
+    _check_options(body.kind, body.api_version, wanted)
     version, kind = body.api_version or wanted.api_version, body.kind or wanted.kind
     title = f'{kind} in version "{version.rpartition("/")[2]}" cannot be handled as a {wanted.kind}'
     # Options are sent under the version of the group they are about.
     message = tables.find(wanted.api_version if kind == wanted.kind else version, kind)
     if message is None:
-        raise bad_request(f'{title}: no kind "{kind}" is registered for version "{version}"')
+        raise bad_request(f"{title}: {unregistered(kind, version)}")
     try:
         return {"apiVersion": version, "kind": kind, **body.read(message)}
     except Malformed as error:

@@ -63,6 +63,10 @@ async def test_options_of_a_deletion_come_in_protobuf_under_any_version() -> Non
     preconditions = Wire().text(2, Wire().text(1, "another"))
     path = f"{CMS}/a"
     await client.delete(path, body("v1", "DeleteOptions", preconditions), media=PROTOBUF, code=409)
+    for foreign in (body("v1", "Foo", Wire()), {"apiVersion": "v1", "kind": "Foo"}):
+        media = PROTOBUF if isinstance(foreign, bytes) else "application/json"
+        refused = await client.delete(path, foreign, media=media, code=400)
+        assert refused["message"].startswith('no kind "Foo" is registered for version "v1"')
     await client.delete(path, body("apps/v1", "DeleteOptions", Wire()), media=PROTOBUF)
 
 
@@ -126,7 +130,7 @@ async def test_what_is_no_envelope_is_refused_and_shown(sent: bytes, message: st
         (
             body("v1", "Foo", Wire()),
             'Foo in version "v1" cannot be handled as a ConfigMap: '
-            'no kind "Foo" is registered for version "v1"',
+            'no kind "Foo" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"',
         ),
     ],
 )

@@ -81,5 +81,11 @@ async def test_some_namespaces_cannot_be_deleted() -> None:
         assert refused["message"].endswith("this namespace may not be deleted")
 
 
+async def test_namespaces_are_not_deleted_together() -> None:
+    client = api()
+    await client.ask("DELETE", SPACES, None, 405, fieldSelector="metadata.name=default")
+    assert "default" in await client.names(SPACES)
+
+
 async def test_the_name_of_a_namespace_is_a_label() -> None:
     await api().create(SPACES, {"metadata": {"name": "a.b"}}, code=422)
