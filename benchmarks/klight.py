@@ -40,7 +40,7 @@ from quintant.runtime.object import ObjectMeta
 NETWORKS = 20
 IDLE_SECONDS = 20.0
 JOIN_SECONDS, RESTART_SECONDS = 60.0, 5.0
-# What the generated Deployment allows.
+# Half of what the generated Deployment allows.
 MEGABYTES = 128
 METHOD = (
     "{pods:,} pods in {networks} networks, on an embedded API server over HTTPS. Peers are one "

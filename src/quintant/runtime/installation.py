@@ -56,11 +56,8 @@ from quintant.runtime.object import Object, ObjectMeta, Opaque
 from quintant.runtime.rbac import NAME_LABEL, generated
 
 Plain = dict[str, Any]
-# What an idle manager needs and a busy one gets; memory is held to twice its budget when idle.
-_RESOURCES = Resources(
-    requests={"cpu": Quantity("10m"), "memory": Quantity("64Mi")},
-    limits={"memory": Quantity("128Mi")},
-)
+# What an idle manager needs; what a busy one gets is the limit of its program.
+_REQUESTS = {"cpu": Quantity("10m"), "memory": Quantity("64Mi")}
 _HTTPS = 443
 _KEYS = "webhook-cert"
 # Where kubebuilder's manifests mount the keys of webhooks.
@@ -74,6 +71,8 @@ class Program:
     image: str
     arguments: tuple[str, ...]
     replicas: int = 1
+    memory: str = "128Mi"
+    """The limit: twice what an idle manager needs, unless it was measured to need more."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Settings of its own."""
     given_keys: bool = False
@@ -147,7 +146,7 @@ def _container(manager: Manager, program: Program) -> Container:
         ports=tuple(ContainerPort(container_port=port, name=name) for name, port in ports.items()),
         liveness_probe=Probe(http_get=HttpGet(path="/healthz", port="probes")),
         readiness_probe=Probe(http_get=HttpGet(path="/readyz", port="probes"), period_seconds=2),
-        resources=_RESOURCES,
+        resources=Resources(requests=_REQUESTS, limits={"memory": Quantity(program.memory)}),
         security_context=SecurityContext(
             allow_privilege_escalation=False,
             read_only_root_filesystem=True,

@@ -136,7 +136,8 @@ def test_given_keys_are_those_of_a_mounted_secret_and_need_no_permission() -> No
 
 
 def test_program_gets_settings_of_its_own() -> None:
-    program = Program("quintant:1", (), env={"LEVEL": "high"})
+    program = Program("quintant:1", (), env={"LEVEL": "high"}, memory="1Gi")
     (deployment,) = installation(_manager(), "home", program)["deployment"]
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     assert {"name": "LEVEL", "value": "high"} in container["env"]
+    assert container["resources"]["limits"] == {"memory": "1Gi"}
