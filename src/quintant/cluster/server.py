@@ -40,6 +40,7 @@ from quintant.cluster.discovery import discover
 from quintant.cluster.drafts import Target
 from quintant.cluster.endpoints import Endpoints
 from quintant.cluster.evictions import Evictions
+from quintant.cluster.expiry import Expiry
 from quintant.cluster.listing import Listing
 from quintant.cluster.media import JSON
 from quintant.cluster.metrics import Metrics
@@ -114,6 +115,7 @@ class ApiServer:
         """Whoever runs pods adds itself to its meters; `open` serves the group."""
         self._aggregation = Aggregation(self.store, self.catalog)
         self._namespaces = Namespaces(self.store, self.catalog)
+        self._expiry = Expiry(self.store)
         self._caller = Caller(self.store, dialer)
         self._definitions = Definitions(
             self.store, self.catalog, self._hub, clock, self._caller, self._chance
@@ -200,6 +202,7 @@ class ApiServer:
     def close(self) -> None:
         """End every watch, and the connections to webhooks: the server goes away."""
         self._hub.close()
+        self._expiry.close()
         self._caller.close()
 
     def compact(self) -> None:
@@ -324,6 +327,7 @@ class ApiServer:
 
     def _reload(self) -> None:
         """Look at everything again whose consequences are drawn here."""
+        self._expiry.reload()
         self._definitions.reload()
         self._aggregation.reload()
         self._settle()

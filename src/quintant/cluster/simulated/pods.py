@@ -52,13 +52,15 @@ class Pods:
         self._stages, self._locate = stages, locate
         self._real, self._host = real, host
         self._due: dict[Request, Due] = {}
-        self._off: set[str] = set()
-        """The pods whose node is off."""
+        self._off: dict[Request, str] = {}
+        """The pods whose node is off, and their uids."""
         self._addresses = Addresses(NETWORK)
         self._given: dict[Request, str] = {}
         self._learned = False
         """Whether it is known which addresses pods of an earlier run have."""
+        self._where: dict[Request, str] = {}
         self._on: dict[str, dict[Request, None]] = {}
+        """The node of each pod that is led, and the pods of each node."""
 
     async def __call__(self, request: Request, ctx: KeyContext) -> Result | None:
         """Lead a pod on. Keys, for a pod that is being deleted has a stage, too."""
@@ -71,6 +73,7 @@ class Pods:
         name = pod.spec.node_name
         if not name:
             return None
+        self._where[request] = name
         self._on.setdefault(name, {})[request] = None
         node = await ctx.client.find(SimNode, name)
         if node is None or not self._pretended(pod, node):
@@ -79,7 +82,7 @@ class Pods:
         if fault.silent:
             self._due.pop(pod.key, None)
             if fault is Fault.DEAD:
-                self._off.add(pod.metadata.uid)
+                self._off[request] = pod.metadata.uid
             return None
         if self._rebooted(pod):
             await self._tell(pod, REBOOT, ctx)
@@ -101,9 +104,13 @@ class Pods:
 
     def _forget(self, key: Request) -> None:
         self._due.pop(key, None)
+        self._off.pop(key, None)
         self._addresses.free(self._given.pop(key, ""))
-        for keys in self._on.values():
-            keys.pop(key, None)
+        where = self._where.pop(key, "")
+        on = self._on.get(where, {})
+        on.pop(key, None)
+        if not on:
+            self._on.pop(where, None)
 
     def _pretended(self, pod: SimPod, node: SimNode) -> bool:
         if is_simulated(node):
@@ -114,9 +121,8 @@ class Pods:
 
     def _rebooted(self, pod: SimPod) -> bool:
         """Whether a pod's node was off and is on again."""
-        if pod.metadata.uid not in self._off:
+        if self._off.pop(pod.key, "") != pod.metadata.uid:
             return False
-        self._off.discard(pod.metadata.uid)
         return pod.first is not None and pod.first.state.running is not None and not pod.deleting
 
     async def _live(self, pod: SimPod, stage: Stage, step: Next, ctx: KeyContext) -> Result | None:
