@@ -29,6 +29,7 @@ from quintant.runtime.client.rest import Rest
 from quintant.runtime.client.transport import InProcessTransport
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
+from quintant.runtime.errors import BadRequest, NotFound
 from quintant.runtime.install import install
 from quintant.runtime.manager import Manager
 from quintant.wire.lightpeer import (
@@ -160,6 +161,14 @@ class Harbour:
         """The members as a peer sees them."""
         status = await self.peers.status(address, 2)
         return {member.address for member in status.members} if status is not None else set()
+
+    async def log(self, name: str, container: str) -> str:
+        """What a container printed; nothing while there is none."""
+        path = f"/api/v1/namespaces/default/pods/{name}/log?container={container}"
+        try:
+            return (await self.client.raw("GET", path)).decode()
+        except (BadRequest, NotFound):
+            return ""
 
     async def shown(self, network: str = NETWORK) -> LightNetwork:
         """The network's object."""

@@ -13,6 +13,7 @@ from quintant.wire.lightpeer import PORT
 
 POD_ADDRESSES = ("POD_IP", "QUINTANT_POD_IP")
 """Set by the downward API; set on the embedded node, where it is the only address to listen on."""
+_ANYWHERE = ("", "0.0.0.0", "::")
 ROUTE = "8.8.8.8:80"
 """No packet is sent there: the address from which it would be sent is ours."""
 
@@ -66,7 +67,7 @@ def _add(made: argparse.ArgumentParser, name: str, **settings: object) -> None:
 def options(made: argparse.ArgumentParser, arguments: Sequence[str]) -> Options:
     """What the arguments and the environment say."""
     read = made.parse_args(arguments)
-    host = read.host or os.environ.get("QUINTANT_POD_IP", "")
+    host = listening(read.host, os.environ)
     return Options(
         repo=Path(read.repo),
         host=_bracketed(host),
@@ -78,6 +79,11 @@ def options(made: argparse.ArgumentParser, arguments: Sequence[str]) -> Options:
         state=Path(read.statePath) if getattr(read, "statePath", "") else None,
         read_only=getattr(read, "readOnly", "false").lower() in ("true", "1", "t"),
     )
+
+
+def listening(host: str, environment: Mapping[str, str]) -> str:
+    """Where to listen; on the embedded node everywhere is one address, for others have theirs."""
+    return environment.get("QUINTANT_POD_IP", host) if host in _ANYWHERE else host
 
 
 def advertised(address: str, port: int) -> str:
@@ -92,7 +98,7 @@ def _own(environment: Mapping[str, str], host: str, route: str) -> str:
     for name in POD_ADDRESSES:
         if environment.get(name):
             return environment[name]
-    if host and host not in ("0.0.0.0", "::"):
+    if host not in _ANYWHERE:
         return host
     target, _, port = route.rpartition(":")
     try:

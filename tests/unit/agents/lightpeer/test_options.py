@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from quintant.agents.lightpeer.options import advertised, options, parser
+from quintant.agents.lightpeer.options import advertised, listening, options, parser
 
 
 @pytest.mark.parametrize("dashes", ["-", "--"])
@@ -25,6 +25,13 @@ def test_flag_may_say_true_and_its_value_may_be_a_word_of_its_own() -> None:
 def test_peer_listens_everywhere_and_on_9081_unless_told_otherwise() -> None:
     read = options(parser("p"), [])
     assert (read.repo, read.listen, read.merge) == (Path("testdata"), "[::]:9081", False)
+
+
+@pytest.mark.parametrize("host", ["", "0.0.0.0", "::"])
+def test_peer_on_the_embedded_node_listens_on_its_pods_address_alone(host: str) -> None:
+    assert listening(host, {"QUINTANT_POD_IP": "127.1.2.3"}) == "127.1.2.3"
+    assert listening(host, {}) == host
+    assert listening("127.0.0.9", {"QUINTANT_POD_IP": "127.1.2.3"}) == "127.0.0.9"
 
 
 @pytest.mark.parametrize(

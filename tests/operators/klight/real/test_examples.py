@@ -1,0 +1,38 @@
+"""The original's two examples, as they are in examples/klight: applied, and at work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quintant.runtime.client.manifests import Applier
+from quintant.runtime.yaml import documents
+from towns.harbour import Harbour
+
+FOLDER = Path(__file__).parents[4] / "examples" / "klight"
+
+
+@pytest.mark.parametrize(
+    ("name", "pods", "readers"),
+    [
+        ("network", ("persister-0", "reader-0"), "hello at 2"),
+        ("statefiles", ("lightwriter", "lightreader"), "2"),
+    ],
+)
+async def test_what_one_pod_writes_another_one_reads(
+    harbour: Harbour, name: str, pods: tuple[str, str], readers: str
+) -> None:
+    file = FOLDER / f"{name}.yaml"
+    text = file.read_bytes().replace(b"-every=10", b"-every=1")
+    await harbour.start()
+    await Applier(harbour.client.rest, "test").apply(documents(text, file.name))
+    writer, reader = pods
+
+    async def read() -> bool:
+        said = (await harbour.log(reader, "app")).splitlines()
+        return any(line.startswith(readers) for line in said)
+
+    await harbour.until(read)
+    assert "wrote" in await harbour.log(writer, "app")
+    assert len(harbour.peers.joins) == 1
