@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,7 +96,7 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> 
 
 
 def _relays(urls: Sequence[str], environ: Mapping[str, str]) -> tuple[Relay, ...]:
-    named = _named(environ.get("PORTAL_RELAYS", "")) or [_Named(_host(url), url) for url in urls]
+    named = _named(environ.get("PORTAL_RELAYS", "")) or _by_place(urls)
     if not named:
         raise ValueError("no relay is given: --relay wss://relay.example.com/relay")
     for each in named:
@@ -120,8 +121,16 @@ def _authority(at: int, environ: Mapping[str, str]) -> str:
     return str(own) if folder and own.exists() else environ.get("PORTAL_CA_FILE", "")
 
 
-def _host(url: str) -> str:
-    return urlsplit(url).hostname or url
+def _by_place(urls: Sequence[str]) -> list[_Named]:
+    """Relays that nobody named: by their hosts, with ports and paths where these are the same."""
+    once = list(dict.fromkeys(urls))
+    hosts = Counter(urlsplit(url).hostname for url in once)
+    return [_Named(_place(url, hosts[urlsplit(url).hostname] == 1), url) for url in once]
+
+
+def _place(url: str, alone: bool) -> str:
+    parts = urlsplit(url)
+    return (parts.hostname or url) if alone else f"{parts.netloc}{parts.path}"
 
 
 def _resolve(text: str) -> dict[str, str]:

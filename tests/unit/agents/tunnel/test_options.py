@@ -49,3 +49,14 @@ def test_the_operators_variables_are_understood(tmp_path: Path) -> None:
 def test_what_cannot_work_ends_the_program(line: list[str], environ: dict[str, str]) -> None:
     with pytest.raises(SystemExit):
         parse(line, environ)
+
+
+def test_relays_of_one_host_are_told_apart() -> None:
+    urls = ("wss://a.example/relay", "wss://b.example:1/relay", "wss://b.example:2/relay")
+    given = parse([*LINE, *(word for url in (*urls, urls[0]) for word in ("--relay", url))], {})
+    assert [relay.url for relay in given.relays] == list(urls)
+    assert [relay.name for relay in given.relays] == [
+        "a.example",
+        "b.example:1/relay",
+        "b.example:2/relay",
+    ]
