@@ -38,7 +38,8 @@ from quintant.cluster.mergepatch import merge_patch
 from quintant.cluster.offers import verbs
 from quintant.cluster.options import check_force, read_asked, write_options
 from quintant.cluster.problems import Problem, bad_request, not_allowed
-from quintant.cluster.reads import Reads, about, read_query, select
+from quintant.cluster.queries import read_query
+from quintant.cluster.reads import Reads, about, select
 from quintant.cluster.ring import Entry
 from quintant.cluster.routes import Route
 from quintant.cluster.scale import DOCUMENT, SCALE, SCALES, edit_scale, scale_of

@@ -1,0 +1,124 @@
+"""ListOptions: what a query says of a list or a watch, understood and checked.
+
+Numbers are read as Go reads them, and what contradicts itself is refused in a real server's words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from quintant.cluster.causes import forbidden_field, unsupported
+from quintant.cluster.continuation import read_token
+from quintant.cluster.golang import shown
+from quintant.cluster.problems import bad_request, invalid_options, unexplained
+from quintant.cluster.routes import flag
+from quintant.runtime.errors import Cause
+
+EXACT = "Exact"
+NOT_OLDER = "NotOlderThan"
+_MATCH = "resourceVersionMatch"
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_LARGEST = 2**64 - 1
+_MOST_DIGITS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """ListOptions, understood and checked."""
+
+    rv: str = ""
+    match: str = ""
+    limit: int = 0
+    token: str = ""
+    initial: bool | None = None
+    bookmarks: bool = False
+    seconds: float = 0.0
+
+    @property
+    def revision(self) -> int:
+        return int(self.rv or 0)
+
+
+def read_query(query: Mapping[str, str], *, watch: bool) -> Query:
+    """ListOptions from a query; 400 or 422 where they contradict each other."""
+    found = Query(
+        rv=query.get("resourceVersion", ""),
+        match=query.get("resourceVersionMatch", ""),
+        limit=0 if watch else _number(query, "limit"),
+        token="" if watch else query.get("continue", ""),
+        initial=flag(query, "sendInitialEvents") if "sendInitialEvents" in query else None,
+        bookmarks=flag(query, "allowWatchBookmarks"),
+        seconds=_number(query, "timeoutSeconds"),
+    )
+    (_check_watch if watch else _check_list)(found)
+    return found
+
+
+def misread(rv: str) -> str:
+    """What Go says of a revision that is none; nothing if it is one, or absent."""
+    if not rv:
+        return ""
+    digits = rv.isascii() and rv.isdigit()
+    # Shorter than anything that takes long to read.
+    if digits and len(rv) <= _MOST_DIGITS and int(rv) <= _LARGEST:
+        return ""
+    said = shown(rv)
+    why = "value out of range" if digits else "invalid syntax"
+    return f"resourceVersion: Invalid value: {said}: strconv.ParseUint: parsing {said}: {why}"
+
+
+def _number(query: Mapping[str, str], name: str) -> int:
+    text = query.get(name, "0")
+    if not _WHOLE.fullmatch(text):
+        raise bad_request(f"strconv.ParseInt: parsing {shown(text)}: invalid syntax")
+    if len(text) > _MOST_DIGITS or not -_LARGEST <= 2 * int(text) <= _LARGEST:
+        raise bad_request(f"strconv.ParseInt: parsing {shown(text)}: value out of range")
+    return int(text)
+
+
+def _check_list(query: Query) -> None:
+    causes = list(_match_causes(query)) if query.match else []
+    if query.initial is not None:
+        text = "sendInitialEvents is forbidden for list"
+        causes.append(forbidden_field("sendInitialEvents", text))
+    if causes:
+        raise invalid_options("ListOptions", *causes)
+    if query.token and read_token(query.token) and query.rv not in ("", "0"):
+        raise bad_request("specifying resource version is not allowed when using continue")
+    if why := misread(query.rv):
+        raise bad_request(f"invalid resource version: {why}")
+
+
+def _match_causes(query: Query) -> Iterator[Cause]:
+    forbid = partial(forbidden_field, _MATCH)
+    if not query.rv:
+        yield forbid("resourceVersionMatch is forbidden unless resourceVersion is provided")
+    if query.token:
+        yield forbid("resourceVersionMatch is forbidden when continue is provided")
+    if query.match not in (EXACT, NOT_OLDER):
+        yield unsupported(_MATCH, query.match, [EXACT, NOT_OLDER, ""])
+    if query.match == EXACT and query.rv == "0":
+        yield forbid('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
+
+
+def _check_watch(query: Query) -> None:
+    causes = list(_watch_causes(query))
+    if causes:
+        raise invalid_options("ListOptions", *causes)
+    if why := misread(query.rv):
+        raise unexplained(why)
+
+
+def _watch_causes(query: Query) -> Iterator[Cause]:
+    forbid = partial(forbidden_field, _MATCH)
+    if query.initial is not None and query.match != NOT_OLDER:
+        yield forbid(f"sendInitialEvents requires setting resourceVersionMatch to {NOT_OLDER}")
+    if query.match and query.initial is None:
+        yield forbid(
+            "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+        )
+    if query.match and query.match != NOT_OLDER:
+        yield unsupported(_MATCH, query.match, [NOT_OLDER])
