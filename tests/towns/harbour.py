@@ -15,6 +15,7 @@ import grpc.aio
 
 from node.house import alive, children
 from quintant.api.core import Pod
+from quintant.api.events import Event
 from quintant.cluster.auth import admin
 from quintant.cluster.up import Cluster
 from quintant.operators.klight import controllers
@@ -32,6 +33,7 @@ from quintant.runtime.environment import Environment
 from quintant.runtime.errors import BadRequest, NotFound
 from quintant.runtime.install import install
 from quintant.runtime.manager import Manager
+from quintant.runtime.object import replace
 from quintant.wire.lightpeer import (
     PERSIST,
     QUERY,
@@ -105,12 +107,11 @@ class Harbour:
         headers = {"content-type": "application/json"}
         await self.client.raw("POST", path, body=codec.encode(manifest), headers=headers)
 
-    async def pod(self, name: str, network: str = NETWORK) -> None:
-        """Create a pod that is a peer."""
+    async def pod(self, name: str, network: str = NETWORK, **more: Any) -> None:
+        """Create a pod that is a peer, unless its spec says otherwise."""
         meta = {"name": name, "labels": {LABEL: network}}
-        await self.create(
-            {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": peer_spec()}
-        )
+        spec = peer_spec() | more
+        await self.create({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec})
 
     async def replicas(self, count: int, network: str = NETWORK) -> None:
         """Keep so many peers, whatever becomes of each."""
@@ -182,7 +183,31 @@ class Harbour:
 
     def processes(self) -> list[int]:
         """The processes of the peers."""
-        return [pid for pid in children(os.getpid()) if b"lightpeer" in _line(pid)]
+        return [pid for pid in children(os.getpid()) if b"lightpeer" in _read(pid, "cmdline")]
+
+    async def process(self, name: str) -> int:
+        """The process of a pod's peer, as soon as there is one."""
+        found: list[int] = []
+
+        async def runs() -> bool:
+            pod = await self.client.get(PeerPod, name, "default")
+            mark = f"QUINTANT_POD_IP={pod.status.pod_ip}\0".encode()
+            found[:] = [pid for pid in self.processes() if mark in _read(pid, "environ")]
+            return bool(pod.status.pod_ip and found)
+
+        await self.until(runs)
+        return found[0]
+
+    async def label(self, name: str, network: str) -> None:
+        """Give a pod another network."""
+        pod = await self.client.get(Pod, name, "default")
+        meta = replace(pod.metadata, labels={**pod.metadata.labels, LABEL: network})
+        await self.client.patch(replace(pod, metadata=meta), since=pod)
+
+    async def events(self, name: str) -> set[str]:
+        """The reasons of a pod's events."""
+        found = await self.client.list(Event, "default")
+        return {each.reason for each in found if each.regarding and each.regarding.name == name}
 
 
 def peer_spec() -> dict[str, Any]:
@@ -225,8 +250,8 @@ async def query(address: str) -> list[bytes]:
         return [QueryResponse.decode(raw).payload async for raw in call]
 
 
-def _line(pid: int) -> bytes:
+def _read(pid: int, file: str) -> bytes:
     try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes() if alive(pid) else b""
+        return Path(f"/proc/{pid}/{file}").read_bytes() if alive(pid) else b""
     except OSError:
         return b""
