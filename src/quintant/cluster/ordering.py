@@ -2,12 +2,14 @@
 
 Items are told apart by the value under a key or, where there is no key, by themselves. What a patch
 names comes in the patch's order, what only the live list has in the live one's; the two are merged
-so that an item stays before those it was before.
+so that an item stays before those it was before. Items are looked up, not searched for: lists come
+from strangers, and may be long.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from quintant.cluster.golang import plain
@@ -31,15 +33,52 @@ def ordered(items: Items, order: Items, live: Items, key: str) -> list[Any]:
     for item in (*items, *order, *live):
         if isinstance(item, dict):
             keyed(item, key)
-    named = [item for item in items if _place(item, order, key) is not None]
-    others = [item for item in items if _place(item, order, key) is None]
-    named.sort(key=lambda item: _rank(item, order, key))
-    others.sort(key=lambda item: _rank(item, live, key))
+    wanted, known = Places(order, key), Places(live, key)
+    named = deque(sorted((item for item in items if item in wanted), key=wanted.rank))
+    others = deque(sorted((item for item in items if item not in wanted), key=known.rank))
     result: list[Any] = []
     while named and others:
-        first = others if _before(others[0], named[0], live, key) else named
-        result.append(first.pop(0))
-    return result + named + others
+        first = others if known.before(others[0], named[0]) else named
+        result.append(first.popleft())
+    return [*result, *named, *others]
+
+
+class Places:
+    """Where in a list each item is first."""
+
+    def __init__(self, items: Items, key: str) -> None:
+        self._key, self._last = key, len(items)
+        self._at: dict[Hashable, int] = {}
+        for at, item in enumerate(items):
+            self._at.setdefault(self._mark(item), at)
+
+    def __contains__(self, item: Any) -> bool:
+        return self._find(item) is not None
+
+    def rank(self, item: Any) -> int:
+        """The place of an item; what is not there comes last."""
+        at = self._find(item)
+        return self._last if at is None else at
+
+    def before(self, one: Any, other: Any) -> bool:
+        """Whether both are there, and one before the other."""
+        at, beside = self._find(one), self._find(other)
+        return at is not None and beside is not None and at < beside
+
+    def _find(self, item: Any) -> int | None:
+        return self._at.get(self._mark(item)) if self._at else None
+
+    def _mark(self, item: Any) -> Hashable:
+        return mark(keyed(item, self._key) if self._key else item)
+
+
+def mark(value: Any) -> Hashable:
+    """What two JSON values have in common that are the same: true is not 1."""
+    if isinstance(value, dict):
+        return frozenset((name, mark(each)) for name, each in value.items())
+    if isinstance(value, list):
+        return tuple(map(mark, value))
+    return isinstance(value, bool), value
 
 
 def element_type(*lists: Items) -> type:
@@ -52,16 +91,6 @@ def element_type(*lists: Items) -> type:
     if any(type(value) is not type(values[0]) for value in values):
         raise unexplained(f"list element types are not identical: {plain(lists)}")
     return type(values[0])
-
-
-def matching(items: Items, key: str, value: Any) -> int | None:
-    """Where the first item with a value under a key is."""
-    for at, item in enumerate(items):
-        if not isinstance(item, dict):
-            raise unexplained(f"value for key {at} is not a map")
-        if key in item and same(item[key], value):
-            return at
-    return None
 
 
 def keyed(item: Any, key: str) -> Any:
@@ -80,34 +109,13 @@ def alike(one: Any, other: Any, key: str) -> bool:
 
 def union(*lists: Items) -> list[Any]:
     """The values of some lists, each once."""
-    found: list[Any] = []
+    found: dict[Hashable, Any] = {}
     for value in (value for items in lists for value in items):
-        if not within(value, found):
-            found.append(value)
-    return found
-
-
-def within(value: Any, items: Items) -> bool:
-    """Whether a value is among others."""
-    return any(same(value, item) for item in items)
+        found.setdefault(mark(value), value)
+    return list(found.values())
 
 
 def mistaken(expected: type, value: Any) -> Problem:
     """What is said about something that should be a map or a list."""
     wanted, found = _GO_TYPES[expected], _GO_TYPES[type(value)]
     return unexplained(f"expected a {wanted}, but received a {found}")
-
-
-def _place(item: Any, order: Items, key: str) -> int | None:
-    return next((at for at, other in enumerate(order) if alike(item, other, key)), None)
-
-
-def _rank(item: Any, order: Items, key: str) -> int:
-    at = _place(item, order, key)
-    return len(order) if at is None else at
-
-
-def _before(one: Any, other: Any, live: Items, key: str) -> bool:
-    """Whether the live list has both, and one before the other."""
-    at, beside = _place(one, live, key), _place(other, live, key)
-    return at is not None and beside is not None and at < beside

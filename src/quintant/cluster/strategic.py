@@ -14,6 +14,7 @@ refused in its words.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,11 +23,10 @@ from quintant.cluster.ordering import (
     alike,
     element_type,
     keyed,
-    matching,
+    mark,
     mistaken,
     ordered,
     union,
-    within,
 )
 from quintant.cluster.problems import Problem, bad_request, unexplained
 from quintant.cluster.tables import Message, Sort, Type
@@ -115,7 +115,8 @@ def _take(merged: Plain, key: str, items: Any, kind: Type) -> None:
         if element_type(before, items) is dict:
             merged[key] = _merge_maps(before, items, below)
         else:
-            merged[key] = [item for item in before if not within(item, items)]
+            gone = {mark(item) for item in items}
+            merged[key] = [item for item in before if mark(item) not in gone]
 
 
 def _arrange(merged: Plain, changes: Plain, directive: str, kind: Type) -> None:
@@ -171,29 +172,36 @@ def _merge_maps(live: Items, items: Items, below: _Below) -> Items:
     kept = _less(live, directives, below.key)
     if any(item[PATCH] == "replace" for item in directives):
         return ordered(wanted, [], wanted, below.key)
-    merged = list(kept)
+    merged, places = list(kept), _places(kept, below.key)
     for item in wanted:
-        at = matching(merged, below.key, keyed(item, below.key))
-        if at is None:
+        at = places.setdefault(mark(keyed(item, below.key)), len(merged))
+        if at == len(merged):
             merged.append(item)
         else:
             merged[at] = _merge(merged[at], item, below.type)
     return ordered(merged, wanted, kept, below.key)
 
 
+def _places(items: Items, key: str) -> dict[Hashable, int]:
+    """Where each value of a key is first, among the items that have one."""
+    places: dict[Hashable, int] = {}
+    for at, item in enumerate(items):
+        if key in item:
+            places.setdefault(mark(item[key]), at)
+    return places
+
+
 def _less(live: Items, directives: Items, key: str) -> Items:
     """A list without the items that a patch deletes."""
-    kept = list(live)
+    gone = set()
     for item in directives:
         if item[PATCH] == "delete":
-            gone = keyed(item, key)
-            while (at := matching(kept, key, gone)) is not None:
-                del kept[at]
+            gone.add(mark(keyed(item, key)))
         elif item[PATCH] == "merge":
             raise unexplained("merging lists cannot yet be specified in the patch")
         elif item[PATCH] != "replace":
             raise _unknown_directive(item)
-    return kept
+    return [item for item in live if key not in item or mark(item[key]) not in gone]
 
 
 def _field(kind: Type, key: str) -> _Below:
