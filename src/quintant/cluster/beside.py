@@ -25,17 +25,35 @@ STACK_BYTES = 16 * 1024 * 1024
 LIGHT_BYTES = 16 * 1024
 """Of documents that are worked on at once: some milliseconds, whatever they hold."""
 
+LIGHT_COST = 20_000
+"""What expressions may cost together while they are evaluated at once: about ten milliseconds."""
+
 T = TypeVar("T")
-_hurried: ContextVar[bool] = ContextVar("hurried", default=False)
 
 
 class Costly(Exception):
     """What was begun on the loop takes too long there."""
 
 
-def hurried() -> bool:
-    """Whether others wait for what is being done: then it raises `Costly` before it takes long."""
-    return _hurried.get()
+class Haste:
+    """Others wait for what is being done: what it may still cost."""
+
+    def __init__(self) -> None:
+        self.left = LIGHT_COST
+
+    def spend(self, cost: int) -> None:
+        """Count what something has cost; Costly if it was too much."""
+        self.left -= cost
+        if self.left <= 0:
+            raise Costly
+
+
+_haste: ContextVar[Haste | None] = ContextVar("haste", default=None)
+
+
+def haste() -> Haste | None:
+    """What is being done on the loop may cost no more than this; None if it may take its time."""
+    return _haste.get()
 
 
 class Beside:
@@ -78,8 +96,8 @@ def _started() -> ThreadPoolExecutor:
 
 
 def _in_a_hurry(work: Callable[[], T]) -> T:
-    token = _hurried.set(True)
+    token = _haste.set(Haste())
     try:
         return work()
     finally:
-        _hurried.reset(token)
+        _haste.reset(token)

@@ -35,6 +35,15 @@ class Ruling:
 
 
 @dataclass(frozen=True, slots=True)
+class Subject:
+    """What the rules of a place are about, as they see it."""
+
+    value: Any
+    old: Any = None
+    """None if nothing was there before."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A rule that compiles."""
 
@@ -58,10 +67,15 @@ class Rule:
         """How it is named in errors."""
         return (self.message or self.text).strip()
 
-    def run(self, value: Any, old: Any, limit: int) -> Ruling:
-        """Evaluate the rule for a value."""
+    def subject(self, value: Any, old: Any) -> Subject:
+        """A value of the place the rule is about, and what was there before."""
+        before = None if old is None else convert(old, self.type)
+        return Subject(convert(value, self.type), before)
+
+    def run(self, subject: Subject, limit: int) -> Ruling:
+        """Evaluate the rule."""
         try:
-            outcome = self.program.run(self._variables(value, old), limit)
+            outcome = self.program.run(self._variables(subject), limit)
         except TooExpensive as error:
             text = "no further validation rules will be run due to call cost exceeds limit for rule"
             return Ruling(cost=limit, error=f"'{error}': {text}: {self.label}", fatal=True)
@@ -69,29 +83,28 @@ class Rule:
             return Ruling(error=self._failure(str(error)))
         return Ruling(outcome.value is True, outcome.cost)
 
-    def explain(self, value: Any, old: Any, limit: int) -> tuple[str, int]:
-        """The message for a value that breaks the rule, and what it cost."""
-        message, cost = self._computed(value, old, limit)
+    def explain(self, subject: Subject, limit: int) -> tuple[str, int]:
+        """The message for what breaks the rule, and what it cost."""
+        message, cost = self._computed(subject, limit)
         return message or self.message.strip() or f"failed rule: {self.text.strip()}", cost
 
-    def _computed(self, value: Any, old: Any, limit: int) -> tuple[str, int]:
+    def _computed(self, subject: Subject, limit: int) -> tuple[str, int]:
         """The computed message; empty if there is none worth telling."""
         if self.message_program is None:
             return "", 0
         try:
-            outcome = self.message_program.run(self._variables(value, old), limit)
+            outcome = self.message_program.run(self._variables(subject), limit)
         except CelError:
             return "", 0
         text = outcome.value.strip()
         usable = len(text.encode()) <= MESSAGE_BYTES and "\n" not in text
         return text if usable else "", outcome.cost
 
-    def _variables(self, value: Any, old: Any) -> dict[str, Any]:
-        variables = {"self": convert(value, self.type)}
+    def _variables(self, subject: Subject) -> dict[str, Any]:
+        variables, old = {"self": subject.value}, subject.old
         if self.optional_old:
-            before = NONE if old is None else Optional(convert(old, self.type))
-            return {**variables, "oldSelf": before}
-        return variables if old is None else {**variables, "oldSelf": convert(old, self.type)}
+            return {**variables, "oldSelf": NONE if old is None else Optional(old)}
+        return variables if old is None else {**variables, "oldSelf": old}
 
     def _failure(self, error: str) -> str:
         if error.startswith("no such overload"):

@@ -26,7 +26,7 @@ from quintant.cluster.correlation import ABSENT, Keyed, same
 from quintant.runtime.errors import Cause
 
 if TYPE_CHECKING:
-    from quintant.cluster.rule import Rule
+    from quintant.cluster.rule import Rule, Subject
 
 Schema = Mapping[str, Any]
 RUN_LIMIT = 1_000_000
@@ -118,8 +118,8 @@ class _Court:
         if value is None:
             return
         before = None if old is ABSENT else old
-        for rule in node.rules:
-            self._run(node, rule, value, before, place)
+        if node.rules:
+            self._run(node, value, before, place)
         if isinstance(value, dict):
             self._fields(node, value, before, place)
         elif isinstance(value, list) and node.items is not None:
@@ -144,13 +144,17 @@ class _Court:
             was = known.get(node.keyed.key(item), ABSENT) if node.keyed is not None else ABSENT
             self.visit(node.items, item, was, place.below(f"{place.path}[{at}]", item, was))
 
-    def _run(self, node: Rules, rule: Rule, value: Any, old: Any, place: _Place) -> None:
-        if rule.transition and old is None and not rule.optional_old:
-            return
+    def _run(self, node: Rules, value: Any, old: Any, place: _Place) -> None:
+        subject = node.rules[0].subject(value, old)
+        for rule in node.rules:
+            if not rule.transition or old is not None or rule.optional_old:
+                self._check(node, rule, subject, value, place)
+
+    def _check(self, node: Rules, rule: Rule, subject: Subject, value: Any, place: _Place) -> None:
         path = place.path or NOWHERE
         if self.budget <= 0:
             self._stop(wrong(path, node.type, _OUT_OF_BUDGET))
-        outcome = rule.run(value, old, RUN_LIMIT)
+        outcome = rule.run(subject, RUN_LIMIT)
         if outcome.cost > self.budget:
             self._stop(wrong(path, node.type, _OUT_OF_BUDGET))
         self.budget -= outcome.cost
@@ -159,10 +163,10 @@ class _Court:
             if outcome.fatal:
                 raise _Stop()
         elif not outcome.holds:
-            self._broken(node, rule, value, old, place)
+            self._broken(node, rule, subject, value, place)
 
-    def _broken(self, node: Rules, rule: Rule, value: Any, old: Any, place: _Place) -> None:
-        message, cost = rule.explain(value, old, RUN_LIMIT)
+    def _broken(self, node: Rules, rule: Rule, subject: Subject, value: Any, place: _Place) -> None:
+        message, cost = rule.explain(subject, RUN_LIMIT)
         self.budget -= cost
         below = f".{rule.field}" if place.path else rule.field
         path = (place.path + below if rule.field else place.path) or NOWHERE

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from quintant.cluster.beside import haste
 from quintant.cluster.cel.ast import names
 from quintant.cluster.cel.checker import IllTyped, check
 from quintant.cluster.cel.cost import estimate
@@ -29,6 +30,10 @@ __all__ = ["CelError", "Outcome", "Program", "TooExpensive", "Uncompilable", "co
 # What functions raise for a value that does not fit the type its schema declares: it may have been
 # stored under another one.
 _MISFITS = (TypeError, AttributeError, ValueError, LookupError, ArithmeticError)
+
+
+RUN_COST = 50
+"""Counted for a run at least, where others wait for it: to begin and to end takes time, too."""
 
 
 class Uncompilable(ValueError):
@@ -56,11 +61,15 @@ class Program:
 
     def run(self, variables: Mapping[str, Any], limit: int) -> Outcome:
         """Evaluate with variables; CelError if that fails, TooExpensive beyond a limit."""
-        run = Run(dict(variables), limit)
+        hasty = haste()
+        run = Run(dict(variables), limit if hasty is None else min(limit, hasty.left))
         try:
             return Outcome(self.step(run), run.cost)
         except _MISFITS:
             raise CelError("no such overload") from None
+        finally:
+            if hasty is not None:
+                hasty.spend(max(run.cost, RUN_COST))
 
 
 def compile_rule(expression: str, variables: Mapping[str, Type]) -> Program:
