@@ -28,6 +28,7 @@ KILLS = int(os.environ.get("QUINTANT_KILLS", "100" if SOAK else "10"))
 SEED = int(os.environ.get("QUINTANT_SEED", "7"))
 # Fifty processes start at once, on a machine of two cores that has other work, too.
 PATIENCE_SECONDS = 60.0 + 5.0 * PODS
+WRITERS = ("one", "two", "three", "four")
 # So many members at least must be there before the next kill: two copies could else die at once.
 QUORUM = 3
 # A member that missed a block sees it at its next look at another one, about a second later.
@@ -39,19 +40,19 @@ Say = Callable[[str], None]
 
 
 class Writer:
-    """Writes through random members, and remembers what was acknowledged."""
+    """Clients that write through random members, and what was acknowledged to them."""
 
     def __init__(self, harbour: Harbour, random: Random) -> None:
         self.harbour, self.random = harbour, random
         self.acknowledged: set[bytes] = set()
         self.refused = 0
 
-    async def run(self) -> None:
+    async def run(self, name: str) -> None:
         number = 0
         while True:
             addresses = sorted((await self.harbour.addresses()).values())
             if addresses:
-                payload = f"write {number}".encode()
+                payload = f"{name} {number}".encode()
                 if await persist(self.random.choice(addresses), payload):
                     self.acknowledged.add(payload)
                 else:
@@ -106,7 +107,7 @@ async def test_soak_kills_split_no_network_and_lose_no_acknowledged_write(
     await harbour.replicas(PODS)
     await harbour.formed(PODS)
     async with asyncio.TaskGroup() as group:
-        writing = group.create_task(writer.run())
+        writing = [group.create_task(writer.run(name)) for name in WRITERS]
         for kill in range(KILLS):
             if kill % TOLD_KILLS == 0:
                 say(f"kill {kill}: {len(writer.acknowledged)} written, {writer.refused} refused")
@@ -115,7 +116,8 @@ async def test_soak_kills_split_no_network_and_lose_no_acknowledged_write(
             await strike(harbour, controller, random)
         say("the last kill is done")
         await harbour.formed(PODS)
-        writing.cancel()
+        for task in writing:
+            task.cancel()
     await harbour.formed(PODS)
     say(f"one network again: {len(writer.acknowledged)} written, {writer.refused} refused")
     assert len(writer.acknowledged) > KILLS
