@@ -21,7 +21,7 @@ def host_of(head: Request) -> str:
     found = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
     if found is None:
         raise Refused(400, "not exactly one Host")
-    return found.group(1).decode().lower().rstrip(".")
+    return found.group(1).decode().lower().removesuffix(".")
 
 
 def target_of(head: Request) -> bytes:
