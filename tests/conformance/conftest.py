@@ -36,19 +36,6 @@ def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.Abstrac
     return {"real": asyncio.new_event_loop}
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let no check fail for a socket that an earlier one left to the garbage collector.
-
-    Which check that meets is chance. Who leaves it, a check or the server's calls of webhooks, is
-    not known yet; everything else that cannot be raised still fails.
-    """
-    left = r"ignore:Exception ignored in. <(function _\w*Transport|socket):"
-    unraisable = pytest.mark.filterwarnings(f"{left}pytest.PytestUnraisableExceptionWarning")
-    for item in items:
-        if "conformance" in item.path.parts:
-            item.add_marker(unraisable)
-
-
 @pytest.fixture(scope="package")
 def real_cluster() -> Iterator[RealCluster]:
     with RealCluster() as cluster:
