@@ -82,6 +82,17 @@ async def test_a_slow_sidecar_is_joined_when_it_listens(town: Town) -> None:
     assert await town.stack() == ["p2", "p1"]
 
 
+async def test_nobody_is_warned_of_a_peer_that_only_starts(town: Town) -> None:
+    await town.start()
+    await town.add("p1")
+    late = await town.pod("p2", peer={"mood": Mood.DEAD})
+    assert late is not None
+    await town.cluster.advance(3)
+    late.mood = Mood.SERVING
+    await town.cluster.advance(5)
+    assert await town.events("p2") == ["Joined"]
+
+
 async def test_refusing_head_is_dropped_and_the_next_one_used(town: Town) -> None:
     await town.start()
     await town.add("p1", "p2", "p3")

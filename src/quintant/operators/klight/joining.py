@@ -22,6 +22,8 @@ from quintant.runtime.clock import monotonic
 
 CHECK_SECONDS = 2.0
 """How long a pod that wants to join may take to answer a check."""
+START_SECONDS = 5.0
+"""How long a peer may take to start before its owner is told that it is waited for."""
 CONTACT_SECONDS = 1.0
 """How long a contact may: another one will do."""
 PER_MEMBER_SECONDS = 0.01
@@ -79,7 +81,7 @@ class Joining:
         if foreign:
             self._desk.metrics.joins.labels(End.NOT_A_PEER.value).inc()
             self._hand.warn(peer.pod, "NotALightpeer", _foreign(peer))
-        else:
+        elif monotonic() - trial.since > START_SECONDS:
             self._hand.warn(peer.pod, "Waiting", f"{trial.waiting}; is lightpeer running there?")
 
     async def _founders(self, ready: list[Peer]) -> list[Peer]:

@@ -86,7 +86,7 @@ async def _gather(desk: Desk, strays: Sequence[Peer], base: Sequence[Peer]) -> i
 def _report(desk: Desk, strays: int, failed: int, foreign: int) -> None:
     result = "failed" if failed else "mended" if strays else "nothing"
     desk.metrics.repairs.labels(result).inc()
-    said = f"{strays - failed} of {strays} peers were brought back"
+    said = f"{strays - failed} of {strays} peers were brought back" if strays else "nothing to do"
     if foreign:
         said += f"; {foreign} of another make, or silent, were left alone"
     desk.memory.repairs = said

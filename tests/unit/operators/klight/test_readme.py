@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import quintant.operators.klight as klight
-from quintant.operators.klight import api, memory, options
+from quintant.operators.klight import api, joining, memory, options
 from quintant.operators.klight.api import Phase
 from quintant.operators.klight.flags import PREFIX
 
@@ -47,6 +47,7 @@ def test_numbers_of_the_contract_are_those_of_the_code() -> None:
     assert f"after {given.gc_after / 60:g} min the LightNetwork" in CONTRACT
     assert f"after {memory.FIRST_SECONDS:g} s, doubling to {memory.CAP_SECONDS:g} s" in CONTRACT
     assert f"after {memory.LONG_SECONDS / 60:g} min" in CONTRACT
+    assert f"after {joining.START_SECONDS:g} s `Waiting`" in CONTRACT
 
 
 def test_every_phase_is_on_the_page() -> None:
