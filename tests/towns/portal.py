@@ -52,8 +52,12 @@ class Town:
     options: Options
     down: set[str] = field(default_factory=set)
     """The URLs of relays that do not answer."""
+    taken: set[str] = field(default_factory=set)
+    """The URLs of relays that have given the name to somebody else."""
     starts: Callable[[Pod], bool] = lambda _: True
     """Whether a pod's program starts."""
+    step: float = STEP_SECONDS
+    """How often the kubelet and the tunnels look around."""
     silent: bool = False
     """Whether tunnels tell nothing."""
     account: Account | None = None
@@ -77,7 +81,7 @@ class Town:
             self._pods = {self._address(pod): pod for pod in pods}
             for pod in pods:
                 await self._care(pod)
-            await asyncio.sleep(STEP_SECONDS)
+            await asyncio.sleep(self.step)
 
     async def lines(self, address: str) -> AsyncGenerator[bytes, None]:
         """Be a tunnel: tell of the relays, and again whenever that changes."""
@@ -93,14 +97,15 @@ class Town:
                     {"v": 1, "seq": seq, "pod": pod.metadata.uid, "relays": relays}
                     | {"observedAt": observed}
                 )
-            await asyncio.sleep(STEP_SECONDS)
+            await asyncio.sleep(self.step)
         raise Unreachable("connection refused")
 
     async def events(self) -> list[tuple[str, str, str]]:
-        """What was told so far: type, reason and text, in order."""
+        """What the operator told so far: type, reason and text, in order."""
         await self.cluster.advance(1)  # they are written in the background
         found = await self.cluster.client.list(Event)
-        return [(each.type, each.reason, each.note) for each in sorted(found, key=_moment)]
+        ours = [each for each in found if each.regarding.kind in ("PortalExpose", "TunnelClass")]
+        return [(each.type, each.reason, each.note) for each in sorted(ours, key=_moment)]
 
     async def reasons(self) -> list[str]:
         return [reason for _, reason, _ in await self.events()]
@@ -168,11 +173,14 @@ class Town:
         found = msgspec.json.decode(env["PORTAL_RELAYS"])
         return [each | self._state(pod, each["url"]) for each in found]
 
-    def _state(self, pod: Pod, url: str) -> dict[str, str]:
-        key = f"{pod.metadata.uid} {url} {url in self.down}"
+    def _state(self, pod: Pod, url: str) -> dict[str, Any]:
+        key = f"{pod.metadata.uid} {url} {url in self.down | self.taken}"
         since = self._since.setdefault(key, timestamp(self.cluster.clock.now()))
         if url in self.down:
             return {"state": "Backoff", "lastError": "connection refused", "since": since}
+        if url in self.taken:
+            said = "the name is held by another"
+            return {"state": "Backoff", "lastError": said, "closeCode": 4409, "since": since}
         return {"state": "Connected", "since": since}
 
     async def _care(self, pod: Pod) -> None:

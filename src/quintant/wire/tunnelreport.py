@@ -27,6 +27,8 @@ class RelayReport(msgspec.Struct, frozen=True, rename="camel"):
     state: str = State.CONNECTING
     since: str = ""
     last_error: str = ""
+    close_code: int = 0
+    """With which the relay ended the last connection; 0 if it did not."""
     attempts: int = 0
     rtt_ms: float = 0.0
     public_url: str = msgspec.field(default="", name="publicURL")

@@ -103,3 +103,46 @@ async def test_moment_of_connection_stays_while_connected(town: Town) -> None:
     await town.cluster.advance(60)
     after = relays(await town.cluster.get(PortalExpose, "shop"))["r0"]
     assert (after.connected_at, after.ready_tunnels) == (before, 2)
+
+
+async def test_degraded_is_told_when_it_begins_and_not_with_every_detail(town: Town) -> None:
+    await town.ready(relays=3)
+    town.down = {url(1)}
+    await town.phase("Degraded")
+    town.down = {url(1), url(2)}
+    await town.cluster.advance(30)
+    town.down = {url(2)}
+    await town.cluster.advance(60)
+    reasons = await town.reasons()
+    assert reasons.count("Degraded") == 1
+    assert reasons.count("RelayDisconnected") == 2
+    town.down = set()
+    await town.phase("Ready")
+    town.down = {url(1)}
+    await town.phase("Degraded")
+    told = [note for _, reason, note in await town.events() if reason == "Degraded"]
+    assert set(told) == {"Partial failure: 1/1 pods ready, 2/3 relays connected"}
+
+
+async def test_name_that_is_anothers_at_a_relay_is_told_until_it_is_free(town: Town) -> None:
+    town.taken = {url(0)}
+    await town.serve()
+    await town.classed()
+    await town.expose(relays=2)
+    found = await town.phase("Degraded")
+    assert condition(found, "NameAvailable") == ("False", "NameConflict")
+    assert relays(found)["r0"].last_error == "the name is held by another"
+    await town.cluster.advance(60)
+    (told,) = [event for event in await town.events() if event[1] == "NameConflict"]
+    assert told[0] == "Warning"
+    assert "'shop'" in told[2]
+    assert "r0" in told[2]
+    town.taken = set()
+    found = await town.phase("Ready", within=5)
+    assert condition(found, "NameAvailable") == ("True", "NameFree")
+
+
+async def test_name_that_nobody_else_wants_is_no_news(town: Town) -> None:
+    found = await town.ready()
+    assert found.status is not None
+    assert "NameAvailable" not in {each.type for each in found.status.conditions}

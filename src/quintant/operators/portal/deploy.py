@@ -13,9 +13,9 @@ from typing import Any, Protocol
 from quintant.api.apps import Deployment
 from quintant.operators.portal.api import GROUP, PortalExpose
 from quintant.operators.portal.builders import Tunnels, deployment, labels
+from quintant.operators.portal.deed import Deed, Outcome
 from quintant.operators.portal.drift import drifted, strays
 from quintant.operators.portal.reports import tidy
-from quintant.operators.portal.status import Deed, Outcome
 from quintant.operators.portal.world import World
 from quintant.runtime.apply import (
     NAME_TAKEN,

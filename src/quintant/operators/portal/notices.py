@@ -12,7 +12,8 @@ from typing import NamedTuple
 from quintant.api.meta import Condition, condition_of
 from quintant.operators.portal.api import PortalExposeStatus
 from quintant.operators.portal.classes import missing
-from quintant.operators.portal.status import DEPLOYED, Deed, Outcome
+from quintant.operators.portal.conditions import DEPLOYED
+from quintant.operators.portal.deed import Deed, Outcome
 from quintant.operators.portal.world import World
 from quintant.runtime.context import EventType
 
@@ -23,6 +24,8 @@ class Notice(NamedTuple):
     type: EventType
     reason: str
     note: str
+    action: str = ""
+    """Tells it apart from others of its reason, which would only be counted otherwise."""
 
 
 CREATED = Notice("Normal", "Created", "PortalExpose created, deploying tunnel pods")
@@ -41,6 +44,7 @@ _REASONS = (
     ("TunnelDeploymentReady", "DeploymentCreateFailed"),
     ("TunnelDeploymentReady", "DeploymentUpdateFailed"),
     ("ServicePortExists", "ServicePortNotFound"),
+    ("NameAvailable", "NameConflict"),
 )
 
 
@@ -70,7 +74,8 @@ def _phase(
         case "Ready":
             yield READY
         case "Degraded":
-            yield Notice("Warning", "Degraded", f"Partial failure: {_details(after)}")
+            details = _details(after)
+            yield Notice("Warning", "Degraded", f"Partial failure: {details}", details)
         case "Failed" if not world.blocked and deed.outcome is not Outcome.CONFLICT:
             yield FAILED
         case "Pending" if before.phase is not None:
@@ -108,9 +113,11 @@ def _relays(before: PortalExposeStatus, after: PortalExposeStatus) -> Iterator[N
         was = known.get(relay.name)
         if was == "Connected" and relay.status != "Connected":
             why = f": {relay.last_error}" if relay.last_error else ""
-            yield Notice("Warning", "RelayDisconnected", f"Relay '{relay.name}' was lost{why}")
-        if was == "Disconnected" and relay.status == "Connected":
-            yield Notice("Normal", "RelayConnected", f"Relay '{relay.name}' is connected")
+            said = f"Relay '{relay.name}' was lost{why}"
+            yield Notice("Warning", "RelayDisconnected", said, f"Disconnect {relay.name}")
+        if was == "Disconnected" and relay.status == "Connected" and before.phase != "Pending":
+            said = f"Relay '{relay.name}' is connected"
+            yield Notice("Normal", "RelayConnected", said, f"Connect {relay.name}")
 
 
 def _became_false(type: str, before: PortalExposeStatus, after: PortalExposeStatus) -> bool:

@@ -16,12 +16,13 @@ from quintant.operators.portal import notices
 from quintant.operators.portal.api import PortalExpose, PortalExposeStatus, TunnelClass
 from quintant.operators.portal.builders import EXPOSE_LABEL, deployment_name, labels
 from quintant.operators.portal.classes import resolve
+from quintant.operators.portal.deed import Deed, Outcome
 from quintant.operators.portal.deploy import act, held
 from quintant.operators.portal.metrics import Meter, PortalMetrics
 from quintant.operators.portal.options import Options
 from quintant.operators.portal.remote import Scraper
 from quintant.operators.portal.rules import expose_complaints
-from quintant.operators.portal.status import Deed, Outcome, judged
+from quintant.operators.portal.status import judged
 from quintant.operators.portal.world import HEARING, World
 from quintant.runtime.clock import monotonic
 from quintant.runtime.context import Context
@@ -99,7 +100,7 @@ class Reconcile:
 
     def _say(self, ctx: Context[PortalExpose], notice: notices.Notice | None) -> None:
         if notice is not None:
-            ctx.event(notice.reason, notice.note, type=notice.type)
+            ctx.event(notice.reason, notice.note, type=notice.type, action=notice.action)
 
     def _again(self, world: World, deed: Deed, status: PortalExposeStatus) -> Result | None:
         match deed.outcome:

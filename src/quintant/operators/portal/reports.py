@@ -18,6 +18,7 @@ from quintant.operators.portal.api import (
     RelayStatus,
     RelayTarget,
 )
+from quintant.wire.portal import Close
 from quintant.wire.tunnelreport import ERROR_LENGTH, VERSION, RelayReport, Report, State
 
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f]+")
@@ -63,6 +64,16 @@ def connections(
     """How the tunnels are connected to each relay of the spec, in its order."""
     told, known = tuple(tunnels), {each.name: each for each in before.connected} if before else {}
     return tuple(_connection(target, told, known.get(target.name)) for target in targets)
+
+
+def refused(targets: Sequence[RelayTarget], tunnels: Iterable[Tunnel]) -> list[str]:
+    """The relays at which somebody else has the name already."""
+    told = tuple(tunnels)
+    return [
+        target.name
+        for target in targets
+        if any(each.close_code == Close.HELD for tunnel in told for each in _about(target, tunnel))
+    ]
 
 
 def assumed(

@@ -87,6 +87,7 @@ async def test_soak_a_lost_relay_loses_only_what_was_under_way_on_it(
         ports = [lost.http, other.http]
         async with (
             tunnel_program(tmp_path, "hello", service, lost.tls, other.tls),
+            tunnel_program(tmp_path, "hello", service, lost.tls, other.tls),
             crowd("hello", RATE, ports) as visitors,
         ):
             await asyncio.sleep(SECONDS / 2)

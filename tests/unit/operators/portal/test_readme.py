@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from quintant.operators import portal
-from quintant.operators.portal import notices, status
+from quintant.operators.portal import conditions, notices
 from quintant.operators.portal.metrics import PortalMetrics
 from quintant.operators.portal.options import Options
 from quintant.runtime.manager import Manager
@@ -35,7 +35,7 @@ def test_every_event_of_the_code_is_listed_with_its_type_and_text() -> None:
 
 
 def test_every_condition_in_the_table_is_one_of_the_code() -> None:
-    known = set(re.findall(r'"([A-Z]\w+)"', SOURCES)) | {status.OVERDUE}
+    known = set(re.findall(r'"([A-Z]\w+)"', SOURCES)) | {conditions.OVERDUE}
     known |= {f"Deployment{verb}Failed" for verb in ("Create", "Update")}
     for row in rows("Actions"):
         for word in re.findall(r"[A-Z][a-z]+[A-Z]\w+", row[3]):

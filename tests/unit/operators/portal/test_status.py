@@ -11,7 +11,8 @@ from quintant.api.core import Service, ServicePort, ServiceSpec
 from quintant.api.meta import Condition, condition_of
 from quintant.api.pod import ContainerState, ContainerStatus, Waiting
 from quintant.operators.portal.api import PortalExposeStatus, TunnelPods
-from quintant.operators.portal.status import Deed, Outcome, judged
+from quintant.operators.portal.deed import Deed, Outcome
+from quintant.operators.portal.status import judged
 from quintant.operators.portal.world import World
 from quintant.runtime.clock import timestamp
 from quintant.runtime.errors import Cause
