@@ -11,6 +11,7 @@ the key is settled or retried, and the other keys go on.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Generic
@@ -34,6 +35,8 @@ log = logs.get_logger()
 
 # Objects are looked at again so often even if nothing happened, spread over a tenth of the time.
 RESYNC_JITTER = 0.1
+# Keys whose turn ended last, for the watchdog to name: nobody may ask, so they are few.
+SUSPECTS = 32
 
 _LABELS: dict[Verdict, Outcome] = {
     Verdict.SUCCESS: "success",
@@ -81,7 +84,7 @@ class Controller(Generic[K]):
         self._intake = connect(declaration, services.caches, self.queue, self._limiter.forget)
         self._turns = Turns(declaration, self._intake.primary, services, self.queue.add)
         self._running: set[Request] = set()
-        self._seen: set[Request] = set()
+        self._ended: deque[Request] = deque(maxlen=SUSPECTS)
 
     async def run(self, resync: float) -> None:
         """Work until the queue is shut down; the caches are complete by now."""
@@ -104,9 +107,10 @@ class Controller(Generic[K]):
         return await self._turns.take(key)
 
     def busy(self) -> list[str]:
-        """What is being reconciled now, or was since this was last asked."""
-        seen, self._seen = self._seen, set(self._running)
-        return [f"{self.name} {key}" for key in seen]
+        """What is being reconciled now, and what ended last since this was last asked."""
+        found = dict.fromkeys((*self._running, *self._ended))
+        self._ended.clear()
+        return [f"{self.name} {key}" for key in found]
 
     def _sources(self, resync: float) -> Iterable[Source]:
         yield from self.declaration.sources
@@ -125,7 +129,6 @@ class Controller(Generic[K]):
     async def _handle(self, lease: Lease[Request]) -> None:
         key, started = lease.key, monotonic()
         self._running.add(key)
-        self._seen.add(key)
         self._metrics.active(1)
         try:
             with logs.reconciling(self.name, str(key), self._services.chance.id()):
@@ -134,6 +137,7 @@ class Controller(Generic[K]):
         finally:
             self._metrics.active(-1)
             self._running.discard(key)
+            self._ended.append(key)
         label = _LABELS.get(ending.verdict, "error")
         self._metrics.reconciled(label, monotonic() - started)
 

@@ -26,6 +26,7 @@ from quintant import (
 from quintant.api.core import ConfigMap, Secret
 from quintant.api.events import Event
 from quintant.api.meta import Condition
+from quintant.runtime.controller import SUSPECTS
 from quintant.runtime.engine import Engine
 from quintant.runtime.errors import ConnectError, Details, Terminal, TooManyRequests
 from quintant.runtime.errors import Status as Status_
@@ -114,6 +115,21 @@ async def test_other_objects_go_on_while_one_fails(cluster: InProcessCluster) ->
     await cluster.advance(1)
 
     assert [name for name, _ in log.runs if name == "b"] == ["b"]
+
+
+async def test_what_ended_long_ago_is_not_remembered(cluster: InProcessCluster) -> None:
+    """Nobody asks a controller without a watchdog; its memory must not grow with every key."""
+    log, manager = Log(), Manager("test")
+    manager.controls(Thing).reconcile(log)
+    engine = await cluster.run(manager)
+    for number in range(SUSPECTS + 10):
+        await cluster.create(thing(f"t{number}"))
+        await settle()
+    (controller,) = engine.controllers
+    busy = controller.busy()
+    assert len(busy) == SUSPECTS
+    assert busy[-1].endswith(f"t{SUSPECTS + 9}")
+    assert controller.busy() == []
 
 
 async def test_result_asks_to_be_called_again(cluster: InProcessCluster) -> None:
