@@ -91,7 +91,7 @@ class Link:
         reason = Reason(Close.GONE, "cancelled")
         try:
             while not self._ended.done():
-                await asyncio.wait((self._ended,), timeout=self._pulse.ping)
+                await self._pause()
                 self._beat(session, self._loop.time() - born)
             reason = self._ended.result()
         finally:
@@ -142,6 +142,13 @@ class Link:
             self._stalled_since = self._loop.time()
         elif size >= BATCH_BYTES:
             self.wake()
+
+    async def _pause(self) -> None:
+        """Wait for the next beat. Time in which this process did not run was no silence: what came
+        meanwhile is still to be read."""
+        began = self._loop.time()
+        await asyncio.wait((self._ended,), timeout=self._pulse.ping)
+        self._heard += max(0.0, self._loop.time() - began - self._pulse.ping)
 
     def _beat(self, session: Session, age: float) -> None:
         """Ask for a sign of life, and notice when there is none."""

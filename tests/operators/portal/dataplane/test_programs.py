@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession
 
+from quintant.agents.mux.link import Pulse
 from towns.programs import relay_program, tunnel_program
 from towns.relays import PATIENCE_SECONDS, Stage, free_port, host, saying
 
@@ -36,6 +37,20 @@ async def test_a_relay_that_falls_silent_is_noticed_and_found_again(
         await tunnel.connected()
         assert await _status(http, "hello") == 200
         await tunnel.stop()
+
+
+async def test_a_machine_that_stood_still_loses_no_tunnel(stage: Stage, tmp_path: Path) -> None:
+    service = await stage.service(saying("here"))
+    async with (
+        relay_program(tmp_path) as relay,
+        tunnel_program(tmp_path, "hello", service, relay.tls) as tunnel,
+    ):
+        for number in (signal.SIGSTOP, signal.SIGCONT):
+            for child in (relay.child, tunnel.child):
+                child.send_signal(number)
+            await asyncio.sleep(Pulse().dead + 1)
+        assert [each.attempts for each in (await tunnel.report.report()).relays] == [1]
+        assert await _status(relay.http, "hello") == 200
 
 
 async def test_a_killed_relay_is_found_again_by_the_same_tunnel(
