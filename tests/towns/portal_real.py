@@ -9,13 +9,15 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 import msgspec
+import psutil
 
+from quintant.agents.relay.tokens import digest
 from quintant.api.core import Pod
 from quintant.api.events import Event
 from quintant.cluster.auth import admin, service_account
@@ -45,7 +47,7 @@ from quintant.runtime.rbac import generated
 
 GROUP = "portal.gosuda.org/v1alpha1"
 TLS_PORT = 8443
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 90.0
 """How long a test waits for something on a busy machine before it fails."""
 
 Plain = dict[str, Any]
@@ -63,6 +65,8 @@ class Street:
     keys: Mapping[str, str]
     relays: dict[str, str] = field(default_factory=dict)
     """The address of each relay's pod."""
+    tokens: Mapping[str, list[str]] = field(default_factory=dict)
+    """Which names relays give to which tokens; if none, to anybody."""
 
     async def apply(self, *manifests: Plain) -> None:
         await Applier(self.client.rest, "test").apply(manifests)
@@ -114,12 +118,17 @@ class Street:
         part["metadata"] = {"name": name, "annotations": noted}
         await self.apply(part)
 
-    async def expose(self, *relays: str, name: str = "hello", app: str = "hello") -> None:
+    async def expose(
+        self, *relays: str, name: str = "hello", app: str = "hello", token: str = ""
+    ) -> None:
+        """Create a PortalExpose; `token` is the Secret that it shows to relays."""
+        shown = {"authSecretRef": {"name": token}} if token else {}
         targets = [
             {
                 "name": each,
                 "url": f"wss://{domain(each)}:{TLS_PORT}/relay",
                 "caConfigMapRef": {"name": "relay-ca"},
+                **shown,
             }
             for each in relays
         ]
@@ -144,10 +153,23 @@ class Street:
             writer.close()
         return int(head.split(" ")[1]), head + body
 
-    async def tunnels(self) -> list[Pod]:
+    async def token(self, name: str, token: str) -> None:
+        """Put a token into a Secret."""
+        await self.apply(_part("v1", "Secret", name, stringData={"token": token}))
+
+    def processes(self, pod: Pod) -> list[psutil.Process]:
+        """The processes of a pod: those children of ours that were told its name."""
+        found = []
+        for child in psutil.Process().children(recursive=True):
+            with suppress(psutil.Error):
+                if child.environ().get("HOSTNAME") == pod.metadata.name:
+                    found.append(child)
+        return found
+
+    async def tunnels(self, name: str = "") -> list[Pod]:
         return [
             pod
-            for pod in await self.client.list(Pod, "default", labels={EXPOSE_LABEL: ""})
+            for pod in await self.client.list(Pod, "default", labels={EXPOSE_LABEL: name})
             if not pod.deleting
         ]
 
@@ -156,12 +178,13 @@ class Street:
         return [each.reason for each in await self.client.list(Event)]
 
     def _relay(self, name: str) -> Plain:
+        guard = ("--auth", "token", "--tokens", "/keys/tokens.json") if self.tokens else ()
         container = {
             "name": "relay",
             "image": "quintant/relay",
             "args": [
                 *("--domain", domain(name), "--tls-cert", "/keys/tls.crt"),
-                *("--tls-key", "/keys/tls.key"),
+                *("--tls-key", "/keys/tls.key", *guard),
             ],
             "volumeMounts": [{"name": "keys", "mountPath": "/keys"}],
             "readinessProbe": {"httpGet": {"path": "/healthz", "port": 9809}, "periodSeconds": 1},
@@ -184,8 +207,18 @@ def _part(version: str, kind: str, name: str, labels: Any = None, **rest: Any) -
     return {"apiVersion": version, "kind": kind, "metadata": meta, **rest}
 
 
+def _listed(tokens: Mapping[str, list[str]]) -> str:
+    entries = [
+        {"sha256": digest(token), "subject": token, "names": names}
+        for token, names in tokens.items()
+    ]
+    return msgspec.json.encode({"tokens": entries}).decode()
+
+
 @asynccontextmanager
-async def opened(*relays: str, options: Options | None = None) -> AsyncIterator[Street]:
+async def opened(
+    *relays: str, options: Options | None = None, tokens: Mapping[str, list[str]] | None = None
+) -> AsyncIterator[Street]:
     """A street with relays, a web program and the operator at work."""
     plan = Plan(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(0), node=Node())
     async with running(plan) as cluster:
@@ -198,6 +231,7 @@ async def opened(*relays: str, options: Options | None = None) -> AsyncIterator[
         controllers(manager, chosen)
         async with manager.running(await _environment(cluster, client, manager)) as engine:
             street = _street(cluster, client, engine, relays)
+            street.tokens = tokens or {}
             await _furnish(street, relays)
             yield street
 
@@ -227,9 +261,10 @@ def _street(cluster: Cluster, client: Client, engine: Engine, relays: tuple[str,
 
 async def _furnish(street: Street, relays: tuple[str, ...]) -> None:
     authority = {"ca.crt": street.authority.certificate.decode()}
+    keys = {**street.keys, "tokens.json": _listed(street.tokens)}
     await street.apply(
         _part("v1", "ConfigMap", "relay-ca", data=authority),
-        _part("v1", "Secret", "relay-tls", type="kubernetes.io/tls", stringData=dict(street.keys)),
+        _part("v1", "Secret", "relay-tls", type="kubernetes.io/tls", stringData=keys),
         *(
             _part("v1", "Service", each, spec={
                 "selector": {"relay": each}, "ports": [{"port": TLS_PORT}]})

@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-import psutil
-
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod, Service
 from quintant.operators.portal.api import PortalExpose, TunnelClass
@@ -171,18 +169,11 @@ async def test_killed_tunnel_of_three_degrades_it_until_it_is_back() -> None:
     async with opened("a") as street:
         await ready(street, "a", replicas=3)
         victim = (await street.tunnels())[0]
-        _kill(victim)
+        for process in street.processes(victim):
+            process.kill()
         found = await street.phase("Degraded")
         assert found.status is not None
         assert found.status.tunnel_pods is not None
         assert (found.status.tunnel_pods.ready, found.status.tunnel_pods.total) == (2, 3)
         assert (await street.visit("a"))[0] == 200
         await street.phase("Ready")
-
-
-def _kill(pod: Pod) -> None:
-    """End a tunnel's process as a crash would: the child of ours that was told this pod's uid."""
-    for child in psutil.Process().children(recursive=True):
-        with suppress(psutil.Error):
-            if child.environ().get("POD_UID") == pod.metadata.uid:
-                child.kill()
