@@ -274,6 +274,14 @@ async def test_hanging_peer_shows_a_failed_join_and_others_go_on(town: Town) -> 
     assert await town.stack() == ["p2", "p1"]
 
 
+async def test_however_long_the_checks_of_many_take_somebody_is_joined(town: Town) -> None:
+    for number in range(200):
+        await town.pod(f"p{number:03}", peer={"lag": 1.5})
+    await town.start()
+    await town.cluster.advance(60)
+    assert len(await town.stack()) > 5
+
+
 async def test_a_hanging_network_slows_no_other(town: Town) -> None:
     town.options = Options(workers=4)
     await town.start()

@@ -30,6 +30,9 @@ PER_MEMBER_SECONDS = 0.01
 """What each member adds to the deadline of a join: all are told."""
 TURN_SECONDS = 5.0
 """How long one turn goes on joining, before it looks at the network anew."""
+BATCH = 64
+"""How many pods are checked for one turn: checks of thousands would be old when their turn comes.
+A network that is to be founded looks at all, for anyone may be the one with contents."""
 EVICTION_SECONDS = 5.0
 """After so long, peers of another make have surely forgotten one that was down."""
 RETURN_SECONDS = 5.0
@@ -46,11 +49,13 @@ class Joining:
         self._waiting = [peer for peer in network.candidates if not peer.elsewhere]
 
     async def run(self) -> None:
-        """Join whoever is due."""
-        began = monotonic()
-        ready = await self._serving([peer for peer in self._waiting if self._due(peer)])
+        """Join whoever is due, those first who were tried least."""
+        due = sorted(filter(self._due, self._waiting), key=lambda peer: self._trial(peer).count)
+        ready = await self._serving(due[:BATCH] if self._stack else due)
         if ready and not self._stack:
             ready = await self._founders(ready)
+        # Checks have deadlines of their own: however long they took, somebody is joined.
+        began = monotonic()
         for joiner in ready:
             if monotonic() - began > TURN_SECONDS:
                 return
@@ -64,15 +69,14 @@ class Joining:
         return self._memory.trial(peer.uid, peer.incarnation, monotonic())
 
     async def _serving(self, peers: list[Peer]) -> list[Peer]:
-        """Those who serve, troublesome ones last; the others wait."""
+        """Those who serve; the others wait."""
         found = await self._desk.checks(peers, CHECK_SECONDS)
         for peer, health in zip(peers, found, strict=True):
             if health is not Health.SERVING:
                 self._wait(peer, health)
-        ready = [
+        return [
             each for each, health in zip(peers, found, strict=True) if health is Health.SERVING
         ]
-        return sorted(ready, key=lambda peer: self._trial(peer).count)
 
     def _wait(self, peer: Peer, health: Health) -> None:
         trial, foreign = self._trial(peer), health is Health.FOREIGN

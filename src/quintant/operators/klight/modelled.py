@@ -52,6 +52,8 @@ class Model:
     view: list[str] = field(default_factory=list)
     """Members, as this peer sees them; itself among them."""
     contents: list[str] = field(default_factory=list)
+    lag: float = 0.0
+    """How long it takes to answer anything; shorter than any deadline."""
     join_seconds: float = 0.0
     answer: Answer | None = None
     """What it answers to every join, instead of joining."""
@@ -190,7 +192,7 @@ class ModelledPeers:
     async def _reach(self, method: str, address: str, within: float, contact: str = "") -> Mood:
         self.calls.append(Call(monotonic(), method, address, contact))
         # Even the quickest answer lets others have their turn first.
-        await asyncio.sleep(0)
+        await asyncio.sleep(self.models[address].lag if address in self.models else 0)
         mood = self._mood(address)
         if mood is Mood.SILENT:
             await asyncio.sleep(within)
