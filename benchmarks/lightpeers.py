@@ -38,7 +38,7 @@ from quintant.wire.peeradmin import GET_STATUS, StatusRequest
 MEMBERS = (1, 5, 50)
 HEAD = (
     *("members", "start", "join", "memory each", "write", "writes", "p99", "failed"),
-    *("idle", "dropped"),
+    *("calls", "CPU", "idle", "dropped"),
 )
 WRITERS = 10
 """Clients that write at the same time, spread over all members."""
@@ -49,9 +49,10 @@ METHOD = (
     "a process per peer, all on this machine and its one disk; each is joined by the one before. "
     "Latency is of one client that writes {few} times, one after the other; the rate is that of "
     "{writers} clients that write {many} times together. A write is acknowledged once it is synced "
-    "at the writer, at the first member, and was told to all others; failed are those that took "
-    "more than 5 s, or were refused. Idle is the CPU of all "
-    "members together over {idle:g} s. Dropped: the first member is killed; until no list has it."
+    "at the writer, at another member, and was told to all others, or after half a second; failed "
+    "are those that took more than 5 s, or were refused. Calls between members and CPU of all of "
+    "them are per write of the {writers} clients. Idle is the CPU of all over {idle:g} s. Dropped: "
+    "the first member is killed; until no list has it."
 )
 
 
@@ -67,6 +68,8 @@ class Result:
     rate: float
     slowest: float
     failed: int
+    calls: float
+    cpu: float
     idle: float
     dropped: float
 
@@ -80,6 +83,8 @@ class Result:
             f"{self.rate:.0f}/s",
             f"{self.slowest * 1000:.0f} ms",
             f"{self.failed}",
+            f"{self.calls:.1f}",
+            f"{self.cpu * 1000:.0f} ms",
             f"{self.idle * 100:.1f} %",
             f"{self.dropped:.1f} s" if self.dropped else "",
         )
@@ -135,6 +140,11 @@ class Network:
                 took.append(monotonic() - began)
         return took
 
+    async def calls(self) -> int:
+        """How many calls the members have made to each other so far."""
+        told = [await self.ask(each, GET_STATUS, StatusRequest()) for each in self.addresses]
+        return sum(each.calls for each in told)
+
     async def dropped(self) -> float:
         """Kill the first member; how long the others list it."""
         self.processes[0].kill()
@@ -187,13 +197,15 @@ async def _measure(members: int, writes: int) -> Result:
         for contact, joiner in pairwise(network.addresses):
             await network.ask(joiner, JOIN_NETWORK, JoinRequest(contact))
         joined = monotonic()
+        pids = [process.pid for process in network.processes]
         alone = sorted(await network.write(members - 1, writes // WRITERS))
+        calls, spent = await network.calls(), cpu(pids)
         before = monotonic()
         share = writes // WRITERS
         rows = await asyncio.gather(*(network.write(each, share) for each in range(WRITERS)))
         after = monotonic()
-        pids = [process.pid for process in network.processes]
         used = cpu(pids)
+        calls = await network.calls() - calls
         await asyncio.sleep(IDLE_SECONDS)
         took = sorted(each for row in rows for each in row)
         return Result(
@@ -205,6 +217,8 @@ async def _measure(members: int, writes: int) -> Result:
             rate=len(took) / (after - before),
             slowest=took[int(len(took) * 0.99)],
             failed=network.failures,
+            calls=calls / writes,
+            cpu=(used - spent) / writes,
             idle=(cpu(pids) - used) / IDLE_SECONDS,
             dropped=await network.dropped() if members > 1 else 0.0,
         )

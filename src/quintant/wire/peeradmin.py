@@ -68,6 +68,8 @@ class Status(Message):
     incarnation: Annotated[str, 8] = ""
     started: Annotated[Timestamp | None, 9] = None
     version: Annotated[str, 10] = ""
+    calls: Annotated[int, 12] = 0
+    """How many calls to other peers it has made since its start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,18 @@ class BlocksRequest(Message):
 
 
 @dataclass(frozen=True, slots=True)
+class TakeRequest(Message):
+    """Blocks that a member may not have, oldest first, each linked to the one before."""
+
+    blocks: Annotated[tuple[Lightblock, ...], 1] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TakeResponse(Message):
+    """What could be taken was; the card that comes with it says what the member has now."""
+
+
+@dataclass(frozen=True, slots=True)
 class LeaveRequest(Message):
     """Leave the network, and be alone with an empty chain."""
 
@@ -98,6 +112,7 @@ _SERVICE = "/klight.peer.v1.PeerAdmin"
 GET_STATUS = Method(f"{_SERVICE}/GetStatus", StatusRequest, Status)
 SET_NETWORK = Method(f"{_SERVICE}/SetNetwork", NetworkRequest, Status)
 GET_BLOCKS = Method(f"{_SERVICE}/GetBlocks", BlocksRequest, Lightblock, streams=True)
+TAKE_BLOCKS = Method(f"{_SERVICE}/TakeBlocks", TakeRequest, TakeResponse)
 LEAVE = Method(f"{_SERVICE}/Leave", LeaveRequest, Status)
 
 

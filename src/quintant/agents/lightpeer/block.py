@@ -23,7 +23,9 @@ PAYLOAD_BYTES = 4_000_000
 MEMBERS = 10_000
 """The most members a network may have; a list of them is 340 KB."""
 HEAD, LOST, NETWORK = "HEAD", "LOST", "NETWORK"
-"""Files of our own beside the blocks, so no block may have these names (see store.py)."""
+JOURNAL, EARLIER = "JOURNAL", "JOURNAL.1"
+OWN = (HEAD, LOST, NETWORK, JOURNAL, EARLIER)
+"""Files of our own beside the blocks, so no block may have these names (store.py, journal.py)."""
 _ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.%a-z]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
 
@@ -51,7 +53,7 @@ def relinked(identity: str, chance: Random) -> Iterator[str]:
 
 def safe(identity: str) -> bool:
     """Whether an id is a plain file name, and not one of our own files'."""
-    return _ID.fullmatch(identity) is not None and identity not in (HEAD, LOST, NETWORK)
+    return _ID.fullmatch(identity) is not None and identity not in OWN
 
 
 def check(block: Lightblock) -> Lightblock:

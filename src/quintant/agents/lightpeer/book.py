@@ -10,20 +10,27 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from quintant.agents.lightpeer.block import members_in
 from quintant.agents.lightpeer.chain import Chain, Link, link
 from quintant.agents.lightpeer.disk import Worker
+from quintant.agents.lightpeer.recent import Recent
 from quintant.agents.lightpeer.rpc import Failed, refusal
 from quintant.agents.lightpeer.scope import Scope
 from quintant.agents.lightpeer.store import Store
-from quintant.agents.lightpeer.tail import Decide, Entry, Tail, Taken, order, take
+from quintant.agents.lightpeer.tail import Decide, Entry, Tail, Taken, order, take, take_all
 from quintant.wire.lightpeer import BlockType, Lightblock, PeerInfo
 from quintant.wire.peeradmin import Card
 
 T = TypeVar("T")
 
+QUIET_SECONDS = 5.0
+"""After so long without a new block there is time to make the files of the newest ones."""
+SETTLE_SECONDS = 1.0
+SETTLED = 32
+"""So many files are made every so often: a few percent of a core, and of what a disk can do."""
 FAILURES = 3
 """So many failed writes in a row, and the peer says that it does not serve."""
 
@@ -47,6 +54,7 @@ class Book:
         self._news = asyncio.Event()
         self._entries: list[Entry[Any]] = []
         self._list: tuple[PeerInfo, ...] = ()
+        self._recent = Recent()
 
     async def open(self) -> None:
         """Read what the disk has."""
@@ -54,6 +62,20 @@ class Book:
         self.chain, self.truncated = found.chain, found.truncated
         self.lost, self.network = found.lost, found.network
         self._list = await self._listed(found.members)
+
+    async def tidy(self) -> None:
+        """Give blocks their files while it is quiet, for ever."""
+        while True:
+            height = len(self.chain)
+            await asyncio.sleep(QUIET_SECONDS)
+            while len(self.chain) == height:
+                with suppress(Failed):  # Then there is no room for them now.
+                    await self._write(lambda: self.store.settle(SETTLED))
+                await asyncio.sleep(SETTLE_SECONDS)
+
+    async def close(self) -> None:
+        """Leave the disk as every lightpeer understands it, with no journal."""
+        await self._write(self.store.close)
 
     @property
     def members(self) -> tuple[PeerInfo, ...]:
@@ -91,6 +113,10 @@ class Book:
     async def take(self, block: Lightblock) -> Taken:
         """Take over a block that follows our newest one."""
         return await self._scope.finish(self._enter(lambda tail: take(tail, block)))
+
+    async def take_all(self, blocks: Sequence[Lightblock]) -> None:
+        """Take over those of some blocks that follow our newest one, or each other."""
+        await self._scope.finish(self._enter(lambda tail: take_all(tail, blocks)))
 
     async def order(self, block: Lightblock, *, stale: bool = True) -> Lightblock | None:
         """Make a block the newest, whatever was newest before; the block as it is linked.
@@ -133,7 +159,9 @@ class Book:
         return self.failures >= FAILURES
 
     async def get(self, identity: str) -> Lightblock:
-        """A block from the disk; Failed if it cannot be read."""
+        """A block, most often from the disk; Failed if it cannot be read."""
+        if (block := self._recent.get(identity)) is not None:
+            return block
         try:
             return await self._worker(lambda: self.store.get(identity))
         except OSError as error:
@@ -170,6 +198,7 @@ class Book:
     def _push(self, blocks: Sequence[Lightblock]) -> None:
         for block in blocks:
             self.chain.push(link(block))
+            self._recent.put(block)
             if block.type == BlockType.NETWORK:
                 self._list = members_in(block.payload)
                 log.info("the network has %d members", len(self._list))

@@ -98,6 +98,20 @@ class Chain:
             return identity
         return first if first in self._places else self._relinked.get(first, "")
 
+    def has(self, *identities: str) -> bool:
+        """Whether any of some blocks is here."""
+        return any(each in self._places for each in identities)
+
+    def reaches(self, identity: str, other: str) -> bool:
+        """Whether whoever has the chain up to one block has another one."""
+        place, wanted = self._places.get(identity), self._places.get(other)
+        return place is not None and wanted is not None and place >= wanted
+
+    def before(self, identity: str) -> str:
+        """What a block follows; empty if it is the oldest."""
+        place = self._places[identity]
+        return self.ids[place - 1] if place else ""
+
     def changed_since(self, identity: str) -> bool:
         """Whether members changed after a block of the chain; or it is no block of the chain."""
         if identity and identity not in self:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from errno import EFBIG
 from pathlib import Path
@@ -35,6 +35,15 @@ class Disk(Protocol):
 
     def write(self, files: Files) -> None:
         """Write files, in order; they are on the disk when this returns."""
+
+    def append(self, name: str, content: bytes, at: int) -> None:
+        """Have a file go on with something from a place on; the disk has it when this returns."""
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a file another name."""
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Have no such files."""
 
 
 class Worker(Protocol):
@@ -73,6 +82,20 @@ class Folder:
             part.replace(self.path / name)
         _sync(self.path)
 
+    def append(self, name: str, content: bytes, at: int) -> None:
+        _write(self.path / name, content, at)
+        if not at:
+            _sync(self.path)
+
+    def rename(self, old: str, new: str) -> None:
+        (self.path / old).replace(self.path / new)
+        _sync(self.path)
+
+    def remove(self, names: Iterable[str]) -> None:
+        for name in names:
+            (self.path / name).unlink(missing_ok=True)
+        _sync(self.path)
+
 
 class Thread:
     """A worker with one thread of its own."""
@@ -88,9 +111,11 @@ class Thread:
         self._pool.shutdown()
 
 
-def _write(path: Path, content: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+def _write(path: Path, content: bytes, at: int = 0) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
+        os.ftruncate(descriptor, at)
+        os.lseek(descriptor, at, os.SEEK_SET)
         view = memoryview(content)
         while view:
             view = view[os.write(descriptor, view) :]

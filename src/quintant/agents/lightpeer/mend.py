@@ -34,6 +34,8 @@ async def mend(book: Book, orders: Orders, chance: Random) -> None:
 async def _once(book: Book, orders: Orders) -> None:
     lost = book.lost
     for identity in lost:
+        if book.chain.held(identity):
+            continue
         try:
             block = await book.get(identity)
         except Failed:

@@ -63,6 +63,10 @@ class Neighbours:
         self.dead: set[str] = set()
         self.doubted: set[str] = set()
         self.seen: dict[str, float] = {}
+        self.ours: set[str] = set()
+        """The members that say which chain they have."""
+        self.reached: dict[str, str] = {}
+        """The newest block that a member has, as far as we know."""
         self._spared: dict[str, float] = {}
         self._scope = scope
         self._confirming: dict[str, asyncio.Task[bool]] = {}
@@ -117,7 +121,17 @@ class Neighbours:
     def hear(self, card: Card | None) -> None:
         """Take note of somebody who calls."""
         if card is not None and self._related(card):
-            self._well(card.address)
+            self.meet(card.address, card)
+
+    def meet(self, address: str, card: Card | None) -> bool:
+        """Take note of who answers at an address; whether it is a peer of ours in this network."""
+        if card is None or not self._related(card):
+            self.ours.discard(address)
+            return False
+        self._well(address)
+        self.ours.add(address)
+        self.reached[address] = card.head
+        return True
 
     async def look(self, address: str) -> Seen:
         """See who is at an address."""
@@ -132,6 +146,7 @@ class Neighbours:
         except Failed:
             return Seen(Sight.SILENT)
         seen = self._judge(reply.message.status, reply.card)
+        self.meet(address, seen.card)
         if seen.sight.member:
             self._well(address)
         return seen
@@ -149,6 +164,9 @@ class Neighbours:
         members = {each.address for each in self.book.members}
         self.dead &= members
         self.doubted &= members
+        self.ours &= members
+        for address in set(self.reached) - members:
+            del self.reached[address]
         self._spared = {each: when for each, when in self._spared.items() if each in members}
         self.seen = {address: when for address, when in self.seen.items() if address in members}
 

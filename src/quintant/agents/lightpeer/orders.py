@@ -1,13 +1,13 @@
 """How blocks get into every chain in one order.
 
 Whoever has something to say proposes it to the first member that is not dead. That one links it to
-its newest block, writes it, and tells what it follows; then the proposer takes it over itself and
-tells all others at once. So a block that is acknowledged is on two disks at least, and everywhere
-else unless a member did not answer. A first member that is dead is succeeded by the next one,
-which looks at every chain before it orders anything.
+its newest block, writes it, tells all members, and answers what it follows. So a block that is
+acknowledged is on two disks at least, the proposer's and the first member's, and everywhere else
+unless a member did not answer. A first member that is dead is succeeded by the next one, which
+looks at every chain before it orders anything.
 
 A lightpeer of another make that happens to be first takes a block if it follows its newest one, and
-else refuses; then the proposal is made again.
+else refuses; then the proposal is made again. It tells nobody, so the proposer does.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Orders:
         self.book = book
         self.neighbours = neighbours
         self.sync = sync
-        self._spread = Spread(book, neighbours, scope)
+        self.spread = Spread(book, neighbours, scope)
         self._scope = scope
         self._chance = chance
         self._succeeded: tuple[str, ...] = ()
@@ -74,24 +74,16 @@ class Orders:
         With `again`, a block of that id has been in some chain before.
         """
         names = relinked(identity, self._chance)
-        if again:
+        if again or self.book.chain.held(identity):
             next(names)
 
         def draft(previous: str) -> Lightblock | None:
-            if self.book.chain.held(identity):
-                return None
             return Lightblock(next(names), payload, previous, BlockType.CLIENT)
 
-        await _within(seconds, self._carry(draft, frozenset()))
+        await _within(seconds, self._carry(draft))
 
-    async def change(
-        self,
-        amend: Callable[[Members], Members],
-        seconds: float,
-        *,
-        apart: frozenset[str] = frozenset(),
-    ) -> None:
-        """Change the members; nothing happens if they are so already. `apart` is not told."""
+    async def change(self, amend: Callable[[Members], Members], seconds: float) -> None:
+        """Change the members; nothing happens if they are so already."""
 
         def draft(previous: str) -> Lightblock | None:
             members = amend(self.book.members)
@@ -101,65 +93,97 @@ class Orders:
                 raise refusal(f"a network has at most {MEMBERS} members")
             return Lightblock(fresh(self._chance), payload_of(members), previous)
 
-        await _within(seconds, self._carry(draft, apart))
+        await _within(seconds, self._carry(draft))
 
     async def accept(self, block: Lightblock, card: Card) -> str:
-        """Order what another peer proposes; what to answer it."""
+        """Order what another peer proposes, and tell all members; what to answer it."""
         if card.root != self.book.root:
             raise refusal("the block is of another network")
         if block.previous and block.previous not in self.book.chain:
             await self._catch(card.address)
         await self._lead()
-        if block.type == BlockType.NETWORK and (well := await self._doubt(block, card)):
-            return WELL + well
-        linked = await self.book.order(block, stale=block.type == BlockType.CLIENT)
-        return KNOWN if linked is None else AFTER + linked.previous
+        if block.type == BlockType.NETWORK:
+            if self.book.chain.changed_since(block.previous):
+                raise refusal("members changed meanwhile")
+            if well := await self._doubt(block, card):
+                return WELL + well
+        new = self._new(block)
+        linked = await self._order(block)
+        if linked is None:
+            return KNOWN
+        await self._tell(linked.id, new)
+        if linked.id not in self.book.chain:
+            raise refusal("another chain is better")
+        return AFTER + linked.previous
 
-    async def _carry(self, draft: Draft, apart: frozenset[str]) -> None:
+    async def _carry(self, draft: Draft) -> None:
         """Propose until it is in the chain, and on another member if there is any."""
         while (block := draft(self.book.chain.head)) is not None:
-            first = self.neighbours.first
-            placed = await self._place(block, first)
-            if placed is None:
-                await asyncio.sleep(self._chance.uniform(*PAUSE_SECONDS))
-                continue
-            while placed.id in self.book.chain:
-                if await self._tell(placed, first, apart):
-                    return
-                await asyncio.sleep(self._chance.uniform(*PAUSE_SECONDS))
+            if await self._place(block):
+                return
+            await self._pause()
 
-    async def _tell(self, placed: Lightblock, first: str, apart: frozenset[str]) -> bool:
-        """Tell all others; whether the block is safe."""
-        told = await self._spread(placed, apart | {first})
-        for address in told.refused:
-            await self._catch(address)
-        copied = first != self.neighbours.me or told.taken or not told.refused
-        return bool(copied) and placed.id in self.book.chain
-
-    async def _place(self, block: Lightblock, first: str) -> Lightblock | None:
-        """The block as the first member linked it, once it is in our chain; None: try again."""
+    async def _place(self, block: Lightblock) -> bool:
+        """Have a block in the chain, and on another member if there is any; False: try again."""
+        first, new = self.neighbours.first, self._new(block)
         if first == self.neighbours.me:
             await self._lead()
-            return await self.book.order(block, stale=block.type == BlockType.CLIENT)
+            linked = await self._order(block)
+            return await self._copy(linked.id if linked else self.book.chain.held(block.id), new)
         try:
             verdict = await self._propose(first, block)
         except Failed as failure:
             if not failure.refused:
-                await self._spread.confirm(self._line()[:SUCCESSORS])
+                await self.spread.confirm(self._line()[:SUCCESSORS])
             elif not await self._catch(first):
                 await self.neighbours.confirm(first)
-            return None
+            return False
+        return await self._placed(block, verdict, first, new)
+
+    async def _placed(self, block: Lightblock, verdict: str, first: str, new: set[str]) -> bool:
+        """Have what the first member has."""
         if verdict == KNOWN:
             await self._catch(first)
-            held = self.book.chain.held(block.id)
-            return await self.book.get(held) if held else None
+            return bool(self.book.chain.held(block.id))
         if verdict.startswith(WELL):
             self.neighbours.spare(verdict.removeprefix(WELL))
-            return None
-        linked = block
+            return False
         if verdict.startswith(AFTER):
-            linked = replace(block, previous=verdict.removeprefix(AFTER))
-        return linked if await self._settle(linked, first) else None
+            return await self._settle(replace(block, previous=verdict.removeprefix(AFTER)), first)
+        if not await self._settle(block, first):
+            return False
+        # It is of another make, and has told nobody.
+        await self._tell(block.id, new | {first})
+        return block.id in self.book.chain
+
+    async def _copy(self, identity: str, new: set[str]) -> bool:
+        """Have another member keep a block, if there is one that lives; False: try again."""
+        while identity in self.book.chain:
+            if await self._tell(identity, new) or not set(self.neighbours.alive) - new:
+                return identity in self.book.chain
+            await self._pause()
+        return False
+
+    async def _tell(self, identity: str, new: set[str]) -> bool:
+        """Tell all others; whether any has it. Who refused may have a better chain."""
+        told = await self.spread.tell(identity, new)
+        for address in told.refused:
+            await self._catch(address)
+        return told.taken
+
+    def _new(self, block: Lightblock) -> set[str]:
+        """Who becomes a member by a block: somebody else is just telling them the whole chain."""
+        if block.type != BlockType.NETWORK:
+            return set()
+        return {each.address for each in members_in(block.payload)} - {
+            each.address for each in self.book.members
+        }
+
+    async def _order(self, block: Lightblock) -> Lightblock | None:
+        return await self.book.order(block, stale=block.type == BlockType.CLIENT)
+
+    async def _pause(self) -> None:
+        await asyncio.sleep(self._chance.uniform(*PAUSE_SECONDS))
 
     async def _propose(self, first: str, block: Lightblock) -> str:
         """What the first member says; while it is slow it is asked whether it is well."""
@@ -187,7 +211,7 @@ class Orders:
         book = self.book
         if await book.take(block) is not Taken.APART:
             return True
-        await book.until(lambda: block.previous in book.chain, SETTLE_SECONDS)
+        await book.until(lambda: book.chain.has(block.previous, block.id), SETTLE_SECONDS)
         if await book.take(block) is not Taken.APART:
             return True
         await self._catch(first)
@@ -207,7 +231,7 @@ class Orders:
         line = self._line()
         for start in range(0, len(line), AT_ONCE):
             batch = line[start : start + AT_ONCE]
-            for address, seen in zip(batch, await self._spread.look(batch), strict=True):
+            for address, seen in zip(batch, await self.spread.look(batch), strict=True):
                 if seen.sight.member:
                     raise refusal(f"{address} is the first member")
                 # Whoever asks us to be first has asked it three times.
@@ -222,7 +246,7 @@ class Orders:
 
     async def _survey(self) -> None:
         """Take over the best chain of all members that live."""
-        seen = await self._spread.look(self.neighbours.alive)
+        seen = await self.spread.look(self.neighbours.alive)
         cards = [each.card for each in seen if each.card and each.sight is Sight.OURS]
         best = self.book.card
         for card in cards:
@@ -234,7 +258,7 @@ class Orders:
         """A member to be removed that answers us, unless it removes itself; empty if none does."""
         stay = {each.address for each in members_in(block.payload)} | {card.address}
         doubtful = [each for each in self.neighbours.alive if each not in stay]
-        for address, seen in zip(doubtful, await self._spread.look(doubtful), strict=True):
+        for address, seen in zip(doubtful, await self.spread.look(doubtful), strict=True):
             if seen.sight.member:
                 return address
             # Whoever proposes this has asked it three times; so it is not asked again and again.

@@ -8,7 +8,7 @@ checked before anything changes.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -23,14 +23,14 @@ from quintant.agents.lightpeer.block import (
     fresh,
 )
 from quintant.agents.lightpeer.book import Book
-from quintant.agents.lightpeer.chain import Chain, Link
+from quintant.agents.lightpeer.chain import Link
 from quintant.agents.lightpeer.disk import Disk, Worker
 from quintant.agents.lightpeer.mend import mend
 from quintant.agents.lightpeer.neighbours import Neighbours
 from quintant.agents.lightpeer.orders import SETTLE_SECONDS, Orders
-from quintant.agents.lightpeer.rpc import Call, Code, Dial, Failed, Reason, refusal
+from quintant.agents.lightpeer.rpc import Call, Code, Counted, Dial, Failed, Reason, refusal
 from quintant.agents.lightpeer.scope import Scope
-from quintant.agents.lightpeer.spread import NOTIFY_SECONDS, Spread
+from quintant.agents.lightpeer.spread import NOTIFY_SECONDS
 from quintant.agents.lightpeer.store import Store
 from quintant.agents.lightpeer.sync import Sync
 from quintant.agents.lightpeer.tail import Taken
@@ -41,9 +41,6 @@ from quintant.wire.peeradmin import LIMIT, ORDER, PROPOSE, SINCE, BlocksRequest,
 WRITE_SECONDS = 5.0
 """How long a write may take if its client does not say."""
 LEAVE_SECONDS = 3.0
-FOLLOW_SECONDS = 0.1
-FOLLOW_TRIES = 5
-"""How often, and how many times, a new member of another make is sent what it has missed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +61,8 @@ class Peer:
     def __init__(self, me: PeerInfo, effects: Effects, *, merge: bool = False) -> None:
         self.scope = Scope()
         self.book = Book(Store(effects.disk), effects.worker, me, self.scope)
-        self.neighbours = Neighbours(self.book, effects.dial, self.scope)
+        self.dial = Counted(effects.dial)
+        self.neighbours = Neighbours(self.book, self.dial, self.scope)
         self.sync = Sync(self.book, self.neighbours)
         self.orders = Orders(self.book, self.neighbours, self.sync, self.scope, effects.chance)
         self.tending = Tending(self.neighbours, self.orders, self.sync, effects.chance)
@@ -83,6 +81,7 @@ class Peer:
         """Tend the network until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.tending.run())
+            group.create_task(self.book.tidy())
             group.create_task(mend(self.book, self.orders, self._chance))
 
     @property
@@ -111,15 +110,21 @@ class Peer:
 
     async def notify(self, block: Lightblock, call: Call) -> str:
         """Take over a block that another peer tells of, or order one that it proposes."""
-        try:
-            check(block)
-        except Unsound as error:
-            raise refusal(str(error)) from None
+        _checked(block)
         self.neighbours.hear(call.card)
         if call.card is not None and PROPOSE in call.metadata:
             return await self.orders.accept(block, call.card)
         await self._receive(block, call.card)
         return ""
+
+    async def take(self, blocks: Sequence[Lightblock], call: Call) -> None:
+        """Take over what another member of this network sends, as far as it follows our chain."""
+        for block in blocks:
+            _checked(block)
+        await self.sync.settled(NOTIFY_SECONDS)
+        self.neighbours.hear(call.card)
+        if call.card is not None and self.book.chain and call.card.root == self.book.root:
+            await self.book.take_all(blocks)
 
     async def join(self, address: str) -> None:
         """Become a member of the network of another peer."""
@@ -146,8 +151,7 @@ class Peer:
         newest = chain.head
         async for block in self._blocks(chain.down(newest)):
             yield block
-        if call.card is None:
-            self.scope.start(self._follow(address, chain, newest))
+        self.orders.spread.follow(address, newest)
 
     async def blocks(self, request: BlocksRequest) -> AsyncGenerator[Lightblock, None]:
         """Blocks of the chain, newest first."""
@@ -198,11 +202,7 @@ class Peer:
 
     async def _add(self, joiner: PeerInfo) -> None:
         """Make a peer a member; one that is a member keeps its place."""
-        await self.orders.change(
-            lambda members: distinct((*members, joiner)),
-            WRITE_SECONDS,
-            apart=frozenset({joiner.address}),
-        )
+        await self.orders.change(lambda members: distinct((*members, joiner)), WRITE_SECONDS)
 
     async def _receive(self, block: Lightblock, card: Card | None) -> None:
         """Take over a block, and what it follows if that is missing."""
@@ -210,7 +210,7 @@ class Peer:
         await self.sync.settled(NOTIFY_SECONDS)
         if await book.take(block) is not Taken.APART:
             return
-        await book.until(lambda: block.previous in book.chain, SETTLE_SECONDS)
+        await book.until(lambda: book.chain.has(block.previous, block.id), SETTLE_SECONDS)
         if await book.take(block) is not Taken.APART:
             return
         if card is not None:
@@ -223,17 +223,12 @@ class Peer:
         for each in links:
             yield await self.book.get(each.id)
 
-    async def _follow(self, address: str, chain: Chain, newest: str) -> None:
-        """Send a new member of another make what came while it read the chain."""
-        spread = Spread(self.book, self.neighbours, self.scope)
-        for _ in range(FOLLOW_TRIES):
-            await asyncio.sleep(FOLLOW_SECONDS)
-            for each in list(chain.after(newest)):
-                try:
-                    await spread.notify(address, await self.book.get(each.id))
-                except Failed:
-                    break
-                newest = each.id
+
+def _checked(block: Lightblock) -> None:
+    try:
+        check(block)
+    except Unsound as error:
+        raise refusal(str(error)) from None
 
 
 def _unjoined(failure: Failed) -> Failed:

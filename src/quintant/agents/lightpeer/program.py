@@ -13,7 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from random import SystemRandom
 from typing import Any
 
@@ -89,6 +89,8 @@ async def served(options: Options) -> AsyncIterator[Peer]:
     finally:
         await port.stop(DRAIN_SECONDS)
         await peer.scope.close()
+        with suppress(Failed):  # What the journal has is read from there next time.
+            await peer.book.close()
         await channels.close()
         worker.close()
 

@@ -117,6 +117,40 @@ class Dial(Protocol):
         """The answers to a message; Failed if they break off."""
 
 
+class Counted:
+    """Asks other peers, and counts how often."""
+
+    def __init__(self, dial: Dial) -> None:
+        self.calls = 0
+        self._dial = dial
+
+    async def ask(
+        self,
+        address: str,
+        method: Method[Asked, Told],
+        message: Asked,
+        *,
+        seconds: float,
+        metadata: Metadata,
+    ) -> Reply[Told]:
+        """The one answer to a message; Failed if there is none in time."""
+        self.calls += 1
+        return await self._dial.ask(address, method, message, seconds=seconds, metadata=metadata)
+
+    def stream(
+        self,
+        address: str,
+        method: Method[Asked, Told],
+        message: Asked,
+        *,
+        seconds: float,
+        metadata: Metadata,
+    ) -> AsyncGenerator[Told, None]:
+        """The answers to a message; Failed if they break off."""
+        self.calls += 1
+        return self._dial.stream(address, method, message, seconds=seconds, metadata=metadata)
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """How a method is answered: `run(message, call)` gives a Reply, or answers one by one."""

@@ -37,6 +37,7 @@ class Service:
             Route(admin.GET_STATUS, self.status),
             Route(admin.SET_NETWORK, self.network),
             Route(admin.GET_BLOCKS, self.blocks),
+            Route(admin.TAKE_BLOCKS, self.take),
             Route(admin.LEAVE, self.leave),
         )
 
@@ -63,7 +64,8 @@ class Service:
             yield wire.QueryResponse(payload)
 
     async def notify(self, request: wire.Lightblock, call: Call) -> Reply[wire.NewBlockResponse]:
-        return Reply(wire.NewBlockResponse(await self.peer.notify(request, call)))
+        told = wire.NewBlockResponse(await self.peer.notify(request, call))
+        return Reply(told, self.peer.book.card.metadata())
 
     async def check(
         self, request: wire.HealthCheckRequest, call: Call
@@ -96,6 +98,10 @@ class Service:
         async for block in self.peer.blocks(request):
             yield block
 
+    async def take(self, request: admin.TakeRequest, call: Call) -> Reply[admin.TakeResponse]:
+        await self.peer.take(request.blocks, call)
+        return Reply(admin.TakeResponse(), self.peer.book.card.metadata())
+
     async def leave(self, request: admin.LeaveRequest, call: Call) -> Reply[admin.Status]:
         await self.peer.reset()
         return Reply(self._status())
@@ -117,6 +123,7 @@ class Service:
             incarnation=peer.incarnation,
             started=_timestamp(peer.started),
             version=QUINTANT,
+            calls=peer.dial.calls,
         )
 
     def _member(self, member: wire.PeerInfo) -> admin.Member:

@@ -1,20 +1,27 @@
 """Blocks on the disk, in the file format of every lightpeer, and where the chain ends.
 
-One file per block, named by its id. Besides, ours: HEAD (the newest id and the height), LOST (what
-clients wrote that another chain has yet to take over) and NETWORK (the name the controller gave).
-Blocks are written before HEAD names them, so whatever HEAD names is complete. Without HEAD, the
-directory of another lightpeer is understood: its longest branch counts.
+One file per block, named by its id. Besides, ours: HEAD (a block and its height), JOURNAL (what
+happened since), LOST (what clients wrote that another chain has yet to take over) and NETWORK (the
+name the controller gave). What HEAD names is complete, and so is what the journal adds. Without
+HEAD, the directory of another lightpeer is understood: its longest branch counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 
-from quintant.agents.lightpeer.block import HEAD, LOST, NETWORK, Unsound, read, safe, written
+from quintant.agents.lightpeer.block import HEAD, LOST, NETWORK, Unsound, read, safe
 from quintant.agents.lightpeer.chain import Chain, Link, link
 from quintant.agents.lightpeer.disk import Disk
+from quintant.agents.lightpeer.journal import Journal, files
 from quintant.wire.lightpeer import BlockType, Lightblock
+
+LONG_BYTES = 256_000
+"""Blocks as long as this are not written twice: their files are made at once."""
+MADE = 2
+"""Files made for each block that is added: an earlier journal is done before the next is full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +42,19 @@ class Store:
 
     def __init__(self, disk: Disk) -> None:
         self.disk = disk
+        self._journal = Journal(disk)
+        self._end = ("", 0)
+        """The newest block and the height, as they will be in HEAD."""
+        self._renewed = ("", 0)
+        """The same when the journal was begun."""
+        self._headed = False
+        """Whether there is a HEAD, without which the journal follows nothing."""
 
     def load(self) -> Found:
-        """The chain that HEAD names, or the longest there is."""
-        at = self._recorded()
-        if at is None or (at and self._get(at) is None):
+        """The chain that HEAD and the journal name, or the longest there is."""
+        at = self._journal.load(self._recorded() or "")
+        self._headed = self._recorded() is not None
+        if not self._headed or (at and self._get(at) is None):
             at = self._longest()
         links: dict[str, Link] = {}
         while at and at not in links and (block := self._get(at)) is not None:
@@ -47,11 +62,14 @@ class Store:
             at = block.previous
         lost = tuple(filter(safe, self._text(LOST).split()))
         chain = Chain(reversed(links.values()))
+        self._end = self._renewed = chain.head, len(chain)
         members = chain.newest_network or (self._below() if at else "")
         return Found(chain, bool(at), members, lost, self._text(NETWORK).strip())
 
     def get(self, identity: str) -> Lightblock:
         """A block; FileNotFoundError if it is not there."""
+        if (block := self._journal.get(identity)) is not None:
+            return block
         try:
             return read(self.disk.read(identity))
         except Unsound:
@@ -59,16 +77,39 @@ class Store:
 
     def append(self, blocks: Sequence[Lightblock], height: int) -> None:
         """Write blocks, and that the last of them is the newest now."""
-        self.disk.write([*_files(blocks), _head(blocks[-1].id, height)])
+        end = blocks[-1].id, height
+        self._tidy(MADE * len(blocks))
+        if sum(len(each.payload) for each in blocks) >= LONG_BYTES:
+            self.disk.write(files(blocks))
+            self._journal.turn(blocks[-1].id)
+        else:
+            self._journal.add(blocks)
+        self._end = end
+
+    def settle(self, count: int) -> None:
+        """Make a few files of blocks that have none."""
+        if self._journal.pending:
+            self._tidy(count)
+            self._renew()
+
+    def close(self) -> None:
+        """Have all files, and no journal."""
+        if self._journal.pending:
+            self._journal.close()
+            self._mark(self._end)
+            self._journal.clear()
 
     def stage(self, blocks: Sequence[Lightblock]) -> None:
         """Write blocks that no chain of ours has yet."""
-        self.disk.write(_files(blocks))
+        self.disk.write(files(blocks))
 
     def turn(self, head: str, height: int, lost: Iterable[str] | None = None) -> None:
         """Write that another chain is ours now, and what it has yet to take over, if told."""
-        before = [] if lost is None else [_lost(lost)]
-        self.disk.write([*before, _head(head, height)])
+        if lost is not None:
+            self.lose(lost)
+        self._tidy(MADE)
+        self._journal.turn(head)
+        self._end = head, height
 
     def lose(self, lost: Iterable[str]) -> None:
         """Write what the chain has yet to take over."""
@@ -77,6 +118,26 @@ class Store:
     def name(self, network: str) -> None:
         """Write the name of the network."""
         self.disk.write([(NETWORK, f"{network}\n".encode())])
+
+    def _tidy(self, count: int) -> None:
+        """Do what is due before anything is added to the journal."""
+        if not self._headed:
+            self._mark(self._end)
+        if self._journal.settle(count):
+            self._mark(self._renewed)
+            self._journal.drop()
+        if self._journal.full:
+            self._renew()
+
+    def _renew(self) -> None:
+        if self._journal.renew():
+            self._renewed = self._end
+
+    def _mark(self, end: tuple[str, int]) -> None:
+        """Write HEAD."""
+        identity, height = end
+        self.disk.write([(HEAD, f"{identity}\n{height}\n".encode())])
+        self._headed = True
 
     def _recorded(self) -> str | None:
         """The newest id by HEAD, which may be empty; None if HEAD says nothing."""
@@ -98,11 +159,16 @@ class Store:
 
     def _parents(self) -> tuple[dict[str, str], dict[str, float]]:
         parents, times = {}, {}
-        for name, when in self.disk.names():
+        for name, when in self._names():
             block = self._get(name) if safe(name) else None
             if block is not None:
                 parents[name], times[name] = block.previous, when
         return parents, times
+
+    def _names(self) -> Iterable[tuple[str, float]]:
+        """Whatever may be a block, and when it was written."""
+        yield from self.disk.names()
+        yield from ((each, inf) for each in self._journal.names)
 
     def _get(self, name: str) -> Lightblock | None:
         try:
@@ -130,14 +196,6 @@ def _depth(end: str, parents: dict[str, str], known: dict[str, int]) -> int:
         depth += 1
         known[each] = depth
     return depth
-
-
-def _files(blocks: Sequence[Lightblock]) -> list[tuple[str, bytes]]:
-    return [(each.id, written(each)) for each in blocks]
-
-
-def _head(identity: str, height: int) -> tuple[str, bytes]:
-    return HEAD, f"{identity}\n{height}\n".encode()
 
 
 def _lost(lost: Iterable[str]) -> tuple[str, bytes]:

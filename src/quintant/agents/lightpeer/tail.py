@@ -6,7 +6,7 @@ together, which is what makes many writers fast. Only then are they in the chain
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import Enum, auto
 from typing import Generic, TypeVar
@@ -99,6 +99,12 @@ def take(tail: Tail, block: Lightblock) -> Taken:
         return Taken.APART
     tail.add(block)
     return Taken.NEW
+
+
+def take_all(tail: Tail, blocks: Sequence[Lightblock]) -> None:
+    """Have those blocks follow that can, in order."""
+    for block in blocks:
+        take(tail, block)
 
 
 def order(tail: Tail, block: Lightblock, stale: bool) -> Lightblock | None:

@@ -65,7 +65,7 @@ async def test_writes_while_a_peer_of_another_make_joins_reach_it(town: Town) ->
     await asyncio.gather(*(persist(houses[0], b"old %d" % number) for number in range(100)))
     newcomer = opaque(town, 1)
     joining = asyncio.create_task(join(newcomer, houses[1]))
-    await asyncio.sleep(0.1)
+    await asyncio.sleep(0.05)
     assert not joining.done()
     await asyncio.gather(*(persist(houses[0], b"%d" % number) for number in range(5)))
     await joining

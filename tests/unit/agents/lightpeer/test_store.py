@@ -29,7 +29,9 @@ def test_chain_is_found_as_it_was_written() -> None:
     found = store.load()
     assert found.chain.ids == ["n", "b", "c"]
     assert (found.chain.networks, found.chain.clients) == (1, 2)
+    store.close()
     assert disk.files["HEAD"] == b"c\n3\n"
+    assert set(disk.files) == {"HEAD", "n", "b", "c"}
 
 
 def test_directory_of_another_lightpeer_gives_its_longest_branch() -> None:

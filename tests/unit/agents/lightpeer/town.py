@@ -35,6 +35,8 @@ A = TypeVar("A", bound=Message)
 B = TypeVar("B", bound=Message)
 FILE_SECONDS = 0.002
 WIRE_SECONDS = (0.0005, 0.003)
+ANSWER_SECONDS = 0.001
+"""Between two answers of a stream."""
 
 
 class MemoryDisk:
@@ -56,11 +58,25 @@ class MemoryDisk:
 
     def write(self, files: Iterable[tuple[str, bytes]]) -> None:
         for name, content in files:
-            if self.room <= 0:
-                raise OSError(ENOSPC, "No space left on device")
-            self.room -= 1
-            self.files[name] = content
-            self.times[name] = len(self.times)
+            self._put(name, content)
+
+    def append(self, name: str, content: bytes, at: int) -> None:
+        self._put(name, self.files.get(name, b"")[:at] + content)
+
+    def rename(self, old: str, new: str) -> None:
+        self.times[new] = self.times[old]
+        self.files[new] = self.files.pop(old)
+
+    def remove(self, names: Iterable[str]) -> None:
+        for name in names:
+            self.files.pop(name, None)
+
+    def _put(self, name: str, content: bytes) -> None:
+        if self.room <= 0:
+            raise OSError(ENOSPC, "No space left on device")
+        self.room -= 1
+        self.files[name] = content
+        self.times[name] = len(self.times)
 
 
 async def worker(work: Callable[[], T], /) -> T:
@@ -95,6 +111,8 @@ class House:
         self.disk = MemoryDisk()
         self.peer: Peer | None = None
         self.hanging = False
+        self.deaf = False
+        """Whether nobody can reach the peer, who is told so at once."""
         self.pace = 0.0
         """Seconds that a write to the disk takes besides."""
         self.merge = False
@@ -238,7 +256,7 @@ class Town:
     async def reach(self, source: str, address: str) -> Home:
         await self.travel(source, address)
         house = self.houses.get(address)
-        if not isinstance(house, Home) or house.peer is None:
+        if not isinstance(house, Home) or house.peer is None or house.deaf:
             raise Failed(Code.UNAVAILABLE, "refused")
         if house.hanging:
             await asyncio.sleep(3600)
@@ -277,7 +295,7 @@ class Home(House):
         end: Any = Failed(Code.UNAVAILABLE, "gone")
         try:
             async for answer in answers:
-                await asyncio.sleep(0)
+                await asyncio.sleep(ANSWER_SECONDS)
                 into.put_nowait(answer)
             end = None
         except Failed as failure:
