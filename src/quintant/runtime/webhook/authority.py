@@ -47,10 +47,10 @@ def read(pair: KeyPair, authority: bytes, names: Sequence[str]) -> Issued:
         tls.check(pair)
         shown = x509.load_pem_x509_certificate(pair.certificate.reveal())
         shown.verify_directly_issued_by(x509.load_pem_x509_certificate(authority))
-        found = shown.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        named = shown.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except (SSLError, InvalidSignature, TypeError, x509.ExtensionNotFound) as error:
         raise ValueError("key, certificate and authority do not belong together") from error
-    if not set(names) <= set(found.get_values_for_type(x509.DNSName)):
+    if not set(names) <= {str(each.value) for each in named}:
         raise ValueError("the certificate is for another name")
     since = shown.not_valid_before_utc + BACKDATE
     return Issued(pair, authority, since, shown.not_valid_after_utc)

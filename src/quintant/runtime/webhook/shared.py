@@ -93,8 +93,8 @@ class Shared:
     async def _create(self, ring: Ring) -> None:
         meta = ObjectMeta(name=self._home.name, namespace=self._home.namespace)
         digest = sha256(ring.bundle).hexdigest()[:_DIGITS]
-        applying = Client(self._client.rest, manager=f"{self._client.manager}-{digest}")
-        await applying.apply(Secret(metadata=meta, type=TYPE, data=data(ring)), force=False)
+        secret = Secret(metadata=meta, type=TYPE, data=data(ring))
+        await self._client.named(f"{self._client.manager}-{digest}").apply(secret, force=False)
 
     async def _find(self) -> Secret | None:
         return await self._client.find(Secret, self._home.name, self._home.namespace, live=True)

@@ -3,11 +3,13 @@ from __future__ import annotations
 import ipaddress
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from quintant.keys.authority import BACKDATE
-from quintant.runtime.webhook.authority import LIFE, issue
+from quintant.keys.tls import KeyPair
+from quintant.runtime.webhook.authority import LIFE, issue, read
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -40,6 +42,25 @@ def test_a_certificate_is_valid_from_a_little_before_to_ninety_days_after() -> N
         assert certificate.not_valid_before_utc == NOW - BACKDATE
         assert certificate.not_valid_after_utc == issued.until == NOW + timedelta(days=90)
     assert timedelta(days=90) == LIFE
+
+
+def test_what_was_issued_is_read_again_as_it_was() -> None:
+    names = ["hooks.town.svc", "127.0.0.1", "::1"]
+    issued = issue(names, NOW + timedelta(microseconds=7))
+    assert read(issued.pair, issued.authority, names) == issued
+
+
+def test_what_does_not_belong_together_is_not_read() -> None:
+    issued, other = issue(["a"], NOW), issue(["a"], NOW)
+    mixed = KeyPair(issued.pair.certificate, other.pair.key)
+    for pair, authority, name in [
+        (mixed, issued.authority, "a"),
+        (issued.pair, other.authority, "a"),
+        (issued.pair, b"nonsense", "a"),
+        (issued.pair, issued.authority, "b"),
+    ]:
+        with pytest.raises(ValueError, match=r"belong|name|PEM"):
+            read(pair, authority, [name])
 
 
 def test_keys_are_on_p256_and_never_used_twice() -> None:
