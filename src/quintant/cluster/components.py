@@ -118,16 +118,35 @@ def _list(kind: Kind, name: str) -> Schema:
 def _custom(kind: Kind) -> Schema:
     """A definition's schema, with what every object has."""
     declared: Schema = (kind.declared.get("schema") or {}).get("openAPIV3Schema") or {}
+    return {"type": "object", **_whole(_published(declared))}
+
+
+def _whole(schema: Schema) -> Schema:
+    """The schema of an object, with what every object has."""
     common = {
         "apiVersion": {"type": "string"},
         "kind": {"type": "string"},
         "metadata": {"allOf": [reference(f"{META}ObjectMeta")]},
     }
-    return {
-        "type": "object",
-        **declared,
-        "properties": {**declared.get("properties", {}), **common},
-    }
+    return {**schema, "properties": {**schema.get("properties", {}), **common}}
+
+
+def _published(declared: Schema) -> Schema:
+    """A declared schema, with what its extensions mean said in plain keywords, too."""
+    schema = dict(declared)
+    if "properties" in schema:
+        below = schema["properties"]
+        schema["properties"] = {name: _published(below[name]) for name in below}
+    for name in ("items", "additionalProperties"):
+        if isinstance(schema.get(name), dict):
+            schema[name] = _published(schema[name])
+    if schema.get("x-kubernetes-int-or-string"):
+        schema.setdefault("anyOf", [{"type": "integer"}, {"type": "string"}])
+    if schema.get("x-kubernetes-embedded-resource"):
+        required = schema.get("required") or []
+        missing = [name for name in ("kind", "apiVersion") if name not in required]
+        schema = _whole(schema) | {"required": [*required, *missing]}
+    return schema
 
 
 def _collect(message: Message, found: dict[str, Schema]) -> None:

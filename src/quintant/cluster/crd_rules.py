@@ -35,6 +35,9 @@ _SHARED = {
     "selectableFields": "selectableFields",
 }
 
+_APART = "may only be set when validations.schema is included"
+_SHARED_ONLY = "may only be set when `version.schema.openAPIV3Schema` is not included"
+
 
 def judge(crd: Plain, live: Plain | None, sub: str, found: Sequence[Cause]) -> Verdict:
     """What is wrong with a definition, and which formats in it mean nothing."""
@@ -177,8 +180,13 @@ def _parts(
         yield from subresource_causes(parts["subresources"], f"{where}.subresources")
     for at, column in enumerate(parts.get("additionalPrinterColumns") or ()):
         yield from column_causes(column, f"{where}.additionalPrinterColumns[{at}]")
-    if parts.get("selectableFields") and schema is not None:
-        yield from selectable_causes(parts["selectableFields"], schema, f"{where}.selectableFields")
+    if selectable := parts.get("selectableFields"):
+        place = f"{where}.selectableFields"
+        if schema is not None:
+            yield from selectable_causes(selectable, schema, place)
+        else:
+            # Said of one version while the schema is said of all, or the other way round.
+            yield wrong(place, "", _APART if names else _SHARED_ONLY)
 
 
 def _unchanged(crd: Plain, live: Plain | None) -> Iterator[Cause]:

@@ -34,6 +34,8 @@ def _image_volume(source: Plain) -> None:
 
 
 def _pull_policy(image: str) -> str:
+    if not image:
+        return "IfNotPresent"  # it will be refused, and nothing else should be
     name, at, _ = image.partition("@")
     _, colon, tag = name.rpartition("/")[2].partition(":")
     return "Always" if (tag if colon else "" if at else _LATEST) == _LATEST else "IfNotPresent"

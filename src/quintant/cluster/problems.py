@@ -13,6 +13,7 @@ from typing import Any, Self
 import msgspec
 
 from quintant.cluster.causes import wrong
+from quintant.cluster.golang import quoted
 from quintant.cluster.headers import warned
 from quintant.runtime.errors import Cause
 from quintant.runtime.resource import Resource
@@ -95,7 +96,7 @@ def unauthorized() -> Problem:
 
 
 def forbidden(resource: Resource, name: str, message: str, *causes: Cause) -> Problem:
-    text = f'{resource.full_name} "{name}" is forbidden: {message}'
+    text = f"{resource.full_name} {quoted(name)} is forbidden: {message}"
     return Problem(403, "Forbidden", text, _about(resource, name, causes=_plain(causes)))
 
 
@@ -105,8 +106,12 @@ def forbidden_path(user: str, verb: str, path: str, why: str = "") -> Problem:
 
 
 def not_found(resource: Resource, name: str) -> Problem:
-    text = f'{resource.full_name} "{name}" not found'
+    text = f"{resource.full_name} {quoted(name)} not found"
     return Problem(404, "NotFound", text, _about(resource, name))
+
+
+def misnamed(name: str, why: str) -> Problem:
+    return bad_request(f"Name parameter invalid: {quoted(name)}: {why}")
 
 
 def no_resource() -> Problem:
@@ -250,12 +255,15 @@ def future(asked: int, current: int) -> Problem:
 
 def _invalid(title: str, about: Mapping[str, Any], causes: Sequence[Cause]) -> Problem:
     name = about.get("name", "")
-    # Every cause is listed; in the text, each complaint once.
-    complaints = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
-    listed = complaints[0] if len(complaints) == 1 else f"[{', '.join(complaints)}]"
     details = {**_present(about), "causes": _plain(causes)}
-    text = f'{title} "{name}" is invalid: {listed}'
+    text = f"{title} {quoted(name)} is invalid: {complaint(causes)}"
     return Problem(422, "Invalid", text, details)
+
+
+def complaint(causes: Sequence[Cause]) -> str:
+    """What is wrong, in one text: each cause that is another than those before."""
+    found = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
+    return found[0] if len(found) == 1 else f"[{', '.join(found)}]"
 
 
 def _about(resource: Resource, name: str, **more: Any) -> dict[str, Any]:

@@ -10,17 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from quintant.cluster.catalog import Edit, Kind, Plain
-from quintant.cluster.causes import required
+from quintant.cluster.causes import required, unsupported
 from quintant.cluster.conditions import Condition
 from quintant.cluster.drafts import Target
 from quintant.cluster.identity import check_sent
 from quintant.cluster.objects import identified, placed
 from quintant.cluster.podlogs import LOG
-from quintant.cluster.problems import (
-    bad_request,
-    conflict,
-    invalid,
-)
+from quintant.cluster.problems import bad_request, complaint, conflict, unexplained
 from quintant.cluster.scale import SCALE
 from quintant.runtime.resource import Resource
 
@@ -93,11 +89,14 @@ def action(kind: Kind, sub: str) -> Action | None:
 
 def _bind(target: Target, sent: Any, now: str) -> Edit:
     """Assign a pod to a node."""
-    metadata, node = _part(sent, "metadata"), _part(sent, "target").get("name")
+    metadata, where = _part(sent, "metadata"), _part(sent, "target")
     if metadata.get("name") != target.name:
         raise bad_request("name in URL does not match name in Binding object")
-    if not node:
-        raise invalid(_BINDING, target.name, required("target.name"))
+    kind, node = where.get("kind") or "Node", where.get("name")
+    causes = [] if kind == "Node" else [unsupported("target.kind", kind, ["Node", "<empty>"])]
+    causes += [] if node else [required("target.name")]
+    if causes:
+        raise unexplained(complaint(causes))
 
     def bound(pod: Plain) -> Plain:
         if pod["spec"].get("nodeName"):

@@ -100,7 +100,12 @@ async def test_a_binding_is_for_its_own_pod() -> None:
     await client.create(PODS, pod("p"))
     refused = await client.create(f"{PODS}/p/binding", {"target": {"name": "n1"}}, code=400)
     assert refused["message"] == "name in URL does not match name in Binding object"
-    await client.create(f"{PODS}/p/binding", {"metadata": {"name": "p"}}, code=422)
+    own: dict[str, object] = {"metadata": {"name": "p"}}
+    refused = await client.create(f"{PODS}/p/binding", own, code=500)
+    assert refused["message"] == "target.name: Required value"
+    own["target"] = {"kind": "Pod", "name": "n1"}
+    refused = await client.create(f"{PODS}/p/binding", own, code=500)
+    assert refused["message"].startswith('target.kind: Unsupported value: "Pod"')
     named = {"metadata": {"name": "q"}, "target": {"name": "n1"}}
     await client.create(f"{PODS}/q/binding", named, code=404)
 

@@ -121,6 +121,10 @@ def _change_causes(spec: Plain, before: Plain) -> Iterator[Cause]:
             text = "pod updates may not add or remove containers"
             yield forbidden_field(f"spec.{which}", text)
             return
+    for which in ("containers", "initContainers"):
+        for at, container in enumerate(spec.get(which) or ()):
+            if not container.get("image"):
+                yield required(f"spec.{which}[{at}].image")
     late = [*_deadline_causes(spec.get(_DEADLINE), before.get(_DEADLINE))]
     yield from late
     if late and spec.get(_DEADLINE) is not None:
