@@ -184,9 +184,7 @@ class Hooks:
             return answer
         if isinstance(answer, dict):
             answer = reviewed(review, answer)
-        reply = web.Response(body=answer, content_type="application/json")
-        reply.force_close()
-        return reply
+        return web.Response(body=answer, content_type="application/json")
 
 
 def reviewed(review: Plain, response: Plain) -> bytes:

@@ -81,9 +81,7 @@ class Foos:
         result = {"status": "Success"}
         response = {"uid": asked["uid"], "result": result, "convertedObjects": converted}
         head = {"apiVersion": review["apiVersion"], "kind": review["kind"]}
-        reply = web.json_response({**head, "response": self.spoil(response)})
-        reply.force_close()
-        return reply
+        return web.json_response({**head, "response": self.spoil(response)})
 
 
 def _converted(obj: Plain, wanted: str) -> Plain:
