@@ -12,9 +12,10 @@ import click
 
 from quintant.cli.screen import Screen, invitation, screen, summary
 from quintant.cli.signals import signalled, unless
+from quintant.cluster.kubeconfigs import usual_path
 from quintant.cluster.node.options import Options
 from quintant.cluster.simulated.fleet import Fleet
-from quintant.cluster.up import Plan, running, save, usual_path
+from quintant.cluster.up import Plan, running, save
 from quintant.demo.course import FIELD_MANAGER, Progress, Stage, bring_up
 from quintant.demo.systems import System, systems
 from quintant.runtime import logs

@@ -12,11 +12,12 @@ from pathlib import Path
 import click
 
 from quintant.cli.signals import signalled
+from quintant.cluster.kubeconfigs import usual_path
 from quintant.cluster.node.images import load as programs
 from quintant.cluster.node.options import Options
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import load
-from quintant.cluster.up import USUAL, Cluster, Plan, kept, running, save, usual_path
+from quintant.cluster.up import USUAL, Cluster, Plan, kept, running, save
 from quintant.runtime import logs
 from quintant.runtime.address import Address
 from quintant.runtime.loops import loop_factory, settle

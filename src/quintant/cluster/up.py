@@ -7,23 +7,20 @@ unless roots are given; objects live in memory unless a store is. `kept` gives b
 
 from __future__ import annotations
 
-from base64 import b64encode
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from quintant.cluster.advertising import advertise
 from quintant.cluster.http import LOOPBACK, serve
+from quintant.cluster.kubeconfigs import kubeconfig, write
 from quintant.cluster.moving import home, move
 from quintant.cluster.node.options import Options
-from quintant.cluster.pki import ADMIN, EVERYWHERE, NAME, Pki, Roots, issue
+from quintant.cluster.pki import EVERYWHERE, Pki, Roots, issue
 from quintant.cluster.plane import Component, employed
-from quintant.cluster.private import write_private
 from quintant.cluster.server import ApiServer
 from quintant.cluster.shares import FIRST, Share, claimed
 from quintant.cluster.simulated.fleet import Fleet
@@ -33,7 +30,6 @@ from quintant.cluster.store import Store
 from quintant.keys.hidden import Hidden
 from quintant.runtime.address import Address
 from quintant.runtime.clock import Chance, Clock, SystemClock
-from quintant.runtime.errors import ConfigError
 
 if TYPE_CHECKING:
     from quintant.cluster.node.local import LocalNode
@@ -88,39 +84,20 @@ class Cluster:
 @asynccontextmanager
 async def running(plan: Plan = Plan(), clock: Clock = SystemClock()) -> AsyncIterator[Cluster]:
     """A cluster for as long as the context lasts; ConfigError if its address cannot be had."""
-    now, store = clock.now(), plan.store or Store()
-    roots = plan.roots or Roots.make(now)
     async with AsyncExitStack() as stack:
-        host, port = plan.address.host, plan.address.port
-        # Only who runs something has something to dial.
-        share = FIRST if plan.node is None else stack.enter_context(claimed(home(store)))
-        move(store, share.services)
-        pki = issue(roots, (host, share.api), now)
-        server = ApiServer(
-            clock=clock,
-            rbac=True,
-            store=store,
-            key=roots.signing,
-            managed=plan.controllers,
-            services=share.services,
-        )
-        url = await stack.enter_async_context(serve(server, host, port, pki.context()))
-        address = replace(plan.address, port=int(url.rpartition(":")[2]))
-        await advertise(server, _reachable(address), share.api)
-        node = await _node(stack, plan, share, address, server, clock)
+        site = await _opened(stack, plan, clock)
+        server, node = site.server, await site.node(stack)
         if node is not None:
             server.logs.providers.append(node.logs)
             server.metrics.meters[node.name] = node.meter
         if plan.fleet is not None:
             server.metrics.open()
-        for component in _components(plan, share, pki, clock, node):
+        for component in site.components(node):
             await stack.enter_async_context(employed(server, component, clock, Chance()))
         if node is not None:
             # First of all: programs that start take the time that others need to end.
             stack.callback(node.cease)
-        document = kubeconfig(_url(address), pki)
-        way = Hidden(msgspec.json.format(document, indent=2) + b"\n")
-        yield Cluster(server, address, way, node)
+        yield Cluster(server, site.address, kubeconfig(_url(site.address), site.pki), node)
 
 
 @asynccontextmanager
@@ -144,93 +121,9 @@ async def kept(
         yield replace(plan, roots=roots, store=store, node=node)
 
 
-async def _node(
-    stack: AsyncExitStack,
-    plan: Plan,
-    share: Share,
-    address: Address,
-    server: ApiServer,
-    clock: Clock,
-) -> LocalNode | None:
-    """This machine as a node, if the plan has it; its programs end with the stack."""
-    if plan.node is None:
-        return None
-    # Loaded by clusters that run something.
-    from quintant.cluster.network.component import networking
-    from quintant.cluster.node.local import local_node
-
-    # Services are there as long as programs are, and a little longer.
-    network = await stack.enter_async_context(networking(server, share.host, clock, Chance()))
-    names, api = network.environment, _reachable(address)
-    made = local_node(plan.node, share, api, names, clock, Chance())
-    return await stack.enter_async_context(made)
-
-
-def _components(
-    plan: Plan, share: Share, pki: Pki, clock: Clock, node: LocalNode | None
-) -> Iterator[Component]:
-    """What runs beside the server."""
-    if node is not None:
-        yield node.component
-    if plan.controllers:
-        # Loaded by clusters that do something with their objects.
-        from quintant.cluster.controllers import controllers
-        from quintant.cluster.storage.component import driver
-        from quintant.cluster.storage.disk import Directories, Nowhere
-
-        yield Component(controllers(pki.authority))
-        yield driver(Directories(node.storage) if node is not None else Nowhere())
-    if plan.fleet is not None:
-        # Loaded by clusters that have nodes.
-        from quintant.cluster.node.images import Images
-        from quintant.cluster.scheduler import scheduler
-        from quintant.cluster.simulated.component import simulator
-
-        locate = (node.images if node is not None else Images()).locate
-        yield scheduler(locate)
-        yield simulator(plan.fleet, stages=plan.stages, locate=locate, host=share.host, clock=clock)
-
-
-def kubeconfig(url: str, pki: Pki) -> bytes:
-    """The kubeconfig of a cluster's administrator. It is JSON, which every reader of YAML reads."""
-    pair = {"client-certificate-data": pki.admin.certificate, "client-key-data": pki.admin.key}
-    cluster = {"server": url, "certificate-authority-data": _base64(pki.authority)}
-    user = {name: _base64(pem.reveal()) for name, pem in pair.items()}
-    document = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": NAME,
-        "clusters": [{"name": NAME, "cluster": cluster}],
-        "users": [{"name": ADMIN, "user": user}],
-        "contexts": [{"name": NAME, "context": {"cluster": NAME, "user": ADMIN}}],
-    }
-    return msgspec.json.encode(document)
-
-
 def save(cluster: Cluster, path: Path) -> None:
     """Write a cluster's kubeconfig; ConfigError rather than overwrite somebody else's."""
-    if path.exists() and not _ours(path):
-        raise ConfigError(
-            f"cannot write the kubeconfig to {path}",
-            because="there is one already, and it is not of an embedded cluster",
-            hint="name another file with --kubeconfig, and KUBECONFIG=a:b to use both",
-        )
-    try:
-        write_private(path, cluster.kubeconfig.reveal())
-    except OSError as error:
-        raise ConfigError(
-            f"cannot write the kubeconfig to {path}",
-            because=error.strerror or str(error),
-            hint="name another file with --kubeconfig",
-        ) from error
-
-
-def usual_path(environ: Mapping[str, str], port: int) -> Path:
-    """Where the kubeconfig of a cluster on a port belongs: a folder for what lasts a while."""
-    home = Path(environ.get("HOME") or Path.home())
-    state = environ.get("XDG_STATE_HOME") or home / ".local" / "state"
-    folder = Path(environ.get("XDG_RUNTIME_DIR") or state) / "quintant"
-    return folder / f"kubeconfig-{port}"
+    write(cluster.kubeconfig, path)
 
 
 def is_loopback(host: str) -> bool:
@@ -241,6 +134,84 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+async def _opened(stack: AsyncExitStack, plan: Plan, clock: Clock) -> _Site:
+    """The server of a plan, once it answers, for as long as the stack lasts."""
+    now, store = clock.now(), plan.store or Store()
+    roots = plan.roots or Roots.make(now)
+    # Only who runs something has something to dial.
+    share = FIRST if plan.node is None else stack.enter_context(claimed(home(store)))
+    move(store, share.services)
+    pki = issue(roots, (plan.address.host, share.api), now)
+    server = ApiServer(
+        clock=clock,
+        rbac=True,
+        store=store,
+        key=roots.signing,
+        managed=plan.controllers,
+        services=share.services,
+    )
+    listening = serve(server, plan.address.host, plan.address.port, pki.context())
+    url = await stack.enter_async_context(listening)
+    address = replace(plan.address, port=int(url.rpartition(":")[2]))
+    await advertise(server, _reachable(address), share.api)
+    return _Site(plan, share, pki, server, address, clock)
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """A server that answers, and what its cluster is to be."""
+
+    plan: Plan
+    share: Share
+    pki: Pki
+    server: ApiServer
+    address: Address
+    clock: Clock
+
+    async def node(self, stack: AsyncExitStack) -> LocalNode | None:
+        """This machine as a node, if the plan has it; its programs end with the stack."""
+        if self.plan.node is None:
+            return None
+        # Loaded by clusters that run something.
+        from quintant.cluster.network.component import networking
+        from quintant.cluster.node.local import local_node
+
+        # Services are there as long as programs are, and a little longer.
+        opened = networking(self.server, self.share.host, self.clock, Chance())
+        network = await stack.enter_async_context(opened)
+        names, api = network.environment, _reachable(self.address)
+        made = local_node(self.plan.node, self.share, api, names, self.clock, Chance())
+        return await stack.enter_async_context(made)
+
+    def components(self, node: LocalNode | None) -> Iterator[Component]:
+        """What runs beside the server."""
+        if node is not None:
+            yield node.component
+        if self.plan.controllers:
+            # Loaded by clusters that do something with their objects.
+            from quintant.cluster.controllers import controllers
+            from quintant.cluster.storage.component import driver
+            from quintant.cluster.storage.disk import Directories, Nowhere
+
+            yield Component(controllers(self.pki.authority))
+            yield driver(Directories(node.storage) if node is not None else Nowhere())
+        if self.plan.fleet is not None:
+            # Loaded by clusters that have nodes.
+            from quintant.cluster.node.images import Images
+            from quintant.cluster.scheduler import scheduler
+            from quintant.cluster.simulated.component import simulator
+
+            locate = (node.images if node is not None else Images()).locate
+            yield scheduler(locate)
+            yield simulator(
+                self.plan.fleet,
+                stages=self.plan.stages,
+                locate=locate,
+                host=self.share.host,
+                clock=self.clock,
+            )
+
+
 def _url(address: Address) -> str:
     return f"https://{_reachable(address)}"
 
@@ -248,15 +219,3 @@ def _url(address: Address) -> str:
 def _reachable(address: Address) -> Address:
     """An address as programs of this machine dial it."""
     return replace(address, host=LOOPBACK) if address.host in EVERYWHERE else address
-
-
-def _ours(path: Path) -> bool:
-    try:
-        document: Any = msgspec.json.decode(path.read_bytes())
-        return [entry["name"] for entry in document["clusters"]] == [NAME]
-    except (OSError, msgspec.DecodeError, KeyError, TypeError):
-        return False
-
-
-def _base64(raw: bytes) -> str:
-    return b64encode(raw).decode()

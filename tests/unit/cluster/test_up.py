@@ -14,6 +14,7 @@ import pytest
 
 from quintant import Config
 from quintant.cluster.http import LOOPBACK
+from quintant.cluster.kubeconfigs import usual_path
 from quintant.cluster.pki import Roots
 from quintant.cluster.up import (
     Cluster,
@@ -22,7 +23,6 @@ from quintant.cluster.up import (
     kept,
     running,
     save,
-    usual_path,
 )
 from quintant.keys.authority import Authority, Term
 from quintant.keys.hidden import Hidden
