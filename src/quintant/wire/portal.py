@@ -170,13 +170,13 @@ def data(stream: int, payload: bytes | memoryview, fin: bool = False) -> bytes:
     return b"".join((_HEADER.pack(Kind.DATA, FIN if fin else 0, 0, stream), payload))
 
 
-def decode(raw: bytes) -> Frame:
+def decode(raw: bytes | bytearray | memoryview) -> Frame:
     """The frame in a message; Malformed if it is none."""
     size = len(raw) - _HEADER.size
     if not 0 <= size <= _MOST:
         raise Malformed(f"a message of {len(raw)} bytes")
     kind, flags, zero, stream = _HEADER.unpack_from(raw)
-    frame = Frame(kind, stream, raw[_HEADER.size :], flags)
+    frame = Frame(kind, stream, bytes(memoryview(raw)[_HEADER.size :]), flags)
     if kind >= EXTENSION:
         return frame
     rule = _RULES.get(kind)

@@ -110,8 +110,7 @@ def response(raw: bytes) -> Response:
 
 def written(first: bytes, fields: Iterable[Field]) -> bytes:
     """A head as bytes."""
-    lines = [first, *(name + b": " + value for name, value in fields), b"", b""]
-    return b"\r\n".join(lines)
+    return b"\r\n".join([first, *[name + b": " + value for name, value in fields], b"", b""])
 
 
 def _lines(raw: bytes) -> tuple[bytes, Fields]:

@@ -17,6 +17,7 @@ from typing import Protocol
 
 from quintant.agents.mux.session import Session, State, Violation
 from quintant.agents.mux.socket import Ear
+from quintant.agents.mux.websocket import Bytes
 from quintant.wire.portal import Close, Frame, Kind, Reason
 
 GREETING_SECONDS = 5.0
@@ -107,7 +108,7 @@ class Link:
 
     # What the socket calls.
 
-    def message(self, payload: bytes) -> None:
+    def message(self, payload: Bytes) -> None:
         self._heard = self._loop.time()
         if self._session is not None and not self._ended.done():
             try:

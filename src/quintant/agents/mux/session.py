@@ -146,7 +146,7 @@ class Session:
         """How many control frames wait to be sent."""
         return len(self._control)
 
-    def receive(self, raw: bytes) -> None:
+    def receive(self, raw: bytes | bytearray | memoryview) -> None:
         """Take a message; Violation if the peer must not have sent it."""
         try:
             frame = decode(raw)

@@ -14,6 +14,7 @@ from typing import Protocol, cast
 
 from quintant.agents.http.head import split
 from quintant.agents.mux.websocket import (
+    Bytes,
     Key,
     Op,
     Reader,
@@ -35,7 +36,7 @@ EARLY_BYTES = 256 * 1024
 class Ear(Protocol):
     """Who a socket works for."""
 
-    def message(self, payload: bytes) -> None:
+    def message(self, payload: Bytes) -> None:
         """A binary message came."""
 
     def nonsense(self, what: str) -> None:
@@ -148,7 +149,7 @@ class Socket(asyncio.Protocol):
                 if op == Op.BINARY:
                     ear.message(payload)
                 else:
-                    self._other(ear, op, payload)
+                    self._other(ear, op, bytes(payload))
         except Unreadable as error:
             ear.nonsense(str(error))
 

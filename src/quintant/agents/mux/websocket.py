@@ -27,6 +27,7 @@ _SHORT, _MIDDLE = 126, 127
 _FIN, _MASKED, _RESERVED = 0x80, 0x80, 0x70
 _CONTROL_BYTES = 125
 Key = Callable[[], bytes]
+Bytes = bytes | bytearray | memoryview
 
 
 class Op(IntEnum):
@@ -41,10 +42,10 @@ class Op(IntEnum):
 
 
 class Message(NamedTuple):
-    """A whole message."""
+    """A whole message; whoever keeps its payload copies it, once."""
 
     op: int
-    payload: bytes
+    payload: Bytes
 
 
 class Unreadable(Exception):
@@ -73,9 +74,10 @@ class Reader:
             begin, size = self._header(raw, at)
             if begin + size > end:
                 break
-            payload = raw[begin : begin + size]
+            payload: Bytes = memoryview(raw)[begin : begin + size]
             if self._masked:
-                payload = _unmasked(raw[begin - 4 : begin], payload)
+                payload = bytearray(payload)
+                mask(raw[begin - 4 : begin], payload)
             found = self._whole(raw[at], payload)
             at = begin + size
             if found is not None:
@@ -102,17 +104,17 @@ class Reader:
             raise Unreadable(f"a frame of {size} bytes")
         return begin + (4 if self._masked else 0), size
 
-    def _whole(self, first: int, payload: bytes) -> Message | None:
+    def _whole(self, first: int, payload: Bytes) -> Message | None:
         """The message that a frame completes."""
         op, fin = first & 0x0F, first & _FIN
         if op in (Op.CONTINUATION, Op.TEXT, Op.BINARY):
             if (op == Op.CONTINUATION) is (self._begun is None):
                 raise Unreadable("a fragment where none belongs")
             if self._begun is not None:
-                op, payload = self._begun.op, self._begun.payload + payload
+                op, payload = self._begun.op, b"".join((self._begun.payload, payload))
                 if len(payload) > self._most:
                     raise Unreadable(f"a message of {len(payload)} bytes")
-            self._begun = None if fin else Message(op, payload)
+            self._begun = None if fin else Message(op, bytes(payload))
             return Message(op, payload) if fin else None
         if op not in (Op.CLOSE, Op.PING, Op.PONG) or not fin:
             raise Unreadable(f"a frame of type {op}")
@@ -167,9 +169,3 @@ def _start(op: Op, size: int, masked: int) -> bytes:
     if size < 1 << 16:
         return struct.pack("!BBH", _FIN | op, masked | _SHORT, size)
     return struct.pack("!BBQ", _FIN | op, masked | _MIDDLE, size)
-
-
-def _unmasked(key: bytes, payload: bytes) -> bytes:
-    shown = bytearray(payload)
-    mask(key, shown)
-    return bytes(shown)
