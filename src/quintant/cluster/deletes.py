@@ -23,6 +23,7 @@ from quintant.cluster.problems import (
     bad_request,
     invalid_options,
 )
+from quintant.cluster.queries import whole
 from quintant.cluster.ring import Entry
 from quintant.cluster.writes import Writes
 from quintant.runtime.clock import Clock, timestamp
@@ -69,14 +70,16 @@ def read_options(body: Any, query: Mapping[str, str], user: User) -> Deletion:
     """DeleteOptions from a body or, without one, from the query: never from both."""
     if body is None:
         body = {name: _typed(query[name]) for name in _QUERY if name in query}
-        body |= {"dryRun": query["dryRun"]} if query.get("dryRun") else {}
+        body |= {"dryRun": [query["dryRun"]]} if "dryRun" in query else {}
+        if _GRACE in query:
+            body[_GRACE] = whole(query, _GRACE)
     if not isinstance(body, dict):
         raise bad_request("the body is not a DeleteOptions document")
     conditions = body.get("preconditions") or {}
     dry_run = body.get("dryRun") or []
     _check_dry_run(dry_run if isinstance(dry_run, list) else [dry_run])
     return Deletion(
-        grace=body.get("gracePeriodSeconds"),
+        grace=body.get(_GRACE),
         propagation=_propagation(body),
         uid=conditions.get("uid") or "",
         rv=conditions.get("resourceVersion") or "",
@@ -136,17 +139,13 @@ class Deletes:
 
 
 _CHOICES = ("Foreground", "Background", "Orphan", "nil")
-_SAID = (
-    *("gracePeriodSeconds", "preconditions", "orphanDependents", "propagationPolicy"),
-    "dryRun",
-)
-_QUERY = ("gracePeriodSeconds", "propagationPolicy", "orphanDependents", "dryRun")
+_GRACE = "gracePeriodSeconds"
+_SAID = (_GRACE, "preconditions", "orphanDependents", "propagationPolicy", "dryRun")
+_QUERY = ("propagationPolicy", "orphanDependents")
 
 
 def _typed(text: str) -> Any:
-    if text in ("true", "false"):
-        return text == "true"
-    return int(text) if text.lstrip("-").isdigit() else text
+    return text == "true" if text in ("true", "false") else text
 
 
 def _check_dry_run(values: list[str]) -> None:

@@ -18,7 +18,8 @@ from quintant.cluster.media import JSON
 from quintant.cluster.negotiation import clauses, negotiate
 from quintant.cluster.offers import Subresource
 from quintant.cluster.openapi import describe
-from quintant.cluster.problems import NoPage, not_acceptable, not_allowed
+from quintant.cluster.problems import NoPage, no_resource, not_acceptable, not_allowed
+from quintant.cluster.routes import segments
 from quintant.runtime.client.transport import Call, Reply
 from quintant.runtime.resource import Resource
 from quintant.version import KUBERNETES
@@ -28,12 +29,18 @@ def discover(catalog: Catalog, call: Call) -> Reply:
     """The answer to a request that is about no resource."""
     if is_probe(call.path):
         return probe(call.path, call.query)
-    found = _answer(catalog, [part for part in call.path.split("/") if part], call)
+    parts = segments(call.path)
+    found = _answer(catalog, parts, call)
     if found is None:
-        raise NoPage()
-    if call.method not in ("GET", "HEAD"):
+        raise no_resource() if "" in parts and _inside(catalog, parts) else NoPage()
+    if call.method != "GET":
         raise not_allowed()
     return found
+
+
+def _inside(catalog: Catalog, parts: list[str]) -> bool:
+    """Whether a path leads into a group, if not to anything."""
+    return parts[0] == "api" or (parts[0] == "apis" and bool(catalog.group(parts[1])))
 
 
 def _answer(catalog: Catalog, parts: list[str], call: Call) -> Reply | None:

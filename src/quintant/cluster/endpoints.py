@@ -90,6 +90,7 @@ class Endpoints:
 
     async def answer(self, call: Call, route: Route, kind: Kind, user: User) -> Reply | Listing:
         """The answer to anything but a watch; it has happened when this returns."""
+        _check_method(call)
         if not kind.deprecation:
             return await self._answer(call, route, kind, user)
         try:
@@ -121,6 +122,7 @@ class Endpoints:
 
     def watch(self, call: Call, route: Route, kind: Kind) -> Watcher:
         """An open watch; its owner must have the hub forget it."""
+        _check_method(call)
         form = form_of(call, kind, self.clock, watching=True)
         selection = select(kind, form, route.namespace, call.query)
         terms = self.reads.follow(selection, read_query(call.query, watch=True))
@@ -254,6 +256,12 @@ class Endpoints:
             kind, entry = SCALES, scale_of(kind, entry)
         form = form_of(call, kind, self.clock)
         return Reply(code, form.opened(form.whole(entry)) + b"\n", warned(warnings))
+
+
+def _check_method(call: Call) -> None:
+    """405 for who only wants to know what an answer would be like."""
+    if call.method == "HEAD":
+        raise not_allowed()
 
 
 def _succeeded(warnings: Iterable[str]) -> Reply:

@@ -20,6 +20,7 @@ from aiohttp import web
 from quintant.cluster.auth import User, certified
 from quintant.cluster.impersonation import SEPARATOR
 from quintant.cluster.listing import Listing
+from quintant.cluster.pairs import read_pairs
 from quintant.cluster.problems import REQUEST_LIMIT
 from quintant.cluster.server import ApiServer, Flow
 from quintant.cluster.watchers import Watcher
@@ -43,6 +44,7 @@ STALL_SECONDS = 30.0
 GOODBYE_SECONDS = 1.0
 """How long open connections get when the server stops."""
 
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _PACKED = {"content-encoding": "gzip", "vary": "Accept-Encoding"}
 _GZIP_BITS = 16 + zlib.MAX_WBITS
 
@@ -60,6 +62,8 @@ async def serve(
     edge = web.Server(
         _Edge(server).handle,
         access_log=None,
+        # A body is taken as it is, whatever its headers say, as by a real server.
+        auto_decompress=False,
         handler_cancellation=True,
         max_line_size=HEADER_LIMIT,
         max_field_size=HEADER_LIMIT,
@@ -129,8 +133,19 @@ async def _call(request: web.BaseRequest) -> Call:
         key = name.lower()
         between = SEPARATOR if key.startswith("impersonate-") else ","
         headers[key] = f"{headers[key]}{between}{value}" if key in headers else value
+    if "expect" in headers:
+        await _expected(request, headers["expect"])
     body = await _body(request) if request.can_read_body else None
-    return Call(request.method, request.path, dict(request.query), headers, body)
+    query = read_pairs(request.rel_url.raw_query_string)
+    return Call(request.method, request.path, query, headers, body)
+
+
+async def _expected(request: web.BaseRequest, what: str) -> None:
+    """Tell a client that waits for it that its body is wanted; 417 if it waits for more."""
+    if what.lower() != "100-continue":
+        raise web.HTTPExpectationFailed(body=b"")
+    assert request.transport is not None, "a request has a connection while it is read"
+    request.transport.write(_CONTINUE)
 
 
 async def _body(request: web.BaseRequest) -> bytes:

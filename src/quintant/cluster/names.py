@@ -42,7 +42,7 @@ _KEY_TEXT = (
 def subdomain_complaint(text: str) -> str:
     """Why a text is no DNS subdomain, as most objects' names have to be; empty if it is one."""
     if len(text) > SUBDOMAIN_LIMIT:
-        return f"must be no more than {SUBDOMAIN_LIMIT} bytes"
+        return f"must be no more than {SUBDOMAIN_LIMIT} characters"
     return "" if _SUBDOMAIN.fullmatch(text) else _SUBDOMAIN_TEXT
 
 

@@ -207,7 +207,11 @@ def _check_name(metadata: Plain, name: str) -> None:
 
 
 def _name_causes(kind: Kind, obj: Plain) -> Iterator[Cause]:
-    name = obj["metadata"].get("name", "")
+    name, base = (obj["metadata"].get(field, "") for field in ("name", "generateName"))
+    # What a name is made from need not end like one.
+    begun = f"{base[:-2]}a" if len(base) > 1 and base.endswith("-") else base
+    if complaint := kind.naming(begun) if begun else "":
+        yield wrong("metadata.generateName", base, complaint)
     if not name:
         yield required("metadata.name", "name or generateName is required")
     elif complaint := kind.naming(name):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.auth import User
-from quintant.cluster.causes import forbidden_field, required, unsupported, wrong
+from quintant.cluster.causes import forbidden_field, required, too_long, unsupported, wrong
 from quintant.cluster.drafts import Scrutiny, Strictness
 from quintant.cluster.media import (
     APPLY_PATCH,
@@ -19,6 +19,7 @@ from quintant.cluster.problems import invalid_options
 from quintant.cluster.routes import flag
 from quintant.cluster.writes import Options
 from quintant.runtime.client.transport import Call
+from quintant.runtime.errors import Cause
 from quintant.runtime.resource import Resource
 
 MANAGER_LIMIT = 128
@@ -32,9 +33,8 @@ def write_options(call: Call, document: str, user: User, sent: Any) -> Options:
     """
     query = call.query
     manager = query.get("fieldManager", "")
-    if len(manager) > MANAGER_LIMIT or not manager.isprintable():
-        text = f"may not be more than {MANAGER_LIMIT} printable characters"
-        raise invalid_options(document, wrong("fieldManager", manager, text))
+    if complaints := list(_manager_causes(manager)):
+        raise invalid_options(document, *complaints)
     agent = call.headers.get("user-agent", "").partition("/")[0]
     return Options(
         manager=manager or agent,
@@ -44,6 +44,16 @@ def write_options(call: Call, document: str, user: User, sent: Any) -> Options:
         user=user,
         said=_said(query),
     )
+
+
+def _manager_causes(manager: str) -> Iterator[Cause]:
+    if len(manager.encode()) > MANAGER_LIMIT:
+        yield too_long("fieldManager", MANAGER_LIMIT)
+    for at, char in enumerate(manager):
+        if not char.isprintable():
+            offset = len(manager[:at].encode())
+            why = f"invalid character U+{ord(char):04X} (at position {offset})"
+            yield wrong("fieldManager", manager, why)
 
 
 def read_asked(call: Call, wanted: Resource, document: str, user: User) -> tuple[Any, Options]:
@@ -87,7 +97,7 @@ def _strictness(query: Mapping[str, str], document: str) -> Strictness:
 
 
 def _dry_run(query: Mapping[str, str], document: str) -> bool:
-    asked = query.get("dryRun", "")
-    if asked not in ("", "All"):
+    asked = query.get("dryRun", "All")
+    if asked != "All":
         raise invalid_options(document, unsupported("dryRun", [asked], ["All"]))
-    return bool(asked)
+    return "dryRun" in query

@@ -47,11 +47,11 @@ def read_query(query: Mapping[str, str], *, watch: bool) -> Query:
     found = Query(
         rv=query.get("resourceVersion", ""),
         match=query.get("resourceVersionMatch", ""),
-        limit=0 if watch else _number(query, "limit"),
-        token="" if watch else query.get("continue", ""),
+        limit=whole(query, "limit"),
+        token=query.get("continue", ""),
         initial=flag(query, "sendInitialEvents") if "sendInitialEvents" in query else None,
         bookmarks=flag(query, "allowWatchBookmarks"),
-        seconds=_number(query, "timeoutSeconds"),
+        seconds=whole(query, "timeoutSeconds"),
     )
     (_check_watch if watch else _check_list)(found)
     return found
@@ -70,7 +70,8 @@ def misread(rv: str) -> str:
     return f"resourceVersion: Invalid value: {said}: strconv.ParseUint: parsing {said}: {why}"
 
 
-def _number(query: Mapping[str, str], name: str) -> int:
+def whole(query: Mapping[str, str], name: str) -> int:
+    """A whole number in a query, 0 if it is not there; 400 if it is none."""
     text = query.get(name, "0")
     if not _WHOLE.fullmatch(text):
         raise bad_request(f"strconv.ParseInt: parsing {shown(text)}: invalid syntax")
@@ -120,5 +121,8 @@ def _watch_causes(query: Query) -> Iterator[Cause]:
         yield forbid(
             "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
         )
+    if query.token and (query.initial or query.rv in ("", "0")):
+        # Such a watch begins with a list, which says how it matches by itself.
+        yield forbid("resourceVersionMatch is forbidden when continue is provided")
     if query.match and query.match != NOT_OLDER:
         yield unsupported(_MATCH, query.match, [NOT_OLDER])

@@ -41,10 +41,14 @@ def flag(query: Mapping[str, str], name: str) -> bool:
     return name in query and query[name].lower() not in _FALSE
 
 
+def segments(path: str) -> list[str]:
+    """The parts of a path; what ends with slashes is what it is without them."""
+    return path.rstrip("/").split("/")[1:]
+
+
 def route(call: Call) -> Route:
     """Read a request's method, path and the query parameters that decide its verb."""
-    parts = [part for part in call.path.split("/") if part]
-    match parts:
+    match segments(call.path):
         case ["api", version, *rest] if rest:
             group = ""
         case ["apis", group, version, *rest] if rest:
@@ -60,6 +64,8 @@ def _resource_route(call: Call, group: str, version: str, rest: list[str], watch
     if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in _NAMESPACE_SUBRESOURCES:
         namespace, rest = rest[1], rest[2:]
     resource, name, *_ = (*rest, "")
+    if not resource or (not name and len(rest) > 1):
+        return Route(call.method.lower(), call.path)
     if resource == "namespaces" and not group:
         namespace = name
     verb = _verb(call, name, watching)

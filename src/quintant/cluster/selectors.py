@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from enum import Enum
 
 from quintant.cluster.names import key_complaint, label_complaint
-from quintant.cluster.problems import bad_request
+from quintant.cluster.problems import Problem, bad_request
 
 _TOKEN = re.compile(r"\s*(==|!=|=|!|,|\(|\)|<|>|[^\s=!,()<>]+)")
 _OPERATOR = re.compile(r"!=|==|=")
+_ESCAPE = re.compile(r"(\\)(?:.|$)|[=,]", re.DOTALL)
+_ESCAPED = frozenset("\\,=")
 _SYMBOLS = frozenset({"==", "!=", "=", "!", ",", "(", ")", "<", ">"})
 
 
@@ -256,4 +258,18 @@ def _term(term: str) -> tuple[str, Operator, str]:
     if match is None:
         raise bad_request(f"invalid selector: '{term}'; can't understand '{term}'")
     operator = Operator.NOT_IN if match[0] == "!=" else Operator.IN
-    return term[: match.start()], operator, re.sub(r"\\(.)", r"\1", term[match.end() :])
+    return term[: match.start()], operator, _unescaped(term[match.end() :])
+
+
+def _misread(why: str) -> Problem:
+    return bad_request(f"invalid field selector: {why}")
+
+
+def _unescaped(text: str) -> str:
+    """A value as it is meant; only what could end it is escaped, and that must be."""
+    for found in _ESCAPE.finditer(text):
+        if not found[1]:
+            raise _misread(f"unescaped character in value: {ord(found[0])}")
+        if found[0][1:] not in _ESCAPED:
+            raise _misread(f"invalid escape sequence: {found[0]}")
+    return _ESCAPE.sub(lambda found: found[0][1:], text)

@@ -22,11 +22,13 @@ from quintant.cluster.catalog import Edit, Plain
 from quintant.cluster.claims import Author
 from quintant.cluster.drafts import Draft, Scrutiny, Target
 from quintant.cluster.finishing import count, finish
+from quintant.cluster.names import segment_complaint
 from quintant.cluster.objects import deleting, generated, held, judge, unique_owners
 from quintant.cluster.problems import (
     Problem,
     already_exists,
     invalid,
+    misnamed,
     no_unique_name,
     not_found,
     unexplained,
@@ -104,6 +106,7 @@ class Writes:
     def replacement(self, target: Target, sent: Any, options: Options) -> Draft:
         """An object in the place of the live one; some kinds may be created so, too."""
         draft = drafts.read(target, sent, options.scrutiny)
+        _check_path(target.name)
         base, author = self.read(target), self._author(target, options)
         if base is not None:
             return drafts.replaced(draft, base, author)
@@ -119,6 +122,7 @@ class Writes:
 
     def application(self, target: Target, config: Any, options: Options) -> Draft:
         """A configuration merged into the live object, or a new object made from it."""
+        _check_path(target.name)
         base, author = self.read(target), self._author(target, options)
         return applied(target, base, config, author, options.scrutiny, force=options.force)
 
@@ -191,6 +195,7 @@ class Writes:
 
     def found(self, target: Target) -> Entry:
         """The stored entry; 404 if there is none."""
+        _check_path(target.name)
         entry = self.read(target)
         if entry is None:
             raise not_found(target.kind.resource, target.name)
@@ -265,6 +270,12 @@ class Writes:
 
     def _table(self, target: Target) -> Table:
         return self._store.table(target.kind.table)
+
+
+def _check_path(name: str) -> None:
+    """400 for a name that could not be part of a path."""
+    if name and (complaint := segment_complaint(name)):
+        raise misnamed(name, complaint)
 
 
 def _advice(ready: Draft) -> tuple[str, ...]:

@@ -1,0 +1,19 @@
+"""The query of a URL as Go reads it: what is broken is left out, the first of several counts."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote_plus
+
+_BROKEN = re.compile(r"%(?![0-9A-Fa-f]{2})|;")
+"""What no name or value can hold as it is."""
+
+
+def read_pairs(query: str) -> dict[str, str]:
+    """The parameters of a query that is written as it came over the wire."""
+    found: dict[str, str] = {}
+    for pair in query.split("&"):
+        if pair and not _BROKEN.search(pair):
+            name, _, value = pair.partition("=")
+            found.setdefault(unquote_plus(name), unquote_plus(value))
+    return found
