@@ -33,14 +33,18 @@ RATE, MEGABYTES, ADDED = 2000.0, 50.0, 2.0
 PATIENCE_SECONDS = 30.0
 CHISEL = "github.com/jpillora/chisel"
 CHISEL_VERSION = "v1.10.1"
+COLUMNS = (
+    "", "p50", "p99", "requests/s", "MB/s", "requests/core", "MB/core", "CPU of a request",
+    "CPU of a MB", "RSS (both)",
+)  # fmt: skip
 Say = Callable[[str], None]
 METHOD = (
     "Every part is a process of its own on this machine: a Service on a bare uvloop protocol, "
     "relay and tunnel (TLS, HTTP read and routed, here; SSH over WebSocket, TCP forwarded, in "
     "chisel), and the visitors. 1 KiB answers over one kept-alive connection (p50, p99), then over "
-    f"{CONNECTIONS} at once (requests/s), then one download of {{size:,}} MB. The last columns are "
-    "of the relay alone: what one core of it carries, by the CPU time it took. Promises are about "
-    "that, because it does not depend on what else the machine does; the rest does."
+    f"{CONNECTIONS} at once (requests/s), then one download of {{size:,}} MB. What a "
+    "core carries is of the relay alone, by the CPU time it took; CPU times are of relay + tunnel. "
+    "Promises are about CPU, which depends least on what else the machine does."
 )
 
 
@@ -54,6 +58,10 @@ class Way:
     """Requests per second of the relay's CPU."""
     megabytes: float = 0.0
     """The same, of one download."""
+    request: str = "-"
+    """CPU time of a request, in relay and tunnel."""
+    megabyte: str = "-"
+    """CPU time of a megabyte, in both."""
     rss: str = "-"
 
     @property
@@ -63,7 +71,8 @@ class Way:
         return (
             self.name, f"{found.p50:.2f} ms", f"{found.p99:.2f} ms", f"{found.rate:,.0f}",
             f"{found.megabytes:.0f}", f"{self.rate:,.0f}" if self.rate else "-",
-            f"{self.megabytes:,.0f}" if self.megabytes else "-", self.rss,
+            f"{self.megabytes:,.0f}" if self.megabytes else "-", self.request, self.megabyte,
+            self.rss,
         )  # fmt: skip
 
 
@@ -75,7 +84,7 @@ def run(sizes: Sizes, say: Say) -> Iterator[Table]:
     yield Table(
         "Tunnels of Portal Expose",
         METHOD.format(size=round(size / 1e6)),
-        ("", "p50", "p99", "requests/s", "MB/s", "requests/core", "MB/core", "RSS (both)"),
+        COLUMNS,
         [way.row for ways in rounds for way in ways],
         _budgets(rounds),
     )
@@ -96,7 +105,7 @@ def _round(requests: int, size: int, chisel: Path | None, say: Say) -> list[Way]
 
 
 def _measured(name: str, port: int, pids: Sequence[int], requests: int, size: int) -> Way:
-    """Requests first, then the download, with what the relay's CPU did for each."""
+    """Requests first, then the download, with what the CPU of both programs did for each."""
     start = _cpu(pids)
     found = _visited(port, requests, 1)
     between = _cpu(pids)
@@ -104,10 +113,20 @@ def _measured(name: str, port: int, pids: Sequence[int], requests: int, size: in
     end = _cpu(pids)
     if not pids:
         return Way(name, found)
-    made = _made(requests)
-    each = (between - start) / made
+    each = [
+        (after - before) / _made(requests) for before, after in zip(start, between, strict=True)
+    ]
+    beside = [cost * _made(FEW) for cost in each]
+    times = zip(between, end, beside, strict=True)
+    mega = [(after - before - other) / (size / 1e6) for before, after, other in times]
     rss = " + ".join(f"{usage(pid).rss / MEGABYTE:.0f} MB" for pid in pids)
-    return Way(name, found, 1 / each, size / 1e6 / (end - between - each * _made(FEW)), rss)
+    costs = _sum(each, 1e6, "µs"), _sum(mega, 1e3, "ms")
+    return Way(name, found, 1 / each[0], 1 / mega[0], *costs, rss)
+
+
+def _sum(seconds: Sequence[float], scale: float, unit: str) -> str:
+    digits = 0 if scale > 1e3 else 1
+    return " + ".join(f"{each * scale:.{digits}f}" for each in seconds) + f" {unit}"
 
 
 def _budgets(rounds: list[list[Way]]) -> list[Budget]:
@@ -131,8 +150,8 @@ def _made(requests: int) -> int:
     return requests // 20 + requests // 4 + requests // CONNECTIONS * CONNECTIONS
 
 
-def _cpu(pids: Sequence[int]) -> float:
-    return usage(pids[0]).cpu if pids else 0.0
+def _cpu(pids: Sequence[int]) -> list[float]:
+    return [usage(pid).cpu for pid in pids]
 
 
 @contextmanager
