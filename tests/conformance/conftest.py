@@ -29,6 +29,8 @@ from quintant.runtime.client.http import HttpTransport
 from realpair import RealCluster
 
 SERVERS = ("embedded", "real")
+UNTHROTTLED = ("--kube-api-qps=1000", "--kube-api-burst=1000")
+"""Real controllers keep to 20 requests a second by themselves: checks would only wait longer."""
 _WIDTH = 72
 
 
@@ -68,7 +70,7 @@ def secured_cluster(
     trusted = tmp_path_factory.mktemp("clients") / "ca.crt"
     trusted.write_bytes(clients.certificate)
     flags = (f"--client-ca-file={trusted}",)
-    with RealCluster(controllers=True, apiserver=flags) as cluster:
+    with RealCluster(controllers=True, apiserver=flags, manager=UNTHROTTLED) as cluster:
         yield cluster
 
 

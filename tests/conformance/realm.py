@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 from conformance.target import Target
+from conformance.target import until as until
 from quintant import Config
 from quintant.keys.authority import Authority, Term
 from quintant.keys.hidden import Hidden
@@ -25,26 +25,12 @@ ROLES = f"/apis/{RBAC}/v1"
 AUTHENTICATION = "/apis/authentication.k8s.io/v1"
 AUTHORIZATION = "/apis/authorization.k8s.io/v1"
 SELF = f"{AUTHENTICATION}/selfsubjectreviews"
-POLL_SECONDS = 0.05
-ATTEMPTS = 600
-"""For what follows from a write: a real server remembers good tokens for ten seconds."""
-
-T = TypeVar("T")
 
 
 def term(days: float = 1.0) -> Term:
     """From now on, for so long."""
     now = datetime.now(UTC)
     return Term(now, now + timedelta(days=days))
-
-
-async def until(answer: Callable[[], Awaitable[T]], holds: Callable[[T], bool] = bool) -> T:
-    """Ask until an answer is as it should be; the last one, whatever it is, when time is up."""
-    for _ in range(ATTEMPTS):
-        if holds(found := await answer()):
-            break
-        await asyncio.sleep(POLL_SECONDS)
-    return found
 
 
 class As(Requests):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -11,6 +13,21 @@ from unit.cluster.api import CRDS, Plain, Requests
 
 STRATEGIC = "application/strategic-merge-patch+json"
 YAML = "application/yaml"
+POLL_SECONDS = 0.05
+"""How long a check waits before it looks again."""
+ATTEMPTS = 600
+"""For what follows from a write: a real server remembers good tokens for ten seconds."""
+
+T = TypeVar("T")
+
+
+async def until(answer: Callable[[], Awaitable[T]], holds: Callable[[T], bool] = bool) -> T:
+    """Ask until an answer is as it should be; the last one, whatever it is, when time is up."""
+    for _ in range(ATTEMPTS):
+        if holds(found := await answer()):
+            break
+        await asyncio.sleep(POLL_SECONDS)
+    return found
 
 
 class Target(Requests):
@@ -75,9 +92,11 @@ class Plural:
 
     async def served(self) -> None:
         """Wait until objects can be listed: a real server needs a moment."""
-        events = await self._conditions()
-        while "Established" not in events or not await self._found():
-            events = await self._conditions()
+
+        async def served() -> bool:
+            return "Established" in await self._conditions() and await self._found()
+
+        assert await until(served), f"{self.definition} is not served"
 
     async def _conditions(self) -> list[str]:
         found = await self._target.get(self.definition)

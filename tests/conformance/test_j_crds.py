@@ -50,9 +50,12 @@ async def _defined(target: Target, *versions: Plain) -> Plural:
     crd = definition(group)
     crd["spec"]["versions"] = list(versions)
     await target.create(CRDS, crd)
-    kind = Plural(target, group)
-    await eventually(target, kind.definition, lambda crd: "Established" in conditions(crd))
-    return kind
+    # A real server serves one version after the other.
+    for version in versions:
+        if version["served"]:
+            path = target.path("foos", api=f"{group}/{version['name']}")
+            await eventually(target, path, lambda _: True)
+    return Plural(target, group)
 
 
 async def test_105_a_definition_is_served_and_discovered_until_it_is_deleted(

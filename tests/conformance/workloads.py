@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from conformance.workshop import POLL_SECONDS, Workshop
+from conformance.target import POLL_SECONDS
+from conformance.workshop import Workshop
 from unit.cluster.api import Plain
 
 APPS = "apps/v1"

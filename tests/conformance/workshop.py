@@ -19,7 +19,7 @@ from typing import Any
 
 from conformance.kubectl import Kubectl, programs
 from conformance.kubelet import Kubelet
-from conformance.target import Target, decoded
+from conformance.target import POLL_SECONDS, Target, decoded
 from quintant import Config
 from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.client.transport import Reply
@@ -27,7 +27,6 @@ from unit.cluster.api import Plain
 
 WITHIN = 30.0
 """Seconds for what controllers do: a real one on a loaded machine takes its time."""
-POLL_SECONDS = 0.05
 QUIET_SECONDS = 1.0
 """How long nothing has to happen before a check believes that nothing will."""
 
