@@ -35,6 +35,15 @@ async def spec_of(workshop: Workshop, body: Plain) -> Plain:
     return spec
 
 
+async def admitted(workshop: Workshop, body: Plain) -> None:
+    """Wait until a pod would be let in: a real server hears of what it refers to a bit later."""
+
+    async def code() -> int:
+        return (await workshop.send("POST", workshop.path("pods"), body, dryRun="All")).status
+
+    assert await until(code, lambda found: found == 201) == 201
+
+
 async def test_a_pod_gets_the_default_account_and_its_token(workshop: Workshop) -> None:
     spec = await spec_of(workshop, pod("a", initContainers=[{"name": "i", "image": "i"}]))
     assert (spec["serviceAccountName"], spec["serviceAccount"]) == ("default", "default")
@@ -131,6 +140,7 @@ async def test_priorities_follow_from_classes(workshop: Workshop) -> None:
     body = {"metadata": {"name": name}, "value": 7, "preemptionPolicy": "Never"}
     await workshop.create(PRIORITIES, body)
     try:
+        await admitted(workshop, pod("b", priorityClassName=name))
         low = await spec_of(workshop, pod("b", priorityClassName=name))
         assert (low["priority"], low["preemptionPolicy"]) == (7, "Never")
     finally:
