@@ -3,7 +3,7 @@
 `ApiServer` is called in process (`InProcessTransport`) or behind HTTP (quintant.cluster.http);
 both see the same bytes. It needs a running event loop from its first moment: time is the loop's.
 
-    call → auth → authz → routes, catalog → endpoints → audit
+    call → auth → authz → routes, lookup → machinery → audit
 
 A write is synchronous from reading the live object to telling who depends on it, so nothing is
 locked; where webhooks are asked, it begins again if it was overtaken. No answer, refusal or watch
@@ -19,61 +19,37 @@ from ipaddress import IPv4Network
 
 from quintant.cluster.access import Access
 from quintant.cluster.addresses import NETWORK, addressed
-from quintant.cluster.admission.calling import Caller
 from quintant.cluster.admission.dialing import Dialer
-from quintant.cluster.admission.matching import Matcher
-from quintant.cluster.admission.plugins import ALWAYS, MANAGED, Guard
-from quintant.cluster.admission.registry import Registry
-from quintant.cluster.admission.surroundings import Surroundings
-from quintant.cluster.admission.webhooks import Webhooks
-from quintant.cluster.admission.writing import Admission
-from quintant.cluster.aggregation import Aggregation
 from quintant.cluster.auth import User
 from quintant.cluster.beside import Beside
-from quintant.cluster.bootstrap import first_objects
 from quintant.cluster.builtins import builtin_kinds
-from quintant.cluster.catalog import Catalog, Kind
+from quintant.cluster.catalog import Catalog
 from quintant.cluster.deadlines import check_timeout
-from quintant.cluster.definitions import SERVER, Definitions
-from quintant.cluster.deletes import Deletes
 from quintant.cluster.discovery import discover
-from quintant.cluster.drafts import Target
-from quintant.cluster.endpoints import Endpoints
-from quintant.cluster.evictions import Evictions
-from quintant.cluster.expiry import Expiry
 from quintant.cluster.listing import Listing
+from quintant.cluster.lookup import kind_of, precise
+from quintant.cluster.machinery import Machinery
 from quintant.cluster.media import JSON
 from quintant.cluster.metrics import Metrics
-from quintant.cluster.namespaces import Namespaces
 from quintant.cluster.negotiation import dressed, listed
 from quintant.cluster.nesting import make_room
 from quintant.cluster.podlogs import HEADERS as TEXT
 from quintant.cluster.podlogs import Output, PodLogs
 from quintant.cluster.problems import (
     REQUEST_LIMIT,
-    NoPage,
     Problem,
     internal,
-    no_resource,
-    not_allowed,
-    not_found,
     too_large,
 )
-from quintant.cluster.questions import Questions
-from quintant.cluster.reads import Reads
 from quintant.cluster.routes import Route, route
 from quintant.cluster.store import Snapshot, Store, Unsafe
-from quintant.cluster.subresources import asks, streams, verbs_of
+from quintant.cluster.subresources import streams
 from quintant.cluster.watchers import BOOKMARK_SECONDS, Hub, Watcher
-from quintant.cluster.writes import Writes
 from quintant.keys.hidden import Hidden
 from quintant.runtime.client.transport import Call, Reply, Stream
 from quintant.runtime.clock import Chance, Clock, SystemClock
 
 HEADERS = {"cache-control": "no-cache, private", "content-type": JSON}
-# Requests on a collection; the others are about one object and need its namespace.
-_COLLECTION = frozenset({"list", "watch"})
-
 Flow = Watcher | Output | Listing
 """An answer that goes on."""
 
@@ -113,32 +89,19 @@ class ApiServer:
         """Whoever runs pods adds itself to its providers."""
         self.metrics = Metrics(self.store, self.catalog, clock)
         """Whoever runs pods adds itself to its meters; `open` serves the group."""
-        self._aggregation = Aggregation(self.store, self.catalog)
-        self._namespaces = Namespaces(self.store, self.catalog)
-        self._expiry = Expiry(self.store)
-        self._caller = Caller(self.store, dialer)
-        self._definitions = Definitions(
-            self.store, self.catalog, self._hub, clock, self._caller, self._chance
-        )
-        around = Surroundings(self.store, self._chance)
-        plugins = MANAGED if managed else ALWAYS
-        guard = Guard(self._namespaces, self._definitions, self._access, around, plugins)
-        self._writes = Writes(self.store, clock, self._chance, guard)
-        self._deletes = Deletes(self._writes, clock)
-        self._registry = Registry(self.store, self.catalog)
-        matcher = Matcher(self.store, self._access.authorizer.decide)
-        webhooks = Webhooks(self._caller, matcher, self._chance)
         self._beside = Beside()
-        admission = Admission(self._registry, self._beside, webhooks, self._writes, self._deletes)
-        self._questions = Questions(self._access, admission, clock, self._chance, self._beside)
-        reads = Reads(self.store, self._chance)
-        budgets = self.catalog.find("policy", "v1", "poddisruptionbudgets")
-        assert budgets is not None, "a built-in kind is always served"
-        evictions = Evictions(self.store, self._writes, self._deletes, budgets)
-        self._endpoints = Endpoints(
-            self.store, self._hub, reads, self._writes, admission, evictions, clock, self._beside
+        self._machinery = Machinery(
+            self.store,
+            self.catalog,
+            self._hub,
+            self._access,
+            self._beside,
+            clock=clock,
+            chance=self._chance,
+            dialer=dialer,
+            managed=managed,
         )
-        self._boot()
+        self._machinery.boot()
 
     async def request(self, call: Call) -> Reply:
         """Answer a request; a watch is answered when it ends."""
@@ -202,8 +165,7 @@ class ApiServer:
     def close(self) -> None:
         """End every watch, and the connections to webhooks: the server goes away."""
         self._hub.close()
-        self._expiry.close()
-        self._caller.close()
+        self._machinery.close()
 
     def compact(self) -> None:
         """Forget all history: a watch from an older revision is answered with 410."""
@@ -217,37 +179,28 @@ class ApiServer:
         """Return to a snapshot's objects. Watches end, and clients have to list again."""
         self._hub.close()
         self.store.restore(snapshot)
-        self._access.authorizer.forget()
-        self._registry.forget()
-        self._reload()
+        self._machinery.reload()
 
     async def _answer(self, call: Call, asked: Route, user: User) -> Reply | Flow:
         if asked.verb != "watch":
             check_timeout(call.query)
-        self._access.authorize(user, self._precise(call, asked))
+        self._access.authorize(user, precise(call, asked))
         if len(call.body or b"") > REQUEST_LIMIT:
             raise too_large()
-        if not asked.resource:
-            return await self._dressed(call, discover(self.catalog, call))
-        kind = self._kind(asked)
-        if kind.question or asks(kind, asked.sub):
-            return await self._dressed(call, await self._question(call, asked, kind, user))
-        if kind.computed:
-            return await self._dressed(call, self.metrics.answer(call, asked, kind))
-        if streams(kind, asked.sub):
-            output = self.logs.answer(call, asked, kind)
-            return await self._dressed(call, output) if isinstance(output, Reply) else output
-        if asked.verb == "watch":
-            return self._endpoints.watch(call, asked, kind)
-        if asked.verb == "delete":
-            self._namespaces.protect(Target(kind, name=asked.name))
-        try:
-            answer = await self._endpoints.answer(call, asked, kind, user)
-        finally:
-            self._settle()
+        answer = await self._found(call, asked, user)
         if isinstance(answer, Listing):
             return await self._listed(call, answer)
-        return await self._dressed(call, answer)
+        return await self._dressed(call, answer) if isinstance(answer, Reply) else answer
+
+    async def _found(self, call: Call, asked: Route, user: User) -> Reply | Flow:
+        if not asked.resource:
+            return discover(self.catalog, call)
+        kind = kind_of(self.catalog, asked)
+        if kind.computed:
+            return self.metrics.answer(call, asked, kind)
+        if streams(kind, asked.sub):
+            return self.logs.answer(call, asked, kind)
+        return await self._machinery.answer(call, asked, kind, user)
 
     async def _safe(self, call: Call, answer: Reply | Flow) -> Reply | Flow:
         """The answer, as soon as no crash can undo what it tells."""
@@ -265,72 +218,6 @@ class ApiServer:
     async def _refusal(self, call: Call, problem: Problem) -> Reply:
         headers = self.headers() | problem.headers
         return await dressed(call, Reply(problem.code, problem.encode(), headers), self._beside)
-
-    async def _question(self, call: Call, asked: Route, kind: Kind, user: User) -> Reply:
-        if not kind.question:
-            self._namespaces.guard(Target(kind, asked.namespace, asked.name))
-        elif asked.name:
-            raise no_resource()
-        elif asked.verb != "create":
-            raise not_allowed()
-        return await self._questions.answer(call, asked, kind, user)
-
-    def _kind(self, asked: Route) -> Kind:
-        """The kind a request is about; the right kind of 404 if there is none."""
-        kind = self.catalog.find(asked.group, asked.version, asked.resource)
-        if kind is None:
-            known = self.catalog.version(asked.group, asked.version)
-            builtin = not asked.group or any(not each.custom for each in known)
-            raise no_resource() if builtin else NoPage()
-        where = kind.resource
-        lacking = where.namespaced and not asked.namespace and asked.verb not in _COLLECTION
-        beside = not where.namespaced and asked.namespace and where.plural != "namespaces"
-        if lacking or beside:
-            nowhere = beside or asked.name or kind.question
-            refusal = no_resource() if nowhere else not_allowed()
-            raise NoPage() if kind.custom else refusal
-        self._check_sub(kind, asked)
-        return kind
-
-    def _check_sub(self, kind: Kind, asked: Route) -> None:
-        verbs = verbs_of(kind, asked.sub)
-        if asked.sub and not verbs:
-            raise not_found(kind.resource, asked.name) if kind.custom else no_resource()
-        if asked.sub and asked.verb not in verbs:
-            raise not_allowed()
-
-    def _precise(self, call: Call, asked: Route) -> Route:
-        """What authorisation looks at: a list of one named object is about that object."""
-        if asked.verb not in _COLLECTION or "fieldSelector" not in call.query:
-            return asked
-        for term in call.query["fieldSelector"].split(","):
-            field, _, value = term.partition("=")
-            if field == "metadata.name":
-                return replace(asked, name=value.lstrip("="))
-        return asked
-
-    def _settle(self) -> None:
-        """Do what follows from the last write, until nothing does."""
-        while self._definitions.settle(self._writes, self._deletes) or self._aggregation.settle(
-            self._writes
-        ):
-            pass
-
-    def _boot(self) -> None:
-        for group, plural, obj in first_objects():
-            kind = self.catalog.find(group, "v1", plural)
-            assert kind is not None, "a built-in kind is always served"
-            target = Target(kind, name=obj["metadata"]["name"])
-            if self._writes.read(target) is None:
-                self._writes.create(target, obj, SERVER)
-        self._reload()
-
-    def _reload(self) -> None:
-        """Look at everything again whose consequences are drawn here."""
-        self._expiry.reload()
-        self._definitions.reload()
-        self._aggregation.reload()
-        self._settle()
 
     async def _listed(self, call: Call, listing: Listing) -> Reply | Listing:
         """A large list in the form that is wanted, which may have to be written first."""

@@ -228,7 +228,10 @@ class Hub:
         band.members.pop(watcher, None)
         if not band.members:
             place = _place(band.selection)
-            self._bands.get(place, {}).pop(band.selection, None)
+            bands = self._bands.get(place, {})
+            bands.pop(band.selection, None)
+            if not bands:
+                self._bands.pop(place, None)
 
     def close(self, table: str = "") -> None:
         """End every stream now, or those of a table after what was written so far."""

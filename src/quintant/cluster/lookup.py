@@ -1,0 +1,51 @@
+"""What a request is about: the kind of a path, or the right refusal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from quintant.cluster.catalog import Catalog, Kind
+from quintant.cluster.problems import NoPage, no_resource, not_allowed, not_found
+from quintant.cluster.routes import Route
+from quintant.cluster.subresources import verbs_of
+from quintant.runtime.client.transport import Call
+
+# Requests on a collection; the others are about one object and need its namespace.
+_COLLECTION = frozenset({"list", "watch"})
+
+
+def kind_of(catalog: Catalog, asked: Route) -> Kind:
+    """The kind a request is about; the right kind of 404 if there is none."""
+    kind = catalog.find(asked.group, asked.version, asked.resource)
+    if kind is None:
+        known = catalog.version(asked.group, asked.version)
+        builtin = not asked.group or any(not each.custom for each in known)
+        raise no_resource() if builtin else NoPage()
+    where = kind.resource
+    lacking = where.namespaced and not asked.namespace and asked.verb not in _COLLECTION
+    beside = not where.namespaced and asked.namespace and where.plural != "namespaces"
+    if lacking or beside:
+        nowhere = beside or asked.name or kind.question
+        refusal = no_resource() if nowhere else not_allowed()
+        raise NoPage() if kind.custom else refusal
+    _check_sub(kind, asked)
+    return kind
+
+
+def precise(call: Call, asked: Route) -> Route:
+    """What authorisation looks at: a list of one named object is about that object."""
+    if asked.verb not in _COLLECTION or "fieldSelector" not in call.query:
+        return asked
+    for term in call.query["fieldSelector"].split(","):
+        field, _, value = term.partition("=")
+        if field == "metadata.name":
+            return replace(asked, name=value.lstrip("="))
+    return asked
+
+
+def _check_sub(kind: Kind, asked: Route) -> None:
+    verbs = verbs_of(kind, asked.sub)
+    if asked.sub and not verbs:
+        raise not_found(kind.resource, asked.name) if kind.custom else no_resource()
+    if asked.sub and asked.verb not in verbs:
+        raise not_allowed()

@@ -1,0 +1,138 @@
+"""The API machinery: everything between an authorised request and the store, put together.
+
+Reads and writes with their admission, definitions and what follows from them, questions. It draws
+the consequences of every write before the next request is answered (`settle`).
+"""
+
+from __future__ import annotations
+
+from quintant.cluster.access import Access
+from quintant.cluster.admission.calling import Caller
+from quintant.cluster.admission.dialing import Dialer
+from quintant.cluster.admission.matching import Matcher
+from quintant.cluster.admission.plugins import ALWAYS, MANAGED, Guard
+from quintant.cluster.admission.registry import Registry
+from quintant.cluster.admission.surroundings import Surroundings
+from quintant.cluster.admission.webhooks import Webhooks
+from quintant.cluster.admission.writing import Admission
+from quintant.cluster.aggregation import Aggregation
+from quintant.cluster.auth import User
+from quintant.cluster.beside import Beside
+from quintant.cluster.bootstrap import first_objects
+from quintant.cluster.catalog import Catalog, Kind
+from quintant.cluster.definitions import SERVER, Definitions
+from quintant.cluster.deletes import Deletes
+from quintant.cluster.drafts import Target
+from quintant.cluster.endpoints import Endpoints
+from quintant.cluster.evictions import Evictions
+from quintant.cluster.expiry import Expiry
+from quintant.cluster.listing import Listing
+from quintant.cluster.namespaces import Namespaces
+from quintant.cluster.problems import no_resource, not_allowed
+from quintant.cluster.questions import Questions
+from quintant.cluster.reads import Reads
+from quintant.cluster.routes import Route
+from quintant.cluster.store import Store
+from quintant.cluster.subresources import asks
+from quintant.cluster.watchers import Hub, Watcher
+from quintant.cluster.writes import Writes
+from quintant.runtime.client.transport import Call, Reply
+from quintant.runtime.clock import Chance, Clock
+
+
+class Machinery:
+    """Answers requests about objects, whoever sent them."""
+
+    def __init__(
+        self,
+        store: Store,
+        catalog: Catalog,
+        hub: Hub,
+        access: Access,
+        beside: Beside,
+        *,
+        clock: Clock,
+        chance: Chance,
+        dialer: Dialer | None,
+        managed: bool,
+    ) -> None:
+        self._catalog, self._access = catalog, access
+        self._expiry = Expiry(store)
+        self._caller = Caller(store, dialer)
+        self._aggregation = Aggregation(store, catalog)
+        self._namespaces = Namespaces(store, catalog)
+        self._definitions = Definitions(store, catalog, hub, clock, self._caller, chance)
+        around, plugins = Surroundings(store, chance), MANAGED if managed else ALWAYS
+        guard = Guard(self._namespaces, self._definitions, access, around, plugins)
+        self._writes = Writes(store, clock, chance, guard)
+        self._deletes = Deletes(self._writes, clock)
+        self._registry = Registry(store, catalog)
+        webhooks = Webhooks(self._caller, Matcher(store, access.authorizer.decide), chance)
+        admission = Admission(self._registry, beside, webhooks, self._writes, self._deletes)
+        self._questions = Questions(access, admission, clock, chance, beside)
+        evictions = Evictions(
+            store, self._writes, self._deletes, _builtin(catalog, "policy", "poddisruptionbudgets")
+        )
+        reads = Reads(store, chance)
+        self._endpoints = Endpoints(
+            store, hub, reads, self._writes, admission, evictions, clock, beside
+        )
+
+    async def answer(
+        self, call: Call, asked: Route, kind: Kind, user: User
+    ) -> Reply | Watcher | Listing:
+        """What comes of a request about a kind."""
+        if kind.question or asks(kind, asked.sub):
+            return await self._question(call, asked, kind, user)
+        if asked.verb == "watch":
+            return self._endpoints.watch(call, asked, kind)
+        if asked.verb == "delete":
+            self._namespaces.protect(Target(kind, name=asked.name))
+        try:
+            return await self._endpoints.answer(call, asked, kind, user)
+        finally:
+            self._settle()
+
+    def boot(self) -> None:
+        """Make what every cluster has from its first moment, unless it is there."""
+        for group, plural, obj in first_objects():
+            target = Target(_builtin(self._catalog, group, plural), name=obj["metadata"]["name"])
+            if self._writes.read(target) is None:
+                self._writes.create(target, obj, SERVER)
+        self.reload()
+
+    def reload(self) -> None:
+        """Look at everything again whose consequences are drawn here: the store is another."""
+        self._access.authorizer.forget()
+        self._registry.forget()
+        self._expiry.reload()
+        self._definitions.reload()
+        self._aggregation.reload()
+        self._settle()
+
+    def close(self) -> None:
+        """Write nothing any more by itself, and call nobody."""
+        self._expiry.close()
+        self._caller.close()
+
+    async def _question(self, call: Call, asked: Route, kind: Kind, user: User) -> Reply:
+        if not kind.question:
+            self._namespaces.guard(Target(kind, asked.namespace, asked.name))
+        elif asked.name:
+            raise no_resource()
+        elif asked.verb != "create":
+            raise not_allowed()
+        return await self._questions.answer(call, asked, kind, user)
+
+    def _settle(self) -> None:
+        """Do what follows from the last write, until nothing does."""
+        while self._definitions.settle(self._writes, self._deletes) or self._aggregation.settle(
+            self._writes
+        ):
+            pass
+
+
+def _builtin(catalog: Catalog, group: str, plural: str) -> Kind:
+    kind = catalog.find(group, "v1", plural)
+    assert kind is not None, "a built-in kind is always served"
+    return kind
