@@ -1,0 +1,65 @@
+"""What a tunnel makes of whatever answers at the URL of its relay."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from quintant.agents.tunnel.dial import TurnedAway, dialled
+from quintant.agents.tunnel.options import Relay
+from quintant.agents.tunnel.places import Places
+from towns.relays import DOMAIN, Stage, answering, saying
+
+_UPGRADE = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+PROVEN = b"Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"
+
+
+async def _dialled(url: str, authority: str = "") -> None:
+    socket = await dialled(Relay("one", url, authority=authority), Places({}), Random(1))
+    socket.abort()
+
+
+@pytest.mark.parametrize(
+    ("raw", "status"),
+    [
+        (b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n", 401),
+        (b"HTTP/1.1 302 Found\r\nLocation: https://elsewhere.test/\r\n\r\n", 302),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", 200),
+    ],
+)
+async def test_another_answer_than_an_upgrade_is_told(
+    stage: Stage, raw: bytes, status: int
+) -> None:
+    port = await stage.service(answering(raw))
+    with pytest.raises(TurnedAway) as caught:
+        await _dialled(f"ws://127.0.0.1:{port}/relay")
+    assert caught.value.status == status
+    assert str(status) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"SSH-2.0-OpenSSH\r\n\r\n",
+        b"HTTP/1.1 101 Switching Protocols\nUpgrade: websocket\n\n",
+        _UPGRADE + b"\r\n",
+        _UPGRADE + PROVEN + b"\r\n",
+        _UPGRADE + PROVEN + b"Sec-WebSocket-Protocol: another\r\n\r\n",
+        b"",
+    ],
+)
+async def test_what_speaks_no_websocket_is_no_relay(stage: Stage, raw: bytes) -> None:
+    port = await stage.service(answering(raw))
+    with pytest.raises(ConnectionError):
+        await _dialled(f"ws://127.0.0.1:{port}/relay")
+
+
+async def test_a_relay_is_believed_only_with_the_authority_that_was_given(stage: Stage) -> None:
+    relay, _ = await stage.exposed("hello", saying("here"))
+    url = f"wss://{DOMAIN}:{relay.tls_port}/relay"
+    await _dialled(url, stage.authority)
+    with pytest.raises(OSError, match="certificate verify failed"):
+        await _dialled(url)
+    with pytest.raises(OSError, match="not valid for"):
+        await _dialled(f"wss://127.0.0.1:{relay.tls_port}/relay", stage.authority)
