@@ -30,7 +30,7 @@ TARGETS = {"greeter": "examples/01_greeter.py", "webhooks": "examples/06_webhook
 REPLICAS = 2
 # Where the original's recipe pushes its image: the registry of a microk8s on this machine.
 KLIGHT_IMAGE = "localhost:32000/klight.controller:v0.1.0-k8s"
-# A connection to each of the first thousand pods: 110 MB for 1,000 pods, 175 MB for 4,000.
+# A connection to each of the first thousand pods: 110 MB for 1,000 pods, 190 MB for 4,000.
 KLIGHT_MEMORY = "256Mi"
 # The folder below an operator's in which the keys of its webhooks are somebody else's to make.
 GIVEN = "given-keys"

@@ -70,9 +70,9 @@ class Hand:
             self.memory.unsaved.pop(pod.metadata.uid, None)
 
     def _moment(self, stack: Sequence[Peer]) -> str:
-        """Now, but later than every member's: the order of the stack is the order of joins."""
+        """Now, but later than the newest member's: the order of the stack is the order of joins."""
         now = self.ctx.clock.now()
-        last = max((peer.record.joined_at for peer in stack if peer.record), default="")
+        last = stack[0].record.joined_at if stack and stack[0].record else ""
         if last and parse_timestamp(last) >= now:
             now = parse_timestamp(last) + _TICK
         return micro_timestamp(now)
