@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+import msgspec
+
 from quintant.cluster import jsontext, nesting, tables
 from quintant.cluster.duplicates import duplicate_fields
 from quintant.cluster.golang import held, quoted, unmarshalled, unregistered
@@ -102,7 +104,7 @@ def oddities(
         return (), False
     if media == JSON_PATCH:
         return tuple(_patch_oddities(text, sent)), False
-    plain = text.lstrip()[:1] == b"{"
+    plain = is_json(text) if media in (YAML, APPLY_PATCH) else text.lstrip()[:1] == b"{"
     again = duplicate_fields(text, sent) if plain else []
     if media not in (YAML, APPLY_PATCH):
         return tuple(f"duplicate field {quoted(path)}" for path in again), False
@@ -110,6 +112,17 @@ def oddities(
     if again or not plain:
         yaml.load(text, _BODY, notes)
     return tuple(notes), True
+
+
+def is_json(text: bytes) -> bool:
+    """Whether a text that may be YAML is a map in JSON, as most are: that is read in a moment."""
+    if text.lstrip()[:1] != b"{":
+        return False
+    try:
+        msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
 
 
 def _patch_oddities(text: bytes, operations: Any) -> Iterator[str]:
@@ -225,8 +238,7 @@ def _parse(media: str, raw: bytes) -> Any:
 def _read(media: str, raw: bytes) -> Any:
     if media not in (YAML, APPLY_PATCH):
         return jsontext.decode(raw)
-    if raw.lstrip()[:1] == b"{":
-        # Most YAML is JSON, and that is read in a moment.
+    if is_json(raw):
         with suppress(ValueError):
             return jsontext.decode(raw)
     value = yaml.load(raw, _BODY, [])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from quintant.cluster.media import APPLY_PATCH, YAML, said_media
+from quintant.cluster.beside import LIGHT_BYTES
+from quintant.cluster.media import APPLY_PATCH, YAML, is_json, said_media
 from quintant.runtime.client.transport import Call
 
 YAML_WEIGHT = 16
@@ -12,5 +13,6 @@ YAML_WEIGHT = 16
 def weight(call: Call) -> int:
     """What reading the body of a request takes, in bytes of JSON."""
     body = call.body or b""
-    plain = said_media(call.headers) not in (YAML, APPLY_PATCH) or body.lstrip()[:1] == b"{"
-    return len(body) * (1 if plain else YAML_WEIGHT)
+    if len(body) > LIGHT_BYTES or said_media(call.headers) not in (YAML, APPLY_PATCH):
+        return len(body)
+    return len(body) * (1 if is_json(body) else YAML_WEIGHT)

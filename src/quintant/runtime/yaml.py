@@ -56,6 +56,10 @@ _BASES = {"hex": 16, "bin": 2, "oct": 8, "dec": 10}
 DEEPEST = 1_000
 """Levels a document may be nested: far more than anybody means, and little enough for any stack."""
 
+LONGEST = 80
+"""Characters of a whole number: 64 binary digits and what may stand before them. Go reads what is
+longer as a float, or as text."""
+
 # Go keeps a whole number exact up to 64 bits, and makes a float of what is longer.
 _LEAST, _MOST = -(2**63), 2**64 - 1
 
@@ -73,15 +77,21 @@ def load(text: str | bytes, name: str = "the document", notes: list[str] | None 
 
     With `notes`, a key given twice is no error: the last one counts, and it is noted there.
     """
-    return next(documents(text, name, notes), None)
+    return next(_read(text, name, notes, _first), None)
 
 
 def documents(
     text: str | bytes, name: str = "the document", notes: list[str] | None = None
 ) -> Iterator[Any]:
     """Every document of a text, empty ones left out."""
+    return _read(text, name, notes, _all)
+
+
+def _read(
+    text: str | bytes, name: str, notes: list[str] | None, documents: Callable[[Any], list[Any]]
+) -> Iterator[Any]:
     try:
-        loaded = _all(_Loader(text, notes))
+        loaded = documents(_Loader(text, notes))
     except yaml.MarkedYAMLError as error:
         raise _unreadable(name, error) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -89,6 +99,13 @@ def documents(
     except RecursionError:
         raise Unreadable(name, "exceeded max depth") from None
     return (document for document in loaded if document is not None)
+
+
+def _first(loader: Any) -> list[Any]:
+    """The first document of a loader: whatever follows is not even looked at."""
+    found = [loader.get_data()] if loader.check_data() else []
+    loader.dispose()
+    return found
 
 
 def _all(loader: Any) -> list[Any]:
@@ -146,7 +163,7 @@ def _tag(text: str) -> str:
     if text[0] not in _NUMERIC:
         return _STR
     plain = text.replace("_", "")
-    if _WHOLE.fullmatch(plain):
+    if len(plain) <= LONGEST and _WHOLE.fullmatch(plain):
         return _INT
     if _SPECIAL.fullmatch(text):
         return _FLOAT
