@@ -23,6 +23,8 @@ class Sizes:
     """Simulated nodes of a large cluster."""
     pods: int = 2_000
     """Simulated pods on them."""
+    trials: int = 100
+    """Times that something is done and timed, where each time counts."""
     rounds: int = 1
     """How often the operators are measured; the best round of each counts."""
     workers: int = 8
@@ -30,7 +32,7 @@ class Sizes:
 
     def quick(self) -> Sizes:
         """A tenth of the work."""
-        counts = ("resources", "objects", "keys", "requests", "nodes", "pods")
+        counts = ("resources", "objects", "keys", "requests", "nodes", "pods", "trials")
         return replace(self, **{name: getattr(self, name) // QUICK_SHARE for name in counts})
 
 
