@@ -9,7 +9,7 @@ import pytest
 from conformance.realm import until
 from conformance.target import Target, decoded
 from quintant.runtime import yaml
-from unit.cluster.api import Plain, config_map
+from unit.cluster.api import APPLY, JSON_PATCH, MERGE, Plain, config_map
 
 V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 OLDER = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
@@ -262,10 +262,32 @@ async def test_a_time_limit_has_to_be_a_duration(target: Target, timeout: str, c
         assert answer["message"] == said
 
 
-async def test_a_body_has_a_limit(target: Target) -> None:
-    large = config_map("a", annotations={"a": "x" * (3 * 1024 * 1024)})
-    refused = await target.create(target.path("configmaps"), large, code=413)
-    assert refused["message"] == "Request entity too large: limit is 3145728"
+LARGE = b"x" * (3 * 1024 * 1024)
+
+
+@pytest.mark.parametrize(
+    ("method", "media"),
+    [
+        ("POST", "application/json"),
+        ("PUT", "application/json"),
+        ("PATCH", MERGE),
+        ("PATCH", JSON_PATCH),
+        ("PATCH", APPLY),
+        ("DELETE", "application/json"),
+    ],
+    ids=lambda value: value.rpartition("/")[2],
+)
+async def test_a_body_has_a_limit(target: Target, method: str, media: str) -> None:
+    foos = await target.define()
+    await target.create(foos.path(), foos.object("a"))
+    await target.create(target.path("configmaps"), config_map("a"))
+    body = b'[{"op":"add","path":"/a","value":"%b"}]' if media == JSON_PATCH else b'{"a":"%b"}'
+    query = {"fieldManager": "me"} if media == APPLY else {}
+    for path in (target.path("configmaps", "a"), foos.path("a")):
+        where = path.rpartition("/")[0] if method == "POST" else path
+        refused = await target.ask(method, where, body % LARGE, 413, media=media, **query)
+        assert refused["message"] == "Request entity too large: limit is 3145728"
+        await target.get(path)
 
 
 async def test_schemas_are_published_by_group_and_version(target: Target) -> None:

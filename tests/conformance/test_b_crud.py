@@ -433,6 +433,20 @@ async def test_33_bodies_may_be_yaml(target: Target) -> None:
     assert found["spec"] == {"size": 2}
 
 
+async def test_33_subresources_may_be_yaml(target: Target) -> None:
+    scale = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+    foos = await target.define(subresources={"status": {}, "scale": scale})
+    await target.create(foos.path(), foos.object("a", spec={"replicas": 1}))
+    reply = await target.send("GET", foos.path("a", "scale"), headers={"accept": YAML})
+    assert reply.headers["content-type"] == YAML
+    changed = reply.body.replace(b"replicas: 1", b"replicas: 3")
+    assert (await target.put(foos.path("a", "scale"), changed, media=YAML))["spec"]["replicas"] == 3
+    reply = await target.send("GET", foos.path("a", "status"), headers={"accept": YAML})
+    written = reply.body + b"status:\n  replicas: 2\n"
+    found = await target.put(foos.path("a", "status"), written, media=YAML)
+    assert (found["spec"], found["status"]) == ({"replicas": 3}, {"replicas": 2})
+
+
 async def test_35_objects_need_a_namespace_that_exists(target: Target) -> None:
     path = target.elsewhere("no-such-namespace", "configmaps")
     refused = await target.create(path, config_map("a"), code=404)

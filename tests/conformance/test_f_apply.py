@@ -182,6 +182,20 @@ async def test_78_scaling_owns_the_replicas_of_the_parent(target: Target, sample
     assert causes(refused) == [(".spec.replicas", "FieldManagerConflict")]
 
 
+async def test_78_scaling_owns_the_replicas_of_a_custom_resource(target: Target) -> None:
+    scale = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+    foos = await target.define(subresources={"scale": scale})
+    wanted = foos.object("a", spec={"replicas": 1, "other": "x"})
+    await target.apply(foos.path("a"), wanted, "author", code=201)
+    patch = {"spec": {"replicas": 4}}
+    await target.merge(foos.path("a", "scale"), patch, fieldManager="scaler")
+    found = owners(await target.get(foos.path("a")))
+    assert found["scaler Update scale"] == {"f:spec": {"f:replicas": {}}}
+    assert found["author Apply"] == {"f:spec": {".": {}, "f:other": {}}}
+    refused = await target.apply(foos.path("a"), wanted, "author", code=409)
+    assert causes(refused) == [(".spec.replicas", "FieldManagerConflict")]
+
+
 SCHEMA: Plain = {
     "type": "object",
     "properties": {

@@ -109,3 +109,9 @@ async def test_98_a_collection_is_deleted_by_selector(target: Target) -> None:
     gone = await target.ask("DELETE", path, None, 200, labelSelector="g=x")
     assert [item["metadata"]["name"] for item in gone["items"]] == ["a", "c"]
     assert await target.names(path, labelSelector="g") == ["b"]
+    await target.create(path, config_map("d"))
+    gone = await target.ask("DELETE", path, None, 200, fieldSelector="metadata.name=d")
+    assert [item["metadata"]["name"] for item in gone["items"]] == ["d"]
+    assert await target.names(path, labelSelector="g") == ["b"]
+    refused = await target.ask("DELETE", path, None, 400, fieldSelector="data.k=v")
+    assert '"data.k" is not a known field selector' in refused["message"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
+import pytest
 import pytest_asyncio
 
 from conformance.kubelet import LINGERING, READY
 from conformance.realm import until
-from conformance.target import causes
+from conformance.target import Target, causes
 from conformance.workshop import Workshop
 from unit.cluster.api import Plain, config_map, pod
 
@@ -92,6 +93,34 @@ async def test_101_nothing_is_made_in_a_namespace_that_is_going(space: Space) ->
     assert causes(refused) == [("metadata.namespace", "NamespaceTerminating")]
     await space.workshop.merge(f"{path}/a", {"metadata": {"finalizers": None}})
     await space.until_gone()
+
+
+@pytest.mark.parametrize("name", ["default", "kube-system", "kube-public"])
+async def test_101_some_namespaces_stay(target: Target, name: str) -> None:
+    refused = await target.delete(f"{SPACES}/{name}", code=403)
+    text = f'namespaces "{name}" is forbidden: this namespace may not be deleted'
+    assert refused["message"] == text
+    await target.ask("DELETE", SPACES, None, 405, fieldSelector=f"metadata.name={name}")
+    assert "deletionTimestamp" not in (await target.get(f"{SPACES}/{name}"))["metadata"]
+
+
+async def test_102_the_name_of_a_namespace_is_a_label(target: Target) -> None:
+    path, label = f"{SPACES}/{target.namespace}", "kubernetes.io/metadata.name"
+    for labels in ({label: "other", "x": "y"}, None):
+        found = await target.merge(path, {"metadata": {"labels": labels}})
+        assert found["metadata"]["labels"][label] == target.namespace
+
+
+async def test_102_the_status_of_a_namespace_is_written_apart(target: Target) -> None:
+    path = f"{SPACES}/{target.namespace}"
+    told = {"type": "Told", "status": "True", "reason": "R", "message": "M"}
+    patch = {"spec": {"finalizers": [HELD]}, "status": {"conditions": [told]}}
+    found = await target.merge(f"{path}/status", patch)
+    assert found["spec"] == {"finalizers": ["kubernetes"]}
+    assert found["status"]["phase"] == "Active"
+    assert found["status"]["conditions"][0].items() >= told.items()
+    main = await target.merge(path, {"status": {"conditions": None}})
+    assert main["status"] == found["status"]
 
 
 async def test_102_own_finalizers_hold_a_namespace_that_is_empty(space: Space) -> None:
