@@ -4,6 +4,7 @@
     namespace   where it lives
     rbac        its service account, roles and bindings
     deployment  its program, if there is an image of it
+    disruption  that of several replicas one stays, whatever is drained
     webhooks    how the API server reaches its webhooks
 
 The program makes the keys of its webhooks itself, keeps them in a Secret, and tells the API server
@@ -47,6 +48,7 @@ from quintant.api.core import (
     VolumeMount,
 )
 from quintant.api.meta import LabelSelector
+from quintant.api.policy import BudgetSpec, PodDisruptionBudget
 from quintant.api.quantity import Quantity
 from quintant.runtime import codec
 from quintant.runtime.address import Address
@@ -91,6 +93,7 @@ def installation(
         "namespace": (Namespace(metadata=ObjectMeta(name=namespace)),) if program else (),
         "rbac": generated(settings, manager.declarations, namespace, manager.webhooks.targets()),
         "deployment": (_deployment(manager, namespace, program),) if program else (),
+        "disruption": (_budget(manager, namespace),) if program and program.replicas > 1 else (),
         "webhooks": manager.webhooks.configurations(service),
     }
     if program and manager.webhooks:
@@ -123,6 +126,13 @@ def _deployment(manager: Manager, namespace: str, program: Program) -> Deploymen
             selector=LabelSelector(match_labels=labels),
             template=Opaque.of(template),
         ),
+    )
+
+
+def _budget(manager: Manager, namespace: str) -> PodDisruptionBudget:
+    selector = LabelSelector(match_labels={NAME_LABEL: manager.name})
+    return PodDisruptionBudget(
+        metadata=_meta(manager, namespace), spec=BudgetSpec(selector=selector, min_available=1)
     )
 
 

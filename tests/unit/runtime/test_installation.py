@@ -48,6 +48,14 @@ def test_program_lives_in_its_namespace_as_its_service_account() -> None:
     ]
 
 
+def test_of_several_replicas_one_stays_whatever_is_drained() -> None:
+    (budget,) = installation(_manager(), "home", PROGRAM)["disruption"]
+    (deployment,) = installation(_manager(), "home", PROGRAM)["deployment"]
+    assert budget["spec"]["selector"] == deployment["spec"]["selector"]
+    assert budget["spec"]["minAvailable"] == 1
+    assert "disruption" not in installation(_manager(), "home", replace(PROGRAM, replicas=1))
+
+
 def test_program_listens_on_the_address_of_its_pod() -> None:
     container = _container(_manager())
     assert container["args"] == [
