@@ -34,3 +34,10 @@ async def test_one_network_is_told_by_namespace_and_id(town: Town) -> None:
     assert (await read(town, "default/Net"))["members"] == 1
     assert await read(town, "default/net") is None
     assert await read(town, "default") is None
+
+
+async def test_controller_of_some_namespaces_tells_of_these(town: Town) -> None:
+    await town.start(namespaces=("default",))
+    await town.add("p1", network="Net")
+    await town.shown("Net")
+    assert [each["id"] for each in (await read(town))["networks"]] == ["Net"]
