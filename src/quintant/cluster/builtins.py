@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from quintant.cluster import crd, crd_rules, generations, roles, tables
+from quintant.cluster import crd, generations, roles, tables
 from quintant.cluster.autoscaling import to_v1, to_v2
 from quintant.cluster.catalog import Kind, Plain, Propagation
 from quintant.cluster.checks import CHECKS
@@ -143,7 +143,7 @@ _REVISIONS = {
     "deployments": generations.revise_deployment,
     "endpointslices": generations.revise_slice,
 }
-_JUDGES = {"customresourcedefinitions": crd_rules.judge}
+_JUDGES = {"customresourcedefinitions": crd.judge}
 _NAMING = {
     **dict.fromkeys(("namespaces", "services"), word_complaint),
     **dict.fromkeys(("roles", "rolebindings"), segment_complaint),

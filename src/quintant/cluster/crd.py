@@ -6,19 +6,22 @@ wrong with a document.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import msgspec
 
-from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster import crd_rules
+from quintant.cluster.catalog import Kind, Plain, Verdict
 from quintant.cluster.conditions import Condition
 from quintant.cluster.conversions import Converter, prime, stow
 from quintant.cluster.custom import CustomSchema
+from quintant.cluster.prepared import Prepared, prepared
 from quintant.cluster.priority import priority
-from quintant.cluster.shapes import DEDUCED, custom_shape
+from quintant.cluster.shapes import DEDUCED
+from quintant.runtime.errors import Cause
 from quintant.runtime.resource import Resource, Scale
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
@@ -71,6 +74,15 @@ def dying(crd: Plain, now: str) -> None:
     if CLEANUP not in metadata.get("finalizers", ()):
         metadata["finalizers"] = [*metadata.get("finalizers", ()), CLEANUP]
     crd["status"] = PENDING.set(crd["status"], now)
+
+
+def judge(crd: Plain, live: Plain | None, sub: str, found: Sequence[Cause]) -> Verdict:
+    """What is wrong with a definition; the schemas of one that is right are prepared for use."""
+    verdict = crd_rules.judge(crd, live, sub, found)
+    if not (sub or found or verdict.causes):
+        for each in versions(crd):
+            prepared(schema_of(each), _scale(each))
+    return verdict
 
 
 def versions(crd: Plain) -> list[Plain]:
@@ -140,13 +152,16 @@ class _History:
         self._group, self._kind = crd["spec"]["group"], crd["spec"]["names"]["kind"]
         self.storage = storage_version(crd)["name"]
         self._versions = {each["name"]: each for each in versions(crd)}
-        self._schemas: dict[str, CustomSchema] = {}
+        self._prepared: dict[str, Prepared] = {}
 
     def schema(self, version: str) -> CustomSchema:
-        if version not in self._schemas:
+        return self.prepared(version).schema
+
+    def prepared(self, version: str) -> Prepared:
+        if version not in self._prepared:
             found = self._versions[version]
-            self._schemas[version] = CustomSchema(schema_of(found), _scale(found))
-        return self._schemas[version]
+            self._prepared[version] = prepared(schema_of(found), _scale(found))
+        return self._prepared[version]
 
     def alike(self, version: str) -> bool:
         """Whether a version shows objects just as they are stored."""
@@ -208,7 +223,7 @@ def _kind(crd: Plain, version: Plain, history: _History) -> Kind:
         scale=_scale(version),
         selectable={path: path for path in _selectable(version)},
         facts=facts(crd),
-        shape=DEDUCED if schema is PRESERVE_ALL else custom_shape(schema),
+        shape=DEDUCED if schema is PRESERVE_ALL else history.prepared(name).shape,
         judge=own.judge,
         prune=own.prune,
         default=own.default,

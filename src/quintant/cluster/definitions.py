@@ -172,7 +172,7 @@ class Definitions:
         """Write a definition's status; nothing happens if it says so already."""
         now = timestamp(self._clock.now())
         target = self._target(name, "status")
-        writes.edit(target, lambda live: {**live, "status": mark(live["status"], now)}, SERVER)
+        writes.restate(target, partial(_marked, mark, now), SERVER)
 
     def _neighbours(self, name: str, group: str) -> list[Plain]:
         """The names that other definitions of the group have."""
@@ -217,6 +217,11 @@ TERMINATING = Condition(
 )
 CLEARED = Condition("Terminating", False, "InstanceDeletionCompleted", "removed all instances")
 NEVER = Condition("Terminating", False, "NeverEstablished", "resource was never established")
+
+
+def _marked(mark: Mark, now: str, live: Plain) -> Plain:
+    """A definition with another status, sharing everything else but its managers."""
+    return {**live, "metadata": dict(live["metadata"]), "status": mark(live["status"], now)}
 
 
 def _naming(naming: Naming, status: Plain, now: str) -> Plain:

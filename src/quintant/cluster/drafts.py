@@ -168,6 +168,14 @@ def edited(target: Target, base: Entry, edit: Edit, author: Author, scrutiny: Sc
     return _updated(target, base, obj, live, author, warnings)
 
 
+def restated(target: Target, base: Entry, state: Edit, author: Author) -> Draft:
+    """The live object in a state that the server gives it: its content is known to be right."""
+    live = wire.unpack(target.kind, base)
+    obj = state(live)
+    track_update(target.kind, live, obj, author)
+    return Draft(target, obj, base=base, live=live)
+
+
 def revised(draft: Draft, sent: Any) -> Draft:
     """The draft after a webhook made something else of its object; Mistyped if that is none."""
     kind = draft.target.kind

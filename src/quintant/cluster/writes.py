@@ -95,6 +95,12 @@ class Writes:
         """Store what `edit` makes of the live object; 404 if there is none."""
         return self.write(self.edition(target, edit, options), options)
 
+    def restate(self, target: Target, state: Edit, options: Options) -> Result:
+        """Store what the server itself makes of a live object's status: nothing is read anew."""
+        base, author = self.found(target), self._author(target, options)
+        draft = drafts.restated(target, base, state, author)
+        return self.commit(self.judged(self.ready(draft, options)), options)
+
     def apply(self, target: Target, config: Any, options: Options) -> Result:
         """Merge a configuration into the live object, or create it from the configuration."""
         return self.write(self.application(target, config, options), options)

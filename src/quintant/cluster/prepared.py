@@ -1,0 +1,40 @@
+"""Schemas of definitions, made ready for use: once, however often a definition is looked at.
+
+To prepare a large schema takes long, so it is done where the definition is validated, which is
+beside the loop then (quintant.cluster.beside); when the definition is served, it is at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from quintant.cluster.custom import CustomSchema
+from quintant.cluster.shapes import Shape, custom_shape
+from quintant.runtime.resource import Scale
+
+RECENT = 64
+"""Schemas kept at hand: those of the definitions that are written now, and by tests again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A schema at work, and the shape of its objects for who merges them."""
+
+    schema: CustomSchema
+    shape: Shape
+
+
+def prepared(schema: Mapping[str, Any], scale: Scale | None) -> Prepared:
+    """What is made of a schema; the same for the same."""
+    return _prepared(msgspec.json.encode(schema), scale)
+
+
+@lru_cache(RECENT)
+def _prepared(raw: bytes, scale: Scale | None) -> Prepared:
+    schema = msgspec.json.decode(raw)
+    return Prepared(CustomSchema(schema, scale), custom_shape(schema))
