@@ -92,6 +92,8 @@ class Hook:
     answer: Answer = allow
     asked: list[Asked] = field(default_factory=list)
     delay: float = 0.0
+    raw: bytes | None = None
+    """Written in place of an answer, before the connection ends."""
 
     @property
     def requests(self) -> list[Plain]:
@@ -114,10 +116,10 @@ class Hooks:
         self._hooks: dict[str, Hook] = {}
         self._installed: list[str] = []
 
-    def hook(self, answer: Answer = allow, *, delay: float = 0.0) -> Hook:
+    def hook(self, answer: Answer = allow, *, delay: float = 0.0, raw: bytes | None = None) -> Hook:
         """A new webhook, of which the server under test knows nothing yet."""
         name = f"hook{len(self._hooks)}.{self.target.namespace}.example.com"
-        found = self._hooks[name] = Hook(name, answer, delay=delay)
+        found = self._hooks[name] = Hook(name, answer, delay=delay, raw=raw)
         return found
 
     def entry(self, hook: Hook, *rules: Plain, **more: Any) -> Plain:
@@ -177,6 +179,8 @@ class Hooks:
         hook.asked.append(Asked(review, dict(request.query)))
         if hook.delay:
             await asyncio.sleep(hook.delay)
+        if hook.raw is not None:
+            _hang_up(request, hook.raw)
         answer = hook.answer(review["request"])
         if isawaitable(answer):
             answer = await answer
@@ -185,6 +189,12 @@ class Hooks:
         if isinstance(answer, dict):
             answer = reviewed(review, answer)
         return web.Response(body=answer, content_type="application/json")
+
+
+def _hang_up(request: web.BaseRequest, raw: bytes) -> None:
+    assert request.transport is not None
+    request.transport.write(raw)
+    request.transport.close()
 
 
 def reviewed(review: Plain, response: Plain) -> bytes:

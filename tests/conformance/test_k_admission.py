@@ -392,6 +392,55 @@ async def test_webhooks_that_cannot_be_reached_count_as_the_failure_policy_says(
     assert (reply.status, message(reply).partition("failed to call webhook: ")[2]) == (500, why)
 
 
+HALF = "unexpected error when reading response body. Please retry. Original error: unexpected EOF"
+
+
+@pytest.mark.parametrize(
+    ("raw", "why"),
+    [
+        (b"", 'Post "{url}": EOF'),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", HALF),
+        (b"hello\r\n\r\n", "HTTP/1.x transport connection broken: malformed HTTP response"),
+    ],
+    ids=["nothing", "half", "no http"],
+)
+async def test_webhooks_that_hang_up_are_told_of(
+    target: Target, hooks: Hooks, raw: bytes, why: str
+) -> None:
+    hook = hooks.hook(raw=raw)
+    await hooks.validating(hook, CREATE)
+    reply = await create(target)
+    url = f"https://{hooks.address}/{hook.name}?timeout=10s"
+    assert reply.status == 500
+    assert why.format(url=url) in message(reply)
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (b"", "EOF"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "http: server gave HTTP response to HTTPS client"),
+    ],
+    ids=["nothing", "http"],
+)
+async def test_webhooks_that_do_not_speak_tls_are_told_of(
+    target: Target, hooks: Hooks, said: bytes, why: str
+) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(said)
+        writer.close()
+        await writer.wait_closed()
+
+    hook, server = hooks.hook(), await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/x"
+        client = {**hooks.client(hook), "url": url}
+        await hooks.validating(hook, CREATE, clientConfig=client)
+        reply = await create(target)
+    assert message(reply).endswith(f'failed to call webhook: Post "{url}?timeout=10s": {why}')
+
+
 async def test_webhooks_are_believed_only_with_a_certificate(target: Target, hooks: Hooks) -> None:
     hook = hooks.hook()
     await hooks.validating(hook, CREATE, clientConfig={"url": hooks.client(hook)["url"]})

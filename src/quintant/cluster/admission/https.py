@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from quintant.cluster.admission.dialing import Letter, Unreachable
 from quintant.cluster.admission.line import Line, Place
-from quintant.cluster.admission.reasons import FAILURES, NO_BUNDLE, why
+from quintant.cluster.admission.reasons import FAILURES, NO_BUNDLE, explained
 from quintant.runtime.client.resting import IDLE_SECONDS
 from quintant.runtime.client.transport import Reply
 from quintant.runtime.clock import monotonic
@@ -42,7 +42,7 @@ class HttpsDialer:
         try:
             return await line.post(target, letter.body)
         except FAILURES as error:
-            raise Unreachable(f'Post "{letter.url}": {why(error, place)}') from None
+            raise Unreachable(explained(error, letter.url, place)) from None
         finally:
             self._plan()
 

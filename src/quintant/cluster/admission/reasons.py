@@ -17,28 +17,43 @@ FAILURES = (Broken, NotHttp, TooLarge, dial.Unreachable)
 """All that a line raises beside a time-out."""
 NO_BUNDLE = "unable to load root certificates: unable to parse bytes as PEM block"
 
+_HALF = "unexpected error when reading response body. Please retry. Original error: unexpected EOF"
+# What OpenSSL calls an answer that is not TLS; it is HTTP, as good as always.
+_NO_TLS = "WRONG_VERSION_NUMBER"
 _X509 = "tls: failed to verify certificate: x509"
 # What OpenSSL says of certificates whose signer is not known, by its number.
 _UNKNOWN_CODES = frozenset({2, 18, 19, 20, 21})
 _EXPIRED_CODE = 10
 
 
-def why(error: Exception, place: Place) -> str:
-    """The reason for one of `FAILURES`."""
+def explained(error: Exception, url: str, place: Place) -> str:
+    """What is told of one of `FAILURES`: the reason, and where it was met."""
+    if isinstance(error, Broken) and error.begun:
+        return _HALF
+    return f'Post "{url}": {_reason(error, place)}'
+
+
+def _reason(error: Exception, place: Place) -> str:
     match error:
-        case dial.Unreachable(cause=ssl.SSLCertVerificationError() as cause):
-            return _unverified(cause, place)
+        case dial.Unreachable(cause=ssl.SSLError() as cause):
+            return _untrusted(cause, place)
         case dial.Unreachable(cause=socket.gaierror()):
             return f"dial tcp: lookup {place.host}: no such host"
-        case dial.Unreachable(cause=ssl.SSLError() as cause):
-            return str(cause)
+        case Broken() | dial.Unreachable(cause=ConnectionResetError()):
+            return "EOF"
         case dial.Unreachable(cause=cause):
             return f"dial tcp {place.host}:{place.port}: connect: {_plain(cause)}"
-        case Broken(begun=begun):
-            return "unexpected EOF" if begun else "EOF"
         case TooLarge(most=most):
             return f"the answer is larger than {most} bytes"
-    return f"net/http: HTTP/1.x transport connection broken: {error}"
+    return "net/http: HTTP/1.x transport connection broken: malformed HTTP response"
+
+
+def _untrusted(cause: ssl.SSLError, place: Place) -> str:
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return _unverified(cause, place)
+    if cause.reason == _NO_TLS:
+        return "http: server gave HTTP response to HTTPS client"
+    return str(cause)
 
 
 def _unverified(cause: ssl.SSLCertVerificationError, place: Place) -> str:
