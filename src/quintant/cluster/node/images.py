@@ -16,14 +16,12 @@ from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
 
-import msgspec
-
 from quintant.agents import AGENTS
 from quintant.api.container import Container
 from quintant.api.pod import PodSpec
+from quintant.cluster.files import read_documents
 from quintant.runtime.errors import ConfigError
 from quintant.runtime.object import Model
-from quintant.runtime.yaml import documents
 
 ANY = "*"
 OURS = "quintant"
@@ -87,13 +85,7 @@ class Images:
 
 def load(path: Path) -> tuple[Program, ...]:
     """The entries of a file; ConfigError says what is wrong with it."""
-    try:
-        read = documents(path.read_bytes(), str(path))
-        found = [msgspec.convert(each, _File) for each in read]
-    except OSError as error:
-        raise _unusable(path, error.strerror or str(error)) from error
-    except msgspec.ValidationError as error:
-        raise _unusable(path, str(error)) from error
+    found = read_documents(path, _File, _unusable)
     return tuple(program for file in found for program in file.images)
 
 

@@ -20,15 +20,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import msgspec
-
+from quintant.cluster.files import read_documents
 from quintant.cluster.simulated.labels import FATE
 from quintant.cluster.simulated.views import SimPod
 from quintant.runtime.clock import Chance
 from quintant.runtime.errors import ConfigError
 from quintant.runtime.object import Model
 from quintant.runtime.owner import controller_of
-from quintant.runtime.yaml import documents
 
 ANY = "*"
 LONGEST_SECONDS = 300.0
@@ -146,13 +144,7 @@ class _File(Model):
 
 def load(path: Path) -> tuple[Stage, ...]:
     """The stages of a file; ConfigError says what is wrong with it."""
-    try:
-        read = documents(path.read_bytes(), str(path))
-        found = [msgspec.convert(each, _File) for each in read]
-    except OSError as error:
-        raise _unusable(path, error.strerror or str(error)) from error
-    except msgspec.ValidationError as error:
-        raise _unusable(path, str(error)) from error
+    found = read_documents(path, _File, _unusable)
     stages = tuple(stage for file in found for stage in file.stages)
     for stage in stages:
         before, then = stage.match.state, stage.next.state if stage.next else ""
