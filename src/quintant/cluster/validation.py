@@ -91,9 +91,14 @@ def _array(schema: Schema) -> Iterator[Part]:
     items = schema.get("items")
     if items:
         yield _items(compiled(items), Keyed.of(schema))
-    least, most = schema.get("minItems"), schema.get("maxItems")
+    yield from _sized(schema, "items")
+
+
+def _sized(schema: Schema, what: str) -> Iterator[Part]:
+    """How many items or properties there may be."""
+    least, most = (schema.get(f"{limit}{what.capitalize()}") for limit in ("min", "max"))
     if least is not None:
-        text = f"should have at least {least} items"
+        text = f"should have at least {least} {what}"
         yield (
             lambda value, path, old: (
                 [wrong(path, len(value), in_body(path, text))] if len(value) < least else _NOTHING
@@ -120,20 +125,7 @@ def _items(check: Check, keyed: Keyed | None) -> Part:
 
 
 def _object(schema: Schema) -> Iterator[Part]:
-    least, most = schema.get("minProperties"), schema.get("maxProperties")
-    if least is not None:
-        text = f"should have at least {least} properties"
-        yield (
-            lambda value, path, old: (
-                [wrong(path, len(value), in_body(path, text))] if len(value) < least else _NOTHING
-            )
-        )
-    if most is not None:
-        yield (
-            lambda value, path, old: (
-                [too_many(path, len(value), most)] if len(value) > most else _NOTHING
-            )
-        )
+    yield from _sized(schema, "properties")
     yield from _fields(schema)
     if names := schema.get("required"):
         yield lambda value, path, old: [
