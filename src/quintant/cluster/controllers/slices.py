@@ -118,27 +118,29 @@ def _packed(
     spares = [each for each in mine if each.ports not in groups]
     for ports, wanted in groups.items():
         left = dict(wanted)
-        places = [
-            (
-                each,
-                [
-                    left.pop(_identity(old))
-                    for old in each.endpoints or ()
-                    if _identity(old) in left
-                ],
-            )
-            for each in mine
-            if each.ports == ports
-        ]
-        for each, held in sorted(places, key=lambda place: -len(place[1])):
-            room = MOST - len(held)
-            filled = [*held, *(left.pop(key) for key in list(left)[:room])]
-            if filled:
-                yield _slice(service, family, ports, filled, each)
+        for each, filled in _refilled([each for each in mine if each.ports == ports], left):
+            yield _slice(service, family, ports, filled, each)
         fresh = list(left.values())
         for at in range(0, len(fresh), MOST):
             spare = spares.pop() if spares else None
             yield _slice(service, family, ports, fresh[at : at + MOST], spare)
+
+
+def _refilled(
+    slices: Sequence[EndpointSlice], left: _Wanted
+) -> Iterator[tuple[EndpointSlice, list[Endpoint]]]:
+    """Slices with those who stay in them, and room filled up, the fullest first.
+
+    Whoever finds a place is taken from `left`; a slice that nobody stays in is left out.
+    """
+    places = []
+    for each in slices:
+        known = (_identity(old) for old in each.endpoints or ())
+        places.append((each, [left.pop(key) for key in known if key in left]))
+    for each, stay in sorted(places, key=lambda place: -len(place[1])):
+        filled = [*stay, *(left.pop(key) for key in list(left)[: MOST - len(stay)])]
+        if filled:
+            yield each, filled
 
 
 def _slice(
