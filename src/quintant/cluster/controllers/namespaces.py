@@ -8,7 +8,7 @@ their time, whatever has finalizers) is named in the namespace's conditions, and
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -132,31 +132,33 @@ def conditions(
     before: tuple[Condition, ...], left: Remains, now: datetime
 ) -> tuple[Condition, ...]:
     """The conditions of a namespace that is being deleted."""
-    bad: dict[str, tuple[str, str]] = {}
-    if left.failures:
-        text = f"{len(left.failures)} remaining: {', '.join(left.failures)}"
-        bad["NamespaceDeletionContentFailure"] = (
-            "ContentDeletionFailed",
-            f"Failed to delete all resource types, {text}",
-        )
-    if left.counts:
-        named = (f"{name} has {count} resource instances" for name, count in left.counts.items())
-        bad["NamespaceContentRemaining"] = (
-            "SomeResourcesRemain",
-            f"Some resources are remaining: {', '.join(sorted(named))}",
-        )
-    if left.finalizers:
-        named = (f"{name} in {count} resource instances" for name, count in left.finalizers.items())
-        bad["NamespaceFinalizersRemaining"] = (
-            "SomeFinalizersRemain",
-            f"Some content in the namespace has finalizers remaining: {', '.join(sorted(named))}",
-        )
+    bad = dict(_troubles(left))
     for kind, fine in _FINE.items():
         reason, message = bad.get(kind, fine)
         before = set_condition(
             before, kind, status=kind in bad, reason=reason, message=message, now=now
         )
     return before
+
+
+def _troubles(left: Remains) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Each condition that something is wrong with, its reason and its message."""
+    if left.failures:
+        text = f"{len(left.failures)} remaining: {', '.join(left.failures)}"
+        told = f"Failed to delete all resource types, {text}"
+        yield "NamespaceDeletionContentFailure", ("ContentDeletionFailed", told)
+    if left.counts:
+        told = _joined("{} has {} resource instances", left.counts)
+        told = f"Some resources are remaining: {told}"
+        yield "NamespaceContentRemaining", ("SomeResourcesRemain", told)
+    if left.finalizers:
+        told = _joined("{} in {} resource instances", left.finalizers)
+        told = f"Some content in the namespace has finalizers remaining: {told}"
+        yield "NamespaceFinalizersRemaining", ("SomeFinalizersRemain", told)
+
+
+def _joined(form: str, counts: Mapping[str, int]) -> str:
+    return ", ".join(sorted(form.format(name, count) for name, count in counts.items()))
 
 
 def _vacated(pod: PodState) -> Iterable[Request]:
