@@ -76,13 +76,7 @@ class Pods:
         self._where[request] = name
         self._on.setdefault(name, {})[request] = None
         node = await ctx.client.find(SimNode, name)
-        if node is None or not self._pretended(pod, node):
-            return None
-        fault = fault_of(node)
-        if fault.silent:
-            self._due.pop(pod.key, None)
-            if fault is Fault.DEAD:
-                self._off[request] = pod.metadata.uid
+        if node is None or not self._pretended(pod, node) or self._unheard(pod, node):
             return None
         if self._rebooted(pod):
             await self._tell(pod, REBOOT, ctx)
@@ -118,6 +112,15 @@ class Pods:
         containers = (*pod.spec.init_containers, *pod.spec.containers)
         run = all(self._locate(each.image, each.command) for each in containers)
         return node.metadata.name == self._real and not run
+
+    def _unheard(self, pod: SimPod, node: SimNode) -> bool:
+        """Whether nothing is heard of a pod's node; its stage begins anew when it is back."""
+        fault = fault_of(node)
+        if fault.silent:
+            self._due.pop(pod.key, None)
+        if fault is Fault.DEAD:
+            self._off[pod.key] = pod.metadata.uid
+        return fault.silent
 
     def _rebooted(self, pod: SimPod) -> bool:
         """Whether a pod's node was off and is on again."""
