@@ -1,7 +1,8 @@
 """Visitors who come at a steady rate, whatever happens, and what each of them got.
 
 Every visitor has a connection of its own, so nothing is asked twice behind the test's back. Who
-cannot even connect to a relay goes to the next one, as browsers do with several addresses.
+cannot even connect to a relay goes to the next one, as browsers do with several addresses. There
+are never more than so many at once: a machine that stands still is no reason for a refusal.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from towns.relays import request
 
 LATE_SECONDS = 30.0
 """After which a visitor is told apart as one who got no answer."""
+AT_ONCE = 40
 METHODS = ("GET", "POST")
 """In turn: what may be asked twice, and what must not."""
 
@@ -87,15 +89,18 @@ async def _come(
     over: asyncio.Event,
     group: asyncio.TaskGroup,
 ) -> None:
-    loop = asyncio.get_running_loop()
+    loop, room = asyncio.get_running_loop(), asyncio.Semaphore(AT_ONCE)
     began = loop.time()
     for number in count():
+        await room.acquire()
         if over.is_set():
             return
         at = number % len(relays)
         order = (*relays[at:], *relays[:at])
         method = METHODS[number // len(relays) % len(METHODS)]
-        group.create_task(_visit(app, method, order, found))
+        visit = group.create_task(_visit(app, method, order, found))
+        visit.add_done_callback(lambda _: room.release())
+        began = max(began, loop.time() - number / rate)
         await asyncio.sleep(began + (number + 1) / rate - loop.time())
 
 
