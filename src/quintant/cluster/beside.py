@@ -13,6 +13,7 @@ result looks again at what could have changed (`Writes.current`).
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -82,7 +83,21 @@ class Beside:
                 return _in_a_hurry(work)
             except Costly:
                 pass
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, _at_leisure, work)
+
+
+def _at_leisure(work: Callable[[], T]) -> T:
+    """Work in the thread, with no search for garbage: that would hold up everybody.
+
+    What is made of a document is freed when it is no longer used, as it has no cycles.
+    """
+    searching = gc.isenabled()
+    gc.disable()
+    try:
+        return work()
+    finally:
+        if searching:
+            gc.enable()
 
 
 def _started() -> ThreadPoolExecutor:

@@ -1,7 +1,8 @@
 """Writes: create, update, patch, apply.
 
     draft (quintant.cluster.drafts) ─► begin: guard, built-in admission ─► [mutating webhooks]
-      ─► ready: name, complete ─► judged: validate ─► [validating webhooks] ─► commit
+      ─► shaped: hold, complete ─► ready: name ─► judged: validate ─► [validating webhooks]
+      ─► commit
 
 Every step is synchronous, and so is a write as a whole unless a webhook has to be asked or a step
 is so large that it is done beside the loop (quintant.cluster.admission). A write that changes
@@ -39,6 +40,8 @@ from quintant.runtime.clock import Chance, Clock, timestamp
 
 _LATE = " after mutating admission happens"
 """When the owners of what was patched are looked at; others are before that, too."""
+OBJECT_LIMIT = 3 * 512 * 1024
+"""Bytes of a stored object: what etcd takes, so that no object grows for ever by patches."""
 NAME_ATTEMPTS = 8
 """Generated names tried before giving up."""
 
@@ -98,8 +101,7 @@ class Writes:
     def restate(self, target: Target, state: Edit, options: Options) -> Result:
         """Store what the server itself makes of a live object's status: nothing is read anew."""
         base, author = self.found(target), self._author(target, options)
-        draft = drafts.restated(target, base, state, author)
-        return self.commit(self.judged(self.ready(draft, options)), options)
+        return self._stored(drafts.restated(target, base, state, author), options)
 
     def apply(self, target: Target, config: Any, options: Options) -> Result:
         """Merge a configuration into the live object, or create it from the configuration."""
@@ -135,7 +137,7 @@ class Writes:
     def write(self, draft: Draft, options: Options) -> Result:
         """Store a draft, without asking any webhook."""
         self.begin(draft, options)
-        return self.commit(self.judged(self.ready(draft, options)), options)
+        return self._stored(draft, options)
 
     def begin(self, draft: Draft, options: Options) -> None:
         """Refuse a draft that has no place here, and add what the server always adds, in place."""
@@ -144,26 +146,30 @@ class Writes:
             self._guard.place(draft.target.named(name))
         self._guard.admit(draft, options)
 
-    def ready(self, draft: Draft, options: Options) -> Draft:
-        """The draft as it will be stored, named but not looked at yet."""
+    def shaped(self, draft: Draft) -> Draft:
+        """The draft held to what may change, and completed, in place."""
         try:
             found = finish(draft)
         except Problem as problem:
             raise problem.warned(*draft.warnings) from None
+        told = unique_owners(draft.obj, _LATE)
+        return replace(draft, warnings=draft.warnings + told, found=tuple(found))
+
+    def ready(self, draft: Draft, options: Options) -> Draft:
+        """What is shaped as it will be stored: allowed, and named."""
         self._guard.check(draft, options.user)
         obj, target = draft.obj, draft.target
-        warnings = draft.warnings + unique_owners(obj, _LATE)
         if draft.base is None:
             target = self._named(target, obj["metadata"])
             obj["metadata"]["uid"] = self._chance.id()
             obj["metadata"]["creationTimestamp"] = timestamp(self._clock.now())
         looked = self._settle(target, obj, draft.live)
-        if draft.live is not None:
-            count(target.kind, obj, draft.live)
-        return replace(draft, target=target, warnings=warnings, looked=looked, found=tuple(found))
+        return replace(draft, target=target, looked=looked)
 
     def judged(self, ready: Draft) -> Draft:
-        """What is ready, found valid; 422 if anything is wrong. Nothing is changed."""
+        """What is ready, counted and found valid; 422 if anything is wrong. It can be repeated."""
+        if ready.live is not None:
+            count(ready.target.kind, ready.obj, ready.live)
         advice = _advice(ready)
         return replace(ready, warnings=(*ready.warnings, *advice)) if advice else ready
 
@@ -215,6 +221,10 @@ class Writes:
         """Take an object out of the store, past every rule; the revision of its end."""
         return self._store.delete(self._table(target), target.key).rv
 
+    def _stored(self, draft: Draft, options: Options) -> Result:
+        ready = self.ready(self.shaped(draft), options)
+        return self.commit(self.judged(ready), options)
+
     def _insert(self, ready: Draft, options: Options) -> Result:
         if ready.locked and not options.dry_run:
             raise unexplained("resourceVersion should not be set on objects to be created")
@@ -228,6 +238,8 @@ class Writes:
         return Result(entry, created=True, warnings=ready.warnings)
 
     def _put(self, target: Target, entry: Entry) -> Entry:
+        if len(entry.raw) > OBJECT_LIMIT:
+            raise unexplained("etcdserver: request is too large")
         return self._store.put(self._table(target), target.key, entry)
 
     def _named(self, target: Target, metadata: Plain) -> Target:

@@ -75,8 +75,9 @@ class Admission:
         concerns = self.registry.concerns(target.kind, target.sub, operation)
         self.writes.begin(draft, options)
         draft = await self._mutated(concerns, draft, options)
-        shaped = self.writes.ready(draft, options)
-        ready = await self.beside.do(partial(self.writes.judged, shaped), size)
+        shaped = await self.beside.do(partial(self.writes.shaped, draft), size)
+        named = self.writes.ready(shaped, options)
+        ready = await self.beside.do(partial(self.writes.judged, named), size)
         if concerns:
             told = await self.webhooks.validate(_validating(concerns), _attributes(ready, options))
             ready = replace(ready, warnings=(*ready.warnings, *told))
