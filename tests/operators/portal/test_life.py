@@ -154,3 +154,28 @@ async def test_pods_that_only_carry_our_labels_are_not_believed(town: Town) -> N
     assert found.status.relay is not None
     assert [each.ready_tunnels for each in found.status.relay.connected] == [1]
     assert found.status.phase == "Ready"
+
+
+async def test_lost_race_for_the_status_is_run_again_at_once_and_is_no_error(town: Town) -> None:
+    await town.serve()
+    await town.classed()
+    lost = town.cluster.faults.answer(409, when=STATUS, times=3)
+    await town.expose()
+    await town.phase("Ready", within=5)
+    assert lost.hits == 3
+    assert town.engine is not None
+    assert 'portalexpose_reconcile_total{result="error"} 0.0' in (
+        town.engine.metrics.render().decode()
+    )
+
+
+async def test_server_that_cannot_be_read_delays_deletion_and_nothing_else(town: Town) -> None:
+    found = await town.ready()
+    deployment = path("*/deployments/shop-tunnel") & ~writes
+    with town.cluster.faults.answer(500, when=deployment):
+        await town.cluster.client.delete(found)
+        await town.cluster.advance(20)
+        going = await town.cluster.get(PortalExpose, "shop")
+        assert going.metadata.finalizers == (FINALIZER,)
+        assert going.status == found.status
+    await town.cluster.gone(PortalExpose, "shop", within=60)
