@@ -49,7 +49,7 @@ METHOD = (
     "a process per peer, all on this machine and its one disk; each is joined by the one before. "
     "Latency is of one client that writes {few} times, one after the other; the rate is that of "
     "{writers} clients that write {many} times together. A write is acknowledged once it is synced "
-    "at the writer, at another member, and was told to all others, or after half a second; failed "
+    "at the writer, at another member, and was told to all others, or after a second; failed "
     "are those that took more than 5 s, or were refused. Calls between members and CPU of all of "
     "them are per write of the {writers} clients. Idle is the CPU of all over {idle:g} s. Dropped: "
     "the first member is killed; until no list has it."

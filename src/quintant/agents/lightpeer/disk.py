@@ -2,12 +2,15 @@
 
 `Folder` is a directory. A file is written beside, synced, renamed, and the directory is synced
 once after all of them; so after a crash each file is the old one or the new one, and what was
-acknowledged is there. Calls block: `Worker` runs them elsewhere, one at a time.
+acknowledged is there. Many files are synced together, with their file system: one by one, a chain
+of thousands of blocks would take a busy disk half a minute. Calls block: `Worker` runs them
+elsewhere, one at a time.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +23,8 @@ T = TypeVar("T")
 Files = Sequence[tuple[str, bytes]]
 FILE_BYTES = 8_000_000
 """No file of ours is longer: the longest block in base64, with room. Others are not read."""
+MANY = 16
+"""From so many files on, their file system is synced instead of each."""
 _PART = ".part"
 """How a file ends that is not complete; a leading dot keeps it apart from blocks."""
 
@@ -76,10 +81,14 @@ class Folder:
         return content
 
     def write(self, files: Files) -> None:
-        for name, content in files:
-            part = self.path / f".{name}{_PART}"
-            _write(part, content)
-            part.replace(self.path / name)
+        whole = dict(files)
+        together = _SYNCFS is not None and len(whole) >= MANY
+        for name, content in whole.items():
+            _write(self._part(name), content, sync=not together)
+        if together:
+            _sync(self.path, _syncfs)
+        for name in whole:
+            self._part(name).replace(self.path / name)
         _sync(self.path)
 
     def append(self, name: str, content: bytes, at: int) -> None:
@@ -90,6 +99,9 @@ class Folder:
     def rename(self, old: str, new: str) -> None:
         (self.path / old).replace(self.path / new)
         _sync(self.path)
+
+    def _part(self, name: str) -> Path:
+        return self.path / f".{name}{_PART}"
 
     def remove(self, names: Iterable[str]) -> None:
         for name in names:
@@ -111,7 +123,7 @@ class Thread:
         self._pool.shutdown()
 
 
-def _write(path: Path, content: bytes, at: int = 0) -> None:
+def _write(path: Path, content: bytes, at: int = 0, *, sync: bool = True) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         os.ftruncate(descriptor, at)
@@ -119,14 +131,25 @@ def _write(path: Path, content: bytes, at: int = 0) -> None:
         view = memoryview(content)
         while view:
             view = view[os.write(descriptor, view) :]
-        os.fsync(descriptor)
+        if sync:
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
 
-def _sync(path: Path) -> None:
+def _sync(path: Path, how: Callable[[int], object] = os.fsync) -> None:
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(descriptor)
+        how(descriptor)
     finally:
         os.close(descriptor)
+
+
+# Linux has it, and Python does not.
+_SYNCFS = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
+
+
+def _syncfs(descriptor: int) -> None:
+    if _SYNCFS is not None and _SYNCFS(descriptor):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))

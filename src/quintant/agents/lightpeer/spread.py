@@ -24,9 +24,9 @@ AT_ONCE = 32
 """Calls under way at the same time: enough to hide slow ones, too few to crowd a small machine."""
 NOTIFY_SECONDS = 2.0
 """How long a member may take to write blocks, what they follow included."""
-TELL_SECONDS = 0.5
+TELL_SECONDS = 1.0
 """How long a writer waits for members that are slow; they are told nevertheless."""
-ROUND_SECONDS = 0.25
+ROUND_SECONDS = 1.0
 """How long a round waits for members that are slow, before the next one begins without them."""
 GATHER = 0.25
 """Between two rounds, this part of the first is waited: then whoever was told of it in the first

@@ -31,7 +31,7 @@ IDLE_SECONDS = 5.0
 """How long the next block may take; a peer that hangs is left."""
 BATCH_BYTES = 1_000_000
 """So much is held in memory before it is written."""
-BATCH_BLOCKS = 64
+BATCH_BLOCKS = 512
 
 log = logging.getLogger("lightpeer")
 
@@ -142,17 +142,18 @@ class _Batch:
     def __init__(self, book: Book) -> None:
         self._book = book
         self._blocks: list[Lightblock] = []
+        self._size = 0
 
     async def add(self, block: Lightblock) -> None:
         self._blocks.append(block)
-        size = sum(len(each.payload) for each in self._blocks)
-        if len(self._blocks) >= BATCH_BLOCKS or size >= BATCH_BYTES:
+        self._size += len(block.payload)
+        if len(self._blocks) >= BATCH_BLOCKS or self._size >= BATCH_BYTES:
             await self.flush()
 
     async def flush(self) -> None:
         if self._blocks:
             await self._book.stage(self._blocks)
-            self._blocks = []
+            self._blocks, self._size = [], 0
 
 
 async def _lively(stream: AsyncGenerator[Lightblock, None]) -> AsyncGenerator[Lightblock, None]:
