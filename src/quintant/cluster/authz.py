@@ -94,12 +94,12 @@ class Rbac:
         """Whether some role bound to the user covers the request."""
         if MASTERS in user.groups:
             return ALLOWED
-        key = (user.name, user.groups, route)
-        found = self._decided.get(key)
+        key, known = (user.name, user.groups, route), self._decided
+        found = known.get(key)
         if found is None:
-            if len(self._decided) >= MOST_DECIDED:
-                self._decided.clear()
-            found = self._decided[key] = self._decide(user, route)
+            if len(known) >= MOST_DECIDED:
+                known.clear()
+            found = known[key] = self._decide(user, route)
         return found
 
     def holdings(self, user: User, namespace: str) -> Holdings:
@@ -117,10 +117,11 @@ class Rbac:
         return self._rules("roles", f"{namespace}/{ref.name}")
 
     def forget(self) -> None:
-        """Read everything anew."""
-        self._roles.clear()
-        self._bindings.clear()
-        self._decided.clear()
+        """Read everything anew.
+
+        Others than those that are filled now: what a thread is finding out may be outdated.
+        """
+        self._roles, self._bindings, self._decided = {}, {}, {}
 
     def _decide(self, user: User, route: Route) -> Decision:
         lost = []
@@ -141,17 +142,18 @@ class Rbac:
                 yield binding, subject
 
     def _rules(self, plural: str, key: str) -> tuple[Rule, ...] | None:
-        if (plural, key) not in self._roles:
+        known = self._roles
+        if (plural, key) not in known:
             entry = self._table(plural).entries.get(key)
-            found = None if entry is None else wire.read(entry, _Role).rules or ()
-            self._roles[plural, key] = found
-        return self._roles[plural, key]
+            known[plural, key] = None if entry is None else wire.read(entry, _Role).rules or ()
+        return known[plural, key]
 
     def _all(self, plural: str) -> list[Binding]:
-        found = self._bindings.get(plural)
+        known = self._bindings
+        found = known.get(plural)
         if found is None:
-            entries = self._table(plural).now.scan()
-            found = self._bindings[plural] = [wire.read(entry, Binding) for _, entry in entries]
+            entries = sorted(self._table(plural).entries.copy().items())
+            found = known[plural] = [wire.read(entry, Binding) for _, entry in entries]
         return found
 
     def _table(self, plural: str) -> Table:

@@ -26,7 +26,7 @@ from quintant.cluster.crd_names import Naming, named
 from quintant.cluster.deletes import Deletes
 from quintant.cluster.drafts import Target
 from quintant.cluster.objects import deleting
-from quintant.cluster.problems import forbidden
+from quintant.cluster.problems import NoPage, forbidden
 from quintant.cluster.ring import Change
 from quintant.cluster.store import Store, Table
 from quintant.cluster.watchers import Hub
@@ -61,7 +61,9 @@ class Definitions:
         store.subscribe(self._told)
 
     def guard(self, target: Target) -> None:
-        """403 for new objects of a definition that is being deleted."""
+        """403 for new objects of a definition that is being deleted, 404 after that."""
+        if target.kind.custom and target.kind.table not in self._served:
+            raise NoPage()
         if target.kind.custom and target.kind.table in self._terminating:
             text = "create not allowed while custom resource definition is terminating"
             raise forbidden(target.kind.resource, target.name, text)

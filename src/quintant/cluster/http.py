@@ -13,6 +13,7 @@ import zlib
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from ssl import SSLContext, SSLObject
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from aiohttp import web
@@ -41,6 +42,8 @@ PACKING_LEVEL = 1
 """The fastest: JSON shrinks to a tenth all the same."""
 STALL_SECONDS = 30.0
 """How long a client of a watch may leave bytes unread before it is cut; it can resume."""
+GREETING_SECONDS = 32.0
+"""How long a new connection may take for the head of its first request, as on a real server."""
 GOODBYE_SECONDS = 1.0
 """How long open connections get when the server stops."""
 
@@ -59,8 +62,9 @@ async def serve(
     with TLS and authorisation only. A context that verifies client certificates makes their
     holders users of the server.
     """
-    edge = web.Server(
-        _Edge(server).handle,
+    edge = _Edge(server)
+    door = _Door(
+        edge,
         access_log=None,
         # A body is taken as it is, whatever its headers say, as by a real server.
         auto_decompress=False,
@@ -69,7 +73,7 @@ async def serve(
         max_field_size=HEADER_LIMIT,
         max_headers=HEADERS_LIMIT,
     )
-    runner = web.ServerRunner(edge, shutdown_timeout=GOODBYE_SECONDS)
+    runner = web.ServerRunner(door, shutdown_timeout=GOODBYE_SECONDS)
     await runner.setup()
     site = web.TCPSite(runner, host or None, port, ssl_context=ssl)
     try:
@@ -81,14 +85,38 @@ async def serve(
         await runner.cleanup()
 
 
+class _Door(web.Server):
+    """Lets connections in; one that asks nothing for too long is closed."""
+
+    def __init__(self, edge: _Edge, **options: Any) -> None:
+        super().__init__(edge.handle, **options)
+        self._edge = edge
+
+    def __call__(self) -> web.RequestHandler:
+        handler = super().__call__()
+        loop = asyncio.get_running_loop()
+        timer = loop.call_later(GREETING_SECONDS, self._edge.dismiss, handler)
+        self._edge.waiting[handler] = timer
+        return handler
+
+
 class _Edge:
     """One request after another."""
 
     def __init__(self, server: ApiServer) -> None:
         self._server = server
+        self.waiting: dict[web.RequestHandler, asyncio.TimerHandle] = {}
+        """Connections that have not asked anything yet, and what will close them."""
         self._peers: WeakKeyDictionary[SSLObject, User | None] = WeakKeyDictionary()
 
+    def dismiss(self, handler: web.RequestHandler) -> None:
+        """Close a connection whose first request did not come."""
+        self.waiting.pop(handler, None)
+        handler.force_close()
+
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        if (timer := self.waiting.pop(request.protocol, None)) is not None:
+            timer.cancel()
         answer = await self._server.handle(await _call(request), self._peer(request))
         if isinstance(answer, Listing):
             return await _listed(request, answer, self._server.flow_headers(answer))

@@ -67,7 +67,8 @@ class Machinery:
         self._writes = Writes(store, clock, chance, guard)
         self._deletes = Deletes(self._writes, clock)
         self._registry = Registry(store, catalog)
-        webhooks = Webhooks(self._caller, Matcher(store, access.authorizer.decide), chance)
+        matcher = Matcher(store, access.authorizer.decide)
+        webhooks = Webhooks(self._caller, matcher, chance, beside)
         admission = Admission(self._registry, beside, webhooks, self._writes, self._deletes)
         self._questions = Questions(access, admission, clock, chance, beside)
         evictions = Evictions(

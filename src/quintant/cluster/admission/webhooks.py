@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -21,6 +22,7 @@ from quintant.cluster.admission.hook import Hook
 from quintant.cluster.admission.matching import Matcher
 from quintant.cluster.admission.registry import Concern
 from quintant.cluster.admission.review import request_of
+from quintant.cluster.beside import Beside
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.fitting import Mistyped
 from quintant.cluster.jsonpatch import apply_patch
@@ -37,8 +39,9 @@ Revise = Callable[[Any], Plain]
 class Webhooks:
     """Asks the webhooks that a change concerns."""
 
-    def __init__(self, caller: Caller, matcher: Matcher, chance: Chance) -> None:
+    def __init__(self, caller: Caller, matcher: Matcher, chance: Chance, beside: Beside) -> None:
         self._caller, self._matcher, self._chance = caller, matcher, chance
+        self._beside = beside
 
     async def mutate(
         self,
@@ -92,19 +95,32 @@ class Webhooks:
             answer = await self._asked(hook, kind, attributes, warnings)
             if answer is None or not answer.patch or attributes.obj is None:
                 return attributes, answer is not None
-            obj = revise(await _patched(kind, attributes, answer.patch))
+            obj = await self._revised(kind, attributes, answer.patch, revise)
         except Mistyped as error:
             raise internal(str(error)).warned(*warnings) from None
         except Problem as problem:
             raise problem.warned(*warnings) from None
         return (replace(attributes, obj=obj) if obj != attributes.obj else attributes), True
 
+    async def _revised(
+        self, kind: Kind, attributes: Attributes, patch: Sequence[Plain], revise: Revise
+    ) -> Plain:
+        """An object after a webhook's patch, as the kind of the request."""
+        shown = await _converted(attributes, kind, attributes.obj) or {}
+        written = msgspec.json.encode(shown)
+        size = len(written) * len(patch)
+        changed = await self._beside.do(partial(_patched, shown, written, patch), size)
+        if kind is not attributes.kind:
+            changed = await _recast(kind, attributes.kind, changed)
+        return await self._beside.do(partial(revise, changed), len(written))
+
     async def _asked(
         self, hook: Hook, kind: Kind, attributes: Attributes, warnings: list[str]
     ) -> Answer | None:
         """A webhook's word, if it allows the change; None if it was not asked or may fail."""
         request = request_of(attributes, kind, self._chance.id())
-        if not self._matcher.wants(hook, attributes, request):
+        wants = partial(self._matcher.wants, hook, attributes, request)
+        if not await self._beside.do(wants, 0):
             return None
         shown = [
             await _converted(attributes, kind, obj) for obj in (attributes.obj, attributes.old)
@@ -121,17 +137,16 @@ class Webhooks:
         return answer
 
 
-async def _patched(kind: Kind, attributes: Attributes, patch: Sequence[Plain]) -> Any:
-    """An object after a webhook's patch, as the kind of the request."""
-    shown = await _converted(attributes, kind, attributes.obj) or {}
-    changed: Any = _copy(shown)
+def _patched(shown: Plain, written: bytes, patch: Sequence[Plain]) -> Any:
+    """An object after a webhook's patch."""
+    changed: Any = msgspec.json.decode(written)
     for operation in patch:
         try:
             changed = apply_patch(changed, [operation])
         except Problem:
             raise internal(_inapplicable(operation)) from None
     _check_kind(changed, shown)
-    return changed if kind is attributes.kind else await _recast(kind, attributes.kind, changed)
+    return changed
 
 
 def _inapplicable(operation: Plain) -> str:
