@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from conformance.crds import (
     Causes,
     body,
@@ -14,6 +16,7 @@ from conformance.crds import (
     redefined,
     spec,
     text,
+    tried,
     warnings,
 )
 from conformance.schema_tables import (
@@ -162,6 +165,38 @@ def _scalable() -> Plain:
         spec=fields(replicas={"type": "integer", "maximum": 5}),
         status=fields(replicas=INTEGER, selector=text(), phase=text(enum=["up"])),
     )
+
+
+@pytest.mark.parametrize(
+    ("field", "schema", "where"),
+    [
+        ("metadata", {"type": "object", "default": {}}, "metadata"),
+        ("metadata", fields(name=text(default="x")), "metadata].properties[name"),
+        ("apiVersion", text(default="v1"), "apiVersion"),
+    ],
+    ids=["metadata", "name", "version"],
+)
+async def test_110_what_the_server_says_has_no_default(
+    target: Target, field: str, schema: Plain, where: str
+) -> None:
+    refused = body(await tried(target, {"type": "object", "properties": {field: schema}}))
+    text_ = f"must not be set in top-level {field}"
+    place = f"spec.validation.openAPIV3Schema.properties[{where}].default: Forbidden: {text_}"
+    assert place in refused["message"]
+
+
+async def test_111_only_the_status_is_judged_where_only_that_changes(target: Target) -> None:
+    def schema(limit: int) -> Plain:
+        parts = {"spec": fields(a=text(limit)), "status": fields(b=text(5))}
+        return {"type": "object", "properties": parts}
+
+    kind = await target.define(schema=schema(20), subresources={"status": {}})
+    await target.create(kind.path(), kind.object("a", spec={"a": "much too long"}))
+    await redefined(target, kind, schema(3))
+    told = await merged(target, kind.path("a", "status"), {"status": {"b": "fine"}})
+    assert (told.status, body(told)["status"]) == (200, {"b": "fine"})
+    wrong = await merged(target, kind.path("a", "status"), {"status": {"b": "too long"}})
+    assert [field for _, field, _ in causes(wrong)] == ["status.b"]
 
 
 async def test_111_spec_and_status_are_written_apart(target: Target) -> None:

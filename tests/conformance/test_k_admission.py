@@ -495,6 +495,16 @@ async def test_what_is_no_answer_counts_as_the_failure_policy_says(
     assert text in message(reply)
 
 
+async def test_owners_that_webhooks_repeat_collapse(target: Target, hooks: Hooks) -> None:
+    owner = {"apiVersion": "v1", "kind": "K", "name": "n", "uid": "u"}
+    add = {"op": "add", "path": "/metadata/ownerReferences", "value": [owner, owner]}
+    await hooks.mutating(hooks.hook(patch(add)), CREATE)
+    reply = await create(target)
+    assert (reply.status, decoded(reply.body)["metadata"]["ownerReferences"]) == (201, [owner])
+    told = ".metadata.ownerReferences contains duplicate entries after mutating admission happens"
+    assert told in reply.headers["warning"]
+
+
 MUTATIONS: list[tuple[Plain, str]] = [
     ({"patch": "W10="}, "webhook returned response.patch but not response.patchType"),
     ({"patchType": "JSONPatch"}, "webhook returned response.patchType but not response.patch"),

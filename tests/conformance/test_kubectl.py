@@ -235,6 +235,49 @@ async def test_scale_and_wait(kubectl: Kubectl) -> None:
     assert gone == ""
 
 
+async def test_deletions_go_as_far_as_they_are_told(kubectl: Kubectl) -> None:
+    for name in "abcde":
+        await kubectl("create", "configmap", name)
+    await kubectl("label", "cm", "a", "b", "x=y")
+    await kubectl("delete", "cm", "a", "--dry-run=server")
+    await kubectl("delete", "cm", "-l", "x=y")
+    await kubectl("delete", "cm", "--field-selector=metadata.name=c")
+    await kubectl("delete", "cm", "d", "--grace-period=0", "--force")
+    named = ("get", "cm", "-o", "name", "--field-selector=metadata.name!=kube-root-ca.crt")
+    assert await kubectl(*named) == "configmap/e\n"
+    await kubectl("delete", "cm", "--all", "--now")
+    assert (await kubectl.run("delete", "cm", "e")).err.endswith('configmaps "e" not found\n')
+    await kubectl("delete", "cm", "e", "--ignore-not-found")
+    await kubectl("create", "-f", "-", given=APP)
+    await kubectl("delete", "deploy/app", "--cascade=orphan", "--wait=false")
+    assert await value(kubectl, "deploy/app", ".metadata.finalizers") == '["orphan"]'
+    release = '{"metadata":{"finalizers":null}}'
+    await kubectl("patch", "deploy", "app", "--type=merge", "-p", release)
+    await kubectl("wait", "deploy/app", "--for=delete", "--timeout=20s")
+
+
+async def test_apply_remembers_what_it_applied(kubectl: Kubectl) -> None:
+    rehearsed = await kubectl("apply", "--dry-run=server", "-f", "-", given=APP)
+    assert rehearsed == "deployment.apps/app created (server dry run)\n"
+    assert (await kubectl.run("get", "deploy/app")).code == 1
+    await kubectl("apply", "-f", "-", given=APP)
+    assert (await kubectl.run("diff", "-f", "-", given=APP)).code == 0
+    last = json.loads(await kubectl("apply", "view-last-applied", "deploy/app", "-o", "json"))
+    assert last["spec"]["replicas"] == 1
+    await kubectl("apply", "-f", "-", given=APP.replace("  replicas: 1\n", ""))
+    again = json.loads(await kubectl("apply", "view-last-applied", "deploy/app", "-o", "json"))
+    assert "replicas" not in again["spec"]
+
+
+async def test_logs_of_a_pod_that_runs_nowhere_are_empty(kubectl: Kubectl) -> None:
+    await kubectl("run", "p", "--image=one")
+    assert await kubectl("logs", "p") == ""
+    wrong = await kubectl.run("logs", "p", "-c", "nope")
+    assert (wrong.code, "container nope is not valid for pod p" in wrong.err) == (1, True)
+    missing = await kubectl.run("logs", "q")
+    assert (missing.code, 'pods "q" not found' in missing.err) == (1, True)
+
+
 async def test_kinds_are_listed_and_explained(kubectl: Kubectl) -> None:
     rows = [line.split() for line in (await kubectl("api-resources")).splitlines()]
     assert ["configmaps", "cm", "v1", "true", "ConfigMap"] in rows
