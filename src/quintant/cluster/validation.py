@@ -20,6 +20,8 @@ from quintant.cluster.validation_numbers import number
 from quintant.cluster.validation_values import INT64, SORTS, Check, Part, Schema, Sort, in_body
 from quintant.runtime.errors import Cause
 
+TOLD_BYTES = 4 * 1024 * 1024
+"""Of complaints about the items of a list: each may name all that is allowed, and be as long."""
 _NOTHING: Sequence[Cause] = ()
 _NO_FIELDS: Mapping[str, Any] = {}
 # Of an object as a whole these are the same before and after, whatever was stored.
@@ -115,10 +117,15 @@ def _sized(schema: Schema, what: str) -> Iterator[Part]:
 def _items(check: Check, keyed: Keyed | None) -> Part:
     def part(value: list[Any], path: str, old: Any) -> Sequence[Cause]:
         found: list[Cause] = []
+        told = 0
         known = keyed.index(old) if keyed is not None and old is not ABSENT else None
         for at, item in enumerate(value):
             before = known.get(keyed.key(item), ABSENT) if known and keyed else ABSENT
-            found += check(item, f"{path}[{at}]", before)
+            complaints = check(item, f"{path}[{at}]", before)
+            found += complaints
+            told += sum(len(cause.message) for cause in complaints)
+            if told > TOLD_BYTES:
+                break
         return found
 
     return part
