@@ -240,6 +240,15 @@ async def test_join_of_unknown_outcome_is_not_repeated_while_it_may_go_on(town: 
     assert [len(model.view) for model in town.alive()] == [2, 2]
 
 
+async def test_join_that_takes_too_long_gets_more_time_the_next_time(town: Town) -> None:
+    await town.start()
+    await town.add("p1")
+    await town.pod("p2", peer={"join_seconds": 25.0, "gives_up": True})
+    await town.cluster.advance(200)
+    assert await town.stack() == ["p2", "p1"]
+    assert len(town.peers.joins()) == 3
+
+
 async def test_slow_join_of_another_make_ends_in_one_membership(town: Town) -> None:
     await town.start()
     await town.pod("p1", peer={"own": False, "contents": ["x"]})

@@ -26,6 +26,8 @@ START_SECONDS = 5.0
 """How long a peer may take to start before its owner is told that it is waited for."""
 CONTACT_SECONDS = 1.0
 """How long a contact may: another one will do."""
+DOUBLINGS = 2
+"""How often the deadline doubles for a pod whose joins took longer: a slow disk, a long chain."""
 PER_MEMBER_SECONDS = 0.01
 """What each member adds to the deadline of a join: all are told."""
 TURN_SECONDS = 5.0
@@ -74,9 +76,7 @@ class Joining:
         for peer, health in zip(peers, found, strict=True):
             if health is not Health.SERVING:
                 self._wait(peer, health)
-        return [
-            each for each, health in zip(peers, found, strict=True) if health is Health.SERVING
-        ]
+        return [each for each, health in zip(peers, found, strict=True) if health is Health.SERVING]
 
     def _wait(self, peer: Peer, health: Health) -> None:
         trial, foreign = self._trial(peer), health is Health.FOREIGN
@@ -168,7 +168,8 @@ class Joining:
         # Nobody but the leader may join: two at once would tear the network.
         self._desk.ctx.client.fence()
         began = monotonic()
-        within = self._desk.options.join_timeout + PER_MEMBER_SECONDS * len(self._stack)
+        patience = 2 ** min(self._trial(joiner).late, DOUBLINGS)
+        within = patience * self._desk.options.join_timeout + PER_MEMBER_SECONDS * len(self._stack)
         answer = await self._desk.peers.join(joiner.address, contact.address, within)
         self._desk.metrics.seconds.observe(monotonic() - began)
         return answer
@@ -204,6 +205,7 @@ class Joining:
         postpone(trial, monotonic(), self._desk.ctx.chance, long=long)
         trial.unsettled = end is End.UNSETTLED
         if trial.unsettled:
+            trial.late += 1
             trial.due = monotonic() + self._desk.options.settle
         reason, trial.waiting = _explained(attempt, end, answer)
         if end in (End.REFUSED, End.UNREACHABLE):

@@ -37,6 +37,8 @@ class Try:
     """For what it waits, in words."""
     unsettled: bool = False
     """Whether a join may still be going on."""
+    late: int = 0
+    """How many joins took longer than they may: the next one may take longer."""
 
 
 @dataclass(slots=True)

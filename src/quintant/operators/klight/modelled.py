@@ -55,6 +55,8 @@ class Model:
     lag: float = 0.0
     """How long it takes to answer anything; shorter than any deadline."""
     join_seconds: float = 0.0
+    gives_up: bool = False
+    """Whether it stops joining when nobody waits for it any more."""
     answer: Answer | None = None
     """What it answers to every join, instead of joining."""
 
@@ -164,7 +166,8 @@ class ModelledPeers:
             self._joining.remove(members)
         late = model.join_seconds - within
         if late > 0:
-            asyncio.get_running_loop().call_later(late, self._merge, model, contact)
+            if not model.gives_up:
+                asyncio.get_running_loop().call_later(late, self._merge, model, contact)
             return Answer("DEADLINE_EXCEEDED", "Deadline Exceeded")
         if model.mood is not Mood.SERVING:
             return Answer("UNAVAILABLE", "Socket closed")
