@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from conformance.crds import fields, gone, spec, text
-from conformance.realm import until
-from conformance.target import Target, decoded, definition
+from conformance.target import Target, decoded, definition, until
 from unit.cluster.api import CRDS, Plain
 
 META = "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"

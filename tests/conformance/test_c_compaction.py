@@ -11,8 +11,7 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from conformance.realm import until
-from conformance.target import Target, decoded
+from conformance.target import Target, decoded, until
 from quintant import Config
 from quintant.cluster.http import serve
 from quintant.cluster.server import ApiServer

@@ -12,8 +12,7 @@ import pytest_asyncio
 from aiohttp import web
 
 from conformance.hooks import Hooks, hooked
-from conformance.realm import until
-from conformance.target import Target, definition
+from conformance.target import Target, definition, until
 from quintant.runtime.client.transport import Reply
 from unit.cluster.api import CRDS, Plain
 
