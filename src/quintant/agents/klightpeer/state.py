@@ -84,8 +84,11 @@ class StateFile:
         )
 
     async def _begin(self) -> None:
-        """Whatever the file has counts only if the chain has nothing."""
-        if not self._begun and self.book.chain.newest_client:
+        """Whatever the file has counts only if the chain has nothing: at the start, and after."""
+        if not self.book.chain.newest_client:
+            if self._held is not None:
+                self._held, self._stamp, self._shown = None, None, ""
+        elif not self._begun:
             self._held = await self._read()
         self._begun = True
 

@@ -49,7 +49,12 @@ def keep(house: House, file: MemoryFile, *, read_only: bool = False) -> MemoryFi
     assert house.peer is not None
     peer = house.peer
     state = StateFile(
-        file, worker, peer.book, peer.orders, chance=Random(1), settings=Settings(read_only)
+        file,
+        worker,
+        peer.book,
+        peer.orders,
+        chance=Random(house.address),
+        settings=Settings(read_only),
     )
     house.run(state.run())
     return file
@@ -76,6 +81,32 @@ async def test_late_joiner_has_the_newest_content(town: Town) -> None:
     await join(late, early)
     await asyncio.sleep(LOOK_SECONDS)
     assert file.content == b"state"
+
+
+async def test_joiner_gives_up_what_its_file_held_for_what_the_network_has(town: Town) -> None:
+    early, late = town.house(1), town.house(2)
+    await early.start()
+    await late.start()
+    kept = keep(early, MemoryFile(b"ours"))
+    file = keep(late, MemoryFile(b"old"))
+    await asyncio.sleep(LOOK_SECONDS)
+    await join(late, early)
+    await asyncio.sleep(2 * LOOK_SECONDS)
+    assert (kept.content, file.content) == (b"ours", b"ours")
+    assert await query(early) == await query(late) == [b"ours"]
+
+
+async def test_joiner_publishes_its_file_if_the_network_has_nothing(town: Town) -> None:
+    early, late = town.house(1), town.house(2)
+    await early.start()
+    await late.start()
+    empty = keep(early, MemoryFile())
+    keep(late, MemoryFile(b"state"))
+    await asyncio.sleep(LOOK_SECONDS)
+    await join(late, early)
+    await asyncio.sleep(2 * LOOK_SECONDS)
+    assert empty.content == b"state"
+    assert await query(early) == [b"state"]
 
 
 async def test_write_of_a_client_changes_the_writers_own_file(town: Town) -> None:
