@@ -213,6 +213,19 @@ async def test_namespaces_reach_webhooks_by_their_own_labels(target: Target, hoo
     await target.create("/api/v1/namespaces", body)
 
 
+async def test_finalizers_of_a_namespace_reach_webhooks(
+    target: Target, both: tuple[Hook, Hook]
+) -> None:
+    path = f"/api/v1/namespaces/{target.namespace}"
+    held = {**await target.get(path), "spec": {"finalizers": ["kubernetes", "check.example.com/x"]}}
+    await target.put(f"{path}/finalize", held)
+    for hook in both:
+        told = ("UPDATE namespaces/finalize", "finalize", "v1/Namespace")
+        assert about(hook) == told
+        assert hook.last["oldObject"]["spec"] == {"finalizers": ["kubernetes"]}
+        assert hook.last["object"]["spec"] == held["spec"]
+
+
 async def test_custom_resources_reach_webhooks(target: Target, hooks: Hooks) -> None:
     foos = await target.define(subresources={"status": {}})
     mutating = hooks.hook()
