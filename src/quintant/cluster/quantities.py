@@ -33,6 +33,17 @@ def canonical(text: str) -> str:
     number, fraction, suffix = found.groups()
     if _passes(number or "0", fraction, suffix):
         return text
+    return _spelt(value, suffix)
+
+
+def spelt(value: Decimal, like: str) -> str:
+    """A value as the server writes it where it was added up in the manner of a quantity."""
+    found = _NUMBER.fullmatch(like)
+    assert found is not None, "what is like a quantity is a number and a suffix"
+    return _spelt(value, found[3])
+
+
+def _spelt(value: Decimal, suffix: str) -> str:
     if not value:
         return "0"
     binary = suffix in _BINARY[1:]

@@ -1,7 +1,7 @@
 """The server's own admission: what it holds every write to, and adds to some.
 
-    pods            service account, priority, tolerations
-    claims          default storage class, growth, protection while in use
+    pods            default limits, service account, priority, tolerations; limits
+    claims          default storage class, growth, protection while in use; limits
     volumes         protection while in use
     priority        a single default class
 
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from quintant.cluster.access import Access
 from quintant.cluster.admission.accounts import admit_account
+from quintant.cluster.admission.limits import default_limits, hold_limits
 from quintant.cluster.admission.pods import admit_class, admit_priority, admit_tolerations
 from quintant.cluster.admission.surroundings import Surroundings
 from quintant.cluster.admission.volumes import (
@@ -35,15 +36,20 @@ Plugin = Callable[[Draft, Surroundings], None]
 
 ALWAYS: Mapping[str, tuple[Plugin, ...]] = {
     "persistentvolumeclaims": (admit_storage_class, admit_growth),
-    "pods": (admit_priority, admit_tolerations),
+    "pods": (default_limits, admit_priority, admit_tolerations),
     "priorityclasses.scheduling.k8s.io": (admit_class,),
 }
 MANAGED: Mapping[str, tuple[Plugin, ...]] = {
     **ALWAYS,
     "persistentvolumeclaims": (admit_storage_class, admit_growth, protect_claim),
     "persistentvolumes": (protect_volume,),
-    "pods": (admit_account, admit_priority, admit_tolerations),
+    "pods": (default_limits, admit_account, admit_priority, admit_tolerations),
 }
+HELD: Mapping[str, tuple[Plugin, ...]] = {
+    "persistentvolumeclaims": (hold_limits,),
+    "pods": (hold_limits,),
+}
+"""What looks at an object once nobody changes it any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +69,14 @@ class Guard:
 
     def admit(self, draft: Draft, options: Options) -> None:
         """Amend a draft or refuse it, in place."""
-        if not draft.target.sub:
-            for plugin in self.plugins.get(draft.target.kind.table, ()):
-                plugin(draft, self.around)
+        self._run(self.plugins, draft)
 
     def check(self, draft: Draft, user: User) -> None:
         """Refuse what a user may not make of an object."""
         self.access.check(draft, user)
+        self._run(HELD, draft)
+
+    def _run(self, plugins: Mapping[str, tuple[Plugin, ...]], draft: Draft) -> None:
+        if not draft.target.sub:
+            for plugin in plugins.get(draft.target.kind.table, ()):
+                plugin(draft, self.around)

@@ -26,4 +26,9 @@ class Surroundings:
 
     def all(self, table: str, model: type[M]) -> list[M]:
         """What a model declares of every object of a table."""
-        return [wire.read(entry, model) for _, entry in self.store.table(table).now.scan()]
+        return self.within(table, "", model)
+
+    def within(self, table: str, namespace: str, model: type[M]) -> list[M]:
+        """What a model declares of the objects of a namespace, or of all if that is empty."""
+        prefix = f"{namespace}/" if namespace else ""
+        return [wire.read(entry, model) for _, entry in self.store.table(table).now.scan(prefix)]
