@@ -151,22 +151,22 @@ class Endpoints:
         code = CREATED if result.created else OK
         return await self._shown(call, target, result.entry, code, result.warnings)
 
-    def _create(self, call: Call, target: Target, user: User) -> tuple[Draft, Options]:
+    def _create(self, call: Call, target: Target, user: User, now: str) -> tuple[Draft, Options]:
         sent = _sent(call, target)
-        options = write_options(call, "CreateOptions", user, sent)
+        options = replace(write_options(call, "CreateOptions", user, sent), now=now)
         return self.writes.creation(target, sent, options), options
 
-    def _update(self, call: Call, target: Target, user: User) -> tuple[Draft, Options]:
+    def _update(self, call: Call, target: Target, user: User, now: str) -> tuple[Draft, Options]:
         sent = _sent(call, target)
-        options = write_options(call, "UpdateOptions", user, sent)
+        options = replace(write_options(call, "UpdateOptions", user, sent), now=now)
         if target.sub == SCALE:
             edit = edit_scale(target.kind, lambda scale: sent)
             return self.writes.edition(target, edit, options), options
         return self.writes.replacement(target, sent, options), options
 
-    def _patch(self, call: Call, target: Target, user: User) -> tuple[Draft, Options]:
+    def _patch(self, call: Call, target: Target, user: User, now: str) -> tuple[Draft, Options]:
         media, sent = read_patch(call.headers, call.body, custom=target.kind.custom)
-        options = write_options(call, "PatchOptions", user, sent)
+        options = replace(write_options(call, "PatchOptions", user, sent), now=now)
         check_force(call.query, media)
         if media == APPLY_PATCH:
             return self.writes.application(target, sent, options), options

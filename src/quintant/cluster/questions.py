@@ -44,7 +44,7 @@ class Questions:
         target = Target(kind, asked.namespace, asked.name, asked.sub)
         document = TOKEN_REQUEST if target.sub else kind
         place = Target(document, asked.namespace, sub=asked.sub)
-        drafting = partial(self._draft, call, place, user)
+        drafting = partial(self._draft, call, place, user, timestamp(self._clock.now()))
         draft, options = await self._beside.do(drafting, weight(call))
         obj, warnings = await self._admission.document(
             target, document.resource, draft.obj, None, options
@@ -56,7 +56,7 @@ class Questions:
         body = msgspec.json.encode(told) + b"\n"
         return Reply(CREATED, body, warned((*draft.warnings, *warnings)))
 
-    def _draft(self, call: Call, target: Target, user: User) -> tuple[Draft, Options]:
+    def _draft(self, call: Call, target: Target, user: User, now: str) -> tuple[Draft, Options]:
         sent, options = read_asked(call, target.kind.resource, "CreateOptions", user)
-        author = Author(options.manager, timestamp(self._clock.now()), target.sub)
+        author = Author(options.manager, now, target.sub)
         return drafts.created(target, sent, author, options.scrutiny), options

@@ -57,6 +57,8 @@ class Options:
     user: User = SERVER
     said: Mapping[str, Any] = field(default_factory=dict)
     """The options in the client's own words, for webhooks."""
+    now: str = ""
+    """When it is written, where that has to be known beforehand: a thread has no clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,7 @@ class Writes:
         if draft.base is None:
             target = self._named(target, obj["metadata"])
             obj["metadata"]["uid"] = self._chance.id()
-            obj["metadata"]["creationTimestamp"] = timestamp(self._clock.now())
+            obj["metadata"]["creationTimestamp"] = self.now
         looked = self._settle(target, obj, draft.live)
         return replace(draft, target=target, looked=looked)
 
@@ -176,6 +178,11 @@ class Writes:
     def commit(self, ready: Draft, options: Options) -> Result:
         """Store what is ready; whoever waited meanwhile has to make sure that it is `current`."""
         return (self._insert if ready.base is None else self._update)(ready, options)
+
+    @property
+    def now(self) -> str:
+        """The time, as objects tell it."""
+        return timestamp(self._clock.now())
 
     @property
     def revision(self) -> int:
@@ -284,7 +291,7 @@ class Writes:
                 yield wire.unpack(target.kind, entry)
 
     def _author(self, target: Target, options: Options) -> Author:
-        return Author(options.manager, timestamp(self._clock.now()), target.sub)
+        return Author(options.manager, options.now or self.now, target.sub)
 
     def _table(self, target: Target) -> Table:
         return self._store.table(target.kind.table)

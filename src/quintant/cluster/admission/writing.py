@@ -29,8 +29,8 @@ from quintant.cluster.scale import DOCUMENT, SCALE, put_scale, view_scale
 from quintant.cluster.writes import Options, Result, Writes
 from quintant.runtime.resource import Resource
 
-Drafted = Callable[[], tuple[Draft, Options]]
-"""Makes the draft of a write from what is stored; nothing comes of it by itself."""
+Drafted = Callable[[str], tuple[Draft, Options]]
+"""Makes the draft of a write at a time from what is stored; nothing comes of it by itself."""
 PATIENCE = 10
 """How often a write is tried again that lacks what a controller is about to make."""
 PAUSE_SECONDS = 0.1
@@ -60,7 +60,8 @@ class Admission:
         while True:
             began = self.writes.revision
             try:
-                draft, options = await self.beside.do(drafted, size)
+                drafting = partial(drafted, self.writes.now)
+                draft, options = await self.beside.do(drafting, size)
             except Unconverted as need:
                 await need.settle()
                 continue

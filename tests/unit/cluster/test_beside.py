@@ -1,0 +1,111 @@
+"""Work beside the loop: what is done where, and what others get to do meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from quintant.cluster.beside import LIGHT_BYTES, LIGHT_COST, Beside, haste
+from quintant.cluster.nesting import make_room
+
+HERE = threading.main_thread()
+
+
+def where() -> threading.Thread:
+    return threading.current_thread()
+
+
+async def test_small_work_is_done_at_once() -> None:
+    beside = Beside()
+    with beside.staffed():
+        assert await beside.do(where, LIGHT_BYTES) is HERE
+
+
+async def test_large_work_is_done_in_a_thread_while_the_loop_goes_on() -> None:
+    beside, started, others = Beside(), asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def work() -> threading.Thread:
+        loop.call_soon_threadsafe(started.set)
+        assert others.wait(10), "the loop did not go on"
+        return where()
+
+    with beside.staffed():
+        working = asyncio.ensure_future(beside.do(work, LIGHT_BYTES + 1))
+        await started.wait()
+        others.set()
+        assert await working is not HERE
+
+
+async def test_without_a_thread_everything_is_done_at_once() -> None:
+    beside = Beside()
+    assert await beside.do(where, 100 * LIGHT_BYTES) is HERE
+    with beside.staffed():
+        pass
+    assert await beside.do(where, 100 * LIGHT_BYTES) is HERE
+
+
+async def test_what_turns_out_to_be_costly_is_begun_anew_in_the_thread() -> None:
+    beside, tried = Beside(), []
+
+    def work() -> threading.Thread:
+        tried.append(where())
+        hasty = haste()
+        if hasty is not None:
+            hasty.spend(LIGHT_COST)
+        return where()
+
+    with beside.staffed():
+        assert await beside.do(work, 0) is tried[1]
+    assert tried[0] is HERE
+    assert await beside.do(work, 0) is HERE
+
+
+async def test_each_piece_of_work_has_its_own_haste() -> None:
+    beside = Beside()
+
+    def work() -> threading.Thread:
+        hasty = haste()
+        assert hasty is not None
+        hasty.spend(LIGHT_COST - 1)
+        return where()
+
+    with beside.staffed():
+        assert {await beside.do(work, 0) for _ in range(3)} == {HERE}
+    assert haste() is None
+
+
+async def test_no_search_for_garbage_holds_up_others_during_work() -> None:
+    beside = Beside()
+    with beside.staffed():
+        assert not await beside.do(gc.isenabled, LIGHT_BYTES + 1)
+        assert gc.isenabled()
+
+
+async def test_what_fails_in_the_thread_fails_here() -> None:
+    def fail() -> None:
+        raise LookupError("nowhere")
+
+    beside = Beside()
+    with beside.staffed():
+        for size in (0, LIGHT_BYTES + 1):
+            with pytest.raises(LookupError, match="nowhere"):
+                await beside.do(fail, size)
+
+
+async def test_the_thread_has_room_for_deep_documents() -> None:
+    def deep(levels: int) -> Callable[[], int]:
+        # Through sorted(), so that every level takes some of the real stack.
+        def down(level: int) -> int:
+            return level if level == levels else sorted([level + 1], key=down)[0] and levels
+
+        return lambda: down(0)
+
+    make_room()
+    beside = Beside()
+    with beside.staffed():
+        assert await beside.do(deep(3_000), LIGHT_BYTES + 1) == 3_000

@@ -1,0 +1,216 @@
+"""Large and costly requests: answered as ever, beside others, and never over somebody's change."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from quintant.cluster.beside import LIGHT_BYTES, LIGHT_COST
+from quintant.cluster.writes import OBJECT_LIMIT
+from unit.cluster.api import APPLY, CMS, CRDS, FOOS, Api, Plain, api, config_map, foo
+
+YAML = "application/yaml"
+MANY = 3_000
+"""Keys of a document that is too large to be read at once."""
+ITEMS, MOST = 30, 60
+"""Items of a list whose rule is costly, and of one for which it costs more than it may."""
+RULE = "self.all(a, self.all(b, self.all(c, a + b + c >= 0)))"
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[Api]:
+    found = api()
+    with found.server.staffed():
+        yield found
+
+
+def large(name: str, **more: Any) -> Plain:
+    return config_map(name, {f"k{at}": "v" * 10 for at in range(MANY)}, **more)
+
+
+class Turns:
+    """Counts the turns that others get."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    async def __aenter__(self) -> Turns:
+        self._task = asyncio.ensure_future(self._go_on())
+        await asyncio.sleep(0)
+        self.count = 0
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+
+    async def _go_on(self) -> None:
+        while True:
+            self.count += 1
+            await asyncio.sleep(0)
+
+
+def definition(**spec: Any) -> Plain:
+    names = {"plural": "foos", "singular": "foo", "kind": "Foo", "listKind": "FooList"}
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": spec}}}
+    version = {"name": "v1", "served": True, "storage": True}
+    versions = [{**version, "schema": {"openAPIV3Schema": schema}}]
+    about = {"group": "example.com", "scope": "Namespaced", "names": names, "versions": versions}
+    return {"metadata": {"name": "foos.example.com"}, "spec": about}
+
+
+def numbers() -> Plain:
+    return {
+        "type": "array",
+        "maxItems": MOST,
+        "items": {"type": "integer"},
+        "x-kubernetes-validations": [{"rule": RULE}],
+    }
+
+
+def listing(name: str, items: list[Any]) -> Plain:
+    return foo(name, {"l": items})
+
+
+async def test_others_get_their_turns_while_a_large_object_is_written(client: Api) -> None:
+    async with Turns() as turns:
+        await client.create(CMS, config_map("small"))
+        assert turns.count == 0
+        created = await client.create(CMS, large("a"))
+        assert turns.count > 0
+    assert await client.get(f"{CMS}/a") == created
+
+
+async def test_small_changes_of_large_objects_are_made_beside_others(client: Api) -> None:
+    await client.create(CMS, large("a"))
+    async with Turns() as turns:
+        await client.merge(f"{CMS}/a", {"metadata": {"labels": {"a": "b"}}})
+        assert turns.count > 0
+
+
+async def test_a_patch_overtaken_while_it_is_made_is_made_again(client: Api) -> None:
+    await client.create(CMS, large("a"))
+    slow = asyncio.ensure_future(client.merge(f"{CMS}/a", {"metadata": {"labels": {"slow": "1"}}}))
+    await asyncio.sleep(0)
+    assert not slow.done()
+    await client.delete(f"{CMS}/a")
+    await client.create(CMS, config_map("a", {"other": "1"}))
+    patched = await slow
+    assert (patched["data"], patched["metadata"]["labels"]) == ({"other": "1"}, {"slow": "1"})
+
+
+async def test_a_put_overtaken_while_it_is_made_is_a_conflict(client: Api) -> None:
+    before = await client.create(CMS, config_map("a"))
+    rv = before["metadata"]["resourceVersion"]
+    slow = asyncio.ensure_future(client.put(f"{CMS}/a", large("a", resourceVersion=rv), code=409))
+    await asyncio.sleep(0)
+    assert not slow.done()
+    await client.merge(f"{CMS}/a", {"data": {"other": "1"}})
+    assert (await slow)["reason"] == "Conflict"
+    assert (await client.get(f"{CMS}/a"))["data"] == {"other": "1"}
+
+
+async def test_an_object_is_not_created_twice_while_it_is_made(client: Api) -> None:
+    slow = asyncio.ensure_future(client.create(CMS, large("a"), code=409))
+    await asyncio.sleep(0)
+    await client.create(CMS, config_map("a"))
+    assert (await slow)["reason"] == "AlreadyExists"
+
+
+async def test_nothing_is_created_in_a_namespace_that_went_meanwhile(client: Api) -> None:
+    await client.create("/api/v1/namespaces", {"metadata": {"name": "b"}})
+    place = CMS.replace("default", "b")
+    slow = asyncio.ensure_future(client.create(place, large("a"), code=403))
+    await asyncio.sleep(0)
+    await client.delete("/api/v1/namespaces/b")
+    assert "being terminated" in (await slow)["message"]
+
+
+async def test_nothing_is_created_of_a_definition_that_went_meanwhile(client: Api) -> None:
+    await client.create(CRDS, definition(l=numbers()))
+    slow = asyncio.ensure_future(client.send("POST", FOOS, listing("a", [1] * ITEMS)))
+    await asyncio.sleep(0)
+    await client.delete(f"{CRDS}/foos.example.com")
+    assert (await slow).status == 404
+    await client.create(CRDS, definition())
+    assert await client.names(FOOS) == []
+
+
+async def test_a_costly_rule_is_evaluated_beside_others(client: Api) -> None:
+    await client.create(CRDS, definition(l=numbers()))
+    async with Turns() as turns:
+        await client.create(FOOS, listing("cheap", [1] * 5))
+        assert turns.count == 0
+        await client.create(FOOS, listing("costly", [1] * ITEMS))
+        assert turns.count > 0
+
+
+@pytest.mark.parametrize(
+    ("items", "why"),
+    [
+        ([*[1] * (ITEMS - 1), -3], "failed rule"),
+        # Half a second of real work, more than a virtual loop waits for on a busy machine.
+        pytest.param([1] * MOST, "call cost exceeds limit", marks=pytest.mark.realtime),
+    ],
+)
+async def test_a_costly_rule_says_the_same_wherever_it_is_evaluated(
+    client: Api, items: list[int], why: str
+) -> None:
+    answers = []
+    for each in (client, api()):
+        await each.create(CRDS, definition(l=numbers()))
+        answers.append(await each.create(FOOS, listing("a", items), code=422))
+    assert answers[0] == answers[1]
+    assert why in answers[0]["message"]
+
+
+async def test_many_cheap_rules_together_are_costly(client: Api) -> None:
+    item = {"type": "string", "maxLength": 3, "x-kubernetes-validations": [{"rule": "self != ''"}]}
+    await client.create(CRDS, definition(l={"type": "array", "maxItems": 1000, "items": item}))
+    async with Turns() as turns:
+        await client.create(FOOS, listing("a", ["x"] * (LIGHT_COST // 50)))
+        assert turns.count > 0
+
+
+async def test_yaml_counts_for_more_than_it_is_long(client: Api) -> None:
+    text = b"metadata: {name: a}\ndata:\n" + b"".join(b"  k%d: v\n" % at for at in range(300))
+    assert len(text) < LIGHT_BYTES
+    async with Turns() as turns:
+        await client.create(CMS, text, media=YAML)
+        assert turns.count > 0
+
+
+async def test_configurations_in_json_are_no_yaml(client: Api) -> None:
+    config = {"apiVersion": "v1", "kind": "ConfigMap", **config_map("a", {"k": "v" * 2_000})}
+    async with Turns() as turns:
+        await client.ask("PATCH", f"{CMS}/a", config, 201, media=APPLY, fieldManager="me")
+        assert turns.count == 0
+
+
+async def test_no_object_grows_beyond_what_etcd_would_take(client: Api) -> None:
+    half = "x" * (OBJECT_LIMIT // 2)
+    await client.create(CRDS, definition(a={"type": "string"}, b={"type": "string"}))
+    await client.create(FOOS, foo("a", {"a": half}))
+    refused = await client.merge(f"{FOOS}/a", {"spec": {"b": half}}, code=500)
+    assert refused["message"] == "etcdserver: request is too large"
+    assert list((await client.get(f"{FOOS}/a"))["spec"]) == ["a"]
+
+
+async def test_complaints_about_a_list_do_not_fill_the_memory(client: Api) -> None:
+    choices = [f"choice-{at}" for at in range(2_000)]
+    item = {"type": "string", "enum": choices}
+    await client.create(CRDS, definition(l={"type": "array", "items": item}))
+    reply = await client.send("POST", FOOS, listing("a", ["none"] * 2_000))
+    assert reply.status == 422
+    assert len(reply.body) < 20 * 1024 * 1024
+
+
+async def test_garbage_is_searched_for_again_after_all_that(client: Api) -> None:
+    await client.create(CMS, large("a"))
+    assert gc.isenabled()
