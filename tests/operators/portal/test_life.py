@@ -179,3 +179,40 @@ async def test_server_that_cannot_be_read_delays_deletion_and_nothing_else(town:
         assert going.metadata.finalizers == (FINALIZER,)
         assert going.status == found.status
     await town.cluster.gone(PortalExpose, "shop", within=60)
+
+
+async def test_restart_of_the_operator_changes_and_tells_nothing(town: Town) -> None:
+    await town.ready(replicas=3, relays=2)
+    town.down = {"wss://r1.example.com/relay"}
+    await town.phase("Degraded")
+    await town.cluster.advance(5)
+    before, told = await town.cluster.get(PortalExpose, "shop"), await town.events()
+    for _ in range(3):
+        assert town.engine is not None
+        await town.cluster.crash(town.engine)
+        await town.start()
+        await town.cluster.advance(20)
+    after = await town.cluster.get(PortalExpose, "shop")
+    assert after.metadata.resource_version == before.metadata.resource_version
+    assert await town.events() == told
+
+
+async def test_loss_while_the_operator_was_away_is_told_when_it_is_back(town: Town) -> None:
+    await town.ready(relays=2)
+    assert town.engine is not None
+    await town.cluster.crash(town.engine)
+    town.down = {"wss://r1.example.com/relay"}
+    await town.start()
+    await town.phase("Degraded", within=5)
+
+
+async def test_tunnels_that_fell_silent_while_the_operator_was_away_are_missed_soon(
+    town: Town,
+) -> None:
+    await town.ready(relays=2)
+    assert town.engine is not None
+    await town.cluster.crash(town.engine)
+    town.silent = True
+    await town.start()
+    found = await town.phase("Degraded", within=5)
+    assert condition(found, "RelayConnected") == ("Unknown", "NotReported")

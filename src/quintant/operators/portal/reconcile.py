@@ -20,10 +20,10 @@ from quintant.operators.portal.deed import Deed, Outcome
 from quintant.operators.portal.deploy import act, held
 from quintant.operators.portal.metrics import Meter, PortalMetrics
 from quintant.operators.portal.options import Options
-from quintant.operators.portal.remote import Scraper
+from quintant.operators.portal.remote import HEARING_SECONDS, Scraper
 from quintant.operators.portal.rules import expose_complaints
 from quintant.operators.portal.status import judged
-from quintant.operators.portal.world import HEARING, World
+from quintant.operators.portal.world import World
 from quintant.runtime.clock import monotonic
 from quintant.runtime.context import Context
 from quintant.runtime.object import Request
@@ -31,6 +31,8 @@ from quintant.runtime.result import Result
 
 # After a write to the Deployment; watches usually are faster.
 _SOON_SECONDS = 1.0
+# When a first word has not come: a moment after it should have.
+_MISSED_SECONDS = HEARING_SECONDS + 0.1
 # While the Deployment of an earlier namesake goes away.
 _WAIT_SECONDS = 2.0
 # While a relay is not connected: as long again as it has been so, within these bounds, which
@@ -96,7 +98,7 @@ class Reconcile:
         )
         # Whoever only carries our labels is not asked, and not believed.
         heard = self.scraper.listen(ctx.request, () if world.assume else world.living)
-        return replace(world, reports=heard)
+        return replace(world, reports=heard, expected=self.scraper.expected(ctx.request))
 
     def _say(self, ctx: Context[PortalExpose], notice: notices.Notice | None) -> None:
         if notice is not None:
@@ -111,7 +113,7 @@ class Reconcile:
             case Outcome.NONE | Outcome.CONFLICT:
                 return None
         pods, relays = status.tunnel_pods, status.relay.connected if status.relay else ()
-        request, waits = world.expose.key, [HEARING.total_seconds()] if world.unheard else []
+        request, waits = world.expose.key, [_MISSED_SECONDS] if world.unheard else []
         if pods is None or (pods.ready or 0) < (pods.total or 0):
             waits.append(self.options.status_check_interval)
         if any(relay.status != "Connected" for relay in relays):

@@ -16,12 +16,15 @@ from typing import Protocol
 from quintant.api.core import Pod
 from quintant.operators.portal.builders import ADMIN_PORT
 from quintant.operators.portal.reports import newer, parse, same
+from quintant.runtime.clock import monotonic
 from quintant.runtime.object import Request
 from quintant.runtime.sources import Feed
 from quintant.wire.tunnelreport import Report
 
 # Between attempts to reach a tunnel, in seconds: it doubles, and varies by a fifth.
 FIRST_SECONDS, CAP_SECONDS, JITTER = 1.0, 15.0, 0.2
+HEARING_SECONDS = 3.0
+"""How long the first word of a tunnel may take before it is missed."""
 # A pod on this network answers at once, or not at all.
 CONNECT_SECONDS = 5.0
 
@@ -62,6 +65,8 @@ class _Wish:
 
     address: str
     request: Request
+    since: float
+    """When we began to listen, in the loop's time."""
     ready: bool = False
     nudge: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when it has become ready: there is no reason to wait any longer."""
@@ -87,6 +92,14 @@ class Scraper:
         self._changed.set()
         return {uid: self._heard[uid] for uid in wanted if uid in self._heard}
 
+    def expected(self, request: Request) -> bool:
+        """Whether a tunnel of a PortalExpose has not had the time for its first word yet."""
+        late = monotonic() - HEARING_SECONDS
+        return any(
+            wish.request == request and wish.since > late and uid not in self._heard
+            for uid, wish in self._wishes.items()
+        )
+
     def forget(self, request: Request) -> None:
         """Stop listening for a PortalExpose that is gone."""
         self.listen(request, ())
@@ -109,7 +122,7 @@ class Scraper:
     def _wish(self, uid: str, pod: Pod, request: Request) -> None:
         wish = self._wishes.get(uid)
         if wish is None or wish.address != pod.status.pod_ip:
-            wish = self._wishes[uid] = _Wish(pod.status.pod_ip, request)
+            wish = self._wishes[uid] = _Wish(pod.status.pod_ip, request, monotonic())
         if pod.ready and not wish.ready:
             wish.nudge.set()
         wish.ready = pod.ready

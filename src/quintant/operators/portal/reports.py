@@ -66,6 +66,17 @@ def connections(
     return tuple(_connection(target, told, known.get(target.name)) for target in targets)
 
 
+def patient(
+    now: Sequence[RelayConnection], before: RelayStatus | None
+) -> tuple[RelayConnection, ...]:
+    """What to believe while not every tunnel has told: good news at once, all other news later.
+
+    An operator that was restarted has heard nothing yet; that is no reason to call relays lost.
+    """
+    known = {each.name: each for each in before.connected} if before else {}
+    return tuple(_better(each, known.get(each.name)) for each in now)
+
+
 def refused(targets: Sequence[RelayTarget], tunnels: Iterable[Tunnel]) -> list[str]:
     """The relays at which somebody else has the name already."""
     told = tuple(tunnels)
@@ -113,6 +124,13 @@ def _connection(
         ready_tunnels=len(up),
         public_url=next((relay.public_url for relay in up if relay.public_url), ""),
     )
+
+
+def _better(now: RelayConnection, before: RelayConnection | None) -> RelayConnection:
+    if before is None or before.status == "Unknown":
+        return now
+    more = (now.ready_tunnels or 0) >= (before.ready_tunnels or 0)
+    return now if now.status == "Connected" and more else before
 
 
 def _about(target: RelayTarget, tunnel: Tunnel) -> Iterable[RelayReport]:

@@ -55,7 +55,9 @@ def _relays(world: World, before: PortalExposeStatus) -> tuple[RelayConnection, 
     targets = world.expose.spec.relay.targets
     if world.assume:
         return reports.assumed(targets, world.ready, before.relay, timestamp(world.now))
-    return reports.connections(targets, world.tunnels, before.relay)
+    found = reports.connections(targets, world.tunnels, before.relay)
+    unchanged = before.observed_generation == world.expose.metadata.generation
+    return reports.patient(found, before.relay) if world.expected and unchanged else found
 
 
 def _phase(

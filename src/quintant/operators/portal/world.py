@@ -10,14 +10,14 @@ from quintant.api.apps import Deployment
 from quintant.api.core import Pod, Service
 from quintant.api.meta import condition_of
 from quintant.operators.portal.api import PortalExpose, TunnelClass
+from quintant.operators.portal.remote import HEARING_SECONDS
 from quintant.operators.portal.reports import Tunnel
 from quintant.runtime.clock import parse_timestamp
 from quintant.runtime.errors import Cause
 from quintant.runtime.owner import controller_of
 from quintant.wire.tunnelreport import Report
 
-HEARING = timedelta(seconds=3)
-"""How long the first word of a tunnel that is ready may take before it is missed."""
+HEARING = timedelta(seconds=HEARING_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,8 @@ class World:
     pods: tuple[Pod, ...] = ()
     reports: Mapping[str, Report] = field(default_factory=dict)
     """What each pod told last, by uid."""
+    expected: bool = False
+    """Whether we began so lately to listen to a tunnel that its first word may be on its way."""
     complaints: tuple[Cause, ...] = ()
     assume: bool = False
     """Believe that ready pods are connected, as the contract's simplification has it."""
@@ -68,7 +70,9 @@ class World:
 
     @property
     def unheard(self) -> bool:
-        """Whether a tunnel became ready so lately that its first word may be on its way."""
+        """Whether the first word of a tunnel may be on its way: it is new, or new to us."""
+        if self.expected:
+            return True
         if self.assume or self.reports:
             return False
         told = [condition_of(pod.status.conditions, "Ready") for pod in self.living if pod.ready]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +13,8 @@ from quintant.operators.portal.reports import (
     connections,
     newer,
     parse,
+    patient,
+    refused,
     tidy,
 )
 from quintant.wire.tunnelreport import RelayReport, Report
@@ -93,3 +96,41 @@ def test_garbage_is_no_report(raw: bytes) -> None:
 def test_report_of_another_version_is_not_understood() -> None:
     assert parse(b'{"v":2,"seq":1}') is None
     assert parse(b'{"v":1,"seq":1,"more":true}') == Report(1, 1)
+
+
+def connected(tunnels: int) -> RelayConnection:
+    return RelayConnection(name="a", status="Connected", ready_tunnels=tunnels)
+
+
+LOST = RelayConnection(name="a", status="Disconnected", last_error="gone")
+UNKNOWN = RelayConnection(name="a", status="Unknown")
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "believed"),
+    [
+        (connected(2), UNKNOWN, connected(2)),
+        (connected(2), connected(1), connected(2)),
+        (connected(2), LOST, connected(2)),
+        (LOST, UNKNOWN, LOST),
+        (LOST, connected(1), connected(1)),
+        (connected(1), connected(3), connected(3)),
+        (UNKNOWN, LOST, LOST),
+        (None, UNKNOWN, UNKNOWN),
+    ],
+)
+def test_while_tunnels_have_yet_to_tell_only_good_news_is_believed(
+    before: RelayConnection | None, now: RelayConnection, believed: RelayConnection
+) -> None:
+    known = RelayStatus(connected=(before,)) if before else None
+    assert patient((now,), known) == (believed,)
+
+
+def test_relays_that_gave_the_name_to_another_are_named() -> None:
+    told = (
+        RelayReport("a", "wss://a", close_code=4409),
+        RelayReport("b", "wss://b", close_code=4401),
+    )
+    held = Report(1, 1, relays=told)
+    targets = [RelayTarget(name=name, url=f"wss://{name}") for name in "ab"]
+    assert refused(targets, [Tunnel(False, held)]) == ["a"]
