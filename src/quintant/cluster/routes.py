@@ -49,9 +49,9 @@ def segments(path: str) -> list[str]:
 def route(call: Call) -> Route:
     """Read a request's method, path and the query parameters that decide its verb."""
     match segments(call.path):
-        case ["api", version, *rest] if rest:
+        case ["api", version, *rest] if version and rest:
             group = ""
-        case ["apis", group, version, *rest] if rest:
+        case ["apis", group, version, *rest] if version and rest:
             pass
         case _:
             return Route(call.method.lower(), call.path)

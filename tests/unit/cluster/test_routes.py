@@ -51,7 +51,11 @@ def test_a_namespace_is_in_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/version", "/api", "/api/v1", "/apis/apps", "/apis/apps/v1"]
+    "path",
+    [
+        *("/", "/version", "/api", "/api/v1", "/apis/apps", "/apis/apps/v1"),
+        *("//", "/api//v1/pods", "/api/v1//pods", "/api/v1/pods//a", "/apis/apps//v1/deployments"),
+    ],
 )
 def test_other_paths_are_about_themselves(path: str) -> None:
     assert routed("GET", path) == Route("get", path)
