@@ -2,9 +2,9 @@
 
     quintant agent lightpeer -repo=./blockrepo -port=9081
 
-Reading order: block, chain, disk, store, book (what one peer has), rpc, neighbours, sync, spread,
-orders, mend, tending (what peers do with each other), peer and service (what it offers), channels,
-options, program (how it runs as a process).
+Reading order: block, chain, disk, journal, store, recent, tail, book, tidy (what one peer has),
+rpc, neighbours, sync, delivery, spread, lead, orders, mend, tending (what peers do together),
+peer and service (what it offers), channels, options, program (how it runs as a process).
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from typing import Any, TypeVar
 
 from quintant.agents.lightpeer.block import members_in
@@ -26,11 +25,6 @@ from quintant.wire.peeradmin import Card
 
 T = TypeVar("T")
 
-QUIET_SECONDS = 5.0
-"""After so long without a new block there is time to make the files of the newest ones."""
-SETTLE_SECONDS = 1.0
-SETTLED = 32
-"""So many files are made every so often: a few percent of a core, and of what a disk can do."""
 FAILURES = 3
 """So many failed writes in a row, and the peer says that it does not serve."""
 
@@ -63,15 +57,9 @@ class Book:
         self.lost, self.network = found.lost, found.network
         self._list = await self._listed(found.members)
 
-    async def tidy(self) -> None:
-        """Give blocks their files while it is quiet, for ever."""
-        while True:
-            height = len(self.chain)
-            await asyncio.sleep(QUIET_SECONDS)
-            while len(self.chain) == height:
-                with suppress(Failed):  # Then there is no room for them now.
-                    await self._write(lambda: self.store.settle(SETTLED))
-                await asyncio.sleep(SETTLE_SECONDS)
+    async def settle(self, count: int) -> None:
+        """Give a few blocks their files."""
+        await self._write(lambda: self.store.settle(count))
 
     async def close(self) -> None:
         """Leave the disk as every lightpeer understands it, with no journal."""

@@ -14,16 +14,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import replace
 from random import Random
 
 from quintant.agents.lightpeer.block import MEMBERS, fresh, members_in, payload_of, relinked
 from quintant.agents.lightpeer.book import Book
-from quintant.agents.lightpeer.neighbours import Neighbours, Sight
+from quintant.agents.lightpeer.lead import Lead
+from quintant.agents.lightpeer.neighbours import Neighbours
 from quintant.agents.lightpeer.rpc import Code, Failed, refusal
 from quintant.agents.lightpeer.scope import Scope
-from quintant.agents.lightpeer.spread import AT_ONCE, Spread
+from quintant.agents.lightpeer.spread import Spread
 from quintant.agents.lightpeer.sync import Sync
 from quintant.agents.lightpeer.tail import Taken
 from quintant.wire.lightpeer import NOTIFY_NEW_BLOCK, BlockType, Lightblock, PeerInfo
@@ -35,8 +35,6 @@ DOUBT_SECONDS = 1.0
 """How long it may take before it is asked whether it is well."""
 SETTLE_SECONDS = 0.5
 """How long to wait for what a block follows before asking for it: others send it right now."""
-CALM_SECONDS = 0.1
-"""How long to wait for news after a refusal."""
 PAUSE_SECONDS = (0.005, 0.05)
 """Between two proposals of the same thing."""
 SUCCESSORS = 8
@@ -62,9 +60,9 @@ class Orders:
         self.neighbours = neighbours
         self.sync = sync
         self.spread = Spread(book, neighbours, scope)
+        self.lead = Lead(book, neighbours, sync, self.spread)
         self._scope = scope
         self._chance = chance
-        self._succeeded: tuple[str, ...] = ()
 
     async def write(
         self, identity: str, payload: bytes, seconds: float, *, again: bool = False
@@ -100,12 +98,12 @@ class Orders:
         if card.root != self.book.root:
             raise refusal("the block is of another network")
         if block.previous and block.previous not in self.book.chain:
-            await self._catch(card.address)
-        await self._lead()
+            await self.sync.catch(card.address)
+        await self.lead()
         if block.type == BlockType.NETWORK:
             if self.book.chain.changed_since(block.previous):
                 raise refusal("members changed meanwhile")
-            if well := await self._doubt(block, card):
+            if well := await self.lead.doubt(block, card):
                 return WELL + well
         new = self._new(block)
         linked = await self._order(block)
@@ -127,15 +125,15 @@ class Orders:
         """Have a block in the chain, and on another member if there is any; False: try again."""
         first, new = self.neighbours.first, self._new(block)
         if first == self.neighbours.me:
-            await self._lead()
+            await self.lead()
             linked = await self._order(block)
             return await self._copy(linked.id if linked else self.book.chain.held(block.id), new)
         try:
             verdict = await self._propose(first, block)
         except Failed as failure:
             if not failure.refused:
-                await self.spread.confirm(self._line()[:SUCCESSORS])
-            elif not await self._catch(first):
+                await self.spread.confirm(self.lead.line[:SUCCESSORS])
+            elif not await self.sync.catch(first):
                 await self.neighbours.confirm(first)
             return False
         return await self._placed(block, verdict, first, new)
@@ -143,7 +141,7 @@ class Orders:
     async def _placed(self, block: Lightblock, verdict: str, first: str, new: set[str]) -> bool:
         """Have what the first member has."""
         if verdict == KNOWN:
-            await self._catch(first)
+            await self.sync.catch(first)
             return bool(self.book.chain.held(block.id))
         if verdict.startswith(WELL):
             self.neighbours.spare(verdict.removeprefix(WELL))
@@ -168,7 +166,7 @@ class Orders:
         """Tell all others; whether any has it. Who refused may have a better chain."""
         told = await self.spread.tell(identity, new)
         for address in told.refused:
-            await self._catch(address)
+            await self.sync.catch(address)
         return told.taken
 
     def _new(self, block: Lightblock) -> set[str]:
@@ -214,56 +212,8 @@ class Orders:
         await book.until(lambda: book.chain.has(block.previous, block.id), SETTLE_SECONDS)
         if await book.take(block) is not Taken.APART:
             return True
-        await self._catch(first)
+        await self.sync.catch(first)
         return await book.take(block) is not Taken.APART
-
-    async def _catch(self, address: str) -> bool:
-        """Have what another peer has; from one of another make, it comes by itself or not."""
-        with suppress(Failed):
-            if await self.sync.pull(address):
-                return True
-        head = self.book.chain.head
-        return await self.book.until(lambda: self.book.chain.head != head, CALM_SECONDS)
-
-    async def _lead(self) -> None:
-        """Be first: nobody before us lives, and no chain is better than ours."""
-        earlier = self.neighbours.earlier
-        line = self._line()
-        for start in range(0, len(line), AT_ONCE):
-            batch = line[start : start + AT_ONCE]
-            for address, seen in zip(batch, await self.spread.look(batch), strict=True):
-                if seen.sight.member:
-                    raise refusal(f"{address} is the first member")
-                # Whoever asks us to be first has asked it three times.
-                self.neighbours.dead.add(address)
-        if earlier and earlier != self._succeeded:
-            await self._survey()
-            self._succeeded = self.neighbours.earlier
-
-    def _line(self) -> list[str]:
-        """Who is before this peer, and not dead as far as we know."""
-        return [each for each in self.neighbours.earlier if each not in self.neighbours.dead]
-
-    async def _survey(self) -> None:
-        """Take over the best chain of all members that live."""
-        seen = await self.spread.look(self.neighbours.alive)
-        cards = [each.card for each in seen if each.card and each.sight is Sight.OURS]
-        best = self.book.card
-        for card in cards:
-            best = card if card.beats(best) else best
-        if best.address != self.neighbours.me:
-            await self._catch(best.address)
-
-    async def _doubt(self, block: Lightblock, card: Card) -> str:
-        """A member to be removed that answers us, unless it removes itself; empty if none does."""
-        stay = {each.address for each in members_in(block.payload)} | {card.address}
-        doubtful = [each for each in self.neighbours.alive if each not in stay]
-        for address, seen in zip(doubtful, await self.spread.look(doubtful), strict=True):
-            if seen.sight.member:
-                return address
-            # Whoever proposes this has asked it three times; so it is not asked again and again.
-            self.neighbours.dead.add(address)
-        return ""
 
 
 async def _within(seconds: float, work: Awaitable[None]) -> None:

@@ -24,17 +24,18 @@ from quintant.agents.lightpeer.block import (
 )
 from quintant.agents.lightpeer.book import Book
 from quintant.agents.lightpeer.chain import Link
+from quintant.agents.lightpeer.delivery import NOTIFY_SECONDS
 from quintant.agents.lightpeer.disk import Disk, Worker
 from quintant.agents.lightpeer.mend import mend
 from quintant.agents.lightpeer.neighbours import Neighbours
 from quintant.agents.lightpeer.orders import SETTLE_SECONDS, Orders
 from quintant.agents.lightpeer.rpc import Call, Code, Counted, Dial, Failed, Reason, refusal
 from quintant.agents.lightpeer.scope import Scope
-from quintant.agents.lightpeer.spread import NOTIFY_SECONDS
 from quintant.agents.lightpeer.store import Store
 from quintant.agents.lightpeer.sync import Sync
 from quintant.agents.lightpeer.tail import Taken
 from quintant.agents.lightpeer.tending import Tending
+from quintant.agents.lightpeer.tidy import tidy
 from quintant.wire.lightpeer import BlockType, ConnectRequest, Lightblock, PeerInfo
 from quintant.wire.peeradmin import LIMIT, ORDER, PROPOSE, SINCE, BlocksRequest, Card
 
@@ -81,7 +82,7 @@ class Peer:
         """Tend the network until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.tending.run())
-            group.create_task(self.book.tidy())
+            group.create_task(tidy(self.book))
             group.create_task(mend(self.book, self.orders, self._chance))
 
     @property

@@ -16,7 +16,7 @@ from quintant.agents.lightpeer.block import Unsound, check
 from quintant.agents.lightpeer.book import Book
 from quintant.agents.lightpeer.chain import Link, link
 from quintant.agents.lightpeer.neighbours import Neighbours, Sight
-from quintant.agents.lightpeer.rpc import Reason, refusal
+from quintant.agents.lightpeer.rpc import Failed, Reason, refusal
 from quintant.wire.lightpeer import (
     CONNECT_NEW_PEER,
     BlockType,
@@ -25,6 +25,8 @@ from quintant.wire.lightpeer import (
 )
 from quintant.wire.peeradmin import GET_BLOCKS, BlocksRequest
 
+CALM_SECONDS = 0.1
+"""How long to wait for news if there is nothing to fetch."""
 STREAM_SECONDS = 600.0
 """How long a whole chain may take."""
 IDLE_SECONDS = 5.0
@@ -62,6 +64,14 @@ class Sync:
             if not seen.card.beats(self.book.card):
                 return False
             return await self._take(address, connect=False, keep=True, force=False)
+
+    async def catch(self, address: str) -> bool:
+        """Have what another peer has; from one of another make, it comes by itself or not."""
+        with suppress(Failed):
+            if await self.pull(address):
+                return True
+        head = self.book.chain.head
+        return await self.book.until(lambda: self.book.chain.head != head, CALM_SECONDS)
 
     async def join(self, address: str, *, merge: bool) -> None:
         """Become a member of the network of the peer at an address, and take over its chain."""

@@ -1,0 +1,130 @@
+"""Telling one member what it lacks.
+
+Our own peers take many blocks at once, and say what they have then. Others are told block by block,
+in order; one that refuses is tried again for a moment, since it may be joining or writing itself.
+After that it is told of the newest block only: it has missed something, and has to join again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from quintant.agents.lightpeer.book import Book
+from quintant.agents.lightpeer.neighbours import Neighbours
+from quintant.agents.lightpeer.rpc import Code, Failed, Reply, refusal
+from quintant.wire.lightpeer import NOTIFY_NEW_BLOCK, Lightblock, NewBlockResponse
+from quintant.wire.peeradmin import TAKE_BLOCKS, TakeRequest
+
+NOTIFY_SECONDS = 2.0
+"""How long a member may take to write blocks, what they follow included."""
+BATCH_BYTES = 1_000_000
+BATCH_BLOCKS = 256
+"""What goes in one message, whichever is less; one block may be longer."""
+TRIES = 5
+RETRY_SECONDS = 0.1
+"""A peer of another make refuses blocks while it joins or writes, and takes them a moment later."""
+
+
+class Delivery:
+    """Brings blocks to members."""
+
+    def __init__(self, book: Book, neighbours: Neighbours) -> None:
+        self.book = book
+        self.neighbours = neighbours
+        self._wedged: set[str] = set()
+        """Peers of another make that missed something; they are told of the newest block only."""
+
+    def renew(self, address: str) -> None:
+        """Forget that a member missed something: it has the whole chain now."""
+        self._wedged.discard(address)
+
+    async def send(self, address: str) -> None:
+        """Send a member some of what it lacks; Failed if that does not help."""
+        if self.neighbours.reached.get(address) in (None, self.book.chain.head):
+            return  # It is no member any more, or has got everything by somebody else.
+        if address in self.neighbours.ours and not self._apart(address):
+            await self._give(address)
+        else:
+            await self._announce(address)
+
+    def _apart(self, address: str) -> bool:
+        """Whether what a member has is not in our chain."""
+        reached = self.neighbours.reached.get(address, "")
+        return bool(reached) and reached not in self.book.chain
+
+    async def _give(self, address: str) -> None:
+        """Send one of our own peers many blocks."""
+        before = self.neighbours.reached[address]
+        blocks = await self._after(before)
+        try:
+            reply = await self.neighbours.dial.ask(
+                address,
+                TAKE_BLOCKS,
+                TakeRequest(blocks),
+                seconds=NOTIFY_SECONDS,
+                metadata=self.book.card.metadata(),
+            )
+        except Failed as failure:
+            if failure.code != Code.UNIMPLEMENTED:
+                raise
+            self.neighbours.ours.discard(address)
+            return
+        if not self.neighbours.meet(address, reply.card):
+            raise Failed(Code.UNAVAILABLE, f"{address} is in another network")
+        if self.neighbours.reached[address] == before:
+            raise refusal(f"{address} does not take what follows its newest block")
+
+    async def _announce(self, address: str) -> None:
+        """Tell a peer of another make block by block, and one with another branch of the newest."""
+        ours = address in self.neighbours.ours
+        tries = 1 if ours or address in self._wedged else TRIES
+        while (why := await self._one_by_one(address)) is not None:
+            tries -= 1
+            if not tries:
+                self._wedged |= set() if ours else {address}
+                raise why
+            await asyncio.sleep(RETRY_SECONDS)
+        self._wedged.discard(address)
+
+    async def _one_by_one(self, address: str) -> Failed | None:
+        """Why the newest block was refused; None if it was not."""
+        chain, reached = self.book.chain, self.neighbours.reached
+        start = reached.get(address, chain.head)
+        if address in self._wedged or self._apart(address):
+            start = chain.before(chain.head)
+        why = None
+        for each in list(chain.after(start)):
+            try:
+                reply = await self._notify(address, await self.book.get(each.id))
+            except Failed as failure:
+                if not failure.refused:
+                    raise
+                why = failure  # Perhaps it has this one; then it takes the next.
+            else:
+                ours = self.neighbours.meet(address, reply.card)
+                why, reached[address] = None, each.id
+                if ours:
+                    break
+        return why
+
+    async def _after(self, identity: str) -> tuple[Lightblock, ...]:
+        """The blocks after one, as many as go in one message."""
+        found: list[Lightblock] = []
+        size = 0
+        for each in self.book.chain.after(identity):
+            block = await self.book.get(each.id)
+            size += len(block.payload)
+            if found and (size > BATCH_BYTES or len(found) >= BATCH_BLOCKS):
+                break
+            found.append(block)
+        return tuple(found)
+
+    async def _notify(self, address: str, block: Lightblock) -> Reply[NewBlockResponse]:
+        """Tell one peer about a block; Failed if it does not take it."""
+        return await self.neighbours.dial.ask(
+            address,
+            NOTIFY_NEW_BLOCK,
+            block,
+            seconds=NOTIFY_SECONDS,
+            metadata=self.book.card.metadata(),
+        )

@@ -1,0 +1,26 @@
+"""Giving blocks their files while it is quiet: until then they are in the journal."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from quintant.agents.lightpeer.book import Book
+from quintant.agents.lightpeer.rpc import Failed
+
+QUIET_SECONDS = 5.0
+"""After so long without a new block there is time."""
+SETTLE_SECONDS = 1.0
+SETTLED = 32
+"""So many files are made every so often: a few percent of a core, and of what a disk can do."""
+
+
+async def tidy(book: Book) -> None:
+    """Make files of the newest blocks whenever there is time, for ever."""
+    while True:
+        height = len(book.chain)
+        await asyncio.sleep(QUIET_SECONDS)
+        while len(book.chain) == height:
+            with suppress(Failed):  # Then there is no room for them now.
+                await book.settle(SETTLED)
+            await asyncio.sleep(SETTLE_SECONDS)
