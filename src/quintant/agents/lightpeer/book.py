@@ -155,6 +155,13 @@ class Book:
         except OSError as error:
             raise refusal(f"cannot read block {identity} from the disk") from error
 
+    async def some(self, identities: Sequence[str]) -> list[Lightblock]:
+        """The first of some blocks, as many as are read at once; Failed if one cannot be."""
+        try:
+            return await self._worker(lambda: self.store.some(identities))
+        except OSError as error:
+            raise refusal("cannot read a block from the disk") from error
+
     async def stage(self, blocks: Sequence[Lightblock]) -> None:
         """Write blocks that our chain does not have yet."""
         await self._write(lambda: self.store.stage(blocks))

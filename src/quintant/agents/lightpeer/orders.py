@@ -34,7 +34,7 @@ PROPOSE_SECONDS = 5.0
 DOUBT_SECONDS = 1.0
 """How long it may take before it is asked whether it is well."""
 SETTLE_SECONDS = 0.5
-"""How long to wait for what a block follows before asking for it: others send it right now."""
+"""How long to wait for what a block follows before asking for it: somebody sends it right now."""
 PAUSE_SECONDS = (0.005, 0.05)
 """Between two proposals of the same thing."""
 SUCCESSORS = 8
@@ -147,8 +147,8 @@ class Orders:
             self.neighbours.spare(verdict.removeprefix(WELL))
             return False
         if verdict.startswith(AFTER):
-            return await self._settle(replace(block, previous=verdict.removeprefix(AFTER)), first)
-        if not await self._settle(block, first):
+            return await self._settle(replace(block, previous=verdict.removeprefix(AFTER)))
+        if not await self._settle(block):
             return False
         # It is of another make, and has told nobody.
         await self._tell(block.id, new | {first})
@@ -204,15 +204,12 @@ class Orders:
         )
         return reply.message.response
 
-    async def _settle(self, block: Lightblock, first: str) -> bool:
-        """Have a block that the first member has, and what it follows."""
+    async def _settle(self, block: Lightblock) -> bool:
+        """Have a block that the first member has; False if what it follows does not come."""
         book = self.book
         if await book.take(block) is not Taken.APART:
             return True
         await book.until(lambda: book.chain.has(block.previous, block.id), SETTLE_SECONDS)
-        if await book.take(block) is not Taken.APART:
-            return True
-        await self.sync.catch(first)
         return await book.take(block) is not Taken.APART
 
 

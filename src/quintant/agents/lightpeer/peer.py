@@ -105,9 +105,9 @@ class Peer:
             raise refusal(f"there is no block {since[:80]!r}")
         oldest = call.metadata.get(ORDER) == "oldest"
         links = chain.after(since) if oldest else chain.down(chain.head, since)
-        clients = (each.id for each in links if each.type == BlockType.CLIENT)
-        for identity in islice(clients, _limit(call.metadata.get(LIMIT, ""))):
-            yield (await self.book.get(identity)).payload
+        clients = (each for each in links if each.type == BlockType.CLIENT)
+        async for block in self._blocks(islice(clients, _limit(call.metadata.get(LIMIT, "")))):
+            yield block.payload
 
     async def notify(self, block: Lightblock, call: Call) -> str:
         """Take over a block that another peer tells of, or order one that it proposes."""
@@ -221,8 +221,12 @@ class Peer:
             raise refusal("new block links to invalid parent")
 
     async def _blocks(self, links: Iterable[Link]) -> AsyncGenerator[Lightblock, None]:
-        for each in links:
-            yield await self.book.get(each.id)
+        left = [each.id for each in links]
+        while left:
+            some = await self.book.some(left)
+            for block in some:
+                yield block
+            del left[: len(some)]
 
 
 def _checked(block: Lightblock) -> None:

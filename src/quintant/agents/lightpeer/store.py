@@ -20,6 +20,8 @@ from quintant.wire.lightpeer import BlockType, Lightblock
 
 LONG_BYTES = 256_000
 """Blocks as long as this are not written twice: their files are made at once."""
+READ_BLOCKS, READ_BYTES = 256, 1_000_000
+"""So much is read at once: a hop to the disk's thread for each block takes longer than reading it."""
 MADE = 2
 """Files made for each block that is added: an earlier journal is done before the next is full."""
 
@@ -74,6 +76,17 @@ class Store:
             return read(self.disk.read(identity))
         except Unsound:
             raise FileNotFoundError(f"the file of block {identity} holds no block") from None
+
+    def some(self, identities: Sequence[str]) -> list[Lightblock]:
+        """The first of some blocks: as many as are read at once, and at least one."""
+        found: list[Lightblock] = []
+        size = 0
+        for identity in identities[:READ_BLOCKS]:
+            found.append(self.get(identity))
+            size += len(found[-1].payload)
+            if size >= READ_BYTES:
+                break
+        return found
 
     def append(self, blocks: Sequence[Lightblock], height: int) -> None:
         """Write blocks, and that the last of them is the newest now."""

@@ -11,6 +11,8 @@ import pytest_asyncio
 from quintant.wire.lightpeer import NOTIFY_NEW_BLOCK, BlockType, Lightblock
 from unit.agents.lightpeer.town import House, Town, join, members, persist, query
 
+LOOK_SECONDS = 0.85
+"""Nobody looks at anybody else by itself so soon after the start."""
 MOMENT = 0.3
 """Long enough for a few calls; too short for anybody to look at others by itself."""
 
@@ -99,6 +101,30 @@ async def test_refused_proposer_catches_up_and_tries_again_at_once(town: Town) -
     assert now() - began < MOMENT
     expected = [each.address for each in (*houses, one, two)]
     assert members(contact) == members(houses[0]) == expected
+
+
+async def test_first_member_turns_to_the_better_chain_of_whoever_refuses(town: Town) -> None:
+    first, second = await town.network(2)
+    assert second.peer is not None
+    book = second.peer.book
+    for identity in ("y", "z"):
+        block = Lightblock(identity, identity.encode(), book.chain.head, BlockType.CLIENT)
+        await book.take(block)
+    began = now()
+    await persist(first, b"x")
+    assert now() - began < LOOK_SECONDS
+    assert await query(first) == await query(second) == [b"x", b"z", b"y"]
+
+
+async def test_proposer_that_nobody_can_reach_fetches_what_it_missed(town: Town) -> None:
+    first, _, proposer = await town.network(3)
+    proposer.deaf = True
+    await persist(first, b"a")
+    assert proposer.peer is not None
+    began = now()
+    await proposer.peer.persist(b"b")
+    assert now() - began < LOOK_SECONDS
+    assert await query(first) == [b"b", b"a"]
 
 
 async def test_peer_that_is_not_first_refuses_and_the_proposer_finds_out_who_is(
