@@ -1,7 +1,8 @@
-"""LimitRanges: what pods and claims of a namespace get, and what they may ask for."""
+"""LimitRanges and quotas: what a namespace gives, and what it has room for."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from conformance.workshop import Workshop
 from unit.cluster.api import Plain
 
 NOTE = "kubernetes.io/limit-ranger"
+NOTHING = "count/leases.x"
+"""What nobody counts: there is no such kind."""
 
 
 def pod(*containers: Plain, **spec: Any) -> Plain:
@@ -169,3 +172,91 @@ async def test_a_pod_that_is_there_may_be_changed(workshop: Workshop) -> None:
     await limit(workshop, max={"cpu": "1"})
     await refused(workshop, "pods", big)
     await workshop.merge(workshop.path("pods", "p"), {"metadata": {"labels": {"a": "b"}}})
+
+
+async def quota(workshop: Workshop, **spec: Any) -> None:
+    """Make a ResourceQuota, and wait until it knows what is used."""
+    await workshop.create(
+        workshop.path("resourcequotas"), {"metadata": {"name": "quota"}, "spec": spec}
+    )
+    await counted(workshop, lambda used: used.keys() == spec["hard"].keys() - {NOTHING})
+
+
+async def counted(workshop: Workshop, holds: Callable[[Plain], bool]) -> Plain:
+    """What is used of the quota, once it is as it should be."""
+
+    async def used() -> Plain:
+        found: Plain = await workshop.get(workshop.path("resourcequotas", "quota"))
+        status: Plain = found.get("status", {}).get("used", {})
+        return status
+
+    found = await until(used, holds)
+    assert holds(found), found
+    return found
+
+
+async def test_a_quota_counts_what_comes_and_goes(workshop: Workshop) -> None:
+    hard = {"pods": "5", "count/pods": "5", "requests.cpu": "2", "cpu": "2", "limits.memory": "4Gi"}
+    await quota(workshop, hard=hard)
+    resources = {"requests": {"cpu": "500m"}, "limits": {"memory": "1Gi", "cpu": "1"}}
+    await workshop.create(workshop.path("pods"), pod(container("c", **resources)))
+    used = {"pods": "1", "count/pods": "1", "requests.cpu": "500m", "cpu": "500m"}
+    assert await counted(workshop, lambda found: found["pods"] == "1") == {
+        **used,
+        "limits.memory": "1Gi",
+    }
+    await workshop.delete(workshop.path("pods", "p"), {"gracePeriodSeconds": 0})
+    await counted(workshop, lambda found: found == dict.fromkeys(hard, "0"))
+
+
+async def test_what_a_quota_has_no_room_for_is_refused(workshop: Workshop) -> None:
+    await quota(workshop, hard={"pods": "5", "requests.cpu": "1"})
+    first = pod(container("c", requests={"cpu": "600m"}))
+    await workshop.create(workshop.path("pods"), first)
+    second = {**pod(container("c", requests={"cpu": "500m"})), "metadata": {"name": "q"}}
+    assert await refused(workshop, "pods", second) == (
+        'pods "q" is forbidden: exceeded quota: quota, requested: requests.cpu=500m, '
+        "used: requests.cpu=600m, limited: requests.cpu=1"
+    )
+    silent = pod(container("b"), container("a"), initContainers=[container("i")])
+    assert await refused(workshop, "pods", {**silent, "metadata": {"name": "q"}}) == (
+        'pods "q" is forbidden: failed quota: quota: must specify requests.cpu for: a,b,i'
+    )
+
+
+async def test_objects_are_counted_by_any_name(workshop: Workshop) -> None:
+    await quota(workshop, hard={"secrets": "1", "count/secrets": "1", NOTHING: "1"})
+    secret = {"metadata": {"name": "a"}, "stringData": {"a": "b"}}
+    await workshop.create(workshop.path("secrets"), secret)
+    told = await refused(workshop, "secrets", {**secret, "metadata": {"name": "b"}})
+    assert told == (
+        'secrets "b" is forbidden: exceeded quota: quota, requested: count/secrets=1,secrets=1, '
+        "used: count/secrets=1,secrets=1, limited: count/secrets=1,secrets=1"
+    )
+
+
+async def test_a_scope_of_a_quota_is_about_some_pods(workshop: Workshop) -> None:
+    await quota(workshop, hard={"pods": "0"}, scopes=["BestEffort", "NotTerminating"])
+    told = await refused(workshop, "pods", pod(container()))
+    assert told == (
+        'pods "p" is forbidden: exceeded quota: quota, requested: pods=1, used: pods=0, '
+        "limited: pods=0"
+    )
+    await workshop.create(workshop.path("pods"), pod(container(), activeDeadlineSeconds=60))
+
+
+async def test_claims_and_services_take_what_they_ask_for(workshop: Workshop) -> None:
+    hard = {"requests.storage": "2Gi", "services.nodeports": "1", "services.loadbalancers": "0"}
+    await quota(workshop, hard=hard)
+    await workshop.create(workshop.path("persistentvolumeclaims"), claim("1Gi"))
+    more = {**claim("1536Mi"), "metadata": {"name": "d"}}
+    assert await refused(workshop, "persistentvolumeclaims", more) == (
+        'persistentvolumeclaims "d" is forbidden: exceeded quota: quota, requested: '
+        "requests.storage=1536Mi, used: requests.storage=1Gi, limited: requests.storage=2Gi"
+    )
+    ports = [{"name": name, "port": at} for at, name in enumerate("ab", 80)]
+    service = {"metadata": {"name": "s"}, "spec": {"ports": ports, "type": "NodePort"}}
+    assert await refused(workshop, "services", service) == (
+        'services "s" is forbidden: exceeded quota: quota, requested: services.nodeports=2, '
+        "used: services.nodeports=0, limited: services.nodeports=1"
+    )

@@ -30,6 +30,7 @@ from quintant.cluster.listing import Listing
 from quintant.cluster.namespaces import Namespaces
 from quintant.cluster.problems import no_resource, not_allowed
 from quintant.cluster.questions import Questions
+from quintant.cluster.quotas import Quotas
 from quintant.cluster.reads import Reads
 from quintant.cluster.routes import Route
 from quintant.cluster.store import Store
@@ -60,6 +61,7 @@ class Machinery:
         self._expiry = Expiry(store)
         self._caller = Caller(store, dialer)
         self._aggregation = Aggregation(store, catalog)
+        self._quotas = Quotas(store, catalog)
         self._namespaces = Namespaces(store, catalog)
         self._definitions = Definitions(store, catalog, hub, clock, self._caller, chance)
         around, plugins = Surroundings(store, chance), MANAGED if managed else ALWAYS
@@ -109,6 +111,7 @@ class Machinery:
         self._expiry.reload()
         self._definitions.reload()
         self._aggregation.reload()
+        self._quotas.reload()
         self._settle()
 
     def close(self) -> None:
@@ -127,8 +130,10 @@ class Machinery:
 
     def _settle(self) -> None:
         """Do what follows from the last write, until nothing does."""
-        while self._definitions.settle(self._writes, self._deletes) or self._aggregation.settle(
-            self._writes
+        while (
+            self._definitions.settle(self._writes, self._deletes)
+            or self._aggregation.settle(self._writes)
+            or self._quotas.settle(self._writes)
         ):
             pass
 

@@ -4,6 +4,7 @@
     claims          default storage class, growth, protection while in use; limits
     volumes         protection while in use
     priority        a single default class
+    everything      quotas
 
 Service accounts and protection need controllers that make and release what is asked for; without
 them (`managed`) they are left out, as a real server's are switched off then.
@@ -18,6 +19,7 @@ from quintant.cluster.access import Access
 from quintant.cluster.admission.accounts import admit_account
 from quintant.cluster.admission.limits import default_limits, hold_limits
 from quintant.cluster.admission.pods import admit_class, admit_priority, admit_tolerations
+from quintant.cluster.admission.quota import hold_quota
 from quintant.cluster.admission.surroundings import Surroundings
 from quintant.cluster.admission.volumes import (
     admit_growth,
@@ -75,6 +77,8 @@ class Guard:
         """Refuse what a user may not make of an object."""
         self.access.check(draft, user)
         self._run(HELD, draft)
+        if not draft.target.sub:
+            hold_quota(draft, self.around)
 
     def _run(self, plugins: Mapping[str, tuple[Plugin, ...]], draft: Draft) -> None:
         if not draft.target.sub:

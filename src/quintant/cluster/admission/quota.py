@@ -1,0 +1,115 @@
+"""ResourceQuotas: nothing is let in that a namespace has no room for.
+
+What is used is counted when somebody asks, so that requests cannot pass each other, unless they
+wait for webhooks. The texts are those of a real server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from quintant.cluster import wire
+from quintant.cluster.admission.surroundings import Surroundings
+from quintant.cluster.admission.totals import Sums, add, counted, written
+from quintant.cluster.admission.usage import about, table_of, unsaid, usage
+from quintant.cluster.catalog import Plain
+from quintant.cluster.drafts import Draft
+from quintant.cluster.problems import Problem, forbidden
+from quintant.cluster.store import Store
+
+QUOTAS = "resourcequotas"
+_GROWING = ("persistentvolumeclaims", "services")
+"""What may take more when it is changed; others only when they are made."""
+_ZERO = counted({"": "0"})[""]
+
+
+class _Named(msgspec.Struct, frozen=True):
+    name: str
+
+
+class _Selector(msgspec.Struct, frozen=True, rename="camel"):
+    match_expressions: list[dict[str, Any]] = []
+
+
+class _Spec(msgspec.Struct, frozen=True, rename="camel"):
+    hard: dict[str, str] = {}
+    scopes: list[str] = []
+    scope_selector: _Selector | None = None
+
+
+class Quota(msgspec.Struct, frozen=True):
+    """What a namespace may use, of some or of all its objects."""
+
+    metadata: _Named
+    spec: _Spec = _Spec()
+
+    @property
+    def scopes(self) -> list[Plain]:
+        """What its pods have in common."""
+        chosen = self.spec.scope_selector
+        more = chosen.match_expressions if chosen is not None else []
+        return [*({"scopeName": name} for name in self.spec.scopes), *more]
+
+
+class _Object(msgspec.Struct, frozen=True):
+    spec: dict[str, Any] = {}
+    status: dict[str, Any] = {}
+
+
+def hold_quota(draft: Draft, around: Surroundings) -> None:
+    """Refuse an object that a quota of its namespace has no room for."""
+    table, live = draft.target.kind.table, draft.live
+    if not draft.target.namespace or (live is not None and table not in _GROWING):
+        return
+    for quota in around.within(QUOTAS, draft.target.namespace, Quota):
+        if about(quota.scopes, table, draft.obj):
+            _hold(draft, quota, around.store)
+
+
+def used(store: Store, namespace: str, quota: Quota, tables: Collection[str]) -> Sums:
+    """What the objects of a namespace take of a quota, of those in some tables."""
+    names = [name for name in quota.spec.hard if table_of(name) in tables]
+    found = dict.fromkeys(names, _ZERO)
+    for table in sorted(set(map(table_of, names))):
+        for _, entry in store.table(table).now.scan(f"{namespace}/"):
+            obj = msgspec.structs.asdict(wire.read(entry, _Object))
+            if about(quota.scopes, table, obj):
+                add(found, _masked(usage(table, obj), quota.spec.hard))
+    return found
+
+
+def _hold(draft: Draft, quota: Quota, store: Store) -> None:
+    table, hard = draft.target.kind.table, counted(quota.spec.hard)
+    taken = _masked(usage(table, draft.obj), hard)
+    if table == "pods" and (lacking := unsaid(hard, draft.obj["spec"])):
+        raise _refused(draft, f"failed quota: {quota.metadata.name}: must specify {lacking}")
+    if draft.live is not None:
+        before = usage(table, draft.live)
+        taken = {
+            name: (value - before.get(name, _ZERO)[0], like)
+            for name, (value, like) in taken.items()
+            if value > before.get(name, _ZERO)[0]
+        }
+    present = used(store, draft.target.namespace, quota, (table,))
+    over = [name for name in taken if taken[name][0] + present[name][0] > hard[name][0]]
+    if over:
+        told = {"requested": taken, "used": present, "limited": hard}
+        parts = (f"{word}: {_shown(amounts, over)}" for word, amounts in told.items())
+        raise _refused(draft, f"exceeded quota: {quota.metadata.name}, {', '.join(parts)}")
+
+
+def _masked(found: Sums, names: Iterable[str]) -> Sums:
+    wanted = set(names)
+    return {name: each for name, each in found.items() if name in wanted}
+
+
+def _shown(amounts: Sums, names: Iterable[str]) -> str:
+    text: Mapping[str, str] = written(amounts)
+    return ",".join(f"{name}={text[name]}" for name in sorted(names))
+
+
+def _refused(draft: Draft, why: str) -> Problem:
+    return forbidden(draft.target.kind.resource, draft.label, why)

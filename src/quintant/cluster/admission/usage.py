@@ -1,0 +1,145 @@
+"""What an object takes of a ResourceQuota, and which objects a quota is about. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from quintant.cluster.admission.totals import Sums, add, counted, sums
+from quintant.cluster.catalog import Plain
+from quintant.cluster.qos import quality
+
+COUNT = "count/"
+_STORAGE = "requests.storage"
+_OF_CLASS = ".storageclass.storage.k8s.io/"
+_CLAIMS = "persistentvolumeclaims"
+_LEGACY = frozenset(
+    ("configmaps", _CLAIMS, "pods", "replicationcontrollers", "resourcequotas", "secrets",
+     "services")
+)  # fmt: skip
+"""What is counted by its bare name, too."""
+_BARE = frozenset(("cpu", "memory", "ephemeral-storage"))
+"""Requests that are meant by their bare names, too."""
+_ENDED = ("Failed", "Succeeded")
+_ONE = counted({"": "1"})[""]
+MUST_SAY = frozenset(
+    ("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
+)
+"""What every container has to state where it is limited."""
+
+
+def usage(table: str, obj: Plain) -> Sums:
+    """What an object of a table takes, by the names under which quotas limit it."""
+    found = {f"{COUNT}{table}": _ONE}
+    add(found, _USAGE.get(table, _plain)(table, obj))
+    return found
+
+
+def table_of(name: str) -> str:
+    """The table whose objects are counted under a name of a quota."""
+    if name.startswith(COUNT):
+        return name.removeprefix(COUNT)
+    if name == _STORAGE or _OF_CLASS in name:
+        return _CLAIMS
+    if name.startswith("services."):
+        return "services"
+    return name if name in _LEGACY else "pods"
+
+
+def unsaid(names: Iterable[str], spec: Plain) -> str:
+    """Which of the limited resources the containers of a pod do not state; empty if none."""
+    wanted = sorted(MUST_SAY & set(names))
+    told = []
+    for name in wanted:
+        lacking = sorted({each["name"] for each in _containers(spec) if not _states(each, name)})
+        if lacking:
+            told.append(f"{name} for: {','.join(lacking)}")
+    return "; ".join(told)
+
+
+def about(scopes: Iterable[Plain], table: str, obj: Plain) -> bool:
+    """Whether a quota with some scopes is about an object; scopes are of pods."""
+    scopes = list(scopes)
+    return not scopes or (table == "pods" and all(_scoped(each, obj) for each in scopes))
+
+
+def _plain(table: str, obj: Plain) -> Sums:
+    return {table: _ONE} if table in _LEGACY else {}
+
+
+def _pod(table: str, pod: Plain) -> Sums:
+    if (pod.get("status") or {}).get("phase") in _ENDED:
+        return {}
+    found = {table: _ONE}
+    requests = sums(pod["spec"], "requests")
+    add(requests, counted(pod["spec"].get("overhead") or {}))
+    add(found, {f"requests.{name}": each for name, each in requests.items()})
+    add(found, {name: each for name, each in requests.items() if name in _BARE})
+    limits = sums(pod["spec"], "limits")
+    add(found, {f"limits.{name}": each for name, each in limits.items()})
+    return found
+
+
+def _claim(table: str, claim: Plain) -> Sums:
+    spec = claim["spec"]
+    found = {table: _ONE}
+    asked = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
+    if asked is not None:
+        add(found, counted({_STORAGE: asked}))
+    if name := spec.get("storageClassName"):
+        of_class = {f"{name}{_OF_CLASS}{key}": each for key, each in found.items()}
+        add(found, of_class)
+    return found
+
+
+def _service(table: str, service: Plain) -> Sums:
+    spec = service["spec"]
+    found = {table: _ONE}
+    ports = spec.get("ports") or ()
+    if spec["type"] == "LoadBalancer":
+        found["services.loadbalancers"] = _ONE
+        if spec.get("allocateLoadBalancerNodePorts") is False:
+            ports = [port for port in ports if port.get("nodePort")]
+    if spec["type"] in ("LoadBalancer", "NodePort"):
+        add(found, counted({"services.nodeports": str(len(ports))}))
+    return found
+
+
+_USAGE: Mapping[str, Callable[[str, Plain], Sums]] = {
+    "pods": _pod,
+    _CLAIMS: _claim,
+    "services": _service,
+}
+
+
+def _containers(spec: Plain) -> Iterator[Plain]:
+    for kind in ("containers", "initContainers"):
+        yield from spec.get(kind) or ()
+
+
+def _states(container: Plain, name: str) -> bool:
+    sort, _, resource = name.rpartition(".")
+    said: Any = (container.get("resources") or {}).get(sort or "requests") or {}
+    return resource in said
+
+
+def _scoped(scope: Plain, pod: Plain) -> bool:
+    spec, operator = pod["spec"], scope.get("operator", "Exists")
+    limited = spec.get("activeDeadlineSeconds") is not None
+    best = quality(spec) == "BestEffort"
+    facts = {
+        "Terminating": limited,
+        "NotTerminating": not limited,
+        "BestEffort": best,
+        "NotBestEffort": not best,
+    }
+    if scope["scopeName"] != "PriorityClass":
+        return facts.get(scope["scopeName"], False)
+    name, values = spec.get("priorityClassName") or "", scope.get("values") or ()
+    by_operator = {
+        "Exists": bool(name),
+        "DoesNotExist": not name,
+        "In": name in values,
+        "NotIn": name not in values,
+    }
+    return by_operator.get(operator, False)

@@ -1,0 +1,86 @@
+"""The status of ResourceQuotas: what they allow, and what is used of it.
+
+Done at once, as part of the write that changed something, where a real cluster has a controller
+for it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from quintant.cluster import wire
+from quintant.cluster.admission.quota import QUOTAS, Quota, used
+from quintant.cluster.admission.totals import written
+from quintant.cluster.admission.usage import table_of
+from quintant.cluster.catalog import Catalog, Plain
+from quintant.cluster.drafts import Target
+from quintant.cluster.ring import Change
+from quintant.cluster.store import Store, Table
+from quintant.cluster.writes import Options, Writes
+
+CONTROLLER = Options(manager="kube-controller-manager")
+
+
+class _Status(msgspec.Struct, frozen=True):
+    status: dict[str, Any] = {}
+
+
+class Quotas:
+    """Keeps the status of every quota in step with the objects of its namespace."""
+
+    def __init__(self, store: Store, catalog: Catalog) -> None:
+        self._store, self._catalog = store, catalog
+        self._stirred: set[str] = set()
+        self._counted: dict[str, frozenset[str]] = {}
+        """The tables whose objects the quotas of a namespace count; of those looked at so far."""
+        store.subscribe(self._told)
+
+    def reload(self) -> None:
+        """Look at every quota again: the store's contents were exchanged."""
+        self._counted.clear()
+        self._stirred = {key.partition("/")[0] for key in self._store.table(QUOTAS).entries}
+
+    def settle(self, writes: Writes) -> bool:
+        """Write every status that is not what it should be; whether to go on."""
+        stirred, self._stirred = self._stirred, set()
+        for namespace in sorted(stirred):
+            for key, entry in self._store.table(QUOTAS).now.scan(f"{namespace}/"):
+                status = self._status(namespace, wire.read(entry, Quota))
+                if status != wire.read(entry, _Status).status:
+                    self._write(writes, namespace, key.partition("/")[2], status)
+        return bool(stirred)
+
+    def _status(self, namespace: str, quota: Quota) -> Plain:
+        if not quota.spec.hard:
+            return {}
+        known = {kind.table for kind in self._catalog.tables()}
+        told = written(used(self._store, namespace, quota, known))
+        return {"hard": quota.spec.hard, "used": told}
+
+    def _write(self, writes: Writes, namespace: str, name: str, status: Plain) -> None:
+        kind = self._catalog.find("", "v1", QUOTAS)
+        assert kind is not None, "a built-in kind is always served"
+        target = Target(kind, namespace, name, "status")
+        writes.edit(target, partial(_with, status), CONTROLLER)
+
+    def _told(self, table: Table, change: Change) -> None:
+        namespace = change.key.rpartition("/")[0]
+        if table.name == QUOTAS:
+            self._counted.pop(namespace, None)
+            self._stirred.add(namespace)
+        elif namespace and table.name in self._tables(namespace):
+            self._stirred.add(namespace)
+
+    def _tables(self, namespace: str) -> frozenset[str]:
+        if namespace not in self._counted:
+            quotas = self._store.table(QUOTAS).now.scan(f"{namespace}/")
+            names = (name for _, entry in quotas for name in wire.read(entry, Quota).spec.hard)
+            self._counted[namespace] = frozenset(map(table_of, names))
+        return self._counted[namespace]
+
+
+def _with(status: Plain, live: Plain) -> Plain:
+    return {**live, "status": status}
