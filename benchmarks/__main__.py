@@ -28,6 +28,7 @@ BENCHMARKS = (
     "testcase",
     "embedded",
     "reads",
+    "hostile",
     "nodes",
     "lightpeers",
     "klight",
