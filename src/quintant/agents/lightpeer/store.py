@@ -9,6 +9,7 @@ HEAD, the directory of another lightpeer is understood: its longest branch count
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 
@@ -21,7 +22,7 @@ from quintant.wire.lightpeer import BlockType, Lightblock
 LONG_BYTES = 256_000
 """Blocks as long as this are not written twice: their files are made at once."""
 READ_BLOCKS, READ_BYTES = 256, 1_000_000
-"""So much is read at once: a hop to the disk's thread for each block takes longer than reading it."""
+"""So much is read at once: to ask the disk's thread takes longer than to read a block."""
 MADE = 2
 """Files made for each block that is added: an earlier journal is done before the next is full."""
 
@@ -78,14 +79,14 @@ class Store:
             raise FileNotFoundError(f"the file of block {identity} holds no block") from None
 
     def some(self, identities: Sequence[str]) -> list[Lightblock]:
-        """The first of some blocks: as many as are read at once, and at least one."""
-        found: list[Lightblock] = []
-        size = 0
-        for identity in identities[:READ_BLOCKS]:
-            found.append(self.get(identity))
-            size += len(found[-1].payload)
-            if size >= READ_BYTES:
-                break
+        """The first of some blocks: as many as are read at once, up to one that cannot be."""
+        found, size = [self.get(identities[0])], 0
+        with suppress(OSError):  # It is the first of the next ones, and raises then.
+            for identity in identities[1:READ_BLOCKS]:
+                size += len(found[-1].payload)
+                if size >= READ_BYTES:
+                    break
+                found.append(self.get(identity))
         return found
 
     def append(self, blocks: Sequence[Lightblock], height: int) -> None:
