@@ -1,4 +1,7 @@
-"""The klight controller as users run it: a process of its own, killed as a crash would."""
+"""The klight controller as users run it: a process of its own, killed as a crash would.
+
+As in a cluster, somebody else has installed its kinds; it needs the API server from then on only.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,10 @@ import sys
 from asyncio.subprocess import Process
 from pathlib import Path
 
-from quintant.cluster.up import Cluster, save
+from quintant.cluster.up import save
+from quintant.operators.klight.api import LightNetwork
+from quintant.runtime.install import install
+from towns.harbour import Harbour
 
 # Checked often, so that a test sees in seconds what takes half a minute elsewhere.
 QUICK = {"KLIGHT_PROBE_INTERVAL": "2s", "KLIGHT_DOWN_AFTER": "6s", "KLIGHT_SETTLE": "10s"}
@@ -17,9 +23,10 @@ QUICK = {"KLIGHT_PROBE_INTERVAL": "2s", "KLIGHT_DOWN_AFTER": "6s", "KLIGHT_SETTL
 class Controller:
     """`quintant operator klight` at a cluster, or none."""
 
-    def __init__(self, cluster: Cluster, folder: Path) -> None:
+    def __init__(self, harbour: Harbour, folder: Path) -> None:
         self.kubeconfig = folder / "kubeconfig"
-        save(cluster, self.kubeconfig)
+        save(harbour.cluster, self.kubeconfig)
+        self._transport = harbour.transport
         self.metrics = f"127.87.{os.getpid() % 250}.1:8080"
         """Where it serves what it measures, and its networks."""
         self._log = folder / "controller.log"
@@ -27,10 +34,8 @@ class Controller:
 
     async def start(self) -> None:
         """Start a process; it takes a moment until it works."""
-        flags = (
-            f"--kubeconfig={self.kubeconfig}", "--install-crds", f"--metrics={self.metrics}",
-            "--probes=",
-        )  # fmt: skip
+        await install(self._transport, [LightNetwork])
+        flags = (f"--kubeconfig={self.kubeconfig}", f"--metrics={self.metrics}", "--probes=")
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "quintant", "operator", "klight", *flags,

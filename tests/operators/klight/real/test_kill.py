@@ -64,7 +64,7 @@ class Writer:
 @pytest_asyncio.fixture
 async def controller(harbour: Harbour, tmp_path: Path) -> AsyncIterator[Controller]:
     harbour.patience = PATIENCE_SECONDS
-    made = Controller(harbour.cluster, tmp_path)
+    made = Controller(harbour, tmp_path)
     await made.start()
     yield made
     await made.kill()
@@ -115,7 +115,6 @@ async def test_soak_kills_split_no_network_and_lose_no_acknowledged_write(
             await harbour.enough(QUORUM)
             await strike(harbour, controller, random)
         say("the last kill is done")
-        await harbour.formed(PODS)
         for task in writing:
             task.cancel()
     await harbour.formed(PODS)

@@ -29,7 +29,7 @@ async def quintant(kubeconfig: Path, *words: str, given: bytes = b"") -> tuple[i
 async def test_command_line_http_and_cluster_tell_the_same(
     harbour: Harbour, tmp_path: Path
 ) -> None:
-    controller = Controller(harbour.cluster, tmp_path)
+    controller = Controller(harbour, tmp_path)
     await controller.start()
     try:
         for name in ("p1", "p2", "p3"):
