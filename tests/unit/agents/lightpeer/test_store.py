@@ -8,7 +8,7 @@ import pytest
 
 from quintant.agents.lightpeer.block import payload_of, written
 from quintant.agents.lightpeer.disk import Folder
-from quintant.agents.lightpeer.store import Store
+from quintant.agents.lightpeer.store import READ_BYTES, Store
 from quintant.wire.lightpeer import BlockType, Lightblock, PeerInfo
 from unit.agents.lightpeer.town import MemoryDisk
 
@@ -102,3 +102,19 @@ def test_file_longer_than_any_block_is_not_read(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="longer than any block"):
         folder.read("movie")
     assert Store(folder).load().chain.ids == []
+
+
+def test_blocks_are_read_together_up_to_one_that_is_missing() -> None:
+    disk = MemoryDisk()
+    put(disk, client("a", ""), client("b", "a"), client("d", "c"))
+    store = Store(disk)
+    assert [each.id for each in store.some(["a", "b", "c", "d"])] == ["a", "b"]
+    with pytest.raises(FileNotFoundError):
+        store.some(["c", "d"])
+
+
+def test_long_blocks_are_read_a_few_at_a_time() -> None:
+    disk = MemoryDisk()
+    ids = ["a", "b", "c"]
+    put(disk, *(Lightblock(each, b"x" * READ_BYTES, "", BlockType.CLIENT) for each in ids))
+    assert [each.id for each in Store(disk).some(ids)] == ["a"]
