@@ -19,8 +19,8 @@ PATH = "/relay"
 VERSION = 1
 CHUNK_BYTES = 32 * 1024
 """What is sent in one DATA frame: small enough that no stream waits long for another."""
-WINDOW_BYTES = 256 * 1024
-"""The credit that a stream begins with, each way: 50 MB/s over a path of 5 ms."""
+WINDOW_BYTES = 128 * 1024
+"""The credit that a stream begins with, each way; a reader that keeps up grants more."""
 MESSAGE_BYTES = 64 * 1024 + 8
 """No message is longer."""
 FIN = 0x01

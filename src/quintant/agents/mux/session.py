@@ -112,10 +112,12 @@ class Session:
         self._control: deque[bytes] = deque()
         self._turns: deque[Stream] = deque()
         self._last = -1
+        self._spare = 0
 
     def settle(self, window: int, limit: int) -> None:
         """The greeting is done: streams have this window, and so many may be open."""
         self.window, self.limit = window, limit
+        self._spare = max(0, MEMORY_BYTES - window * limit)
         self.state = step(self.state, Turn.GREETED)
 
     def open(self, opening: Opening) -> Stream:
@@ -182,8 +184,14 @@ class Session:
         self._turns.append(stream)
         self._owner.wake()
 
+    def spare(self, size: int) -> int:
+        given = min(size, self._spare)
+        self._spare -= given
+        return given
+
     def forget(self, stream: Stream) -> None:
-        self.streams.pop(stream.id, None)
+        if self.streams.pop(stream.id, None) is not None:
+            self._spare += stream.window - self.window
         if not self.streams:
             self._owner.emptied()
 
@@ -253,6 +261,7 @@ class Session:
 
 
 def affordable(window: int, streams: int) -> tuple[int, int]:
-    """Window and streams that both ends can hold: fewer streams if the window is a large one."""
+    """Window and streams that both ends can hold: fewer streams if the window is a large one. Half
+    of the memory is left for windows that grow."""
     chosen = max(1, min(window, WINDOW_BYTES))
-    return chosen, max(1, min(streams, STREAMS, MEMORY_BYTES // chosen))
+    return chosen, max(1, min(streams, STREAMS, MEMORY_BYTES // 2 // chosen))

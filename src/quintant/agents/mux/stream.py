@@ -15,6 +15,8 @@ from typing import Protocol
 
 from quintant.wire.portal import CHUNK_BYTES, Fault, Frame, Kind, credit_frame, data, reset_frame
 
+GROWTH = 8
+"""How many times its first window a stream may have: 1 MiB, or 20 MB/s over a path of 50 ms."""
 HIGH_BYTES = 128 * 1024
 """Above this a stream's source is stopped: four chunks, enough to keep a writer busy."""
 
@@ -73,6 +75,9 @@ class Outbox(Protocol):
     def ready(self, stream: Stream) -> None:
         """The stream has something to send, and may."""
 
+    def spare(self, size: int) -> int:
+        """How much of this a stream may hold besides its window; it is the stream's from now on."""
+
     def forget(self, stream: Stream) -> None:
         """The stream is closed."""
 
@@ -81,8 +86,8 @@ class Stream:
     """One stream. The session feeds it; its owner reads by a sink, and writes by `send`."""
 
     __slots__ = (
-        "_eaten", "_finishing", "_outbox", "allowance", "credit", "got_bytes", "id", "pending",
-        "queued", "sent_bytes", "sink", "state", "waiting", "window",
+        "_eaten", "_finishing", "_most", "_outbox", "allowance", "credit", "got_bytes", "id",
+        "pending", "queued", "sent_bytes", "sink", "state", "waiting", "window",
     )  # fmt: skip
 
     def __init__(self, id: int, window: int, outbox: Outbox) -> None:
@@ -90,6 +95,7 @@ class Stream:
         self.state = State.OPEN
         self.sink: Sink = _NOBODY
         self.credit = self.allowance = window
+        self._most = window * GROWTH
         self.pending: deque[bytes | memoryview] = deque()
         self.queued = 0
         """Whether the session has it in its turns is `waiting`; how many bytes wait is this."""
@@ -130,9 +136,19 @@ class Stream:
         """So many received bytes are used up; credit is granted when half a window is."""
         self._eaten += size
         if self._eaten * 2 >= self.window and self.state in (State.OPEN, State.SENT):
-            self._outbox.control(credit_frame(self.id, self._eaten))
-            self.allowance += self._eaten
+            credit = self._eaten + self._grown()
+            self._outbox.control(credit_frame(self.id, credit))
+            self.allowance += credit
             self._eaten = 0
+
+    def _grown(self) -> int:
+        """Widen the window of a reader that keeps up: then the way is what is slow, and more can be
+        on it. By how much."""
+        if self._eaten + self.allowance < self.window:
+            return 0
+        more = self._outbox.spare(min(self.window, self._most - self.window))
+        self.window += more
+        return more
 
     def chunk(self) -> bytes | None:
         """The next DATA frame, if the credit allows one."""

@@ -15,6 +15,7 @@ from quintant.agents.mux.session import (
     affordable,
     step,
 )
+from quintant.agents.mux.stream import GROWTH
 from quintant.wire.portal import (
     CHUNK_BYTES,
     WINDOW_BYTES,
@@ -63,7 +64,7 @@ def test_no_schedule_loses_reorders_or_oversteps_the_credit(draw: st.DataObject)
             if (raw := relay.session.emit()) is not None:
                 tunnel.session.receive(raw)
         for far in tunnel.ears.values():
-            assert far.held <= tunnel.session.window
+            assert far.held <= far.stream.window
             far.consume(draw.draw(st.integers(0, 300)))
     for ear in ears:
         ear.stream.finish()
@@ -89,6 +90,36 @@ def test_a_reader_that_takes_nothing_gets_no_more_than_its_window() -> None:
     tunnel.ears[1].consume(1)
     pump(relay, tunnel)
     assert len(tunnel.ears[1].got) == 1500
+
+
+def test_the_window_of_a_reader_that_keeps_up_grows_to_its_limit() -> None:
+    relay, tunnel = joined(window=1000)
+    near = relay.open()
+    near.stream.send(b"x" * 100_000)
+    for _ in range(20):
+        pump(relay, tunnel)
+        tunnel.ears[1].consume(100_000)
+    before = len(tunnel.ears[1].got)
+    pump(relay, tunnel)
+    assert tunnel.ears[1].stream.window == 1000 * GROWTH
+    assert len(tunnel.ears[1].got) - before <= 1000 * GROWTH
+
+
+def test_windows_grow_only_as_far_as_the_memory_of_a_session_goes() -> None:
+    relay, tunnel = joined(window=1000, limit=6)
+    ears = [relay.open() for _ in range(6)]
+    tunnel.session.spare(MEMORY_BYTES - 6 * 1000 - 2500)
+    for _ in range(4):
+        for ear in ears:
+            ear.stream.send(bytes(2000))
+        pump(relay, tunnel)
+        for far in tunnel.ears.values():
+            far.consume(2000)
+    assert sum(far.stream.window for far in tunnel.ears.values()) == 6 * 1000 + 2500
+    for ear in ears:
+        ear.stream.reset(Fault.CANCEL)
+    pump(relay, tunnel)
+    assert tunnel.session.spare(MEMORY_BYTES) == 2500
 
 
 def test_more_than_the_credit_ends_the_connection() -> None:
