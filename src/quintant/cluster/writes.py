@@ -189,13 +189,17 @@ class Writes:
         """Where the store is: as long as it stays there, everything is current."""
         return self._store.revision
 
-    def current(self, draft: Draft, ready: Draft) -> bool:
-        """Whether nothing that a draft was made from has changed; Problem if its place is gone."""
+    def current(self, draft: Draft, ready: Draft, options: Options) -> bool:
+        """Whether nothing that a draft was made from has changed since.
+
+        Problem if there is no place or no permission for it any more.
+        """
         entry, base = self.read(draft.target), draft.base
         if (entry and entry.rv) != (base and base.rv):
             return False
         if base is None:
             self._guard.place(ready.target)
+        self._guard.check(draft, options.user)
         entries = self._table(draft.target).entries.values()
         return ready.looked is None or all(each.rv <= ready.looked for each in entries)
 

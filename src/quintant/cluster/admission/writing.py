@@ -67,7 +67,7 @@ class Admission:
                 continue
             draft, ready = await self._ready(draft, options, size)
             # Nothing at all was written: that is so wherever nothing was waited for.
-            if self.writes.revision == began or self.writes.current(draft, ready):
+            if self.writes.revision == began or self.writes.current(draft, ready, options):
                 return self.writes.commit(ready, options)
 
     async def _ready(self, draft: Draft, options: Options, size: int) -> tuple[Draft, Draft]:
