@@ -6,6 +6,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 K ?=
+COVERAGE ?=
+TESTS := tests/unit tests/scenarios tests/operators tests/examples tests/typing tests/node
+# Tests take twice as long where it is measured what they reach: only those of the runtime are.
+COVERING := tests/unit/runtime tests/unit/api tests/unit/testing tests/unit/cli \
+	tests/unit/test_docs.py tests/scenarios tests/examples
+OTHERS := $(filter-out $(COVERING),$(TESTS)) $(addprefix --ignore=,$(COVERING))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test coverage test-real conformance lint format manifests tables bench soak wander torture fuzz mutants clean
@@ -29,13 +35,12 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## Show every operator at work on an embedded cluster (EXIT=1 ends once it runs)
 	@$(BIN)/quintant demo $(if $(EXIT),--exit) $(ARGS)
 
-test: $(READY) ## Run the tests (K=word selects)
-	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") tests/unit tests/scenarios tests/operators tests/examples tests/typing tests/node
+test: $(READY) $(if $(COVERAGE),coverage) ## Run the tests (K=word selects, COVERAGE=1 measures too)
+	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") $(if $(COVERAGE),$(OTHERS),$(TESTS))
 
-coverage: $(READY) ## Measure which lines of the runtime the tests reach (at least 95 %)
+coverage: $(READY) ## Measure which lines of the runtime its tests reach (at least 95 %)
 	@$(BIN)/python -m pytest -q --cov=quintant.runtime --cov-report=term:skip-covered \
-		--cov-fail-under=95 tests/unit/runtime tests/unit/api tests/unit/testing tests/unit/cli \
-		tests/unit/test_docs.py tests/scenarios tests/examples
+		--cov-fail-under=95 $(COVERING)
 
 test-real: $(READY) ## Run the tests that need a real kube-apiserver (found, or built with Go)
 	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") tests/real
