@@ -24,6 +24,7 @@ from quintant.cluster.deletes import Deleted, Deletion, read_options
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.evictions import Evictions
 from quintant.cluster.forms import form_of, wish_of
+from quintant.cluster.frames import Selection
 from quintant.cluster.headers import warned
 from quintant.cluster.jsonpatch import apply_patch
 from quintant.cluster.listing import Listing
@@ -46,7 +47,7 @@ from quintant.cluster.scale import DOCUMENT, SCALE, SCALES, edit_scale, scale_of
 from quintant.cluster.store import Store
 from quintant.cluster.strategic import strategic_merge
 from quintant.cluster.subresources import EVICTIONS, Action, action, evicts
-from quintant.cluster.watchers import Hub, Selection, Watcher
+from quintant.cluster.watchers import Hub, Watcher
 from quintant.cluster.weights import weight
 from quintant.cluster.writes import Options, Writes
 from quintant.runtime.client.transport import Call, Reply

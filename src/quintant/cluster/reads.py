@@ -13,22 +13,22 @@ from itertools import chain
 
 from quintant.cluster.catalog import Kind
 from quintant.cluster.continuation import NOW, Token, read_token, write_token
+from quintant.cluster.frames import (
+    END_OF_REPLAY,
+    Frame,
+    Selection,
+    added,
+    bookmark,
+    missed,
+    refusal,
+)
 from quintant.cluster.listing import LARGE, Listing
 from quintant.cluster.problems import Problem, expired, future, unexplained
 from quintant.cluster.queries import EXACT, Query, misread
 from quintant.cluster.ring import Compacted, Entry
 from quintant.cluster.selectors import parse_fields, parse_labels
 from quintant.cluster.store import Store, Table, View
-from quintant.cluster.watchers import (
-    END_OF_REPLAY,
-    Frame,
-    Selection,
-    Terms,
-    added,
-    bookmark,
-    missed,
-    refusal,
-)
+from quintant.cluster.watchers import Terms
 from quintant.cluster.wire import Form
 from quintant.runtime.clock import Chance
 

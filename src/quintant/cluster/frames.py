@@ -1,0 +1,98 @@
+"""The lines of a watch: which changes are told to whom, and how they are written.
+
+A line is bytes, written once for all who watch the same selection; where an object has to be
+converted by a webhook first, the change itself stands for its line until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from quintant.cluster.problems import Problem
+from quintant.cluster.ring import Change, Entry
+from quintant.cluster.selectors import EVERYTHING, Selector
+from quintant.cluster.wire import Form
+
+NO_ANNOTATIONS: Mapping[str, str] = {}
+END_OF_REPLAY: Mapping[str, str] = {"k8s.io/initial-events-end": "true"}
+
+
+Frame = bytes | Change
+"""A line that tells something, or, where that has to wait for a webhook, what it will tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which changes a watcher wants, and how they are written."""
+
+    form: Form
+    namespace: str = ""
+    labels: Selector = EVERYTHING
+    fields: Selector = EVERYTHING
+
+    @property
+    def prefix(self) -> str:
+        """What the keys it can match begin with."""
+        return f"{self.namespace}/" if self.namespace else ""
+
+    def matches(self, key: str, entry: Entry | None) -> bool:
+        """Whether an entry is wanted."""
+        if entry is None or not key.startswith(self.prefix):
+            return False
+        if self.labels and not self.labels.matches(entry.labels):
+            return False
+        return not self.fields or self.fields.matches(_fields(key, entry))
+
+    def frame(self, change: Change) -> bytes | None:
+        """The line that tells a change, or None when it is nobody's business here.
+
+        An object that leaves the selection is told as deleted: its last wanted state, at the
+        revision of the change.
+        """
+        before = self.matches(change.key, change.prev)
+        after = self.matches(change.key, change.cur)
+        if after and change.cur is not None:
+            return _line(b"MODIFIED" if before else b"ADDED", self.form.whole(change.cur))
+        if before and change.prev is not None:
+            return _line(b"DELETED", self.form.whole(change.prev, change.rv))
+        return None
+
+
+def added(selection: Selection, entries: Iterable[tuple[str, Entry]]) -> Iterator[Frame]:
+    """Lines that tell entries as if they had just been created; blank for who is not wanted."""
+    for key, entry in entries:
+        if selection.form.kind.prime is not None:
+            yield Change(entry.rv, key, None, entry, 0.0)
+        elif selection.matches(key, entry):
+            yield _line(b"ADDED", selection.form.whole(entry))
+        else:
+            yield b""
+
+
+def missed(selection: Selection, changes: Iterable[Change]) -> Iterator[Frame]:
+    """Lines that tell changes of the past; blank for those that are not wanted."""
+    for change in changes:
+        waits = selection.form.kind.prime is not None
+        yield change if waits else selection.frame(change) or b""
+
+
+def bookmark(form: Form, rv: int, annotations: Mapping[str, str] = NO_ANNOTATIONS) -> bytes:
+    """A line that tells how far the stream has come."""
+    return _line(b"BOOKMARK", form.bookmark(rv, annotations))
+
+
+def refusal(problem: Problem) -> bytes:
+    """A line that tells why the stream ends."""
+    return _line(b"ERROR", msgspec.json.encode(problem.status))
+
+
+def _line(word: bytes, obj: bytes) -> bytes:
+    return b'{"type":"%b","object":%b}\n' % (word, obj)
+
+
+def _fields(key: str, entry: Entry) -> dict[str, str]:
+    namespace, _, name = key.rpartition("/")
+    return {**entry.facts, "metadata.name": name, "metadata.namespace": namespace}
