@@ -9,7 +9,8 @@ In the order a request meets them:
                                                                                       watchers
 
 - store, ring: revisions and history; they know neither HTTP nor Kubernetes.
-- queries, continuation: what a list is asked for. expiry: events end in time.
+- queries, continuation: what a list is asked for. frames: the lines of a watch.
+- expiry, quotas: events end in time, and quotas say what is used.
 - catalog, builtins, crd, definitions: which kinds there are and how each behaves.
 - tables, declared, fitting: what built-in kinds are made of, and objects made to fit them.
 - media, protobuf: bodies as clients send them. jsonpatch, mergepatch, strategic: patches.
