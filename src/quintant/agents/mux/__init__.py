@@ -4,6 +4,7 @@
     session   the connection: frames in, frames out, fair turns; knows neither sockets nor time
     link      drives a session over a WebSocket, with a pulse
     socket    the WebSocket on its transport; websocket has its bytes
+    budget    how much all streams may hold
     flow      a stream as something to read from and write to
 
 The core is tested without a network; `quintant.wire.portal` has the bytes.

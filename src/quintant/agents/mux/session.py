@@ -12,6 +12,7 @@ from collections import deque
 from enum import Enum
 from typing import Protocol
 
+from quintant.agents.mux.budget import MEMORY_BYTES, STREAMS
 from quintant.agents.mux.stream import Stream
 from quintant.wire.portal import (
     EXTENSION,
@@ -35,10 +36,6 @@ from quintant.wire.portal import (
     telling,
 )
 
-STREAMS = 256
-"""Open at once on a connection."""
-MEMORY_BYTES = 32 * 1024 * 1024
-"""What the streams of one connection may hold together, on each end."""
 CREDIT_BYTES = 1 << 31
 """No stream can be owed more: a peer that grants it is broken."""
 LOST = 0
@@ -258,10 +255,3 @@ class Session:
     def _add(self, id: int) -> Stream:
         stream = self.streams[id] = Stream(id, self.window, self)
         return stream
-
-
-def affordable(window: int, streams: int) -> tuple[int, int]:
-    """Window and streams that both ends can hold: fewer streams if the window is a large one. Half
-    of the memory is left for windows that grow."""
-    chosen = max(1, min(window, WINDOW_BYTES))
-    return chosen, max(1, min(streams, STREAMS, MEMORY_BYTES // 2 // chosen))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from quintant.agents.mux.budget import affordable
 from quintant.agents.mux.flow import Flow
 from quintant.agents.mux.link import Link
-from quintant.agents.mux.session import Session, State, Violation, affordable
+from quintant.agents.mux.session import Session, State, Violation
 from quintant.agents.mux.stream import Stream
 from quintant.agents.relay.pool import Pool
 from quintant.wire.portal import (

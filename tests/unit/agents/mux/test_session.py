@@ -4,21 +4,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from quintant.agents.mux.budget import MEMORY_BYTES
 from quintant.agents.mux.session import (
     LOST,
-    MEMORY_BYTES,
-    STREAMS,
     Session,
     State,
     Turn,
     Violation,
-    affordable,
     step,
 )
 from quintant.agents.mux.stream import GROWTH
 from quintant.wire.portal import (
     CHUNK_BYTES,
-    WINDOW_BYTES,
     Close,
     Farewell,
     Fault,
@@ -265,14 +262,6 @@ def test_a_ping_is_answered_with_its_bytes() -> None:
     _, tunnel = joined()
     tunnel.session.receive(encode(Frame(Kind.PING, 0, b"12345678")))
     assert decode(tunnel.session.emit() or b"") == Frame(Kind.PONG, 0, b"12345678")
-
-
-@given(st.integers(0, 1 << 40), st.integers(0, 1 << 20))
-def test_a_session_never_promises_more_memory_than_it_has(window: int, streams: int) -> None:
-    chosen, many = affordable(window, streams)
-    assert 1 <= chosen <= WINDOW_BYTES
-    assert 1 <= many <= STREAMS
-    assert chosen * many <= MEMORY_BYTES
 
 
 def test_states_only_go_forward() -> None:
