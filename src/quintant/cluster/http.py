@@ -171,7 +171,7 @@ async def _call(request: web.BaseRequest) -> Call:
 async def _expected(request: web.BaseRequest, what: str) -> None:
     """Tell a client that waits for it that its body is wanted; 417 if it waits for more."""
     if what.lower() != "100-continue":
-        raise web.HTTPExpectationFailed(body=b"")
+        raise web.HTTPExpectationFailed(text="")
     assert request.transport is not None, "a request has a connection while it is read"
     request.transport.write(_CONTINUE)
 

@@ -16,6 +16,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from yarl import URL
 
 from quintant.cluster.http import PACKED_FROM, PIECE, serve
 from quintant.cluster.problems import REQUEST_LIMIT
@@ -158,3 +159,36 @@ async def test_a_list_that_comes_in_pieces_is_packed_for_who_reads_gzip() -> Non
             assert "content-encoding" not in plain.headers
             assert [item["metadata"]["name"] for item in (await plain.json())["items"]] == names
         assert len(names) == 20
+
+
+@pytest.mark.parametrize(
+    ("expected", "first"),
+    [("100-continue", b"HTTP/1.1 100 Continue"), ("miracles", b"HTTP/1.1 417 Expectation Failed")],
+)
+async def test_who_waits_to_send_its_body_is_told_to_go_on(expected: str, first: bytes) -> None:
+    async with serve(ApiServer()) as url:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+        writer.write(
+            f"POST {CMS} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+            f"Expect: {expected}\r\nContent-Length: 2\r\n\r\n".encode()
+        )
+        assert (await reader.readline()).rstrip() == first
+        writer.close()
+        await writer.wait_closed()
+
+
+async def test_a_body_is_taken_as_it_is_whatever_its_encoding(
+    session: aiohttp.ClientSession,
+) -> None:
+    raw, headers = json.dumps(config_map("a")), {"Content-Type": "application/json"}
+    said = {**headers, "Content-Encoding": "gzip"}
+    async with session.post(CMS, data=raw, headers=said, skip_auto_headers=[]) as reply:
+        assert reply.status == 201
+
+
+async def test_a_query_that_is_broken_in_parts_counts_as_far_as_it_goes(
+    session: aiohttp.ClientSession,
+) -> None:
+    for query, code in (("limit=%zz", 200), ("limit=1&limit=x", 200), ("limit=x&limit=1", 400)):
+        async with session.get(URL(f"{CMS}?{query}", encoded=True)) as reply:
+            assert reply.status == code, query
