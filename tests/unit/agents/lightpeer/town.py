@@ -142,6 +142,11 @@ class House:
         task.add_done_callback(self.tasks.discard)
         return task
 
+    def rest(self) -> None:
+        """Have the peer only answer, and do nothing by itself."""
+        for task in tuple(self.tasks):
+            task.cancel()
+
     async def crash(self) -> None:
         """End everything at once, wherever it is."""
         peer, self.peer = self.peer, None
