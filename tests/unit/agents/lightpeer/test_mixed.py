@@ -86,3 +86,15 @@ async def test_dead_peer_of_another_make_is_dropped(town: Town) -> None:
         assert other.address not in [each.address for each in house.peer.book.members]
     await persist(houses[1], b"x")
     assert await query(houses[0]) == [b"x"]
+
+
+async def test_peer_of_another_make_that_refuses_for_a_moment_misses_nothing(town: Town) -> None:
+    houses = await town.network(2)
+    other = opaque(town, 1)
+    await join(other, houses[0])
+    head, other.head = other.head, "writing"
+    writing = asyncio.create_task(persist(houses[0], b"x"))
+    await asyncio.sleep(0.15)
+    other.head = head
+    await writing
+    assert await query(other) == [b"x"]
