@@ -10,7 +10,7 @@ from quintant.cluster.access import Access
 from quintant.cluster.admission.calling import Caller
 from quintant.cluster.admission.dialing import Dialer
 from quintant.cluster.admission.matching import Matcher
-from quintant.cluster.admission.plugins import ALWAYS, MANAGED, Guard
+from quintant.cluster.admission.plugins import Guard
 from quintant.cluster.admission.registry import Registry
 from quintant.cluster.admission.surroundings import Surroundings
 from quintant.cluster.admission.webhooks import Webhooks
@@ -61,11 +61,11 @@ class Machinery:
         self._expiry = Expiry(store)
         self._caller = Caller(store, dialer)
         self._aggregation = Aggregation(store, catalog)
-        self._quotas = Quotas(store, catalog)
+        self._quotas = Quotas(store, catalog) if managed else None
         self._namespaces = Namespaces(store, catalog)
         self._definitions = Definitions(store, catalog, hub, clock, self._caller, chance)
-        around, plugins = Surroundings(store, chance), MANAGED if managed else ALWAYS
-        guard = Guard(self._namespaces, self._definitions, access, around, plugins)
+        around = Surroundings(store, chance)
+        guard = Guard(self._namespaces, self._definitions, access, around, managed)
         self._writes = Writes(store, clock, chance, guard)
         self._deletes = Deletes(self._writes, clock)
         self._registry = Registry(store, catalog)
@@ -111,7 +111,8 @@ class Machinery:
         self._expiry.reload()
         self._definitions.reload()
         self._aggregation.reload()
-        self._quotas.reload()
+        if self._quotas is not None:
+            self._quotas.reload()
         self._settle()
 
     def close(self) -> None:
@@ -133,7 +134,7 @@ class Machinery:
         while (
             self._definitions.settle(self._writes, self._deletes)
             or self._aggregation.settle(self._writes)
-            or self._quotas.settle(self._writes)
+            or (self._quotas is not None and self._quotas.settle(self._writes))
         ):
             pass
 

@@ -130,8 +130,9 @@ class Events:
         return events
 
 
-def server(*, rbac: bool = False, seed: int = 0) -> ApiServer:
-    return ApiServer(clock=LoopClock(), chance=Chance(Random(seed)), rbac=rbac)
+def server(*, rbac: bool = False, seed: int = 0, managed: bool = False) -> ApiServer:
+    chance = Chance(Random(seed))
+    return ApiServer(clock=LoopClock(), chance=chance, rbac=rbac, managed=managed)
 
 
 def api() -> Api:

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from unit.cluster.api import CMS, PODS, Api, Plain, api, config_map
+from unit.cluster.api import CMS, PODS, Api, Plain, api, config_map, server
 
 QUOTAS = "/api/v1/namespaces/default/resourcequotas"
+ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
 SERVICES = "/api/v1/namespaces/default/services"
 CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
+
+
+async def managed() -> Api:
+    """A server as it is beside controllers, with what they make for pods."""
+    client = Api(server(managed=True))
+    await client.create(ACCOUNTS, {"metadata": {"name": "default"}})
+    return client
 
 
 def pod(name: str, /, requests: Plain | None = None, **spec: Any) -> Plain:
@@ -28,7 +36,7 @@ async def status(client: Api, name: str = "q") -> Plain:
 
 
 async def test_a_new_quota_says_what_is_used_already() -> None:
-    client = api()
+    client = await managed()
     await client.create(PODS, pod("a", {"cpu": "500m"}))
     hard = {"pods": "2", "requests.cpu": "1"}
     assert await quota(client, hard=hard) == {
@@ -38,7 +46,7 @@ async def test_a_new_quota_says_what_is_used_already() -> None:
 
 
 async def test_what_comes_and_goes_is_counted() -> None:
-    client = api()
+    client = await managed()
     await quota(client, hard={"configmaps": "5", "count/configmaps": "5"})
     await client.create(CMS, config_map("a"))
     assert (await status(client))["used"] == {"configmaps": "1", "count/configmaps": "1"}
@@ -47,7 +55,7 @@ async def test_what_comes_and_goes_is_counted() -> None:
 
 
 async def test_what_is_too_much_is_refused() -> None:
-    client = api()
+    client = await managed()
     await quota(client, hard={"pods": "1", "requests.cpu": "1"})
     await client.create(PODS, pod("a", {"cpu": "600m"}))
     told = await client.create(PODS, pod("b", {"cpu": "500m"}), code=403)
@@ -58,7 +66,7 @@ async def test_what_is_too_much_is_refused() -> None:
 
 
 async def test_a_pod_that_has_ended_takes_nothing_but_its_place() -> None:
-    client = api()
+    client = await managed()
     await quota(client, hard={"pods": "1", "count/pods": "2"})
     await client.create(PODS, pod("a"))
     await client.merge(f"{PODS}/a/status", {"status": {"phase": "Succeeded"}})
@@ -68,7 +76,7 @@ async def test_a_pod_that_has_ended_takes_nothing_but_its_place() -> None:
 
 
 async def test_who_is_limited_has_to_say_what_it_needs() -> None:
-    client = api()
+    client = await managed()
     await quota(client, hard={"limits.memory": "1Gi", "requests.cpu": "1"})
     told = await client.create(PODS, pod("a"), code=403)
     assert told["message"] == (
@@ -78,7 +86,7 @@ async def test_who_is_limited_has_to_say_what_it_needs() -> None:
 
 
 async def test_a_scope_is_about_some_pods() -> None:
-    client = api()
+    client = await managed()
     await quota(client, hard={"pods": "0"}, scopes=["BestEffort"])
     await client.create(PODS, pod("a", {"cpu": "1"}))
     told = await client.create(PODS, pod("b"), code=403)
@@ -87,7 +95,7 @@ async def test_a_scope_is_about_some_pods() -> None:
 
 
 async def test_a_claim_may_not_grow_beyond_what_is_left() -> None:
-    client = api()
+    client = await managed()
     await quota(client, hard={"requests.storage": "2Gi"})
     resources = {"requests": {"storage": "1Gi"}}
     spec = {"accessModes": ["ReadWriteOnce"], "resources": resources}
@@ -102,7 +110,7 @@ async def test_a_claim_may_not_grow_beyond_what_is_left() -> None:
 
 
 async def test_ports_of_services_are_counted_when_the_type_changes() -> None:
-    client = api()
+    client = await managed()
     await quota(client, hard={"services.nodeports": "1"})
     spec = {"ports": [{"name": "a", "port": 80}, {"name": "b", "port": 81}]}
     await client.create(SERVICES, {"metadata": {"name": "a"}, "spec": spec})
@@ -111,14 +119,21 @@ async def test_ports_of_services_are_counted_when_the_type_changes() -> None:
 
 
 async def test_other_namespaces_have_room() -> None:
-    client = api()
+    client = await managed()
     await quota(client, hard={"configmaps": "0"})
     await client.create("/api/v1/namespaces/kube-public/configmaps", config_map("a"))
 
 
 async def test_at_rest_nothing_is_written() -> None:
-    client = api()
+    client = await managed()
     await quota(client, hard={"pods": "1"})
     before = (await client.get(QUOTAS))["items"][0]["metadata"]["resourceVersion"]
     await client.create(CMS, config_map("a"))
     assert (await client.get(QUOTAS))["items"][0]["metadata"]["resourceVersion"] == before
+
+
+async def test_without_controllers_nobody_counts() -> None:
+    client = api()
+    await client.create(QUOTAS, {"metadata": {"name": "q"}, "spec": {"hard": {"pods": "0"}}})
+    await client.create(PODS, pod("a"))
+    assert (await client.get(f"{QUOTAS}/q"))["status"] == {}

@@ -6,8 +6,8 @@
     priority        a single default class
     everything      quotas
 
-Service accounts and protection need controllers that make and release what is asked for; without
-them (`managed`) they are left out, as a real server's are switched off then.
+Service accounts, protection and quotas need controllers that make, release and count what is asked
+for; without them (`managed`) they are left out, as a real server's are switched off then.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ class Guard:
     definitions: Definitions
     access: Access
     around: Surroundings
-    plugins: Mapping[str, tuple[Plugin, ...]]
+    managed: bool
+    """Whether controllers run beside the server."""
 
     def place(self, target: Target) -> None:
         """Refuse a new object where none may be."""
@@ -71,13 +72,13 @@ class Guard:
 
     def admit(self, draft: Draft, options: Options) -> None:
         """Amend a draft or refuse it, in place."""
-        self._run(self.plugins, draft)
+        self._run(MANAGED if self.managed else ALWAYS, draft)
 
     def check(self, draft: Draft, user: User) -> None:
         """Refuse what a user may not make of an object."""
         self.access.check(draft, user)
         self._run(HELD, draft)
-        if not draft.target.sub:
+        if self.managed and not draft.target.sub:
             hold_quota(draft, self.around)
 
     def _run(self, plugins: Mapping[str, tuple[Plugin, ...]], draft: Draft) -> None:
