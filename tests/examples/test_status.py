@@ -88,7 +88,7 @@ async def test_a_probe_of_the_controller_itself_is_refused_until_it_is_edited(
     await cluster.run(example.probes(network))
     await cluster.create(probe("127.0.0.1"))
     refused = await cluster.eventually(example.Probe, "p", until=judged("Refused"))
-    await cluster.advance(3600)
+    await cluster.advance(1800)
     assert network.dialled == 0
 
     spec = replace(refused.spec, host="db.demo.dev")
