@@ -16,7 +16,8 @@ _END = b"\r\n\r\n"
 _TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _REQUEST = re.compile(rb"(" + _TOKEN + rb") ([!-~]+) HTTP/1\.([01])")
 _RESPONSE = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: ([\t -~\x80-\xff]*))?")
-_FIELDS = re.compile(rb"(?:\r\n" + _TOKEN + rb":[\t -~\x80-\xff]*+)*+\r\n\r\n")
+# Not `)*+`: before 3.11.5, Python does not match what a group that is kept whole could match.
+_FIELDS = re.compile(rb"(?:\r\n" + _TOKEN + rb":[\t -~\x80-\xff]*+)*\r\n\r\n")
 _BARE = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)")
 
 Field = tuple[bytes, bytes]
