@@ -51,6 +51,8 @@ CLASS = "/apis/portal.gosuda.org/v1alpha1/tunnelclasses/default"
 SIZES = ("medium", "small")
 # A silent relay takes seconds to be noticed, each time: so many fewer trials of it.
 SILENCE_SHARE = 5
+TOLD = 10
+"""Trials after which it is said how far they are: some take ten seconds to be well again."""
 
 
 class Figures(msgspec.Struct):
@@ -200,8 +202,12 @@ class Bench:
 async def _tried(
     what: str, rounds: int, trial: Callable[[], Awaitable[list[float]]]
 ) -> list[float]:
-    _say(f"{what}, {rounds} times")
-    return [took for _ in range(rounds) for took in await trial()]
+    taken: list[float] = []
+    for number in range(rounds):
+        if number % TOLD == 0:
+            _say(f"{what}: {number} of {rounds}")
+        taken += await trial()
+    return taken
 
 
 def _steady(expose: PortalExpose) -> bool:
