@@ -12,7 +12,6 @@ import asyncio
 from collections.abc import Sequence
 from typing import Protocol, cast
 
-from quintant.agents.http.head import split
 from quintant.agents.mux.websocket import (
     Bytes,
     Key,
@@ -23,6 +22,7 @@ from quintant.agents.mux.websocket import (
     read_close,
     written,
 )
+from quintant.http.head import split
 from quintant.wire.portal import MESSAGE_BYTES, Reason, close_reason, read_reason
 
 CLOSE_SECONDS = 2.0

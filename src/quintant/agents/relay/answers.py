@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from quintant.agents.http.head import written
+from quintant.http.head import written
 from quintant.wire.portal import Fault
 
 RETRY_SECONDS = 5

@@ -12,19 +12,19 @@ import asyncio
 from random import Random
 from typing import NamedTuple
 
-from quintant.agents.http.fields import Origin, to_service
-from quintant.agents.http.framing import Framing, Sort, of_request
-from quintant.agents.http.head import Refused, Request
 from quintant.agents.mux.flow import Flow
 from quintant.agents.relay import answers
 from quintant.agents.relay.answers import Answer
 from quintant.agents.relay.exchange import BAD, ENDED, LATE, Exchange, Failed, Limits
+from quintant.agents.relay.fields import Origin, to_service
 from quintant.agents.relay.hosts import target_of
 from quintant.agents.relay.metrics import Metrics
 from quintant.agents.relay.names import Names
 from quintant.agents.relay.tunnel import Tunnel
 from quintant.agents.relay.upload import Upload
 from quintant.agents.relay.visitor import Visitor
+from quintant.http.framing import Framing, Sort, of_request
+from quintant.http.head import Refused, Request
 from quintant.wire.portal import Fault
 
 RETRIES = 2

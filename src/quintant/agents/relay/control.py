@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from random import Random
 
-from quintant.agents.http.head import Refused, Request, written
 from quintant.agents.mux.link import Link
 from quintant.agents.mux.program import say
 from quintant.agents.mux.session import Violation
@@ -17,6 +16,7 @@ from quintant.agents.relay.names import LEASE_SECONDS, Denied, Names
 from quintant.agents.relay.options import HTTPS, Options
 from quintant.agents.relay.tokens import ANYBODY, Principal, Tokens
 from quintant.agents.relay.tunnel import Tunnel
+from quintant.http.head import Refused, Request, written
 from quintant.version import QUINTANT
 from quintant.wire.portal import PROTOCOL, Close, Hello, Reason, Welcome
 

@@ -14,14 +14,14 @@ import asyncio
 from dataclasses import dataclass
 from enum import Enum
 
-from quintant.agents.http.body import LAST_CHUNK, Body, chunk
-from quintant.agents.http.fields import to_visitor, upgrade_of
-from quintant.agents.http.framing import Framing, Sort, of_response
-from quintant.agents.http.head import Refused, Request, Response, response, split
 from quintant.agents.mux.flow import Broken, Flow
-from quintant.agents.relay.deadline import Deadline
+from quintant.agents.relay.fields import to_visitor
 from quintant.agents.relay.upload import Upload, stopped
 from quintant.agents.relay.visitor import Visitor
+from quintant.http.body import LAST_CHUNK, Body, chunk
+from quintant.http.deadline import Deadline
+from quintant.http.framing import Framing, Sort, of_response
+from quintant.http.head import Refused, Request, Response, response, split, upgrade_of
 
 FIRST_BYTE_SECONDS = 60.0
 IDLE_SECONDS = 3600.0

@@ -7,18 +7,19 @@ A request that is refused ends its connection: nobody can know where the next on
 
 from __future__ import annotations
 
-from quintant.agents.http.fields import Origin, upgrade_of
-from quintant.agents.http.head import Refused, Request, request, split
 from quintant.agents.mux.socket import Socket
 from quintant.agents.relay import answers
 from quintant.agents.relay.answers import Answer
 from quintant.agents.relay.carrier import Carrier
 from quintant.agents.relay.control import Control, welcome
 from quintant.agents.relay.exchange import Cut
+from quintant.agents.relay.fields import Origin
 from quintant.agents.relay.hosts import APEX, app_of, host_of, target_of
 from quintant.agents.relay.metrics import Metrics
 from quintant.agents.relay.options import Options
-from quintant.agents.relay.visitor import Gone, Visitor
+from quintant.agents.relay.visitor import Visitor
+from quintant.http.connection import Gone
+from quintant.http.head import Refused, Request, request, split, upgrade_of
 from quintant.wire.portal import PATH
 
 HEAD_SECONDS = 10.0

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from quintant.agents.http.head import Refused, Request
+from quintant.http.head import Refused, Request
 
 APEX = ""
 """What `app_of` says of the relay's own name."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from quintant.agents.http.body import LAST_CHUNK, Body, chunk
-from quintant.agents.http.framing import Framing, Sort
-from quintant.agents.http.head import Refused
 from quintant.agents.mux.flow import Broken, Flow
-from quintant.agents.relay.visitor import Gone, Visitor
+from quintant.agents.relay.visitor import Visitor
+from quintant.http.body import LAST_CHUNK, Body, chunk
+from quintant.http.connection import Gone
+from quintant.http.framing import Framing, Sort
+from quintant.http.head import Refused
 
 KEPT_BYTES = 64 * 1024
 """What is kept of a body for another attempt."""

@@ -1,115 +1,23 @@
-"""A visitor's connection: bytes in with a limit, bytes out with backpressure.
-
-Reading stops while nobody takes what came; a connection that breaks cancels the task that serves
-it, so that nothing is fetched for a visitor who left.
-"""
+"""A visitor: a connection that comes from somewhere and may end up speaking something else."""
 
 from __future__ import annotations
 
 import asyncio
-import socket
-import struct
 from collections.abc import Callable
-from typing import cast
 
-from quintant.agents.http.fields import Origin
-from quintant.agents.relay.deadline import Deadline
-
-HIGH_BYTES = 64 * 1024
-"""Unread bytes above which a visitor is not read."""
-
-_AT_ONCE = struct.pack("ii", 1, 0)
-"""Of SO_LINGER: closing sends a RST."""
+from quintant.agents.relay.fields import Origin
+from quintant.http.connection import Connection
 
 
-class Gone(Exception):
-    """The visitor's connection is over."""
-
-
-class Visitor(asyncio.Protocol):
+class Visitor(Connection):
     """One connection; `arrive` makes the task that serves it."""
 
     def __init__(self, arrive: Callable[[Visitor], asyncio.Task[None]]) -> None:
-        self._arrive = arrive
-        self._task: asyncio.Task[None] | None = None
-        self._deadline: Deadline | None = None
-        self._transport: asyncio.Transport | None = None
-        self._buffer = bytearray()
-        self._over = self._lost = self._full = self._stopped = False
-        self._reader: asyncio.Future[None] | None = None
-        self._writer: asyncio.Future[None] | None = None
-        self.idle = True
-        """Whether it is between two requests: closing it then loses nothing."""
+        super().__init__(arrive)
         self.origin: Origin | None = None
         """Where it comes from, once somebody asked."""
         self.upgraded = False
         """Whether it speaks something else than HTTP by now."""
-
-    @property
-    def transport(self) -> asyncio.Transport:
-        """The connection itself."""
-        assert self._transport is not None
-        return self._transport
-
-    @property
-    def deadline(self) -> Deadline:
-        """When the task that serves it waits for too long."""
-        assert self._deadline is not None
-        return self._deadline
-
-    async def fill(self) -> bool:
-        """Wait for more bytes in the buffer; False at the end."""
-        if self._over:
-            return False
-        if self._stopped:
-            self._stopped = False
-            self.transport.resume_reading()
-        self._reader = asyncio.get_running_loop().create_future()
-        await self._reader
-        return bool(self._buffer)
-
-    @property
-    def buffer(self) -> bytearray:
-        """What came, and was not taken yet."""
-        return self._buffer
-
-    def take(self, size: int) -> bytes:
-        """The first bytes of the buffer."""
-        raw = bytes(self._buffer[:size])
-        del self._buffer[:size]
-        return raw
-
-    async def read(self) -> bytes:
-        """What came since, at least one byte; nothing at the end."""
-        if not self._buffer and not await self.fill():
-            return b""
-        raw = bytes(self._buffer)
-        self._buffer.clear()
-        return raw
-
-    def unread(self, raw: bytes) -> None:
-        """Put back what belongs to the next request."""
-        self._buffer[:0] = raw
-
-    async def write(self, raw: bytes) -> None:
-        """Send, and wait until there is room for more."""
-        if self._lost:
-            raise Gone
-        self.transport.write(raw)
-        while self._full and not self._lost:
-            self._writer = asyncio.get_running_loop().create_future()
-            await self._writer
-
-    def close(self) -> None:
-        """End the connection after what was written."""
-        if self._transport is not None:
-            self._transport.close()
-
-    def reset(self) -> None:
-        """End the connection so that the visitor cannot take it for the end of an answer."""
-        raw = self.transport.get_extra_info("socket")
-        raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
-        self.transport.abort()
 
     def hand_over(self, protocol: asyncio.Protocol) -> None:
         """Give the connection to another protocol, with what came and was not taken yet."""
@@ -122,42 +30,7 @@ class Visitor(asyncio.Protocol):
             transport.resume_reading()
         protocol.data_received(raw)
 
-    # What the transport calls.
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # Those of uvloop are transports without being derived from asyncio's.
-        self._transport = cast(asyncio.Transport, transport)
-        self._task = self._arrive(self)
-        self._deadline = Deadline(self._task)
-
-    def data_received(self, data: bytes) -> None:
-        self._buffer += data
-        if len(self._buffer) > HIGH_BYTES and not self._stopped:
-            self._stopped = True
-            self.transport.pause_reading()
-        _wake(self._reader)
-
     def eof_received(self) -> bool:
-        self._over = True
-        _wake(self._reader)
-        # Who ends its side of HTTP has left, as other proxies see it too; who speaks something else
-        # may want to read on. TLS knows no half-closed connection.
+        super().eof_received()
+        # Who speaks something else may want to read on. TLS knows no half-closed connection.
         return self.upgraded and self.transport.can_write_eof()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._over = self._lost = True
-        self.deadline.stop()
-        if self._task is not None:
-            self._task.cancel()
-
-    def pause_writing(self) -> None:
-        self._full = True
-
-    def resume_writing(self) -> None:
-        self._full = False
-        _wake(self._writer)
-
-
-def _wake(waiting: asyncio.Future[None] | None) -> None:
-    if waiting is not None and not waiting.done():
-        waiting.set_result(None)

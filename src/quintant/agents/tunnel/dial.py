@@ -8,12 +8,11 @@ from functools import cache
 from random import Random
 from urllib.parse import SplitResult, urlsplit
 
-from quintant.agents.http.fields import upgrade_of
-from quintant.agents.http.head import Refused, Response, response, written
 from quintant.agents.mux.socket import Socket
 from quintant.agents.mux.websocket import KEY_BYTES, fresh_key, proof
 from quintant.agents.tunnel.options import Relay
 from quintant.agents.tunnel.places import Places
+from quintant.http.head import Refused, Response, response, upgrade_of, written
 from quintant.wire.portal import PROTOCOL
 
 CONNECT_SECONDS = 10.0

@@ -5,7 +5,7 @@ import pytest
 from quintant.agents.relay.carrier import again
 from quintant.agents.relay.exchange import BAD, ENDED, LATE
 from quintant.agents.relay.upload import KEPT_BYTES, Upload
-from quintant.agents.relay.visitor import Gone
+from quintant.http.connection import Gone
 from quintant.wire.portal import Fault
 
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.agents.http.head import Refused, Request
 from quintant.agents.relay.hosts import APEX, app_of, host_of, target_of
+from quintant.http.head import Refused, Request
 
 DOMAINS = ("relay.example", "other.test")
 

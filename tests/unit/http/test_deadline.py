@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from quintant.agents.relay.deadline import Deadline
+from quintant.http.deadline import Deadline
 
 
 async def timed(work: Callable[[Deadline], Awaitable[None]]) -> float:

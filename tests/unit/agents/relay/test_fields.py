@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from quintant.agents.http.fields import Origin, to_service, to_visitor, upgrade_of
-from quintant.agents.http.framing import Framing, Sort
-from quintant.agents.http.head import Request, Response, request, response
+from quintant.agents.relay.fields import Origin, to_service, to_visitor, upgrade_of
+from quintant.http.framing import Framing, Sort
+from quintant.http.head import Request, Response, request, response
 
 NONE = Framing(Sort.NONE)
 ORIGIN = Origin("203.0.113.7", "https", 443)

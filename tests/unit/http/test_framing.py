@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.agents.http.framing import Framing, Sort, of_request, of_response
-from quintant.agents.http.head import Fields, Refused, Request, Response
+from quintant.http.framing import Framing, Sort, of_request, of_response
+from quintant.http.head import Fields, Refused, Request, Response
 
 CHUNKED = (b"Transfer-Encoding", b"chunked")
 

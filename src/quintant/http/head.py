@@ -75,6 +75,14 @@ class Response(Head):
     reason: bytes
 
 
+def upgrade_of(head: Head) -> bytes:
+    """The protocol that a message wants to go on with, if any; h2c is of one hop."""
+    asked = head.all(b"upgrade")
+    if not asked or b"upgrade" not in head.words(b"connection") or asked[0].lower() == b"h2c":
+        return b""
+    return asked[0]
+
+
 def split(buffer: bytes | bytearray, most: int = HEAD_BYTES) -> int:
     """Where the body begins, or 0 if the head is not whole yet. Refused if it never will be."""
     at = buffer.find(_END)

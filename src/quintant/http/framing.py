@@ -9,7 +9,7 @@ import re
 from enum import Enum
 from typing import NamedTuple
 
-from quintant.agents.http.head import Head, Refused, Request, Response
+from quintant.http.head import Head, Refused, Request, Response
 
 _DIGITS = re.compile(rb"[0-9]{1,18}")
 _BODYLESS = (204, 304)

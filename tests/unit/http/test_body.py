@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.agents.http.body import LAST_CHUNK, LINE_BYTES, Body, chunk
-from quintant.agents.http.framing import Framing, Sort
-from quintant.agents.http.head import HEAD_BYTES, Refused
+from quintant.http.body import LAST_CHUNK, LINE_BYTES, Body, chunk
+from quintant.http.framing import Framing, Sort
+from quintant.http.head import HEAD_BYTES, Refused
 
 CHUNKED = Framing(Sort.CHUNKED)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.agents.http.head import (
+from quintant.http.head import (
     FIELDS,
     HEAD_BYTES,
     Refused,

@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from quintant.agents.http.framing import Framing, Sort
-from quintant.agents.http.head import HEAD_BYTES, Refused
+from quintant.http.framing import Framing, Sort
+from quintant.http.head import HEAD_BYTES, Refused
 
 LINE_BYTES = 256
 """Of the line before a chunk, with its extensions."""

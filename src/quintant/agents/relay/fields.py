@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quintant.agents.http.framing import Framing, Sort
-from quintant.agents.http.head import Field, Request, Response, written
+from quintant.http.framing import Framing, Sort
+from quintant.http.head import Field, Request, Response, upgrade_of, written
 
 VIA = b"1.1 portal-relay"
 _HOP = frozenset(
@@ -42,14 +42,6 @@ class Origin:
     port: int
     trusted: bool = False
     """A proxy whose word about its own visitors is passed on."""
-
-
-def upgrade_of(head: Request | Response) -> bytes:
-    """The protocol that a message wants to go on with, if any; h2c is of one hop."""
-    asked = head.all(b"upgrade")
-    if not asked or b"upgrade" not in head.words(b"connection") or asked[0].lower() == b"h2c":
-        return b""
-    return asked[0]
 
 
 def to_service(

@@ -1,0 +1,10 @@
+"""HTTP/1 as programs in between strangers have to speak it: strictly, message by message.
+
+    head        the first lines of a message          body        where a message ends
+    framing     which body a head announces           deadline    when a connection is late
+    connection  a client's bytes, with backpressure   server      one request after another
+
+Whatever two programs might read differently is refused: that difference is what request smuggling
+is made of. It belongs to nobody: relays, the embedded API server, webhooks and probes are made of
+it, and none of them loads more than that.
+"""
