@@ -11,7 +11,6 @@ from __future__ import annotations
 import inspect
 import types
 import typing
-from collections.abc import Iterator
 from functools import cache, reduce
 from operator import or_
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
@@ -27,6 +26,8 @@ BROKEN = (msgspec.DecodeError, UnicodeDecodeError)
 
 T = TypeVar("T")
 _DECLARED: dict[type, dict[str, Any]] = {}
+# Types share most of what is below them, and a walk over it takes longer than making a decoder.
+_RELAXED: set[type] = set()
 
 
 class ListMeta(Model):
@@ -162,17 +163,33 @@ def declared(model: type) -> dict[str, Any]:
     return _DECLARED[model]
 
 
-def relax(kind: Any) -> None:
-    """Make msgspec read a type without its constraints.
+def relax(hint: Any) -> None:
+    """Make msgspec read a type, and every type below it, without its constraints.
 
     msgspec collects a Struct's field types from `__annotations__` when its first decoder is made;
     until then they may be replaced. What the author wrote stays available through `declared`.
     """
-    for model in _models(kind, set()):
-        model.__annotations__ = {
-            **inspect.get_annotations(model),
-            **{name: relaxed(hint) for name, hint in declared(model).items()},
-        }
+    hint = _unnamed(hint)
+    for arg in get_args(hint):
+        relax(arg)
+    model = get_origin(hint) or hint
+    if isinstance(model, type) and issubclass(model, msgspec.Struct) and model not in _RELAXED:
+        _RELAXED.add(model)
+        _relax_fields(model)
+
+
+def _relax_fields(model: type) -> None:
+    for parent in (*model.__bases__, *vars(model).get("__orig_bases__", ())):
+        relax(parent)
+    if "__annotations__" not in vars(model):
+        return
+    fields = declared(model)
+    model.__annotations__ = {
+        **inspect.get_annotations(model),
+        **{name: relaxed(hint) for name, hint in fields.items()},
+    }
+    for hint in fields.values():
+        relax(hint)
 
 
 def relaxed(hint: Any) -> Any:
@@ -195,25 +212,6 @@ def _unnamed(hint: Any) -> Any:
     while (inner := getattr(hint, "__supertype__", getattr(hint, "__value__", None))) is not None:
         hint = inner
     return hint
-
-
-def _models(hint: Any, seen: set[type]) -> Iterator[type]:
-    hint = _unnamed(hint)
-    for arg in get_args(hint):
-        yield from _models(arg, seen)
-    model = get_origin(hint) or hint
-    if not (isinstance(model, type) and issubclass(model, msgspec.Struct)) or model in seen:
-        return
-    for base in model.__mro__:
-        struct = issubclass(base, msgspec.Struct) and "__annotations__" in vars(base)
-        if base in seen or not struct:
-            continue
-        seen.add(base)
-        yield base
-        for field in declared(base).values():
-            yield from _models(field, seen)
-    for parent in getattr(model, "__orig_bases__", ()):
-        yield from _models(parent, seen)
 
 
 def _own_fields(model: type) -> list[str]:

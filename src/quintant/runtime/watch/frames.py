@@ -2,6 +2,7 @@
 
 Most lines are an event with an object that fits its type, so that is tried first, in one pass over
 the bytes; only what fails is looked at again: a bookmark, an error, an object that does not fit.
+A kind without objects costs nothing: its decoder is made when the first of them comes.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from quintant.runtime.errors import ApiError, Status, Undecodable, from_status
 from quintant.runtime.object import K, ObjectMeta, decode_hook
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+# How servers begin a bookmark; one that begins otherwise is understood a little later.
+_BOOKMARK = b'{"type":"BOOKMARK"'
 
 
 class _Event(msgspec.Struct, Generic[K]):
@@ -55,6 +58,8 @@ Frame = Changed[K] | Deleted[K] | Bookmark | Misfit | ApiError
 
 def parse(kind: type[K], line: bytes) -> Frame[K]:
     """What a line says. Raises one of codec.BROKEN when it is not a watch event at all."""
+    if line.startswith(_BOOKMARK):
+        return _parse_rare(kind, line)
     try:
         event = _decoder(kind).decode(line)
     except codec.BROKEN:

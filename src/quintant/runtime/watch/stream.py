@@ -66,7 +66,6 @@ class Run(Generic[K]):
         self.events = 0
         self._scope, self._sink, self._rhythm, self._life = scope, sink, rhythm, life
         self._state: State[K] = State()
-        self._intern = interner(scope.kind)
         self._opened = math.inf
         self._bookmarked_at: float | None = None
 
@@ -109,7 +108,7 @@ class Run(Generic[K]):
 
     def _collect(self, frame: Changed[K] | Deleted[K] | Misfit) -> None:
         if isinstance(frame, Changed):
-            self._intern(frame.obj)
+            interner(self._scope.kind)(frame.obj)
             self._state.put(frame.obj)
         elif isinstance(frame, Deleted):
             self._state.drop(frame.obj.key)
@@ -119,7 +118,7 @@ class Run(Generic[K]):
     def _report(self, frame: Changed[K] | Deleted[K] | Misfit) -> None:
         # The version moves when the sink has taken the event: what it chokes on comes again.
         if isinstance(frame, Changed):
-            self._intern(frame.obj)
+            interner(self._scope.kind)(frame.obj)
             self._sink.upserted(frame.obj)
             self.version = frame.obj.metadata.resource_version
         elif isinstance(frame, Deleted):

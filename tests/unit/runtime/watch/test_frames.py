@@ -9,7 +9,8 @@ import pytest
 
 from quintant.runtime import codec
 from quintant.runtime.errors import ApiError, Expired, ServerError
-from quintant.runtime.object import Metadata, ObjectMeta
+from quintant.runtime.object import Metadata, Object, ObjectMeta
+from quintant.runtime.resource import resource
 from quintant.runtime.watch.frames import (
     INITIAL_EVENTS_END,
     Bookmark,
@@ -54,6 +55,18 @@ def test_a_bookmark_is_a_bookmark_whether_or_not_it_fits_the_type(kind: Any) -> 
 
     assert parse(kind, bookmark) == Bookmark("7", initial=False)
     assert parse(kind, last) == Bookmark("8", initial=True)
+
+
+def test_a_kind_of_which_only_bookmarks_come_has_no_decoder() -> None:
+    @resource(group="sea.quintant.dev", version="v1")
+    class Wreck(Object):
+        """A kind that cannot be decoded."""
+
+        depth: Unheard  # type: ignore[name-defined]  # noqa: F821
+
+    bookmark = line("BOOKMARK", {"metadata": {"resourceVersion": "7"}})
+
+    assert parse(Wreck, bookmark) == Bookmark("7", initial=False)
 
 
 @pytest.mark.parametrize("kind", [Ship, Chart])
