@@ -14,10 +14,11 @@ from quintant.cluster import wire
 from quintant.cluster.bindings import GROUP
 from quintant.cluster.catalog import Catalog, Plain
 from quintant.cluster.drafts import Target
+from quintant.cluster.options import Options
 from quintant.cluster.ring import Change, Entry
 from quintant.cluster.selectors import from_object
 from quintant.cluster.store import Store, Table
-from quintant.cluster.writes import Options, Writes
+from quintant.cluster.writes import Writes
 
 PLURAL = "clusterroles"
 TABLE = f"{PLURAL}.{GROUP}"

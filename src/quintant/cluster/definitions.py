@@ -26,11 +26,12 @@ from quintant.cluster.crd_names import Naming, named
 from quintant.cluster.deletes import Deletes
 from quintant.cluster.drafts import Target
 from quintant.cluster.objects import deleting
+from quintant.cluster.options import Options
 from quintant.cluster.problems import NoPage, forbidden
 from quintant.cluster.ring import Change
 from quintant.cluster.store import Store, Table
 from quintant.cluster.watchers import Hub
-from quintant.cluster.writes import Options, Writes
+from quintant.cluster.writes import Writes
 from quintant.runtime.clock import Chance, Clock, timestamp
 
 GROUP = "apiextensions.k8s.io"

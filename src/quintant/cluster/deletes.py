@@ -17,6 +17,7 @@ from quintant.cluster.auth import SERVER, User
 from quintant.cluster.catalog import Kind, Plain, Propagation
 from quintant.cluster.causes import unsupported, wrong
 from quintant.cluster.drafts import Target
+from quintant.cluster.media import read_object
 from quintant.cluster.objects import deleting, held
 from quintant.cluster.problems import (
     Problem,
@@ -25,8 +26,10 @@ from quintant.cluster.problems import (
 )
 from quintant.cluster.queries import whole
 from quintant.cluster.ring import Entry
-from quintant.cluster.writes import Writes
+from quintant.cluster.stored import Stored
+from quintant.runtime.client.transport import Call
 from quintant.runtime.clock import Clock, timestamp
+from quintant.runtime.resource import Resource
 
 FINALIZERS = {
     Propagation.FOREGROUND: "foregroundDeletion",
@@ -34,6 +37,7 @@ FINALIZERS = {
 }
 DEFAULT_GRACE_SECONDS = 30
 """A pod's grace when its spec does not say."""
+_DOCUMENT = Resource("", "v1", "DeleteOptions", "")
 _FINISHED = ("Succeeded", "Failed")
 
 
@@ -66,6 +70,12 @@ class Deleted:
     """The revision of the end, if there was one."""
 
 
+def read_deletion(call: Call, user: User) -> Deletion:
+    """What a request says of the deletion that it asks for."""
+    sent = read_object(call.headers, call.body, _DOCUMENT) if call.body else None
+    return read_options(sent, call.query, user)
+
+
 def read_options(body: Any, query: Mapping[str, str], user: User) -> Deletion:
     """DeleteOptions from a body or, without one, from the query: never from both."""
     if body is None:
@@ -94,13 +104,13 @@ def read_options(body: Any, query: Mapping[str, str], user: User) -> Deletion:
 class Deletes:
     """The delete path of every kind."""
 
-    def __init__(self, writes: Writes, clock: Clock) -> None:
-        self._writes = writes
+    def __init__(self, stored: Stored, clock: Clock) -> None:
+        self._stored = stored
         self._clock = clock
 
     def delete(self, target: Target, options: Deletion = Deletion()) -> Deleted:
         """Remove an object, or mark it while finalizers or grace hold it; 404 if there is none."""
-        entry = self._writes.found(target)
+        entry = self._stored.found(target)
         obj = wire.unpack(target.kind, entry)
         check_preconditions(target, obj, options)
         marked = self._marked(target.kind, obj, options)
@@ -111,13 +121,13 @@ class Deletes:
             return Deleted(last, gone=gone)
         if not held(target.kind, marked):
             if target.kind.graceful and not deleting(obj):
-                entry = self._writes.put(target, marked)
-            return Deleted(entry, gone=True, rv=self._writes.remove(target))
-        return Deleted(entry if marked == obj else self._writes.put(target, marked), gone=False)
+                entry = self._stored.put(target, marked)
+            return Deleted(entry, gone=True, rv=self._stored.remove(target))
+        return Deleted(entry if marked == obj else self._stored.put(target, marked), gone=False)
 
     def asks(self, target: Target, options: Deletion) -> bool:
         """Whether a deletion is one to ask webhooks about: preconditions hold, and it is news."""
-        obj = wire.unpack(target.kind, self._writes.found(target))
+        obj = wire.unpack(target.kind, self._stored.found(target))
         check_preconditions(target, obj, options)
         return not (target.kind.graceful and self._marked(target.kind, obj, options) == obj)
 

@@ -8,48 +8,38 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import msgspec
 from msgspec import structs
 
-from quintant.cluster import tables, wire
+from quintant.cluster import wire
 from quintant.cluster.admission.writing import Admission
 from quintant.cluster.auth import User
 from quintant.cluster.beside import Beside
-from quintant.cluster.catalog import Edit, Kind
-from quintant.cluster.deletes import Deleted, Deletion, read_options
-from quintant.cluster.drafts import Draft, Target
+from quintant.cluster.catalog import Kind
+from quintant.cluster.changes import Changes
+from quintant.cluster.deletes import Deleted, Deletion, read_deletion, read_options
+from quintant.cluster.drafts import Target
 from quintant.cluster.evictions import Evictions
 from quintant.cluster.forms import form_of, wish_of
 from quintant.cluster.frames import Selection
 from quintant.cluster.headers import warned
-from quintant.cluster.jsonpatch import apply_patch
 from quintant.cluster.listing import Listing
-from quintant.cluster.media import (
-    APPLY_PATCH,
-    JSON_PATCH,
-    MERGE_PATCH,
-    read_object,
-    read_patch,
-)
-from quintant.cluster.mergepatch import merge_patch
 from quintant.cluster.offers import verbs
-from quintant.cluster.options import check_force, read_asked, write_options
-from quintant.cluster.problems import Problem, bad_request, not_allowed
+from quintant.cluster.options import Options, read_asked
+from quintant.cluster.problems import Problem, not_allowed
 from quintant.cluster.queries import read_query
 from quintant.cluster.reads import Reads, about, select
 from quintant.cluster.ring import Entry
 from quintant.cluster.routes import Route
-from quintant.cluster.scale import DOCUMENT, SCALE, SCALES, edit_scale, scale_of
-from quintant.cluster.store import Store
-from quintant.cluster.strategic import strategic_merge
+from quintant.cluster.scale import SCALE, SCALES, scale_of
+from quintant.cluster.stored import Stored
 from quintant.cluster.subresources import EVICTIONS, Action, action, evicts
 from quintant.cluster.watchers import Hub, Watcher
 from quintant.cluster.weights import weight
-from quintant.cluster.writes import Options, Writes
 from quintant.runtime.client.transport import Call, Reply
 from quintant.runtime.clock import Clock, timestamp
 from quintant.runtime.resource import Resource
@@ -59,7 +49,6 @@ CREATED = 201
 ACCEPTED = 202
 SLICE = 100
 """Objects of a collection deleted between two turns of the loop."""
-_DELETE_OPTIONS = Resource("", "v1", "DeleteOptions", "")
 _SUCCESS: dict[str, Any] = {
     "kind": "Status",
     "apiVersion": "v1",
@@ -76,14 +65,13 @@ class _Identified(msgspec.Struct, frozen=True):
     metadata: _Identity
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoints:
+class Endpoints(msgspec.Struct, frozen=True):
     """What a resource answers to each verb."""
 
-    store: Store
+    stored: Stored
     hub: Hub
     reads: Reads
-    writes: Writes
+    changes: Changes
     admission: Admission
     evictions: Evictions
     clock: Clock
@@ -140,52 +128,24 @@ class Endpoints:
 
     async def _get(self, call: Call, target: Target) -> Reply:
         self.reads.check_get(call.query.get("resourceVersion", ""))
-        return await self._shown(call, target, self.writes.found(target))
+        return await self._shown(call, target, self.stored.found(target))
 
     async def _write(self, call: Call, target: Target, verb: str, user: User) -> Reply:
-        drafting = {"create": self._create, "update": self._update, "patch": self._patch}
-        if verb not in drafting:
-            raise not_allowed()
-        found = self.writes.read(target)
+        drafting = self.changes.drafting(verb)
+        found = self.stored.read(target)
         size = weight(call) + (0 if found is None else len(found.raw))
-        result = await self.admission.write(partial(drafting[verb], call, target, user), size)
+        result = await self.admission.write(partial(drafting, call, target, user), size)
         code = CREATED if result.created else OK
         return await self._shown(call, target, result.entry, code, result.warnings)
-
-    def _create(self, call: Call, target: Target, user: User, now: str) -> tuple[Draft, Options]:
-        sent = _sent(call, target)
-        options = replace(write_options(call, "CreateOptions", user, sent), now=now)
-        return self.writes.creation(target, sent, options), options
-
-    def _update(self, call: Call, target: Target, user: User, now: str) -> tuple[Draft, Options]:
-        sent = _sent(call, target)
-        options = replace(write_options(call, "UpdateOptions", user, sent), now=now)
-        if target.sub == SCALE:
-            edit = edit_scale(target.kind, lambda scale: sent)
-            return self.writes.edition(target, edit, options), options
-        return self.writes.replacement(target, sent, options), options
-
-    def _patch(self, call: Call, target: Target, user: User, now: str) -> tuple[Draft, Options]:
-        media, sent = read_patch(call.headers, call.body, custom=target.kind.custom)
-        options = replace(write_options(call, "PatchOptions", user, sent), now=now)
-        check_force(call.query, media)
-        if media == APPLY_PATCH:
-            return self.writes.application(target, sent, options), options
-        return self._edited(target, _editor(media, sent, target), options)
-
-    def _edited(self, target: Target, edit: Edit, options: Options) -> tuple[Draft, Options]:
-        if target.sub == SCALE:
-            edit = edit_scale(target.kind, edit, patch=True)
-        return self.writes.edition(target, edit, options), options
 
     async def _act(self, call: Call, target: Target, doing: Action, user: User) -> Reply:
         creates = doing.verb == "create"
         words = "CreateOptions" if creates else "UpdateOptions"
         sent, options = await self._read(call, doing.document, words, user)
-        old = None if creates else wire.unpack(target.kind, self.writes.found(target))
+        old = None if creates else wire.unpack(target.kind, self.stored.found(target))
         sent, told = await self.admission.document(target, doing.document, sent, old, options)
         edit = doing.edit(target, sent, timestamp(self.clock.now()))
-        entry = self.writes.amend(target, edit)
+        entry = self.stored.amend(target, edit)
         if doing.answers_object:
             return await self._shown(call, target, entry, warnings=told)
         return _succeeded(told)
@@ -207,7 +167,7 @@ class Endpoints:
         return await self.beside.do(partial(read_asked, call, wanted, words, user), weight(call))
 
     async def _deletion(self, call: Call, user: User) -> Deletion:
-        return await self.beside.do(partial(_deletion, call, user), weight(call))
+        return await self.beside.do(partial(read_deletion, call, user), weight(call))
 
     async def _delete(self, call: Call, target: Target, user: User) -> Reply:
         options = await self._deletion(call, user)
@@ -225,10 +185,8 @@ class Endpoints:
         options = await self._deletion(call, user)
         items: list[bytes] = []
         told = _orphans(kind, options)
-        scanned = self.store.table(kind.table).now.scan(selection.prefix)
-        for at, (key, entry) in enumerate(scanned):
-            target = Target(kind, *_place(key))
-            if selection.matches(key, entry) and self.writes.read(target) is not None:
+        for at, (target, entry) in enumerate(self.stored.scan(kind, selection.prefix)):
+            if selection.matches(target.key, entry) and self.stored.read(target) is not None:
                 deleted = await self.admission.delete(target, options, named=False)
                 if kind.prime is not None:
                     await kind.prime((entry,))
@@ -238,7 +196,7 @@ class Endpoints:
                 await asyncio.sleep(0)
         return Reply(
             OK,
-            selection.form.document(about(selection.form, self.store.revision), items),
+            selection.form.document(about(selection.form, self.stored.revision), items),
             warned(told),
         )
 
@@ -276,39 +234,9 @@ def _target(route: Route, kind: Kind) -> Target:
     return Target(kind, namespace, route.name, route.sub)
 
 
-def _sent(call: Call, target: Target) -> Any:
-    scaling = target.sub == SCALE
-    wanted = DOCUMENT if scaling else target.kind.resource
-    custom = target.kind.custom and not scaling
-    return read_object(call.headers, call.body, wanted, custom=custom)
-
-
-def _place(key: str) -> tuple[str, str]:
-    namespace, _, name = key.rpartition("/")
-    return namespace, name
-
-
-def _editor(media: str, sent: Any, target: Target) -> Edit:
-    if media == JSON_PATCH:
-        return lambda live: apply_patch(live, sent)
-    if not isinstance(sent, dict):
-        raise bad_request("Invalid JSON Patch")
-    if media == MERGE_PATCH:
-        return lambda live: merge_patch(live, sent)
-    wanted = DOCUMENT if target.sub == SCALE else target.kind.resource
-    message = tables.find(wanted.api_version, wanted.kind)
-    assert message is not None, "strategic patches are read for built-in kinds alone"
-    return lambda live: strategic_merge(live, sent, message)
-
-
 def _orphans(kind: Kind, options: Deletion) -> list[str]:
     """What to tell of dependents that nothing was said about."""
     return [kind.orphaning] if kind.orphaning and options.silent else []
-
-
-def _deletion(call: Call, user: User) -> Deletion:
-    sent = read_object(call.headers, call.body, _DELETE_OPTIONS) if call.body else None
-    return read_options(sent, call.query, user)
 
 
 def _success(target: Target, deleted: Deleted) -> bytes:

@@ -20,7 +20,7 @@ from quintant.cluster.drafts import Target
 from quintant.cluster.problems import Problem, bad_request
 from quintant.cluster.selectors import from_object
 from quintant.cluster.store import Store
-from quintant.cluster.writes import Writes
+from quintant.cluster.stored import Stored
 
 RETRY_SECONDS = 10
 """When to ask again while a budget has not been looked at since it changed."""
@@ -41,7 +41,7 @@ class Evictions:
     """Evicts pods; `budgets` is the kind of the budgets that are asked."""
 
     store: Store
-    writes: Writes
+    stored: Stored
     deletes: Deletes
     budgets: Kind
 
@@ -50,12 +50,12 @@ class Evictions:
         metadata = sent.get("metadata") or {} if isinstance(sent, dict) else {}
         if metadata.get("name") != pod.name:
             raise bad_request("name in URL does not match name in Eviction object")
-        live = wire.unpack(pod.kind, self.writes.found(pod))
+        live = wire.unpack(pod.kind, self.stored.found(pod))
         check_preconditions(pod, live, options)
         if not _costless(live):
             self._charge(pod, live, options, now)
         if not options.dry_run and not live["metadata"].get("deletionTimestamp"):
-            self.writes.amend(pod, lambda obj: _marked(obj, now))
+            self.stored.amend(pod, lambda obj: _marked(obj, now))
         self.deletes.delete(pod, replace(options, rv=""))
 
     def _charge(self, pod: Target, live: Plain, options: Deletion, now: str) -> None:
@@ -70,7 +70,7 @@ class Evictions:
             if not options.dry_run:
                 name, namespace = budget["metadata"]["name"], budget["metadata"]["namespace"]
                 target = Target(self.budgets, namespace, name, "status")
-                self.writes.amend(target, lambda obj: spend(obj, pod.name, now))
+                self.stored.amend(target, lambda obj: spend(obj, pod.name, now))
 
     def _covering(self, pod: Plain) -> Iterator[Plain]:
         """The budgets whose selector takes the pod."""

@@ -20,6 +20,7 @@ from quintant.cluster.auth import User
 from quintant.cluster.beside import Beside
 from quintant.cluster.bootstrap import first_objects
 from quintant.cluster.catalog import Catalog, Kind
+from quintant.cluster.changes import Changes
 from quintant.cluster.definitions import SERVER, Definitions
 from quintant.cluster.deletes import Deletes
 from quintant.cluster.drafts import Target
@@ -34,6 +35,7 @@ from quintant.cluster.quotas import Quotas
 from quintant.cluster.reads import Reads
 from quintant.cluster.routes import Route
 from quintant.cluster.store import Store
+from quintant.cluster.stored import Stored
 from quintant.cluster.subresources import asks
 from quintant.cluster.watchers import Hub, Watcher
 from quintant.cluster.writes import Writes
@@ -66,19 +68,23 @@ class Machinery:
         self._definitions = Definitions(store, catalog, hub, clock, self._caller, chance)
         around = Surroundings(store, chance)
         guard = Guard(self._namespaces, self._definitions, access, around, managed)
-        self._writes = Writes(store, clock, chance, guard)
-        self._deletes = Deletes(self._writes, clock)
+        self._stored = Stored(store)
+        self._writes = Writes(self._stored, clock, chance, guard)
+        self._deletes = Deletes(self._stored, clock)
         self._registry = Registry(store, catalog)
         matcher = Matcher(store, access.authorizer.decide)
         webhooks = Webhooks(self._caller, matcher, chance, beside)
-        admission = Admission(self._registry, beside, webhooks, self._writes, self._deletes)
+        admission = Admission(
+            self._registry, beside, webhooks, self._stored, self._writes, self._deletes
+        )
         self._questions = Questions(access, admission, clock, chance, beside)
         evictions = Evictions(
-            store, self._writes, self._deletes, _builtin(catalog, "policy", "poddisruptionbudgets")
+            store, self._stored, self._deletes, _builtin(catalog, "policy", "poddisruptionbudgets")
         )
         reads = Reads(store, chance)
+        changes = Changes(self._writes)
         self._endpoints = Endpoints(
-            store, hub, reads, self._writes, admission, evictions, clock, beside
+            self._stored, hub, reads, changes, admission, evictions, clock, beside
         )
 
     async def answer(
@@ -100,7 +106,7 @@ class Machinery:
         """Make what every cluster has from its first moment, unless it is there."""
         for group, plural, obj in first_objects():
             target = Target(_builtin(self._catalog, group, plural), name=obj["metadata"]["name"])
-            if self._writes.read(target) is None:
+            if self._stored.read(target) is None:
                 self._writes.create(target, obj, SERVER)
         self.reload()
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quintant.cluster.auth import User
+import msgspec
+
+from quintant.cluster.auth import SERVER, User
 from quintant.cluster.causes import forbidden_field, required, too_long, unsupported, wrong
 from quintant.cluster.drafts import Scrutiny, Strictness
 from quintant.cluster.media import (
@@ -17,13 +19,26 @@ from quintant.cluster.media import (
 )
 from quintant.cluster.problems import invalid_options
 from quintant.cluster.routes import flag
-from quintant.cluster.writes import Options
 from quintant.runtime.client.transport import Call
 from quintant.runtime.errors import Cause
 from quintant.runtime.resource import Resource
 
 MANAGER_LIMIT = 128
 """Characters of a field manager's name."""
+
+
+class Options(msgspec.Struct, frozen=True):
+    """What is said about a write beside the object."""
+
+    manager: str = ""
+    dry_run: bool = False
+    force: bool = False
+    scrutiny: Scrutiny = Scrutiny()
+    user: User = SERVER
+    said: Mapping[str, Any] = {}
+    """The options in the client's own words, for webhooks."""
+    now: str = ""
+    """When it is written, where that has to be known beforehand: a thread has no clock."""
 
 
 def write_options(call: Call, document: str, user: User, sent: Any) -> Options:

@@ -16,13 +16,12 @@ from quintant.cluster.claims import Author
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.endpoints import CREATED
 from quintant.cluster.headers import warned
-from quintant.cluster.options import read_asked
+from quintant.cluster.options import Options, read_asked
 from quintant.cluster.reviews import Reviews
 from quintant.cluster.routes import Route
 from quintant.cluster.tokenrequests import KIND as TOKEN_REQUEST
 from quintant.cluster.tokenrequests import TokenRequests
 from quintant.cluster.weights import weight
-from quintant.cluster.writes import Options
 from quintant.runtime.client.transport import Call, Reply
 from quintant.runtime.clock import Chance, Clock, timestamp
 

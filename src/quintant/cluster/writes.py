@@ -12,57 +12,40 @@ deleted object removes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Protocol
+
+import msgspec
 
 from quintant.cluster import drafts, wire
 from quintant.cluster.applying import applied
-from quintant.cluster.auth import SERVER, User
+from quintant.cluster.auth import User
 from quintant.cluster.catalog import Edit, Plain
 from quintant.cluster.claims import Author
-from quintant.cluster.drafts import Draft, Scrutiny, Target
+from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.finishing import count, finish
-from quintant.cluster.names import segment_complaint
 from quintant.cluster.objects import deleting, generated, held, judge, unique_owners
+from quintant.cluster.options import Options
 from quintant.cluster.problems import (
     Problem,
     already_exists,
     invalid,
-    misnamed,
     no_unique_name,
     not_found,
     unexplained,
 )
 from quintant.cluster.ring import Entry
-from quintant.cluster.store import Store, Table
+from quintant.cluster.stored import Stored
 from quintant.runtime.clock import Chance, Clock, timestamp
 
 _LATE = " after mutating admission happens"
 """When the owners of what was patched are looked at; others are before that, too."""
-OBJECT_LIMIT = 3 * 512 * 1024
-"""Bytes of a stored object: what etcd takes, so that no object grows for ever by patches."""
 NAME_ATTEMPTS = 8
 """Generated names tried before giving up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a client may say about a write beside the object."""
-
-    manager: str = ""
-    dry_run: bool = False
-    force: bool = False
-    scrutiny: Scrutiny = field(default_factory=Scrutiny)
-    user: User = SERVER
-    said: Mapping[str, Any] = field(default_factory=dict)
-    """The options in the client's own words, for webhooks."""
-    now: str = ""
-    """When it is written, where that has to be known beforehand: a thread has no clock."""
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(msgspec.Struct, frozen=True):
     """The object after a write, and what its writer should know."""
 
     entry: Entry
@@ -86,8 +69,8 @@ class Guard(Protocol):
 class Writes:
     """The write path of every kind."""
 
-    def __init__(self, store: Store, clock: Clock, chance: Chance, guard: Guard) -> None:
-        self._store = store
+    def __init__(self, stored: Stored, clock: Clock, chance: Chance, guard: Guard) -> None:
+        self._stored = stored
         self._clock = clock
         self._chance = chance
         self._guard = guard
@@ -102,8 +85,8 @@ class Writes:
 
     def restate(self, target: Target, state: Edit, options: Options) -> Result:
         """Store what the server itself makes of a live object's status: nothing is read anew."""
-        base, author = self.found(target), self._author(target, options)
-        return self._stored(drafts.restated(target, base, state, author), options)
+        base, author = self._stored.found(target), self._author(target, options)
+        return self._finish(drafts.restated(target, base, state, author), options)
 
     def apply(self, target: Target, config: Any, options: Options) -> Result:
         """Merge a configuration into the live object, or create it from the configuration."""
@@ -116,8 +99,7 @@ class Writes:
     def replacement(self, target: Target, sent: Any, options: Options) -> Draft:
         """An object in the place of the live one; some kinds may be created so, too."""
         draft = drafts.read(target, sent, options.scrutiny)
-        _check_path(target.name)
-        base, author = self.read(target), self._author(target, options)
+        base, author = self._stored.sought(target), self._author(target, options)
         if base is not None:
             return drafts.replaced(draft, base, author)
         if target.kind.upsert and not target.sub:
@@ -127,19 +109,18 @@ class Writes:
 
     def edition(self, target: Target, edit: Edit, options: Options) -> Draft:
         """What `edit` makes of the live object; 404 if there is none."""
-        base, author = self.found(target), self._author(target, options)
+        base, author = self._stored.found(target), self._author(target, options)
         return drafts.edited(target, base, edit, author, options.scrutiny)
 
     def application(self, target: Target, config: Any, options: Options) -> Draft:
         """A configuration merged into the live object, or a new object made from it."""
-        _check_path(target.name)
-        base, author = self.read(target), self._author(target, options)
+        base, author = self._stored.sought(target), self._author(target, options)
         return applied(target, base, config, author, options.scrutiny, force=options.force)
 
     def write(self, draft: Draft, options: Options) -> Result:
         """Store a draft, without asking any webhook."""
         self.begin(draft, options)
-        return self._stored(draft, options)
+        return self._finish(draft, options)
 
     def begin(self, draft: Draft, options: Options) -> None:
         """Refuse a draft that has no place here, and add what the server always adds, in place."""
@@ -184,74 +165,34 @@ class Writes:
         """The time, as objects tell it."""
         return timestamp(self._clock.now())
 
-    @property
-    def revision(self) -> int:
-        """Where the store is: as long as it stays there, everything is current."""
-        return self._store.revision
-
     def current(self, draft: Draft, ready: Draft, options: Options) -> bool:
         """Whether nothing that a draft was made from has changed since.
 
         Problem if there is no place or no permission for it any more.
         """
-        entry, base = self.read(draft.target), draft.base
+        entry, base = self._stored.read(draft.target), draft.base
         if (entry and entry.rv) != (base and base.rv):
             return False
         if base is None:
             self._guard.place(ready.target)
         self._guard.check(draft, options.user)
-        entries = self._table(draft.target).entries.values()
-        return ready.looked is None or all(each.rv <= ready.looked for each in entries)
+        return ready.looked is None or self._stored.still(draft.target, ready.looked)
 
-    def amend(self, target: Target, edit: Edit) -> Entry:
-        """Store what `edit` makes of the live object, with no owner of fields and no generation."""
-        base = self.found(target)
-        obj = edit(wire.unpack(target.kind, base))
-        if deleting(obj) and not held(target.kind, obj):
-            self.remove(target)
-            return wire.pack(target.kind, obj, base.rv)
-        return base if obj == wire.unpack(target.kind, base) else self.put(target, obj)
-
-    def read(self, target: Target) -> Entry | None:
-        """The stored entry, if there is one."""
-        return self._table(target).entries.get(target.key)
-
-    def found(self, target: Target) -> Entry:
-        """The stored entry; 404 if there is none."""
-        _check_path(target.name)
-        entry = self.read(target)
-        if entry is None:
-            raise not_found(target.kind.resource, target.name)
-        return entry
-
-    def put(self, target: Target, obj: Plain) -> Entry:
-        """Store an object as it is, past every rule."""
-        return self._put(target, wire.pack(target.kind, obj))
-
-    def remove(self, target: Target) -> int:
-        """Take an object out of the store, past every rule; the revision of its end."""
-        return self._store.delete(self._table(target), target.key).rv
-
-    def _stored(self, draft: Draft, options: Options) -> Result:
+    def _finish(self, draft: Draft, options: Options) -> Result:
         ready = self.ready(self.shaped(draft), options)
         return self.commit(self.judged(ready), options)
 
     def _insert(self, ready: Draft, options: Options) -> Result:
         if ready.locked and not options.dry_run:
             raise unexplained("resourceVersion should not be set on objects to be created")
-        target, taken = ready.target, self.read(ready.target)
+        target, taken = ready.target, self._stored.read(ready.target)
         if taken is not None:
             dying = deleting(wire.unpack(target.kind.kept or target.kind, taken))
             problem = already_exists(target.kind.resource, target.name, deleting=dying)
             raise problem.warned(*ready.warnings)
         packed = wire.pack(target.kind, ready.obj)
-        entry = packed if options.dry_run else self._put(target, packed)
+        entry = packed if options.dry_run else self._stored.keep(target, packed)
         return Result(entry, created=True, warnings=ready.warnings)
-
-    def _put(self, target: Target, entry: Entry) -> Entry:
-        if len(entry.raw) > OBJECT_LIMIT:
-            raise unexplained("etcdserver: request is too large")
-        return self._store.put(self._table(target), target.key, entry)
 
     def _named(self, target: Target, metadata: Plain) -> Target:
         """The target with the object's name, generated if need be."""
@@ -259,7 +200,7 @@ class Writes:
         if not metadata.get("name") and base:
             for _ in range(NAME_ATTEMPTS):
                 metadata["name"] = generated(base, self._chance)
-                if self.read(target.named(metadata["name"])) is None:
+                if self._stored.read(target.named(metadata["name"])) is None:
                     break
             else:
                 raise no_unique_name(target.kind.resource, metadata["name"])
@@ -272,9 +213,9 @@ class Writes:
             return Result(base, warnings=ready.warnings)
         if options.dry_run or (deleting(obj) and not held(target.kind, obj)):
             if not options.dry_run:
-                self.remove(target)
+                self._stored.remove(target)
             return Result(wire.pack(target.kind, obj, base.rv), warnings=ready.warnings)
-        return Result(self.put(target, obj), warnings=ready.warnings)
+        return Result(self._stored.put(target, obj), warnings=ready.warnings)
 
     def _settle(self, target: Target, obj: Plain, live: Plain | None) -> int | None:
         """Let the server decide what it decides; the revision at which others were looked at."""
@@ -283,28 +224,14 @@ class Writes:
         looked: list[int] = []
 
         def others() -> Iterator[Plain]:
-            looked.append(self._store.revision)
-            return self._others(target)
+            looked.append(self._stored.revision)
+            return self._stored.others(target)
 
         target.kind.settle(obj, live, others)
         return looked[0] if looked else None
 
-    def _others(self, target: Target) -> Iterator[Plain]:
-        for key, entry in self._table(target).entries.items():
-            if key != target.key:
-                yield wire.unpack(target.kind, entry)
-
     def _author(self, target: Target, options: Options) -> Author:
         return Author(options.manager, options.now or self.now, target.sub)
-
-    def _table(self, target: Target) -> Table:
-        return self._store.table(target.kind.table)
-
-
-def _check_path(name: str) -> None:
-    """400 for a name that could not be part of a path."""
-    if name and (complaint := segment_complaint(name)):
-        raise misnamed(name, complaint)
 
 
 def _advice(ready: Draft) -> tuple[str, ...]:

@@ -233,17 +233,6 @@ async def test_a_resource_version_in_a_patch_is_a_lock() -> None:
     await client.patch(f"{CMS}/a", test, code=422)
 
 
-@pytest.mark.parametrize("media", ["application/vnd.kubernetes.protobuf", "text/plain", ""])
-async def test_other_patches_are_not_supported(media: str) -> None:
-    client = api()
-    await client.create(CMS, config_map("a"))
-    await client.ask("PATCH", f"{CMS}/a", {}, 415, media=media)
-
-
-async def test_a_patch_needs_something_to_patch() -> None:
-    assert (await api().merge(f"{CMS}/a", {}, code=404))["message"] == 'configmaps "a" not found'
-
-
 async def test_generation_counts_changes_of_the_spec_alone() -> None:
     client = await with_foos()
     path = f"{FOOS}/a"
@@ -280,22 +269,6 @@ async def test_pods_accept_labels_through_their_status() -> None:
     patch = {"metadata": {"labels": {"x": "y"}}, "status": {"phase": "Running"}}
     written = await client.merge(f"{PODS}/a/status", patch)
     assert written["metadata"]["labels"] == {"x": "y"}
-
-
-async def test_bodies_may_be_yaml() -> None:
-    client = api()
-    text = b"metadata:\n  name: a\ndata:\n  on: 'yes'\n"
-    created = await client.create(CMS, text, media="application/yaml")
-    assert created["data"] == {"true": "yes"}
-
-
-@pytest.mark.parametrize("body", [b"{", b"[]", b"", b"1", b'{"metadata":1}'])
-async def test_a_body_that_is_no_object_is_a_bad_request(body: bytes) -> None:
-    assert (await api().create(CMS, body, code=400))["reason"] == "BadRequest"
-
-
-async def test_an_unknown_body_is_an_unsupported_media_type() -> None:
-    await api().create(CMS, b"a,b", media="text/csv", code=415)
 
 
 async def test_unknown_fields_are_dropped_refused_or_ignored_as_asked() -> None:

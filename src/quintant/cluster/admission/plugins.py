@@ -31,7 +31,7 @@ from quintant.cluster.auth import User
 from quintant.cluster.definitions import Definitions
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.namespaces import Namespaces
-from quintant.cluster.writes import Options
+from quintant.cluster.options import Options
 
 Plugin = Callable[[Draft, Surroundings], None]
 """Amends a draft, in place, or refuses it."""

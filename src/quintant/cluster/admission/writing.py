@@ -25,8 +25,10 @@ from quintant.cluster.conversions import Unconverted
 from quintant.cluster.deletes import Deleted, Deletes, Deletion
 from quintant.cluster.drafts import Draft, Target, revised
 from quintant.cluster.finishing import remanage
+from quintant.cluster.options import Options
 from quintant.cluster.scale import DOCUMENT, SCALE, put_scale, view_scale
-from quintant.cluster.writes import Options, Result, Writes
+from quintant.cluster.stored import Stored
+from quintant.cluster.writes import Result, Writes
 from quintant.runtime.resource import Resource
 
 Drafted = Callable[[str], tuple[Draft, Options]]
@@ -44,6 +46,7 @@ class Admission:
     registry: Registry
     beside: Beside
     webhooks: Webhooks
+    stored: Stored
     writes: Writes
     deletes: Deletes
 
@@ -58,7 +61,7 @@ class Admission:
 
     async def _write(self, drafted: Drafted, size: int) -> Result:
         while True:
-            began = self.writes.revision
+            began = self.stored.revision
             try:
                 drafting = partial(drafted, self.writes.now)
                 draft, options = await self.beside.do(drafting, size)
@@ -67,7 +70,7 @@ class Admission:
                 continue
             draft, ready = await self._ready(draft, options, size)
             # Nothing at all was written: that is so wherever nothing was waited for.
-            if self.writes.revision == began or self.writes.current(draft, ready, options):
+            if self.stored.revision == began or self.writes.current(draft, ready, options):
                 return self.writes.commit(ready, options)
 
     async def _ready(self, draft: Draft, options: Options, size: int) -> tuple[Draft, Draft]:
@@ -91,9 +94,9 @@ class Admission:
         concerns = self.registry.concerns(target.kind, target.sub, DELETE)
         kept = replace(target, kind=target.kind.kept or target.kind)
         if target.kind.prime is not None:
-            await target.kind.prime((self.writes.found(target),))
+            await target.kind.prime((self.stored.found(target),))
         while concerns and self.deletes.asks(kept, options):
-            entry = self.writes.found(target)
+            entry = self.stored.found(target)
             if target.kind.prime is not None:
                 await target.kind.prime((entry,))
             attributes = Attributes(
@@ -109,7 +112,7 @@ class Admission:
                 dry_run=options.dry_run,
             )
             warnings = await self._reviewed(concerns, attributes)
-            if self.writes.found(target).rv == entry.rv:
+            if self.stored.found(target).rv == entry.rv:
                 deleted = self.deletes.delete(kept, options)
                 return replace(deleted, warnings=tuple(warnings))
         return self.deletes.delete(kept, options)

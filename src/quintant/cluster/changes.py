@@ -1,0 +1,100 @@
+"""Changes: what a request that writes asks for, as a draft and the options beside it.
+
+Between the verbs of a resource (quintant.cluster.endpoints) and the write path
+(quintant.cluster.writes): the body is read as what it says it is, a patch becomes an edit of the
+live object, and a scale becomes an edit of what is scaled. Nothing is stored here, so a change can
+be drafted again when somebody else was faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from quintant.cluster import tables
+from quintant.cluster.auth import User
+from quintant.cluster.catalog import Edit
+from quintant.cluster.drafts import Draft, Target
+from quintant.cluster.jsonpatch import apply_patch
+from quintant.cluster.media import (
+    APPLY_PATCH,
+    JSON_PATCH,
+    MERGE_PATCH,
+    read_object,
+    read_patch,
+)
+from quintant.cluster.mergepatch import merge_patch
+from quintant.cluster.options import Options, check_force, write_options
+from quintant.cluster.problems import bad_request, not_allowed
+from quintant.cluster.scale import DOCUMENT, SCALE, edit_scale
+from quintant.cluster.strategic import strategic_merge
+from quintant.cluster.writes import Writes
+from quintant.runtime.client.transport import Call
+from quintant.runtime.resource import Resource
+
+Drafting = Callable[[Call, Target, User, str], tuple[Draft, Options]]
+"""Makes the draft that a request of a user asks for, at a time."""
+
+
+class Changes(msgspec.Struct, frozen=True):
+    """Drafts what is to be created, replaced, patched or applied."""
+
+    writes: Writes
+
+    def drafting(self, verb: str) -> Drafting:
+        """How the changes of a verb are drafted; 405 if it changes nothing."""
+        known = {"create": self._create, "update": self._update, "patch": self._patch}
+        if verb not in known:
+            raise not_allowed()
+        return known[verb]
+
+    def _create(self, call: Call, target: Target, user: User, now: str) -> tuple[Draft, Options]:
+        sent = _sent(call, target)
+        options = replace(write_options(call, "CreateOptions", user, sent), now=now)
+        return self.writes.creation(target, sent, options), options
+
+    def _update(self, call: Call, target: Target, user: User, now: str) -> tuple[Draft, Options]:
+        sent = _sent(call, target)
+        options = replace(write_options(call, "UpdateOptions", user, sent), now=now)
+        if target.sub == SCALE:
+            edit = edit_scale(target.kind, lambda scale: sent)
+            return self.writes.edition(target, edit, options), options
+        return self.writes.replacement(target, sent, options), options
+
+    def _patch(self, call: Call, target: Target, user: User, now: str) -> tuple[Draft, Options]:
+        media, sent = read_patch(call.headers, call.body, custom=target.kind.custom)
+        options = replace(write_options(call, "PatchOptions", user, sent), now=now)
+        check_force(call.query, media)
+        if media == APPLY_PATCH:
+            return self.writes.application(target, sent, options), options
+        edit = _editor(media, sent, target)
+        if target.sub == SCALE:
+            edit = edit_scale(target.kind, edit, patch=True)
+        return self.writes.edition(target, edit, options), options
+
+
+def _sent(call: Call, target: Target) -> Any:
+    custom = target.kind.custom and target.sub != SCALE
+    return read_object(call.headers, call.body, _document(target), custom=custom)
+
+
+def _editor(media: str, sent: Any, target: Target) -> Edit:
+    """What a patch does to the live document."""
+    if media == JSON_PATCH:
+        return lambda live: apply_patch(live, sent)
+    if not isinstance(sent, dict):
+        raise bad_request("Invalid JSON Patch")
+    if media == MERGE_PATCH:
+        return lambda live: merge_patch(live, sent)
+    wanted = _document(target)
+    message = tables.find(wanted.api_version, wanted.kind)
+    assert message is not None, "strategic patches are read for built-in kinds alone"
+    return lambda live: strategic_merge(live, sent, message)
+
+
+def _document(target: Target) -> Resource:
+    """What the bodies of requests about a target are."""
+    return DOCUMENT if target.sub == SCALE else target.kind.resource

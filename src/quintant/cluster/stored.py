@@ -1,0 +1,92 @@
+"""What is stored, by target: read, put, amended and removed, past every rule of its kind.
+
+Below the paths that change objects (quintant.cluster.writes, quintant.cluster.deletes), which know
+the rules, and above the store, which knows tables and keys. Every step is synchronous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from quintant.cluster import wire
+from quintant.cluster.catalog import Edit, Kind, Plain
+from quintant.cluster.drafts import Target
+from quintant.cluster.names import segment_complaint
+from quintant.cluster.objects import deleting, held
+from quintant.cluster.problems import misnamed, not_found, unexplained
+from quintant.cluster.ring import Entry
+from quintant.cluster.store import Store, Table
+
+OBJECT_LIMIT = 3 * 512 * 1024
+"""Bytes of a stored object: what etcd takes, so that no object grows for ever by patches."""
+
+
+class Stored:
+    """The objects of a store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @property
+    def revision(self) -> int:
+        """Where the store is: as long as it stays there, everything is current."""
+        return self._store.revision
+
+    def read(self, target: Target) -> Entry | None:
+        """The stored entry, if there is one."""
+        return self._table(target).entries.get(target.key)
+
+    def sought(self, target: Target) -> Entry | None:
+        """The stored entry, if there is one; 400 for a name that could not be part of a path."""
+        if target.name and (complaint := segment_complaint(target.name)):
+            raise misnamed(target.name, complaint)
+        return self.read(target)
+
+    def found(self, target: Target) -> Entry:
+        """The stored entry; 404 if there is none."""
+        entry = self.sought(target)
+        if entry is None:
+            raise not_found(target.kind.resource, target.name)
+        return entry
+
+    def put(self, target: Target, obj: Plain) -> Entry:
+        """Store an object as it is."""
+        return self.keep(target, wire.pack(target.kind, obj))
+
+    def keep(self, target: Target, entry: Entry) -> Entry:
+        """Store an object that is packed already; the entry with its revision."""
+        if len(entry.raw) > OBJECT_LIMIT:
+            raise unexplained("etcdserver: request is too large")
+        return self._store.put(self._table(target), target.key, entry)
+
+    def amend(self, target: Target, edit: Edit) -> Entry:
+        """Store what `edit` makes of the live object, with no owner of fields and no generation."""
+        base = self.found(target)
+        obj = edit(wire.unpack(target.kind, base))
+        if deleting(obj) and not held(target.kind, obj):
+            self.remove(target)
+            return wire.pack(target.kind, obj, base.rv)
+        return base if obj == wire.unpack(target.kind, base) else self.put(target, obj)
+
+    def remove(self, target: Target) -> int:
+        """Take an object out of the store; the revision of its end."""
+        return self._store.delete(self._table(target), target.key).rv
+
+    def others(self, target: Target) -> Iterator[Plain]:
+        """Every other object of the kind."""
+        for key, entry in self._table(target).entries.items():
+            if key != target.key:
+                yield wire.unpack(target.kind, entry)
+
+    def scan(self, kind: Kind, prefix: str) -> Iterator[tuple[Target, Entry]]:
+        """The objects of a kind whose keys begin so, as they are when the first is asked for."""
+        for key, entry in self._store.table(kind.table).now.scan(prefix):
+            namespace, _, name = key.rpartition("/")
+            yield Target(kind, namespace, name), entry
+
+    def still(self, target: Target, since: int) -> bool:
+        """Whether no object that is there was written since a revision."""
+        return all(each.rv <= since for each in self._table(target).entries.values())
+
+    def _table(self, target: Target) -> Table:
+        return self._store.table(target.kind.table)

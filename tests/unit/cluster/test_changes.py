@@ -1,0 +1,75 @@
+"""What requests that write ask for: bodies of every sort, and every sort of patch."""
+
+from __future__ import annotations
+
+import pytest
+
+from unit.cluster.api import CMS, JSON_PATCH, MERGE, Plain, api, config_map
+
+STRATEGIC = "application/strategic-merge-patch+json"
+DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
+PATCHES = {
+    MERGE: {"data": {"k": "v"}},
+    STRATEGIC: {"data": {"k": "v"}},
+    JSON_PATCH: [{"op": "add", "path": "/data", "value": {"k": "v"}}],
+}
+
+
+@pytest.mark.parametrize("media", PATCHES)
+async def test_a_patch_edits_the_live_object_as_its_media_type_says(media: str) -> None:
+    client = api()
+    await client.create(CMS, config_map("a", labels={"x": "y"}))
+    patched = await client.ask("PATCH", f"{CMS}/a", PATCHES[media], 200, media=media)
+    assert patched["data"] == {"k": "v"}
+    assert patched["metadata"]["labels"] == {"x": "y"}
+
+
+@pytest.mark.parametrize(
+    ("media", "patch"),
+    [
+        (MERGE, {"spec": {"replicas": 3}}),
+        (STRATEGIC, {"spec": {"replicas": 3}}),
+        (JSON_PATCH, [{"op": "replace", "path": "/spec/replicas", "value": 3}]),
+    ],
+)
+async def test_a_patch_of_a_scale_edits_what_is_scaled(media: str, patch: object) -> None:
+    client, path = api(), f"{DEPLOYMENTS}/a"
+    labels = {"app": "a"}
+    pods: Plain = {"containers": [{"name": "main", "image": "image"}]}
+    template = {"metadata": {"labels": labels}, "spec": pods}
+    spec = {"selector": {"matchLabels": labels}, "template": template}
+    await client.create(DEPLOYMENTS, {"metadata": {"name": "a"}, "spec": spec})
+    scale = await client.ask("PATCH", f"{path}/scale", patch, 200, media=media)
+    assert (scale["kind"], scale["spec"]) == ("Scale", {"replicas": 3})
+    assert (await client.get(path))["spec"]["replicas"] == 3
+
+
+async def test_a_verb_that_changes_nothing_is_not_allowed() -> None:
+    await api().ask("POST", f"{CMS}/a", {}, 405)
+
+
+@pytest.mark.parametrize("media", ["application/vnd.kubernetes.protobuf", "text/plain", ""])
+async def test_other_patches_are_not_supported(media: str) -> None:
+    client = api()
+    await client.create(CMS, config_map("a"))
+    await client.ask("PATCH", f"{CMS}/a", {}, 415, media=media)
+
+
+async def test_a_patch_needs_something_to_patch() -> None:
+    assert (await api().merge(f"{CMS}/a", {}, code=404))["message"] == 'configmaps "a" not found'
+
+
+async def test_bodies_may_be_yaml() -> None:
+    client = api()
+    text = b"metadata:\n  name: a\ndata:\n  on: 'yes'\n"
+    created = await client.create(CMS, text, media="application/yaml")
+    assert created["data"] == {"true": "yes"}
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b"", b"1", b'{"metadata":1}'])
+async def test_a_body_that_is_no_object_is_a_bad_request(body: bytes) -> None:
+    assert (await api().create(CMS, body, code=400))["reason"] == "BadRequest"
+
+
+async def test_an_unknown_body_is_an_unsupported_media_type() -> None:
+    await api().create(CMS, b"a,b", media="text/csv", code=415)

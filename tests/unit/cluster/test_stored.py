@@ -1,0 +1,83 @@
+"""Objects by their targets, past every rule."""
+
+from __future__ import annotations
+
+import pytest
+
+from quintant.cluster import wire
+from quintant.cluster.builtins import builtin_kinds
+from quintant.cluster.catalog import Plain
+from quintant.cluster.drafts import Target
+from quintant.cluster.problems import Problem
+from quintant.cluster.store import Store
+from quintant.cluster.stored import OBJECT_LIMIT, Stored
+from unit.cluster.api import config_map
+
+KIND = next(kind for kind in builtin_kinds() if kind.resource.plural == "configmaps")
+
+
+def target(name: str, namespace: str = "default") -> Target:
+    return Target(KIND, namespace, name)
+
+
+def stored(*names: str) -> Stored:
+    found = Stored(Store(now=lambda: 0.0))
+    for name in names:
+        found.put(target(name), config_map(name))
+    return found
+
+
+def test_what_is_put_is_found_until_it_is_removed() -> None:
+    found = stored("a")
+    entry = found.found(target("a"))
+    assert wire.unpack(KIND, entry)["metadata"]["name"] == "a"
+    assert entry.rv == found.revision
+    assert found.remove(target("a")) == found.revision == entry.rv + 1
+    assert found.read(target("a")) is None
+
+
+@pytest.mark.parametrize(("name", "code"), [("a", 404), ("a/b", 400), ("..", 400)])
+def test_what_is_not_there_is_told_apart_from_what_cannot_be(name: str, code: int) -> None:
+    with pytest.raises(Problem) as refused:
+        stored().found(target(name))
+    assert refused.value.code == code
+
+
+def test_an_edit_that_changes_nothing_is_no_write() -> None:
+    found = stored("a")
+    before = found.revision
+    assert found.amend(target("a"), lambda obj: obj).rv == before
+    assert found.amend(target("a"), lambda obj: {**obj, "data": {"k": "v"}}).rv == before + 1
+
+
+def test_an_edit_that_takes_the_last_hold_of_what_is_deleted_removes_it() -> None:
+    def released(obj: Plain) -> Plain:
+        deleted = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+        return {**obj, "metadata": {**obj["metadata"], **deleted}}
+
+    found = stored("a")
+    found.amend(target("a"), released)
+    assert found.read(target("a")) is None
+
+
+def test_no_object_is_kept_that_etcd_would_not_take() -> None:
+    found = stored("a")
+    with pytest.raises(Problem, match="request is too large"):
+        found.put(target("a"), config_map("a") | {"data": {"k": "v" * OBJECT_LIMIT}})
+    assert "data" not in wire.unpack(KIND, found.found(target("a")))
+
+
+def test_a_scan_names_objects_by_where_they_are() -> None:
+    found = stored("a", "b")
+    found.put(target("c", "elsewhere"), config_map("c"))
+    names = [(each.namespace, each.name) for each, _ in found.scan(KIND, "default/")]
+    assert names == [("default", "a"), ("default", "b")]
+    assert [obj["metadata"]["name"] for obj in found.others(target("a"))] == ["b", "c"]
+
+
+def test_nothing_is_still_after_a_write_of_the_same_kind() -> None:
+    found = stored("a")
+    seen = found.revision
+    assert found.still(target("a"), seen)
+    found.put(target("b"), config_map("b"))
+    assert not found.still(target("a"), seen)
