@@ -15,11 +15,11 @@ from quintant.cluster.claims import Author
 from quintant.cluster.drafts import Draft, Scrutiny, Strictness, Target, default
 from quintant.cluster.fitting import Mistyped, fit
 from quintant.cluster.managed import track_apply
-from quintant.cluster.merging import Untypable
 from quintant.cluster.objects import check_revision, identified, placed, unknown_metadata, wipe
 from quintant.cluster.problems import bad_request, conflict, not_found, unexplained
 from quintant.cluster.ring import Entry
 from quintant.cluster.scale import DOCUMENT, SCALE, applied_scale
+from quintant.cluster.shapes import Untypable
 
 
 def applied(

@@ -11,7 +11,8 @@ import msgspec
 
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.fields import FieldSet
-from quintant.cluster.merging import Untypable, compare, fields_of
+from quintant.cluster.merging import compare, fields_of
+from quintant.cluster.shapes import Untypable
 
 MANAGER = "kubectl"
 ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"

@@ -28,8 +28,9 @@ from quintant.cluster.claims import (
 )
 from quintant.cluster.fields import FieldSet, Path, shown
 from quintant.cluster.lastapplied import inherited
-from quintant.cluster.merging import Untypable, compare, fields_of, merge, named, remove
+from quintant.cluster.merging import compare, fields_of, merge, named, remove
 from quintant.cluster.problems import contested
+from quintant.cluster.shapes import Untypable
 from quintant.runtime.errors import Cause
 
 BEFORE_APPLY = "before-first-apply"

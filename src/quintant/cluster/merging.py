@@ -6,61 +6,22 @@ arguments and may share parts of them with their results.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
-from quintant.cluster.fields import (
-    FieldSet,
-    Path,
-    field_element,
-    key_element,
-    shown,
-    value_element,
-)
-from quintant.cluster.shapes import Listing, Shape
+import msgspec
+
+from quintant.cluster.fields import FieldSet, field_element
+from quintant.cluster.items import MISSING, aligned, associative, indexed, told_apart, unique
+from quintant.cluster.shapes import Shape, Untypable
 from quintant.cluster.sorts import unfit
 
 
-class Untypable(Exception):
-    """An object does not fit its shape: an item without its key, or the same key twice."""
-
-    def __init__(self, why: str, path: Path = ()) -> None:
-        super().__init__(why)
-        self.faults: list[tuple[Path, str]] = [(path, why)]
-
-    @classmethod
-    def joined(cls, errors: list[Untypable]) -> Untypable:
-        """Several of them as one."""
-        found = errors[0]
-        found.faults = [fault for error in errors for fault in error.faults]
-        return found
-
-    def below(self, element: str) -> Untypable:
-        """The same, seen from further up."""
-        self.faults = [((element, *path), why) for path, why in self.faults]
-        return self
-
-    def __str__(self) -> str:
-        told = [f"{shown(path)}: {why}" for path, why in self.faults]
-        return told[0] if len(told) == 1 else "\n  ".join(("errors:", *told))
-
-
-class _Missing:
-    """No value at all, which null is not."""
-
-
-MISSING: Final = _Missing()
-
-
-@dataclass(slots=True)
-class Comparison:
+class Comparison(msgspec.Struct, frozen=True):
     """How one object differs from another."""
 
-    added: FieldSet = field(default_factory=FieldSet)
-    modified: FieldSet = field(default_factory=FieldSet)
-    removed: FieldSet = field(default_factory=FieldSet)
+    added: FieldSet = msgspec.field(default_factory=FieldSet)
+    modified: FieldSet = msgspec.field(default_factory=FieldSet)
+    removed: FieldSet = msgspec.field(default_factory=FieldSet)
 
     def __bool__(self) -> bool:
         return bool(self.added or self.modified or self.removed)
@@ -92,7 +53,7 @@ def fields_of(value: Any, shape: Shape) -> FieldSet:
             if child is None or child == {} or not shape.declares(name):
                 found.members.add(element)
     else:
-        for element, child in _unique(value, shape):
+        for element, child in unique(value, shape):
             errors += _claim(found, element, child, shape.item())
             found.members.add(element)
     if errors:
@@ -104,7 +65,7 @@ def compare(old: Any, new: Any, shape: Shape) -> Comparison:
     """What was added, modified and removed between two maps or lists."""
     found = Comparison()
     if isinstance(old, list) or isinstance(new, list):
-        left, right = _indexed(old, shape), _indexed(new, shape)
+        left, right = indexed(old, shape), indexed(new, shape)
         for element in left | right:
             one, other = left.get(element, MISSING), right.get(element, MISSING)
             _difference(found, element, one, other, shape.item())
@@ -125,11 +86,8 @@ def merge(live: Any, config: Any, shape: Shape) -> Any:
         for name, value in config.items():
             merged[name] = merge(live.get(name, MISSING), value, shape.child(name))
         return merged
-    if isinstance(live, list) and isinstance(config, list) and _associative(shape):
-        return [
-            merge(one, other, shape.item())
-            for one, other in _aligned(list(_items(live, shape)), list(_items(config, shape)))
-        ]
+    if isinstance(live, list) and isinstance(config, list) and associative(shape):
+        return [merge(one, other, shape.item()) for one, other in aligned(live, config, shape)]
     return config
 
 
@@ -142,10 +100,10 @@ def remove(value: Any, gone: FieldSet, shape: Shape) -> Any:
             if field_element(name) not in gone.members
         }
         return left or None
-    if isinstance(value, list) and _associative(shape):
+    if isinstance(value, list) and associative(shape):
         return [
             _remove_below(child, gone, element, shape.item())
-            for element, child in _items(value, shape)
+            for element, child in told_apart(value, shape)
             if element not in gone.members
         ] or None
     return value
@@ -212,7 +170,7 @@ def _leaf(value: Any, shape: Shape) -> bool:
     if isinstance(value, dict):
         return shape.atomic
     if isinstance(value, list):
-        return not _associative(shape)
+        return not associative(shape)
     return True
 
 
@@ -229,77 +187,3 @@ def _alike(old: Any, new: Any) -> bool:
 
 def _present(value: Any) -> Any:
     return None if value is MISSING else value
-
-
-def _associative(shape: Shape) -> bool:
-    return shape.listing is not Listing.ATOMIC
-
-
-def _items(values: list[Any], shape: Shape) -> Iterator[tuple[str, Any]]:
-    for at, value in enumerate(values):
-        if shape.listing is Listing.MAP and not isinstance(value, dict):
-            text = "associative list with keys may not have non-map elements"
-            raise Untypable(f"element {at}: {text}")
-        yield _element(value, shape), value
-
-
-def _element(value: Any, shape: Shape) -> str:
-    if shape.listing is Listing.SET:
-        return value_element(value)
-    keys = {name: value.get(name, default) for name, default in shape.keys.items()}
-    for name, found in keys.items():
-        if found is None:
-            raise Untypable(
-                f'associative list with keys has an element that omits key field "{name}" '
-                "(and doesn't have default value)"
-            )
-    return key_element(keys)
-
-
-def _indexed(values: Any, shape: Shape) -> dict[str, Any]:
-    """Items by their element; of duplicates the last."""
-    return dict(_items(values or [], shape))
-
-
-def _unique(values: list[Any], shape: Shape) -> Iterator[tuple[str, Any]]:
-    seen: set[str] = set()
-    for element, value in _items(values, shape):
-        if element in seen:
-            raise Untypable(f"duplicate entries for key {shown((element,))}")
-        seen.add(element)
-        yield element, value
-
-
-def _aligned(
-    live: list[tuple[str, Any]], config: list[tuple[str, Any]]
-) -> Iterator[tuple[Any, Any]]:
-    """Pairs of items in the merged order.
-
-    Configured items come in the configuration's order. An item that only the live list has comes
-    as early as its place there allows: before the next configured item that both lists have.
-    """
-    before, wanted = dict(live), dict(config)
-    waiting = deque(element for element, _ in live)
-    for element, value in config:
-        yield from _ahead(waiting, _shared(config, element, before), wanted, before)
-        if waiting and waiting[0] == element:
-            waiting.popleft()
-        yield before.get(element, MISSING), value
-    yield from _ahead(waiting, None, wanted, before)
-
-
-def _shared(config: list[tuple[str, Any]], since: str, before: dict[str, Any]) -> str | None:
-    """The first configured element, from one on, that the live list has, too."""
-    elements = [element for element, _ in config]
-    rest = elements[elements.index(since) :]
-    return next((element for element in rest if element in before), None)
-
-
-def _ahead(
-    waiting: deque[str], until: str | None, wanted: dict[str, Any], before: dict[str, Any]
-) -> Iterator[tuple[Any, Any]]:
-    """The live-only items at the head of the queue, which loses shared ones out of order, too."""
-    while waiting and waiting[0] != until:
-        element = waiting.popleft()
-        if element not in wanted:
-            yield before[element], MISSING

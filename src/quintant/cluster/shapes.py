@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
 
+from quintant.cluster.fields import Path, shown
 from quintant.cluster.sorts import Sort
 
 _PRESERVE = "x-kubernetes-preserve-unknown-fields"
@@ -23,6 +24,30 @@ class Listing(Enum):
     ATOMIC = "atomic"
     SET = "set"
     MAP = "map"
+
+
+class Untypable(Exception):
+    """An object does not fit its shape: an item without its key, or the same key twice."""
+
+    def __init__(self, why: str, path: Path = ()) -> None:
+        super().__init__(why)
+        self.faults: list[tuple[Path, str]] = [(path, why)]
+
+    @classmethod
+    def joined(cls, errors: list[Untypable]) -> Untypable:
+        """Several of them as one."""
+        found = errors[0]
+        found.faults = [fault for error in errors for fault in error.faults]
+        return found
+
+    def below(self, element: str) -> Untypable:
+        """The same, seen from further up."""
+        self.faults = [((element, *path), why) for path, why in self.faults]
+        return self
+
+    def __str__(self) -> str:
+        told = [f"{shown(path)}: {why}" for path, why in self.faults]
+        return told[0] if len(told) == 1 else "\n  ".join(("errors:", *told))
 
 
 class Shape(Protocol):

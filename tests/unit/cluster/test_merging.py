@@ -1,3 +1,5 @@
+"""Objects through their shape: claims, comparisons, merges and removals."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -7,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.cluster.fields import FieldSet
-from quintant.cluster.merging import Untypable, compare, fields_of, merge, named, remove
-from quintant.cluster.shapes import DEDUCED, Listing, Node
+from quintant.cluster.merging import compare, fields_of, merge, named, remove
+from quintant.cluster.shapes import DEDUCED, Listing, Node, Untypable
 
 ITEM = Node(fields={"name": DEDUCED, "value": DEDUCED})
 LIST = Node(listing=Listing.MAP, keys={"name": None}, items=ITEM)
@@ -43,35 +45,6 @@ SPECS = st.fixed_dictionaries(
     },
 )
 OBJECTS = SPECS.map(lambda spec: {"spec": spec})
-
-
-def names(items: list[dict[str, Any]]) -> str:
-    return "".join(item["name"] for item in items)
-
-
-def merged_names(live: str, config: str) -> str:
-    one = [{"name": name} for name in live]
-    other = [{"name": name} for name in config]
-    return names(merge(one, other, LIST))
-
-
-@pytest.mark.parametrize(
-    ("live", "config", "merged"),
-    [
-        ("abc", "b", "abc"),
-        ("a", "b", "ab"),
-        ("axb", "ba", "xba"),
-        ("xa", "na", "xna"),
-        ("abx", "ban", "bxan"),
-        ("ax", "an", "axn"),
-        ("", "ab", "ab"),
-        ("ab", "", "ab"),
-    ],
-)
-def test_configured_items_come_in_the_configurations_order(
-    live: str, config: str, merged: str
-) -> None:
-    assert merged_names(live, config) == merged
 
 
 @given(OBJECTS, OBJECTS)
@@ -166,9 +139,3 @@ def test_a_closed_shape_refuses_undeclared_fields() -> None:
     closed = Node(fields={"spec": Node(fields={"size": DEDUCED}, closed=True)})
     with pytest.raises(Untypable, match="field not declared in schema"):
         fields_of({"spec": {"unknown": 1}}, closed)
-
-
-def test_a_missing_key_takes_its_default() -> None:
-    ports = Node(listing=Listing.MAP, keys={"port": None, "protocol": "TCP"})
-    one, other = [{"port": 1}], [{"port": 1, "protocol": "TCP", "name": "x"}]
-    assert merge(one, other, ports) == other

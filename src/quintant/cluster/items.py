@@ -1,0 +1,98 @@
+"""Items of lists, through their shape: what tells them apart, and two lists in one order.
+
+The part of merging (quintant.cluster.merging) that knows lists. An item is known by an element,
+as in a set of fields (quintant.cluster.fields): the value itself in a set, the values of its keys
+in a list that is a map. Pure; nothing given is changed.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, Final
+
+from quintant.cluster.fields import key_element, shown, value_element
+from quintant.cluster.shapes import Listing, Shape, Untypable
+
+
+class _Missing:
+    """No value at all, which null is not."""
+
+
+MISSING: Final = _Missing()
+
+
+def associative(shape: Shape) -> bool:
+    """Whether the items of a list are told apart at all."""
+    return shape.listing is not Listing.ATOMIC
+
+
+def told_apart(values: list[Any], shape: Shape) -> Iterator[tuple[str, Any]]:
+    """The items of a list, each with the element that names it in a set of fields."""
+    for at, value in enumerate(values):
+        if shape.listing is Listing.MAP and not isinstance(value, dict):
+            text = "associative list with keys may not have non-map elements"
+            raise Untypable(f"element {at}: {text}")
+        yield _element(value, shape), value
+
+
+def unique(values: list[Any], shape: Shape) -> Iterator[tuple[str, Any]]:
+    """The same of a list that may have no item twice."""
+    seen: set[str] = set()
+    for element, value in told_apart(values, shape):
+        if element in seen:
+            raise Untypable(f"duplicate entries for key {shown((element,))}")
+        seen.add(element)
+        yield element, value
+
+
+def indexed(values: Any, shape: Shape) -> dict[str, Any]:
+    """Items by their element; of duplicates the last."""
+    return dict(told_apart(values or [], shape))
+
+
+def aligned(live: list[Any], config: list[Any], shape: Shape) -> Iterator[tuple[Any, Any]]:
+    """Pairs of items of two lists, in the order of both merged; MISSING where one has none.
+
+    Configured items come in the configuration's order. An item that only the live list has comes
+    as early as its place there allows: before the next configured item that both lists have.
+    """
+    found, asked = list(told_apart(live, shape)), list(told_apart(config, shape))
+    before, wanted = dict(found), dict(asked)
+    waiting = deque(element for element, _ in found)
+    for element, value in asked:
+        yield from _ahead(waiting, _shared(asked, element, before), wanted, before)
+        if waiting and waiting[0] == element:
+            waiting.popleft()
+        yield before.get(element, MISSING), value
+    yield from _ahead(waiting, None, wanted, before)
+
+
+def _element(value: Any, shape: Shape) -> str:
+    if shape.listing is Listing.SET:
+        return value_element(value)
+    keys = {name: value.get(name, default) for name, default in shape.keys.items()}
+    for name, found in keys.items():
+        if found is None:
+            raise Untypable(
+                f'associative list with keys has an element that omits key field "{name}" '
+                "(and doesn't have default value)"
+            )
+    return key_element(keys)
+
+
+def _shared(config: list[tuple[str, Any]], since: str, before: dict[str, Any]) -> str | None:
+    """The first configured element, from one on, that the live list has, too."""
+    elements = [element for element, _ in config]
+    rest = elements[elements.index(since) :]
+    return next((element for element in rest if element in before), None)
+
+
+def _ahead(
+    waiting: deque[str], until: str | None, wanted: dict[str, Any], before: dict[str, Any]
+) -> Iterator[tuple[Any, Any]]:
+    """The live-only items at the head of the queue, which loses shared ones out of order, too."""
+    while waiting and waiting[0] != until:
+        element = waiting.popleft()
+        if element not in wanted:
+            yield before[element], MISSING
