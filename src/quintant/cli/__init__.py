@@ -7,16 +7,14 @@ runtime explains are shown as it explains them: what failed, because, try.
 
 from __future__ import annotations
 
-import gc
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 import click
 
 from quintant.runtime.errors import QuintantError
+from quintant.runtime.garbage import unsearched
 from quintant.version import KUBERNETES, QUINTANT
 
 __all__ = ["COMMANDS", "main"]
@@ -52,7 +50,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        with _unsearched():
+        with unsearched():
             command: click.Command = import_module(f"quintant.cli.{cmd_name}").command
         return command
 
@@ -65,16 +63,6 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except QuintantError as error:
             raise Explained(str(error)) from error
-
-
-@contextmanager
-def _unsearched() -> Iterator[None]:
-    """No search for garbage meanwhile: loading makes none, and the search costs a tenth more."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from quintant.runtime.client.client import Client
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.client.rest import Rest
+from quintant.runtime.garbage import settle, unsearched
 from quintant.runtime.loops import loop_factory
 
 # What a slow laptop may need when everything starts at once.
@@ -71,7 +73,11 @@ class Wishes:
 async def _demo(chosen: tuple[System, ...], wishes: Wishes) -> int:
     stopped, titles = signalled(), {system.name: system.title for system in chosen}
     click.echo("· starting a cluster")
-    async with running(_everything(wishes.address)) as cluster:
+    async with AsyncExitStack() as stack:
+        with unsearched():
+            plan = _everything(wishes.address)
+            cluster = await stack.enter_async_context(running(plan))
+            settle()
         way = wishes.path(cluster.address.port)
         save(cluster, way)
         try:

@@ -20,7 +20,8 @@ from quintant.cluster.simulated.stages import load
 from quintant.cluster.up import USUAL, Cluster, Plan, kept, running, save
 from quintant.runtime import logs
 from quintant.runtime.address import Address
-from quintant.runtime.loops import loop_factory, settle
+from quintant.runtime.garbage import settle, unsearched
+from quintant.runtime.loops import loop_factory
 from quintant.version import KUBERNETES
 
 
@@ -107,10 +108,12 @@ class Wishes:
 async def _up(plan: Plan, wishes: Wishes) -> None:
     stopped = signalled()
     async with AsyncExitStack() as stack:
-        if wishes.folder:
-            plan = await stack.enter_async_context(kept(plan, wishes.folder, power=wishes.power))
-        cluster = await stack.enter_async_context(running(plan))
-        settle()
+        with unsearched():
+            if wishes.folder:
+                store = kept(plan, wishes.folder, power=wishes.power)
+                plan = await stack.enter_async_context(store)
+            cluster = await stack.enter_async_context(running(plan))
+            settle()
         way = _way(cluster, wishes)
         click.echo(_where(cluster, wishes.folder), err=True)
         click.echo(way)

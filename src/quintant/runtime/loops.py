@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import signal
 from collections.abc import Callable
 
@@ -15,16 +14,6 @@ def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     except ImportError:  # not made for Windows
         return None
     return uvloop.new_event_loop
-
-
-def settle() -> None:
-    """Keep what there is now out of every later search for garbage, which halts the loop.
-
-    For a process that has just started and will run for long: modules, tables and what else was
-    made at the start are most of what would be searched, tens of milliseconds each time.
-    """
-    gc.collect()
-    gc.freeze()
 
 
 def stop_on_signals() -> Callable[[], bool]:
