@@ -6,13 +6,15 @@ merging and owning fields mean is in quintant.cluster.managed.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from quintant.cluster import wire
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.claims import Author
-from quintant.cluster.drafts import Draft, Scrutiny, Strictness, Target, default
+from quintant.cluster.decoding import Scrutiny
+from quintant.cluster.drafts import Draft, Target, default
 from quintant.cluster.fitting import Mistyped, fit
 from quintant.cluster.managed import track_apply
 from quintant.cluster.objects import check_revision, identified, placed, unknown_metadata, wipe
@@ -33,11 +35,10 @@ def applied(
 ) -> Draft:
     """The live object with a configuration applied, or a new object made from it."""
     draft = _applied(target, base, config, author, force=force)
-    if scrutiny.told and scrutiny.strictness is Strictness.STRICT:
+    if scrutiny.told and scrutiny.strict:
         why = ", ".join(scrutiny.refusal)
         raise bad_request(f"error strict decoding YAML: error converting YAML to JSON: {why}")
-    told = scrutiny.told if scrutiny.strictness is Strictness.WARN else ()
-    return replace(draft, warnings=(*told, *draft.warnings))
+    return replace(draft, warnings=(*scrutiny.warnings, *draft.warnings))
 
 
 def _applied(

@@ -8,9 +8,10 @@ finalizer that asks for it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
+
+import msgspec
 
 from quintant.cluster import wire
 from quintant.cluster.auth import SERVER, User
@@ -41,8 +42,7 @@ _DOCUMENT = Resource("", "v1", "DeleteOptions", "")
 _FINISHED = ("Succeeded", "Failed")
 
 
-@dataclass(frozen=True, slots=True)
-class Deletion:
+class Deletion(msgspec.Struct, frozen=True):
     """DeleteOptions, understood."""
 
     grace: int | None = None
@@ -51,7 +51,7 @@ class Deletion:
     rv: str = ""
     dry_run: bool = False
     user: User = SERVER
-    said: Mapping[str, Any] = field(default_factory=dict)
+    said: Mapping[str, Any] = {}
     """The options in the client's own words, for webhooks."""
     silent: bool = False
     """Nothing was said about dependents."""
@@ -59,8 +59,7 @@ class Deletion:
     """The legacy orphanDependents=false was sent: what cannot go at once is answered with 202."""
 
 
-@dataclass(frozen=True, slots=True)
-class Deleted:
+class Deleted(msgspec.Struct, frozen=True):
     """What a deletion came to: the object's last state, and whether it is gone."""
 
     entry: Entry

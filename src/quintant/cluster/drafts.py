@@ -1,76 +1,33 @@
 """Drafts: what an object shall be after a write, decided without touching the store.
 
-From what a client sent and the live object, in the order of a real server: decode, default, track
-field ownership. What is applied is in quintant.cluster.applying. After admission has had its say,
-quintant.cluster.finishing holds what may not change; what remains for the write path
-(quintant.cluster.writes) is to name, validate and store the draft.
+From what a client sent and the live object, in the order of a real server: decode
+(quintant.cluster.decoding), default, track field ownership. What is applied is in
+quintant.cluster.applying. After admission has had its say, quintant.cluster.finishing holds what
+may not change; what remains for the write path (quintant.cluster.writes) is to name, validate and
+store the draft.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
-from enum import Enum
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from quintant.cluster import wire
 from quintant.cluster.catalog import Edit, Kind, Plain
 from quintant.cluster.claims import Author
-from quintant.cluster.fitting import Mistyped, fit
-from quintant.cluster.golang import encoded, quoted
-from quintant.cluster.identity import check_kind, check_patched, check_sent
+from quintant.cluster.decoding import Scrutiny, decode, drop_unknown, patched_object, sent_object
+from quintant.cluster.identity import check_kind
 from quintant.cluster.managed import track_update
-from quintant.cluster.objects import (
-    check_revision,
-    identified,
-    placed,
-    unique_owners,
-    unknown_metadata,
-    wipe,
-)
-from quintant.cluster.problems import (
-    Problem,
-    bad_request,
-    conflict,
-    unlocked,
-    unpatchable,
-)
+from quintant.cluster.objects import check_revision, placed, unique_owners, wipe
+from quintant.cluster.problems import Problem, conflict, unlocked
 from quintant.cluster.ring import Entry
 from quintant.cluster.scale import SCALE, track_scale
 from quintant.runtime.errors import Cause
 
-_STEP = re.compile(r"[^.\[\]]+")
 
-
-class Strictness(Enum):
-    """What becomes of fields the server does not know."""
-
-    STRICT = "Strict"
-    WARN = "Warn"
-    IGNORE = "Ignore"
-
-
-@dataclass(frozen=True, slots=True)
-class Scrutiny:
-    """How closely a document is read, and what is amiss in its text."""
-
-    strictness: Strictness = Strictness.WARN
-    told: tuple[str, ...] = ()
-    yaml: bool = False
-    """The text is YAML, whose reader tells everything at once."""
-    converted: bool = False
-    """It is the result of a strategic patch, which is not decoded again."""
-
-    @property
-    def refusal(self) -> tuple[str, ...]:
-        """What is amiss, in the words of a refusal."""
-        if not self.yaml or not self.told:
-            return self.told
-        return ("yaml: unmarshal errors:\n" + "\n".join(f"  {text}" for text in self.told),)
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(msgspec.Struct, frozen=True):
     """What a request is about: a kind, a place in it, the whole object or a subresource."""
 
     kind: Kind
@@ -87,8 +44,7 @@ class Target:
         return Target(self.kind, self.namespace, name, self.sub)
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(msgspec.Struct, frozen=True):
     """An object as it shall be; without a `base` it is a new one."""
 
     target: Target
@@ -140,8 +96,10 @@ def _new(draft: Draft, author: Author) -> Draft:
 
 def read(target: Target, sent: Any, scrutiny: Scrutiny) -> Draft:
     """What was sent, as an object of its kind in its place."""
-    obj = _sent(target.kind, sent)
-    return Draft(target, obj, _decoded(target, obj, scrutiny), said=sent.get("kind") or "")
+    obj = sent_object(target.kind, sent)
+    warnings = decode(target.kind, obj, scrutiny)
+    _place(target, obj, warnings)
+    return Draft(target, obj, warnings, said=sent.get("kind") or "")
 
 
 def replaced(draft: Draft, base: Entry, author: Author) -> Draft:
@@ -161,10 +119,9 @@ def edited(target: Target, base: Entry, edit: Edit, author: Author, scrutiny: Sc
     """The live object after a patch."""
     live = wire.unpack(target.kind, base)
     changed = edit(wire.unpack(target.kind, base))
-    if isinstance(changed, dict):
-        check_patched(target.kind, changed, converted=scrutiny.converted)
-    obj = identified(target.kind, changed)
-    warnings = _decoded(target, obj, scrutiny, patch=True)
+    obj = patched_object(target.kind, changed, scrutiny)
+    warnings = decode(target.kind, obj, scrutiny, patch=True)
+    _place(target, obj, warnings)
     return _updated(target, base, obj, live, author, warnings)
 
 
@@ -179,69 +136,19 @@ def restated(target: Target, base: Entry, state: Edit, author: Author) -> Draft:
 def revised(draft: Draft, sent: Any) -> Draft:
     """The draft after a webhook made something else of its object; Mistyped if that is none."""
     kind = draft.target.kind
-    obj = _sent(kind, sent)
-    _unknown(kind, obj)
+    obj = sent_object(kind, sent)
+    drop_unknown(kind, obj)
     placed(kind, obj, draft.target.namespace)
     default(kind, obj)
     return replace(draft, obj=obj)
 
 
-def _decoded(
-    target: Target, obj: Plain, scrutiny: Scrutiny, *, patch: bool = False
-) -> tuple[str, ...]:
-    """Drop unknown fields, in place, warn about what is amiss or refuse it; check the place."""
-    kind, strict = target.kind, scrutiny.strictness is Strictness.STRICT
-    sent = encoded(obj) if patch and strict else ""
+def _place(target: Target, obj: Plain, warnings: tuple[str, ...]) -> None:
+    """Say where an object is, in place; 400 with every warning so far if it is elsewhere."""
     try:
-        # A patched object is written and read again, with its keys in order.
-        paths = sorted(_unknown(kind, obj), key=_steps) if patch else _unknown(kind, obj)
-    except Mistyped as error:
-        why = error.converted if scrutiny.converted else str(error)
-        raise _unfit(kind, why, sent or encoded(obj), patch=patch) from None
-    unknown = tuple(f"unknown field {quoted(path)}" for path in paths)
-    told = scrutiny.told
-    if not (patch or kind.custom):
-        # Of a field that is not known nobody minds that it is there twice.
-        known = {f"duplicate field {quoted(path)}" for path in paths}
-        told = tuple(text for text in told if text not in known)
-    if strict and (told or unknown):
-        complaints = (*replace(scrutiny, told=told).refusal, *unknown)
-        raise _unfit(kind, f"strict decoding error: {', '.join(complaints)}", sent, patch=patch)
-    warnings = (*told, *unknown) if scrutiny.strictness is Strictness.WARN else ()
-    try:
-        placed(kind, obj, target.namespace, target.name)
+        placed(target.kind, obj, target.namespace, target.name)
     except Problem as problem:
         raise problem.warned(*warnings) from None
-    return warnings
-
-
-def _steps(path: str) -> list[str]:
-    """A path by its parts, so that what is inside something stands beside it."""
-    return [f"{int(step):09}" if step.isdecimal() else step for step in _STEP.findall(path)]
-
-
-def _sent(kind: Kind, sent: Any) -> Plain:
-    """What a client sent, as an object of the kind; 400 or 422 if it is not one."""
-    if isinstance(sent, dict):
-        check_sent(kind, sent)
-    return identified(kind, sent)
-
-
-def _unknown(kind: Kind, obj: Plain) -> list[str]:
-    """The paths of fields the kind does not have, which are dropped, in place."""
-    if kind.message is not None:
-        return fit(kind.message, obj)
-    unknown = unknown_metadata(obj)
-    return unknown + (kind.prune(obj) if kind.prune is not None else [])
-
-
-def _unfit(kind: Kind, why: str, sent: str, *, patch: bool) -> Exception:
-    if patch:
-        return unpatchable(sent, why)
-    where = kind.resource
-    return bad_request(
-        f'{where.kind} in version "{where.version}" cannot be handled as a {where.kind}: {why}'
-    )
 
 
 def default(kind: Kind, obj: Plain) -> None:

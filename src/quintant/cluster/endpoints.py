@@ -155,8 +155,8 @@ class Endpoints(msgspec.Struct, frozen=True):
         sent, told = await self.admission.document(target, EVICTIONS, sent, None, written)
         asked = sent.get("deleteOptions") if isinstance(sent, dict) else None
         options = read_options(asked or {}, {}, user)
-        options = replace(options, dry_run=options.dry_run or written.dry_run)
-        pod = replace(target, sub="")
+        options = structs.replace(options, dry_run=options.dry_run or written.dry_run)
+        pod = structs.replace(target, sub="")
         self.evictions.evict(pod, sent, options, timestamp(self.clock.now()))
         return _succeeded(told)
 

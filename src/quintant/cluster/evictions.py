@@ -9,8 +9,10 @@ the same. `spend` and `refusal` are pure.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from quintant.cluster import wire
 from quintant.cluster.catalog import Kind, Plain
@@ -36,8 +38,7 @@ _ALLOWED = "DisruptionAllowed"
 _SYNC_FAILED = "SyncFailed"
 
 
-@dataclass(frozen=True, slots=True)
-class Evictions:
+class Evictions(msgspec.Struct, frozen=True):
     """Evicts pods; `budgets` is the kind of the budgets that are asked."""
 
     store: Store

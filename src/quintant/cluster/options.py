@@ -9,7 +9,7 @@ import msgspec
 
 from quintant.cluster.auth import SERVER, User
 from quintant.cluster.causes import forbidden_field, required, too_long, unsupported, wrong
-from quintant.cluster.drafts import Scrutiny, Strictness
+from quintant.cluster.decoding import Scrutiny, Strictness
 from quintant.cluster.media import (
     APPLY_PATCH,
     STRATEGIC_PATCH,

@@ -13,10 +13,10 @@ deleted object removes it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from quintant.cluster import drafts, wire
 from quintant.cluster.applying import applied

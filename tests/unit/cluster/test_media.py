@@ -1,15 +1,14 @@
-"""Request bodies as a client sends them: protobuf, and documents with something amiss."""
+"""Request bodies as a client sends them: texts, and protobuf."""
 
 from __future__ import annotations
 
 import base64
-import re
 from typing import Any
 
 import pytest
 
 from quintant.cluster.protobuf import MAGIC
-from unit.cluster.api import CMS, CRDS, FOOS, PODS, Api, api, config_map, foo, foo_definition, pod
+from unit.cluster.api import CMS, CRDS, FOOS, PODS, api, config_map, foo, foo_definition, pod
 from unit.cluster.wires import Wire, body
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
@@ -153,56 +152,6 @@ async def test_an_unreadable_text_is_shown_from_its_beginning() -> None:
 
 async def test_a_text_nested_beyond_measure_is_refused() -> None:
     await api().create(CMS, b'{"data":' + b"[" * 100_000, code=400)
-
-
-TWICE = b'{"metadata":{"name":"a","name":"a"},"nope":1,"data":{"k":"1","k":"2"}}'
-COMPLAINTS = ['duplicate field "metadata.name"', 'duplicate field "data.k"', 'unknown field "nope"']
-
-
-async def test_strictly_read_an_object_has_every_field_once_and_no_unknown_one() -> None:
-    refusal = await api().create(CMS, TWICE, fieldValidation="Strict", code=400)
-    assert refusal["message"] == (
-        'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: '
-        + ", ".join(COMPLAINTS)
-    )
-
-
-async def test_otherwise_the_writer_is_warned() -> None:
-    client = api()
-    assert await warnings(client) == COMPLAINTS
-    assert (await client.get(f"{CMS}/a"))["data"] == {"k": "2"}
-
-
-async def test_or_not_if_asked_to_be_quiet() -> None:
-    assert await warnings(api(), "Ignore") == []
-
-
-async def warnings(client: Api, validation: str = "") -> list[str]:
-    reply = await client.send("POST", CMS, TWICE, fieldValidation=validation)
-    assert reply.status == 201
-    found = re.findall(r'299 - "((?:[^"\\]|\\.)*)"', reply.headers.get("warning", ""))
-    return [text.replace('\\"', '"') for text in found]
-
-
-async def test_a_patch_with_a_field_twice_is_refused_when_strict() -> None:
-    client = api()
-    await client.create(CMS, config_map("a"))
-    patch = b'{"data":{"k":"1","k":"2"}}'
-    refusal = await client.merge(f"{CMS}/a", patch, fieldValidation="Strict", code=422)
-    assert 'strict decoding error: duplicate field "data.k"' in refusal["message"]
-
-
-async def test_a_value_of_the_wrong_type_is_refused() -> None:
-    client = api()
-    refusal = await client.create(CMS, {"metadata": {"name": "a"}, "data": {"k": 1}}, code=400)
-    assert refusal["message"] == (
-        'ConfigMap in version "v1" cannot be handled as a ConfigMap: '
-        "json: cannot unmarshal number into Go struct field ConfigMap.data of type string"
-    )
-    await client.create(CMS, config_map("a"))
-    await client.merge(f"{CMS}/a", {"data": {"k": 1}}, code=422)
-    applied = {**config_map("a"), "data": {"k": 1}}
-    await client.apply(f"{CMS}/a", applied, "me", code=500)
 
 
 async def test_bytes_are_stored_as_go_would_spell_them() -> None:

@@ -271,26 +271,6 @@ async def test_pods_accept_labels_through_their_status() -> None:
     assert written["metadata"]["labels"] == {"x": "y"}
 
 
-async def test_unknown_fields_are_dropped_refused_or_ignored_as_asked() -> None:
-    client = await with_foos()
-    odd: dict[str, Any] = foo("a", {"size": 1, "typo": 2})
-    refused = await client.create(FOOS, odd, code=400, fieldValidation="Strict")
-    assert refused["message"] == (
-        'Foo in version "v1" cannot be handled as a Foo: strict decoding error: '
-        'unknown field "spec.typo"'
-    )
-    quiet = await client.send("POST", FOOS, odd, fieldValidation="Ignore")
-    assert "warning" not in quiet.headers
-    warned = await client.send("POST", FOOS, {**odd, "metadata": {"name": "b", "odd": 1}})
-    assert warned.headers["warning"] == (
-        '299 - "unknown field \\"metadata.odd\\"", 299 - "unknown field \\"spec.typo\\""'
-    )
-    assert (await client.get(f"{FOOS}/b"))["spec"] == {"size": 1, "opts": {"a": "x"}}
-    patch = {"spec": {"typo": 1}}
-    await client.merge(f"{FOOS}/a", patch, code=422, fieldValidation="Strict")
-    await client.create(FOOS, odd, code=422, fieldValidation="Perhaps")
-
-
 async def test_secrets_store_strings_as_data() -> None:
     secrets = "/api/v1/namespaces/default/secrets"
     created = await api().create(

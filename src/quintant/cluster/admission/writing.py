@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from quintant.cluster import wire
 from quintant.cluster.admission.accounts import Awaited
@@ -39,8 +41,7 @@ PAUSE_SECONDS = 0.1
 _OPTIONS = {CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions"}
 
 
-@dataclass(frozen=True, slots=True)
-class Admission:
+class Admission(msgspec.Struct, frozen=True):
     """The way of every change that somebody asks for."""
 
     registry: Registry

@@ -1,0 +1,120 @@
+"""What was sent, as an object of its kind: how closely it is read, and what is said of the rest.
+
+The first step of every draft (quintant.cluster.drafts). Fields that the kind does not have are
+dropped; whether their author is refused, warned or told nothing is what a `Scrutiny` says.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.fitting import Mistyped, fit
+from quintant.cluster.golang import encoded, quoted
+from quintant.cluster.identity import check_patched, check_sent
+from quintant.cluster.objects import identified, unknown_metadata
+from quintant.cluster.problems import Problem, bad_request, unpatchable
+
+_STEP = re.compile(r"[^.\[\]]+")
+
+
+class Strictness(Enum):
+    """What becomes of fields the server does not know."""
+
+    STRICT = "Strict"
+    WARN = "Warn"
+    IGNORE = "Ignore"
+
+
+class Scrutiny(msgspec.Struct, frozen=True):
+    """How closely a document is read, and what is amiss in its text."""
+
+    strictness: Strictness = Strictness.WARN
+    told: tuple[str, ...] = ()
+    yaml: bool = False
+    """The text is YAML, whose reader tells everything at once."""
+    converted: bool = False
+    """It is the result of a strategic patch, which is not decoded again."""
+
+    @property
+    def strict(self) -> bool:
+        """Whether anything amiss is a reason to refuse it."""
+        return self.strictness is Strictness.STRICT
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is amiss in the text, as far as its author is to be warned."""
+        return self.told if self.strictness is Strictness.WARN else ()
+
+    @property
+    def refusal(self) -> tuple[str, ...]:
+        """What is amiss in the text, in the words of a refusal."""
+        if not self.yaml or not self.told:
+            return self.told
+        return ("yaml: unmarshal errors:\n" + "\n".join(f"  {text}" for text in self.told),)
+
+
+def sent_object(kind: Kind, sent: Any) -> Plain:
+    """What a client sent, as an object of the kind; 400 or 422 if it is not one."""
+    if isinstance(sent, dict):
+        check_sent(kind, sent)
+    return identified(kind, sent)
+
+
+def patched_object(kind: Kind, changed: Any, scrutiny: Scrutiny) -> Plain:
+    """What a patch made, as an object of the kind; 400 or 422 if it is not one."""
+    if isinstance(changed, dict):
+        check_patched(kind, changed, converted=scrutiny.converted)
+    return identified(kind, changed)
+
+
+def decode(kind: Kind, obj: Plain, scrutiny: Scrutiny, *, patch: bool = False) -> tuple[str, ...]:
+    """Drop unknown fields, in place; the warnings about what is amiss, unless it is refused."""
+    sent = encoded(obj) if patch and scrutiny.strict else ""
+    try:
+        paths = drop_unknown(kind, obj)
+    except Mistyped as error:
+        why = error.converted if scrutiny.converted else str(error)
+        raise _unfit(kind, why, sent or encoded(obj), patch=patch) from None
+    # A patched object is written and read again, with its keys in order.
+    paths = sorted(paths, key=_steps) if patch else paths
+    unknown = tuple(f"unknown field {quoted(path)}" for path in paths)
+    if not (patch or kind.custom):
+        scrutiny = _less(scrutiny, paths)
+    complaints = (*scrutiny.refusal, *unknown)
+    if scrutiny.strict and complaints:
+        raise _unfit(kind, f"strict decoding error: {', '.join(complaints)}", sent, patch=patch)
+    return (*scrutiny.told, *unknown) if scrutiny.strictness is Strictness.WARN else ()
+
+
+def drop_unknown(kind: Kind, obj: Plain) -> list[str]:
+    """Drop the fields the kind does not have, in place; their paths."""
+    if kind.message is not None:
+        return fit(kind.message, obj)
+    unknown = unknown_metadata(obj)
+    return unknown + (kind.prune(obj) if kind.prune is not None else [])
+
+
+def _less(scrutiny: Scrutiny, unknown: list[str]) -> Scrutiny:
+    """Of a field that is not known nobody minds that it is there twice."""
+    gone = {f"duplicate field {quoted(path)}" for path in unknown}
+    told = tuple(text for text in scrutiny.told if text not in gone)
+    return msgspec.structs.replace(scrutiny, told=told)
+
+
+def _steps(path: str) -> list[str]:
+    """A path by its parts, so that what is inside something stands beside it."""
+    return [f"{int(step):09}" if step.isdecimal() else step for step in _STEP.findall(path)]
+
+
+def _unfit(kind: Kind, why: str, sent: str, *, patch: bool) -> Problem:
+    if patch:
+        return unpatchable(sent, why)
+    where = kind.resource
+    return bad_request(
+        f'{where.kind} in version "{where.version}" cannot be handled as a {where.kind}: {why}'
+    )
