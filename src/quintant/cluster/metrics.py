@@ -21,7 +21,7 @@ from quintant.cluster.node.usage import Meter, Usage
 from quintant.cluster.problems import not_allowed, not_found
 from quintant.cluster.ring import Entry
 from quintant.cluster.routes import Route
-from quintant.cluster.selectors import parse_fields, parse_labels
+from quintant.cluster.selectortext import parse_fields, parse_labels
 from quintant.cluster.simulated import usage
 from quintant.cluster.simulated.faults import fault_named
 from quintant.cluster.simulated.labels import FAULT, POD, SIMULATED

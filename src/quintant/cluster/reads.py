@@ -26,7 +26,7 @@ from quintant.cluster.listing import LARGE, Listing
 from quintant.cluster.problems import Problem, expired, future, unexplained
 from quintant.cluster.queries import EXACT, Query, misread
 from quintant.cluster.ring import Compacted, Entry
-from quintant.cluster.selectors import parse_fields, parse_labels
+from quintant.cluster.selectortext import parse_fields, parse_labels
 from quintant.cluster.store import Store, Table, View
 from quintant.cluster.watchers import Terms
 from quintant.cluster.wire import Form

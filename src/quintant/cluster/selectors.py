@@ -1,24 +1,15 @@
-"""Label and field selectors: their grammar, their errors, and whether an object matches.
+"""Selectors: whether an object matches what its labels or its fields are required to be.
 
-A selector is a tuple of requirements that must all hold. Both grammars are read in one pass over
-tokens; the errors are those of a real server, because clients show them to people.
+A selector is a tuple of requirements that must all hold. It comes from its object form here, from
+a query's text in quintant.cluster.selectortext.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from enum import Enum
 
-from quintant.cluster.names import key_complaint, label_complaint
-from quintant.cluster.problems import Problem, bad_request
-
-_TOKEN = re.compile(r"\s*(==|!=|=|!|,|\(|\)|<|>|[^\s=!,()<>]+)")
-_OPERATOR = re.compile(r"!=|==|=")
-_ESCAPE = re.compile(r"(\\)(?:.|$)|[=,]", re.DOTALL)
-_ESCAPED = frozenset("\\,=")
-_SYMBOLS = frozenset({"==", "!=", "=", "!", ",", "(", ")", "<", ">"})
+import msgspec
 
 
 class Operator(Enum):
@@ -32,8 +23,7 @@ class Operator(Enum):
     LESS = "lt"
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(msgspec.Struct, frozen=True):
     """One condition on one key."""
 
     key: str
@@ -58,8 +48,7 @@ class Requirement:
                 return _exceeds(next(iter(self.values)), frozenset({value or ""}))
 
 
-@dataclass(frozen=True, slots=True)
-class Selector:
+class Selector(msgspec.Struct, frozen=True):
     """Requirements that must all hold; an empty one matches everything."""
 
     requirements: tuple[Requirement, ...] = ()
@@ -80,26 +69,12 @@ class Selector:
 
 
 EVERYTHING = Selector()
-
-
-def parse_labels(text: str) -> Selector:
-    """Read a label selector; 400 with the position's complaint if it makes no sense."""
-    tokens = list(_tokens(text))
-    if not tokens:
-        return EVERYTHING
-    try:
-        return Selector(tuple(_Labels(tokens).requirements()))
-    except ValueError as error:
-        raise bad_request(str(error)) from None
-
-
-def parse_fields(text: str, path: Callable[[str], str]) -> Selector:
-    """Read a field selector; `path` says where a field is found, or raises what refuses it."""
-    found = []
-    for term in _terms(text):
-        label, operator, value = _term(term)
-        found.append(Requirement(path(label), operator, frozenset({value})))
-    return Selector(tuple(found))
+_WORDS = {
+    "In": Operator.IN,
+    "NotIn": Operator.NOT_IN,
+    "Exists": Operator.EXISTS,
+    "DoesNotExist": Operator.ABSENT,
+}
 
 
 def from_object(selector: Mapping[str, object]) -> Selector:
@@ -117,159 +92,8 @@ def from_object(selector: Mapping[str, object]) -> Selector:
     return Selector(tuple(found))
 
 
-_WORDS = {
-    "In": Operator.IN,
-    "NotIn": Operator.NOT_IN,
-    "Exists": Operator.EXISTS,
-    "DoesNotExist": Operator.ABSENT,
-}
-
-
-class _Labels:
-    """One pass over the tokens of a label selector."""
-
-    def __init__(self, tokens: list[str]) -> None:
-        self._tokens = tokens
-        self._at = 0
-
-    def requirements(self) -> Iterator[Requirement]:
-        while True:
-            head = self._peek()
-            if head in _SYMBOLS and head != "!":
-                raise ValueError(f"found '{head}', expected: !, identifier, or 'end of string'")
-            yield self._parsed()
-            token = self._take()
-            if not token:
-                return
-            if token != ",":
-                raise ValueError(f"found '{token}', expected: ',' or 'end of string'")
-            if self._peek() in ("", ","):
-                raise ValueError(f"found '{self._peek()}', expected: identifier after ','")
-
-    def _parsed(self) -> Requirement:
-        try:
-            return self._requirement()
-        except ValueError as error:
-            raise ValueError(f"unable to parse requirement: {error}") from None
-
-    def _requirement(self) -> Requirement:
-        if self._peek() == "!":
-            self._take()
-            return Requirement(self._key(), Operator.ABSENT)
-        key = self._key()
-        if self._peek() in ("", ","):
-            return Requirement(key, Operator.EXISTS)
-        return self._comparison(key, self._take())
-
-    def _comparison(self, key: str, word: str) -> Requirement:
-        match word:
-            case "in" | "notin":
-                return Requirement(key, Operator(word), frozenset(self._values(key)))
-            case "=" | "==":
-                return Requirement(key, Operator.IN, frozenset({self._value(key)}))
-            case "!=":
-                return Requirement(key, Operator.NOT_IN, frozenset({self._value(key)}))
-            case "<" | ">":
-                operator = Operator.LESS if word == "<" else Operator.GREATER
-                return Requirement(key, operator, frozenset({self._number(key)}))
-        raise ValueError(f"found '{word}', expected: in, notin, =, ==, !=, gt, lt")
-
-    def _key(self) -> str:
-        token = self._take()
-        if not token or token in _SYMBOLS:
-            raise ValueError(f"found '{token}', expected: identifier")
-        _check_key(token)
-        return token
-
-    def _value(self, key: str) -> str:
-        if self._peek() in ("", ","):
-            return ""
-        token = self._take()
-        if token in _SYMBOLS:
-            raise ValueError(f"found '{token}', expected: identifier")
-        return _checked(key, token)
-
-    def _number(self, key: str) -> str:
-        value = self._value(key)
-        if not value.lstrip("-").isdigit():
-            text = "for 'Gt', 'Lt' operators, the value must be an integer"
-            raise ValueError(f'values[0]: Invalid value: "{value}": {text}')
-        return value
-
-    def _values(self, key: str) -> Iterator[str]:
-        if (token := self._take()) != "(":
-            raise ValueError(f"found '{token}' expected: '('")
-        while True:
-            token = self._peek()
-            if token in (",", ")"):
-                yield ""
-            elif not token or token in _SYMBOLS:
-                raise ValueError(f"found '{token}', expected: ',', ')' or identifier")
-            else:
-                yield _checked(key, self._take())
-            if (token := self._take()) == ")":
-                return
-            if token != ",":
-                raise ValueError(f"found '{token}', expected: ',' or ')'")
-
-    def _peek(self) -> str:
-        return self._tokens[self._at] if self._at < len(self._tokens) else ""
-
-    def _take(self) -> str:
-        token = self._peek()
-        self._at += 1
-        return token
-
-
-def _tokens(text: str) -> Iterator[str]:
-    for match in _TOKEN.finditer(text):
-        yield match[1]
-
-
-def _check_key(key: str) -> None:
-    complaint = key_complaint(key)
-    if complaint:
-        raise ValueError(f'<nil>: Invalid value: "{key}": {complaint}')
-
-
-def _checked(key: str, value: str) -> str:
-    complaint = label_complaint(value)
-    if complaint:
-        raise ValueError(f'values[0][{key}]: Invalid value: "{value}": {complaint}')
-    return value
-
-
 def _exceeds(value: str | None, bound: frozenset[str]) -> bool:
     try:
         return int(value or "") > int(next(iter(bound)))
     except ValueError:
         return False
-
-
-def _terms(text: str) -> Iterator[str]:
-    """Split at commas that are not escaped."""
-    for term in re.split(r"(?<!\\),", text):
-        if term:
-            yield term
-
-
-def _term(term: str) -> tuple[str, Operator, str]:
-    match = _OPERATOR.search(term)
-    if match is None:
-        raise bad_request(f"invalid selector: '{term}'; can't understand '{term}'")
-    operator = Operator.NOT_IN if match[0] == "!=" else Operator.IN
-    return term[: match.start()], operator, _unescaped(term[match.end() :])
-
-
-def _misread(why: str) -> Problem:
-    return bad_request(f"invalid field selector: {why}")
-
-
-def _unescaped(text: str) -> str:
-    """A value as it is meant; only what could end it is escaped, and that must be."""
-    for found in _ESCAPE.finditer(text):
-        if not found[1]:
-            raise _misread(f"unescaped character in value: {ord(found[0])}")
-        if found[0][1:] not in _ESCAPED:
-            raise _misread(f"invalid escape sequence: {found[0]}")
-    return _ESCAPE.sub(lambda found: found[0][1:], text)

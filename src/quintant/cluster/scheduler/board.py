@@ -207,9 +207,7 @@ class Board:
             del self.rooms[guest.node]
 
 
-class _Nothing(Selector):
-    __slots__ = ()
-
+class _Nothing(Selector, frozen=True):
     def matches(self, values: Mapping[str, str]) -> bool:
         return False
 
