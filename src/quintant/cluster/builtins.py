@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from quintant.cluster import crd, generations, roles, tables
+from quintant.cluster import crd, generations, roles, selectable, tables
 from quintant.cluster.autoscaling import to_v1, to_v2
 from quintant.cluster.catalog import Kind, Plain, Propagation
 from quintant.cluster.checks import CHECKS
@@ -155,47 +155,6 @@ _SCALED = {
     "statefulsets": Scale(selector=".spec.selector"),
     "replicationcontrollers": Scale(selector=".spec.selector"),
 }
-_ONLY_METADATA = (
-    '"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"'
-)
-_UNKNOWN_FIELD = {
-    **dict.fromkeys(
-        ("pods", "nodes", "namespaces", "secrets", "services", "events"),
-        "field label not supported: {label}",
-    ),
-    "jobs": 'field label "{label}" not supported for {kind}',
-}
-_INVOLVED = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
-# What can be selected by, and its value when absent.
-_FACTS: dict[str, dict[str, str]] = {
-    "pods": {
-        **dict.fromkeys(("spec.nodeName", "spec.restartPolicy", "spec.schedulerName"), ""),
-        **dict.fromkeys(("spec.serviceAccountName", "status.phase", "status.podIP"), ""),
-        "status.nominatedNodeName": "",
-        "spec.hostNetwork": "false",
-    },
-    "nodes": {"spec.unschedulable": "false"},
-    "namespaces": {"status.phase": ""},
-    "secrets": {"type": ""},
-    "services": {"spec.clusterIP": "", "spec.type": ""},
-    "events": {
-        **{f"involvedObject.{name}": "" for name in _INVOLVED},
-        **dict.fromkeys(("reason", "reportingComponent", "source.component", "type"), ""),
-    },
-    "jobs": {"status.succeeded": "0"},
-}
-# Names to select by that are not the path of what they mean.
-_ALIASES: dict[str, dict[str, str]] = {
-    "pods": {"status.podIPs": "status.podIP"},
-    "events": {"source": "source.component"},
-    "events.events.k8s.io": {
-        **{f"regarding.{name}": f"involvedObject.{name}" for name in _INVOLVED},
-        "reason": "reason",
-        "type": "type",
-        "reportingController": "reportingComponent",
-    },
-    "jobs.batch": {"status.successful": "status.succeeded"},
-}
 # What is kept in another form, by its version.
 _SHOWN = {
     "events.k8s.io/v1 Event": (to_group, to_core),
@@ -239,9 +198,9 @@ def _kind(
         status_holds=_STATUS_HOLDS.get(plural, frozenset()),
         naming=_NAMING.get(plural, subdomain_complaint),
         scale=_SCALED.get(plural),
-        selectable=_selectable(where),
-        facts=_FACTS.get(plural, {}),
-        unknown_field=_UNKNOWN_FIELD.get(plural, _ONLY_METADATA),
+        selectable=selectable.labels(where),
+        facts=selectable.facts(where),
+        unknown_field=selectable.refusal(where),
         deprecation=_DEPRECATED.get(plural, ""),
         orphaning=_ORPHANING.get(plural, ""),
         registry=_REGISTRY.get(plural, plural),
@@ -259,13 +218,6 @@ def _kind(
         shown=shown,
         stored=stored,
     )
-
-
-def _selectable(where: Resource) -> dict[str, str]:
-    aliases = _ALIASES.get(where.full_name, {})
-    if where.full_name == "events.events.k8s.io":
-        return aliases
-    return {path: path for path in _FACTS.get(where.plural, ())} | aliases
 
 
 def _absent(word: str) -> str:

@@ -11,14 +11,12 @@ from unit.cluster.api import (
     CMS,
     CRDS,
     FOOS,
-    PODS,
     Api,
     Plain,
     api,
     config_map,
     foo,
     foo_definition,
-    pod,
 )
 
 ALL = "/api/v1/configmaps"
@@ -159,20 +157,6 @@ async def test_an_unreadable_version_of_a_get_is_an_unexplained_error() -> None:
     client = await filled(1)
     refused = await client.get(f"{CMS}/c0000", code=500, resourceVersion="x")
     assert "reason" not in refused
-
-
-async def test_objects_are_selected_by_field() -> None:
-    client = api()
-    await client.create(PODS, pod("a", node="n1"))
-    await client.create(PODS, pod("b"))
-    await client.merge(f"{PODS}/a/status", {"status": {"phase": "Running"}})
-    assert await client.names(PODS, fieldSelector="spec.nodeName=n1") == ["a"]
-    assert await client.names(PODS, fieldSelector="spec.nodeName=") == ["b"]
-    assert await client.names(PODS, fieldSelector="status.phase!=Running") == ["b"]
-    assert await client.names(PODS, fieldSelector="metadata.name=b") == ["b"]
-    assert await client.names("/api/v1/pods", fieldSelector="metadata.namespace=x") == []
-    refused = await client.get(PODS, code=400, fieldSelector="spec.color=red")
-    assert refused["message"] == "field label not supported: spec.color"
 
 
 async def test_custom_resources_are_selected_by_the_fields_they_name() -> None:

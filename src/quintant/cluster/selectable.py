@@ -1,0 +1,72 @@
+"""What objects of the built-in kinds can be selected by, beside their name and namespace. Data.
+
+A field selector names a field by a label. Most labels are the path of what they mean; the others
+are aliases. An object remembers the value of each path as a fact, from the moment it is stored.
+Part of quintant.cluster.builtins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quintant.runtime.resource import Resource
+
+_ONLY_METADATA = (
+    '"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"'
+)
+_UNKNOWN_FIELD = {
+    **dict.fromkeys(
+        ("pods", "nodes", "namespaces", "secrets", "services", "events"),
+        "field label not supported: {label}",
+    ),
+    "jobs": 'field label "{label}" not supported for {kind}',
+}
+_INVOLVED = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
+# What can be selected by, and its value when absent.
+_FACTS: dict[str, dict[str, str]] = {
+    "pods": {
+        **dict.fromkeys(("spec.nodeName", "spec.restartPolicy", "spec.schedulerName"), ""),
+        **dict.fromkeys(("spec.serviceAccountName", "status.phase", "status.podIP"), ""),
+        "status.nominatedNodeName": "",
+        "spec.hostNetwork": "false",
+    },
+    "nodes": {"spec.unschedulable": "false"},
+    "namespaces": {"status.phase": ""},
+    "secrets": {"type": ""},
+    "services": {"spec.clusterIP": "", "spec.type": ""},
+    "events": {
+        **{f"involvedObject.{name}": "" for name in _INVOLVED},
+        **dict.fromkeys(("reason", "reportingComponent", "source.component", "type"), ""),
+    },
+    "jobs": {"status.succeeded": "0"},
+}
+# Names to select by that are not the path of what they mean.
+_ALIASES: dict[str, dict[str, str]] = {
+    "pods": {"status.podIPs": "status.podIP"},
+    "events": {"source": "source.component"},
+    "events.events.k8s.io": {
+        **{f"regarding.{name}": f"involvedObject.{name}" for name in _INVOLVED},
+        "reason": "reason",
+        "type": "type",
+        "reportingController": "reportingComponent",
+    },
+    "jobs.batch": {"status.successful": "status.succeeded"},
+}
+
+
+def labels(where: Resource) -> dict[str, str]:
+    """The labels that can be selected by, each with the path that it means."""
+    aliases = _ALIASES.get(where.full_name, {})
+    if where.full_name == "events.events.k8s.io":
+        return aliases
+    return {path: path for path in facts(where)} | aliases
+
+
+def facts(where: Resource) -> Mapping[str, str]:
+    """The paths whose values an object remembers, each with its value when absent."""
+    return _FACTS.get(where.plural, {})
+
+
+def refusal(where: Resource) -> str:
+    """What is said of a label that nothing can be selected by; it names `label` and `kind`."""
+    return _UNKNOWN_FIELD.get(where.plural, _ONLY_METADATA)
