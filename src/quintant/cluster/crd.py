@@ -1,28 +1,20 @@
-"""CustomResourceDefinition documents: their defaults, and the kinds they define.
+"""CustomResourceDefinition documents: what they say, and what the server says of them.
 
-Pure functions; quintant.cluster.definitions acts on them, quintant.cluster.crd_rules says what is
-wrong with a document.
+Pure functions; quintant.cluster.crd_kinds has the kinds that a document defines,
+quintant.cluster.definitions acts on them, quintant.cluster.crd_rules says what is wrong with one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from quintant.cluster import crd_rules
-from quintant.cluster.catalog import Kind, Plain, Verdict
+from quintant.cluster.catalog import Plain, Verdict
 from quintant.cluster.conditions import Condition
-from quintant.cluster.conversions import Converter, prime, stow
-from quintant.cluster.custom import CustomSchema
-from quintant.cluster.prepared import Prepared, prepared
-from quintant.cluster.priority import priority
-from quintant.cluster.shapes import DEDUCED
+from quintant.cluster.prepared import prepared
 from quintant.runtime.errors import Cause
-from quintant.runtime.resource import Resource, Scale
+from quintant.runtime.resource import Scale
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 """The finalizer that holds a deleted definition until its objects are gone."""
@@ -32,7 +24,6 @@ PENDING = Condition(
     "InstanceDeletionPending",
     "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
 )
-Convert = Callable[[Plain], Plain]
 PRESERVE_ALL: Mapping[str, Any] = {"x-kubernetes-preserve-unknown-fields": True}
 """The schema of a version that has none."""
 
@@ -81,7 +72,7 @@ def judge(crd: Plain, live: Plain | None, sub: str, found: Sequence[Cause]) -> V
     verdict = crd_rules.judge(crd, live, sub, found)
     if not (sub or found or verdict.causes):
         for each in versions(crd):
-            prepared(schema_of(each), _scale(each))
+            prepared(schema_of(each), scale_of(each))
     return verdict
 
 
@@ -97,163 +88,13 @@ def schema_of(version: Plain) -> Mapping[str, Any]:
     return PRESERVE_ALL if found is None else found
 
 
-@dataclass(frozen=True, slots=True)
-class Epochs:
-    """What objects were stored as until when: revisions in order, each with a version's name."""
-
-    ends: tuple[tuple[int, str], ...] = ()
-    since: int = 0
-    """Nothing was written after this revision but as the definition says now."""
-
-    def version(self, rv: int) -> str:
-        """What an object of a revision was stored as; empty if as it would be now."""
-        return next((version for end, version in self.ends if 0 < rv <= end), "")
-
-
-def kinds(crd: Plain, epochs: Epochs = Epochs(), converter: Converter | None = None) -> list[Kind]:
-    """The kinds a definition serves; with a converter, its versions differ by more than a name."""
-    history = _History(crd, epochs, converter)
-    served = [_kind(crd, each, history) for each in versions(crd) if each.get("served")]
-    return served if converter is None else [_waiting(kind, crd, history) for kind in served]
-
-
-def _waiting(kind: Kind, crd: Plain, history: _History) -> Kind:
-    """A kind whose objects have to be converted before they are shown or stored."""
-    apart = kind.resource.version != history.storage
-    return replace(
-        kind,
-        prime=partial(prime, kind),
-        stow=partial(stow, kind) if apart else None,
-        kept=_kind(crd, storage_version(crd), history) if apart else None,
-    )
-
-
-def storage_kind(crd: Plain) -> Kind:
-    """The kind whose objects are those that are stored, served or not."""
-    return _kind(crd, storage_version(crd), _History(crd, Epochs(), None))
-
-
 def storage_version(crd: Plain) -> Plain:
     """The version that objects are stored as."""
     return next(each for each in versions(crd) if each.get("storage"))
 
 
-def facts(crd: Plain) -> dict[str, str]:
-    """What objects can be selected by at any version, each with its value when absent."""
-    return {path: "" for each in versions(crd) for path in _selectable(each)}
-
-
-class _History:
-    """The schemas of a definition, and which of them an object was stored with."""
-
-    def __init__(self, crd: Plain, epochs: Epochs, converter: Converter | None) -> None:
-        self.epochs = epochs
-        self.converter = converter
-        self._group, self._kind = crd["spec"]["group"], crd["spec"]["names"]["kind"]
-        self.storage = storage_version(crd)["name"]
-        self._versions = {each["name"]: each for each in versions(crd)}
-        self._prepared: dict[str, Prepared] = {}
-
-    def schema(self, version: str) -> CustomSchema:
-        return self.prepared(version).schema
-
-    def prepared(self, version: str) -> Prepared:
-        if version not in self._prepared:
-            found = self._versions[version]
-            self._prepared[version] = prepared(schema_of(found), _scale(found))
-        return self._prepared[version]
-
-    def alike(self, version: str) -> bool:
-        """Whether a version shows objects just as they are stored."""
-        if self.converter is not None and (version != self.storage or self.epochs.ends):
-            return False
-        found = (schema_of(self._versions[each]) for each in (version, self.storage))
-        return next(found) == next(found)
-
-    def read(self, version: str, obj: Plain) -> Plain:
-        """What was stored, as a version shows it: with the defaults of what it was stored as."""
-        stored = self.epochs.version(int(obj["metadata"].get("resourceVersion", 0)))
-        writer = stored if stored in self._versions else self.storage
-        self.schema(writer).renew(obj)
-        if writer != version:
-            obj = self._converted(obj, writer, version)
-            self.schema(version).strip(obj)
-        return obj
-
-    def write(self, version: str, obj: Plain) -> Plain:
-        """What a version shows, as it is stored."""
-        stored: Plain = msgspec.json.decode(msgspec.json.encode(obj))
-        if version != self.storage:
-            stored = self._converted(stored, version, self.storage)
-        self.schema(self.storage).renew(stored)
-        return stored
-
-    def _converted(self, obj: Plain, source: str, target: str) -> Plain:
-        """An object of one version as another has it; Unconverted if nobody knows that yet."""
-        if self.converter is None:
-            return obj
-        named = {**obj, "apiVersion": f"{self._group}/{source}", "kind": self._kind}
-        found = self.converter.known(named, f"{self._group}/{target}")
-        return {key: value for key, value in found.items() if key not in ("apiVersion", "kind")}
-
-
-def _kind(crd: Plain, version: Plain, history: _History) -> Kind:
-    spec, name = crd["spec"], version["name"]
-    names = {**spec["names"], **(crd["status"].get("acceptedNames") or {})}
-    schema, own, apart = schema_of(version), history.schema(name), not history.alike(name)
-    read: Convert = partial(history.read, name)
-    write: Convert = partial(history.write, name)
-    return Kind(
-        Resource(
-            spec["group"],
-            name,
-            names["kind"],
-            names["plural"],
-            namespaced=spec["scope"] == "Namespaced",
-            status="status" in (version.get("subresources") or {}),
-        ),
-        table=f"{names['plural']}.{spec['group']}",
-        singular=names.get("singular", ""),
-        short=tuple(names.get("shortNames") or ()),
-        categories=tuple(names.get("categories") or ()),
-        custom=True,
-        declared=version,
-        generation=True,
-        status_metadata=False,
-        scale=_scale(version),
-        selectable={path: path for path in _selectable(version)},
-        facts=facts(crd),
-        shape=DEDUCED if schema is PRESERVE_ALL else history.prepared(name).shape,
-        judge=own.judge,
-        prune=own.prune,
-        default=own.default,
-        shown=read if apart else None,
-        stored=write if apart else None,
-        since=0 if apart else history.epochs.since,
-        renew=read,
-        deprecation=_deprecation(spec, version),
-        registry=f"{spec['group']}/{spec['names']['plural']}",
-    )
-
-
-def _deprecation(spec: Plain, version: Plain) -> str:
-    if not version.get("deprecated"):
-        return ""
-    if version.get("deprecationWarning"):
-        return str(version["deprecationWarning"])
-    kind, group = spec["names"]["kind"], spec["group"]
-    text = f"{group}/{version['name']} {kind} is deprecated"
-    better = [
-        each["name"]
-        for each in spec["versions"]
-        if each.get("served")
-        and not each.get("deprecated")
-        and priority(each["name"]) > priority(version["name"])
-    ]
-    return f"{text}; use {group}/{max(better, key=priority)} {kind}" if better else text
-
-
-def _scale(version: Plain) -> Scale | None:
+def scale_of(version: Plain) -> Scale | None:
+    """Where a version's objects say how many they are, if they can be scaled."""
     paths = (version.get("subresources") or {}).get("scale")
     if paths is None:
         return None
@@ -262,7 +103,3 @@ def _scale(version: Plain) -> Scale | None:
         paths["statusReplicasPath"],
         paths.get("labelSelectorPath", ""),
     )
-
-
-def _selectable(version: Plain) -> list[str]:
-    return [field["jsonPath"].lstrip(".") for field in version.get("selectableFields") or ()]

@@ -14,14 +14,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from quintant.cluster import crd, wire
+from quintant.cluster import crd, crd_kinds, wire
 from quintant.cluster.admission.calling import Caller
 from quintant.cluster.admission.hook import read_client
 from quintant.cluster.catalog import Catalog, Plain
 from quintant.cluster.checks.clients import REVIEWS
 from quintant.cluster.conditions import Condition
 from quintant.cluster.conversions import Converter
-from quintant.cluster.crd import Epochs
+from quintant.cluster.crd_kinds import Epochs
 from quintant.cluster.crd_names import Naming, named
 from quintant.cluster.deletes import Deletes
 from quintant.cluster.drafts import Target
@@ -112,7 +112,7 @@ class Definitions:
         if before is None:
             # Whoever asks for what was before has another kind in mind.
             table.ring.compact(self._store.revision)
-        kinds = crd.kinds(found, self._epoch(name, before, found), self._converter(found))
+        kinds = crd_kinds.kinds(found, self._epoch(name, before, found), self._converter(found))
         self._catalog.remove(found["spec"]["group"], found["spec"]["names"]["plural"])
         self._catalog.add(kinds)
         self._served[name] = found
@@ -159,7 +159,7 @@ class Definitions:
         self._terminating.add(name)
         self._mark(name, writes, TERMINATING.set)
         table, established = self._store.table(name), ESTABLISHED.holds(found["status"])
-        kind = crd.storage_kind(found)
+        kind = crd_kinds.storage_kind(found)
         for key in list(table.keys) if established else ():
             namespace, _, own = key.rpartition("/")
             deletes.delete(Target(kind, namespace, own))

@@ -1,107 +1,64 @@
+"""What a definition says, and what the server says of it."""
+
 from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from quintant.cluster import crd
+from quintant.runtime.resource import Scale
 
-from quintant.cluster import crd, wire
-from quintant.cluster.catalog import Kind
-from quintant.cluster.crd import Epochs
-
-TEXT = {"type": "string"}
+NOW = "2026-01-01T00:00:00Z"
 
 
-def _version(name: str, *, storage: bool = False, **fields: Any) -> dict[str, Any]:
-    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": fields}}}
-    return {
-        "name": name,
-        "served": True,
-        "storage": storage,
-        "schema": {"openAPIV3Schema": schema},
-    }
-
-
-def _crd(*versions: dict[str, Any], **spec: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def defined(*versions: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    names = {"plural": "foos", "kind": "Foo"}
+    found = {
         "metadata": {"name": "foos.e.com"},
-        "spec": {
-            "group": "e.com",
-            "scope": "Namespaced",
-            "names": {"plural": "foos", "kind": "Foo"},
-            "versions": list(versions),
-            **spec,
-        },
+        "spec": {"group": "e.com", "names": names, "versions": list(versions), **spec},
     }
     crd.default(found)
     crd.complete(found)
     return found
 
 
-def _kinds(definition: Any, epochs: Epochs = Epochs()) -> dict[str, Kind]:
-    return {kind.resource.version: kind for kind in crd.kinds(definition, epochs)}
+ONE, TWO = {"name": "v1", "storage": True}, {"name": "v2", "storage": False}
 
 
-def _stored(kind: Kind, rv: int, **spec: Any) -> Any:
-    return wire.pack(kind, {"metadata": {"name": "a", "resourceVersion": "0"}, "spec": spec}, rv)
+def test_a_definition_is_named_after_its_kind_where_it_says_nothing() -> None:
+    names = defined(ONE)["spec"]["names"]
+    assert (names["singular"], names["listKind"]) == ("foo", "FooList")
 
 
-ONE = _version("v1", storage=True, c=TEXT, a={**TEXT, "default": "A"})
-TWO = _version("v2", c=TEXT, b={**TEXT, "default": "B"})
-
-
-def test_a_version_shows_what_is_stored_with_the_defaults_of_storage() -> None:
-    kinds = _kinds(_crd(ONE, TWO))
-    entry = _stored(kinds["v2"], 5, c="x", b="lost")
-    assert wire.unpack(kinds["v1"], entry)["spec"] == {"c": "x", "a": "A"}
-    assert wire.unpack(kinds["v2"], entry)["spec"] == {"c": "x"}
-
-
-def test_what_was_stored_as_another_version_has_the_defaults_of_that_one() -> None:
-    entry = _stored(_kinds(_crd(ONE, TWO))["v1"], 5, c="x")
-    switched = _crd({**ONE, "storage": False}, {**TWO, "storage": True})
-    kinds = _kinds(switched, Epochs(((7, "v1"),), 7))
-    assert wire.unpack(kinds["v2"], entry)["spec"] == {"c": "x"}
-    assert wire.unpack(kinds["v1"], entry)["spec"] == {"c": "x", "a": "A"}
-    later = _stored(kinds["v2"], 9, c="x")
-    assert wire.unpack(kinds["v1"], later)["spec"] == {"c": "x"}
-
-
-def test_versions_with_one_schema_are_read_without_decoding() -> None:
-    kinds = _kinds(_crd(ONE, {**ONE, "name": "v2", "storage": False}))
-    assert kinds["v2"].shown is None
-
-
-def test_the_kind_of_what_is_stored_is_there_though_not_served() -> None:
-    unserved = _crd({**ONE, "served": False}, TWO)
-    assert crd.storage_kind(unserved).resource.version == "v1"
-
-
-@pytest.mark.parametrize(
-    ("version", "text"),
-    [
-        ("v1", ""),
-        ("v1beta1", "e.com/v1beta1 Foo is deprecated; use e.com/v2 Foo"),
-        ("v3", "e.com/v3 Foo is deprecated"),
-        ("v1alpha1", "gone soon"),
-    ],
-)
-def test_a_deprecated_version_names_a_better_one(version: str, text: str) -> None:
-    old = {"deprecated": True}
-    kinds = _kinds(
-        _crd(
-            ONE,
-            TWO,
-            {**_version("v1beta1"), **old},
-            {**_version("v3"), **old},
-            {**_version("v1alpha1"), **old, "deprecationWarning": "gone soon"},
-        )
-    )
-    assert kinds[version].deprecation == text
+def test_a_service_that_converts_is_asked_at_the_port_of_https() -> None:
+    webhook = {"clientConfig": {"service": {"name": "s"}}}
+    found = defined(ONE, conversion={"strategy": "Webhook", "webhook": webhook})
+    service = found["spec"]["conversion"]["webhook"]["clientConfig"]["service"]
+    assert service["port"] == 443
 
 
 def test_a_new_storage_version_is_remembered() -> None:
-    live = _crd(ONE, TWO)
-    changed = _crd({**ONE, "storage": False}, {**TWO, "storage": True})
+    live = defined(ONE, TWO)
+    changed = defined({**ONE, "storage": False}, {**TWO, "storage": True})
     changed["status"] = live["status"]
     crd.revise(changed, live)
     assert changed["status"]["storedVersions"] == ["v1", "v2"]
+
+
+def test_a_deleted_definition_is_held_until_its_objects_are_gone() -> None:
+    found = defined(ONE)
+    crd.dying(found, NOW)
+    crd.dying(found, NOW)
+    assert found["metadata"]["finalizers"] == [crd.CLEANUP]
+    assert [each["type"] for each in found["status"]["conditions"]] == ["Terminating"]
+
+
+def test_a_version_without_a_schema_preserves_everything() -> None:
+    assert crd.schema_of(ONE) is crd.PRESERVE_ALL
+    assert crd.scale_of(ONE) is None
+
+
+def test_a_version_says_where_its_objects_are_scaled() -> None:
+    paths = {"specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n"}
+    assert crd.scale_of({**ONE, "subresources": {"scale": paths}}) == Scale(
+        ".spec.n", ".status.n", ""
+    )

@@ -1,0 +1,179 @@
+"""The kinds that a definition defines, and how their objects are stored and shown.
+
+Every served version is a kind; all of them share what is stored, which is of one version at a
+time. An object that was stored earlier may be of another (`Epochs`): it gets the defaults of what
+it was stored as, and is then shown as what is asked for. Pure; quintant.cluster.definitions acts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import msgspec
+
+from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.conversions import Converter, prime, stow
+from quintant.cluster.crd import PRESERVE_ALL, scale_of, schema_of, storage_version, versions
+from quintant.cluster.custom import CustomSchema
+from quintant.cluster.prepared import Prepared, prepared
+from quintant.cluster.priority import priority
+from quintant.cluster.shapes import DEDUCED
+from quintant.runtime.resource import Resource
+
+
+class Epochs(msgspec.Struct, frozen=True):
+    """What objects were stored as until when: revisions in order, each with a version's name."""
+
+    ends: tuple[tuple[int, str], ...] = ()
+    since: int = 0
+    """Nothing was written after this revision but as the definition says now."""
+
+    def version(self, rv: int) -> str:
+        """What an object of a revision was stored as; empty if as it would be now."""
+        return next((version for end, version in self.ends if 0 < rv <= end), "")
+
+
+def kinds(crd: Plain, epochs: Epochs = Epochs(), converter: Converter | None = None) -> list[Kind]:
+    """The kinds a definition serves; with a converter, its versions differ by more than a name."""
+    history = _History(crd, epochs, converter)
+    served = [_kind(crd, each, history) for each in versions(crd) if each.get("served")]
+    return served if converter is None else [_waiting(kind, crd, history) for kind in served]
+
+
+def _waiting(kind: Kind, crd: Plain, history: _History) -> Kind:
+    """A kind whose objects have to be converted before they are shown or stored."""
+    apart = kind.resource.version != history.storage
+    return replace(
+        kind,
+        prime=partial(prime, kind),
+        stow=partial(stow, kind) if apart else None,
+        kept=_kind(crd, storage_version(crd), history) if apart else None,
+    )
+
+
+def storage_kind(crd: Plain) -> Kind:
+    """The kind whose objects are those that are stored, served or not."""
+    return _kind(crd, storage_version(crd), _History(crd, Epochs(), None))
+
+
+def facts(crd: Plain) -> dict[str, str]:
+    """What objects can be selected by at any version, each with its value when absent."""
+    return {path: "" for each in versions(crd) for path in _selectable(each)}
+
+
+class _History:
+    """The schemas of a definition, and which of them an object was stored with."""
+
+    def __init__(self, crd: Plain, epochs: Epochs, converter: Converter | None) -> None:
+        self.epochs = epochs
+        self.converter = converter
+        self._group, self._kind = crd["spec"]["group"], crd["spec"]["names"]["kind"]
+        self.storage = storage_version(crd)["name"]
+        self._versions = {each["name"]: each for each in versions(crd)}
+        self._prepared: dict[str, Prepared] = {}
+
+    def schema(self, version: str) -> CustomSchema:
+        return self.prepared(version).schema
+
+    def prepared(self, version: str) -> Prepared:
+        if version not in self._prepared:
+            found = self._versions[version]
+            self._prepared[version] = prepared(schema_of(found), scale_of(found))
+        return self._prepared[version]
+
+    def alike(self, version: str) -> bool:
+        """Whether a version shows objects just as they are stored."""
+        if self.converter is not None and (version != self.storage or self.epochs.ends):
+            return False
+        found = (schema_of(self._versions[each]) for each in (version, self.storage))
+        return next(found) == next(found)
+
+    def read(self, version: str, obj: Plain) -> Plain:
+        """What was stored, as a version shows it: with the defaults of what it was stored as."""
+        stored = self.epochs.version(int(obj["metadata"].get("resourceVersion", 0)))
+        writer = stored if stored in self._versions else self.storage
+        self.schema(writer).renew(obj)
+        if writer != version:
+            obj = self._converted(obj, writer, version)
+            self.schema(version).strip(obj)
+        return obj
+
+    def write(self, version: str, obj: Plain) -> Plain:
+        """What a version shows, as it is stored."""
+        stored: Plain = msgspec.json.decode(msgspec.json.encode(obj))
+        if version != self.storage:
+            stored = self._converted(stored, version, self.storage)
+        self.schema(self.storage).renew(stored)
+        return stored
+
+    def _converted(self, obj: Plain, source: str, target: str) -> Plain:
+        """An object of one version as another has it; Unconverted if nobody knows that yet."""
+        if self.converter is None:
+            return obj
+        named = {**obj, "apiVersion": f"{self._group}/{source}", "kind": self._kind}
+        found = self.converter.known(named, f"{self._group}/{target}")
+        return {key: value for key, value in found.items() if key not in ("apiVersion", "kind")}
+
+
+def _kind(crd: Plain, version: Plain, history: _History) -> Kind:
+    spec, name = crd["spec"], version["name"]
+    names = {**spec["names"], **(crd["status"].get("acceptedNames") or {})}
+    schema, own, apart = schema_of(version), history.schema(name), not history.alike(name)
+    read, write = partial(history.read, name), partial(history.write, name)
+    return Kind(
+        _resource(spec, names, version),
+        table=f"{names['plural']}.{spec['group']}",
+        singular=names.get("singular", ""),
+        short=tuple(names.get("shortNames") or ()),
+        categories=tuple(names.get("categories") or ()),
+        custom=True,
+        declared=version,
+        generation=True,
+        status_metadata=False,
+        scale=scale_of(version),
+        selectable={path: path for path in _selectable(version)},
+        facts=facts(crd),
+        shape=DEDUCED if schema is PRESERVE_ALL else history.prepared(name).shape,
+        judge=own.judge,
+        prune=own.prune,
+        default=own.default,
+        shown=read if apart else None,
+        stored=write if apart else None,
+        since=0 if apart else history.epochs.since,
+        renew=read,
+        deprecation=_deprecation(spec, version),
+        registry=f"{spec['group']}/{spec['names']['plural']}",
+    )
+
+
+def _resource(spec: Plain, names: Plain, version: Plain) -> Resource:
+    return Resource(
+        spec["group"],
+        version["name"],
+        names["kind"],
+        names["plural"],
+        namespaced=spec["scope"] == "Namespaced",
+        status="status" in (version.get("subresources") or {}),
+    )
+
+
+def _deprecation(spec: Plain, version: Plain) -> str:
+    if not version.get("deprecated"):
+        return ""
+    if version.get("deprecationWarning"):
+        return str(version["deprecationWarning"])
+    kind, group = spec["names"]["kind"], spec["group"]
+    text = f"{group}/{version['name']} {kind} is deprecated"
+    better = [
+        each["name"]
+        for each in spec["versions"]
+        if each.get("served")
+        and not each.get("deprecated")
+        and priority(each["name"]) > priority(version["name"])
+    ]
+    return f"{text}; use {group}/{max(better, key=priority)} {kind}" if better else text
+
+
+def _selectable(version: Plain) -> list[str]:
+    return [field["jsonPath"].lstrip(".") for field in version.get("selectableFields") or ()]
