@@ -16,6 +16,10 @@ from quintant.cluster.golang import plain
 from quintant.cluster.jsonpatch import same
 from quintant.cluster.problems import Problem, unexplained, unprocessable
 
+PATCH = "$patch"
+"""What an item of a patch has that only directs what becomes of others."""
+ORDER = "$setElementOrder"
+"""What a patch calls the order that a list shall have, before the name of the list."""
 Items = Sequence[Any]
 _GO_TYPES = {
     dict: "map[string]interface {}",
@@ -41,6 +45,24 @@ def ordered(items: Items, order: Items, live: Items, key: str) -> list[Any]:
         first = others if known.before(others[0], named[0]) else named
         result.append(first.popleft())
     return [*result, *named, *others]
+
+
+def check_order(items: Items, order: Items, key: str) -> None:
+    """Refuse an order that lacks an item of the patch, or has them in another order."""
+    wanted = [item for item in items if not (marked(item) and item[PATCH] == "delete")]
+    at = beside = 0
+    # A directive passes only before the end of the order: so it is on a real server.
+    while at < len(wanted) and beside < len(order):
+        if marked(wanted[at]):
+            at += 1
+            continue
+        at += alike(wanted[at], order[beside], key)
+        beside += 1
+    if order and at < len(wanted):
+        raise unexplained(
+            f"The order in patch list:\n{plain(items)}\n doesn't match {ORDER} list:\n"
+            f"{plain(order)}\n"
+        )
 
 
 class Places:
@@ -100,6 +122,11 @@ def keyed(item: Any, key: str) -> Any:
     if key not in item:
         raise unexplained(f"map: {plain(item)} does not contain declared merge key: {key}")
     return item[key]
+
+
+def marked(value: Any) -> bool:
+    """Whether an item of a patch is a directive."""
+    return isinstance(value, dict) and PATCH in value
 
 
 def alike(one: Any, other: Any, key: str) -> bool:

@@ -15,15 +15,19 @@ refused in its words.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from quintant.cluster.golang import plain, quoted
 from quintant.cluster.ordering import (
-    alike,
+    ORDER,
+    PATCH,
+    check_order,
     element_type,
     keyed,
     mark,
+    marked,
     mistaken,
     ordered,
     union,
@@ -31,17 +35,14 @@ from quintant.cluster.ordering import (
 from quintant.cluster.problems import Problem, bad_request, unexplained
 from quintant.cluster.tables import Message, Sort, Type
 
-PATCH = "$patch"
 RETAIN = "$retainKeys"
 REMOVE = "$deleteFromPrimitiveList"
-ORDER = "$setElementOrder"
 
 Plain = dict[str, Any]
 Items = list[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Below:
+class _Below(msgspec.Struct, frozen=True):
     """A field that is merged: its type (of a list: its items'), and how."""
 
     type: Type
@@ -99,7 +100,7 @@ def _put(merged: Plain, key: str, value: Any, kind: Type) -> None:
         merged[key] = value if replaced else _merge(before, value, below.type)
     elif isinstance(before, list) and isinstance(value, list):
         merged[key] = _merge_list(before, value, _list(kind, key))
-    elif value is not None and not _marked(value):
+    elif value is not None and not marked(value):
         merged[key] = _cleared(value)
 
 
@@ -126,7 +127,7 @@ def _arrange(merged: Plain, changes: Plain, directive: str, kind: Type) -> None:
     live = _items(merged[key]) if key in merged else None
     items = _items(changes[key]) if key in changes else None
     below = _list(kind, key)
-    _check_order(items or [], order, below.key)
+    check_order(items or [], order, below.key)
     if live is None and items is None:
         return
     found = _cleared(items) if live is None else live
@@ -135,24 +136,6 @@ def _arrange(merged: Plain, changes: Plain, directive: str, kind: Type) -> None:
     element_type(live or [], items or [])
     merged[key] = ordered(found, order, live or [], below.key)
     changes.pop(key, None)
-
-
-def _check_order(items: Items, order: Items, key: str) -> None:
-    """Refuse an order that lacks an item of the patch, or has them in another order."""
-    wanted = [item for item in items if not (_marked(item) and item[PATCH] == "delete")]
-    at = beside = 0
-    # A directive passes only before the end of the order: so it is on a real server.
-    while at < len(wanted) and beside < len(order):
-        if _marked(wanted[at]):
-            at += 1
-            continue
-        at += alike(wanted[at], order[beside], key)
-        beside += 1
-    if order and at < len(wanted):
-        raise unexplained(
-            f"The order in patch list:\n{plain(items)}\n doesn't match {ORDER} list:\n"
-            f"{plain(order)}\n"
-        )
 
 
 def _merge_list(live: Items, items: Items, below: _Below) -> Items:
@@ -249,14 +232,10 @@ def _cleared(value: Any) -> Any:
     """A new value as it is stored: without nulls, and without what is only directed."""
     if isinstance(value, dict):
         kept = {key: child for key, child in value.items() if child is not None}
-        return {key: _cleared(child) for key, child in kept.items() if not _marked(child)}
+        return {key: _cleared(child) for key, child in kept.items() if not marked(child)}
     if isinstance(value, list):
-        return [_cleared(item) for item in value if not _marked(item)]
+        return [_cleared(item) for item in value if not marked(item)]
     return value
-
-
-def _marked(value: Any) -> bool:
-    return isinstance(value, dict) and PATCH in value
 
 
 def _unknown_directive(patch: Plain) -> Problem:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.ordering import element_type, ordered, union
+from quintant.cluster.ordering import PATCH, check_order, element_type, ordered, union
 from quintant.cluster.problems import Problem
 
 VALUES = st.lists(st.sampled_from("abcdefgh"), unique=True)
@@ -56,3 +56,14 @@ def test_items_are_all_of_one_type_and_no_lists(lists: tuple[list[object], ...],
     with pytest.raises(Problem) as refused:
         element_type(*lists)
     assert refused.value.code == code
+
+
+@given(VALUES, st.data())
+def test_an_order_has_every_item_of_a_patch_in_the_patchs_order(
+    order: list[str], data: st.DataObject
+) -> None:
+    picked = [item for item in order if data.draw(st.booleans())]
+    check_order([{PATCH: "delete", "name": "x"}, *picked], order, "")
+    if len(picked) > 1:
+        with pytest.raises(Problem, match="doesn't match"):
+            check_order(picked[::-1], order, "")
