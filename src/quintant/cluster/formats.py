@@ -208,14 +208,6 @@ def _unit(word: str) -> int:
     return 0
 
 
-def _short_name(text: str) -> bool:
-    return not word_complaint(text)
-
-
-def _long_name(text: str) -> bool:
-    return not subdomain_complaint(text)
-
-
 _HEX = "[0-9a-f]"
 _ANY = f"{_HEX}{{4}}"
 _VARIANT = f"[89ab]{_HEX}{{3}}"
@@ -242,8 +234,8 @@ _CHECKS: dict[str, Check] = {
     "isbn": _isbn,
     "isbn10": _isbn10,
     "isbn13": _isbn13,
-    "k8slongname": _long_name,
-    "k8sshortname": _short_name,
+    "k8slongname": lambda text: not subdomain_complaint(text),
+    "k8sshortname": lambda text: not word_complaint(text),
     "mac": _mac,
     "password": lambda text: True,
     "rgbcolor": _regex(rf"rgb\(\s*{_OCTET}\s*,\s*{_OCTET}\s*,\s*{_OCTET}\s*\)"),
