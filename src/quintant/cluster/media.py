@@ -1,23 +1,21 @@
-"""What the body of a request is: JSON, YAML, protobuf, or a patch of some sort."""
+"""What the body of a request is: JSON, YAML, protobuf, or a patch of some sort.
+
+From bytes and what the headers say they are to plain data, or to a refusal in the words of a real
+server. What is amiss in a text that can be read is in quintant.cluster.oddities.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from quintant.cluster import jsontext, nesting, tables
-from quintant.cluster.duplicates import duplicate_fields
-from quintant.cluster.golang import held, quoted, unmarshalled, unregistered
-from quintant.cluster.problems import (
-    Problem,
-    bad_request,
-    unknown_media,
-    unsupported_media,
-)
+from quintant.cluster.golang import held, unmarshalled, unregistered
+from quintant.cluster.problems import Problem, bad_request, unknown_media, unsupported_media
 from quintant.cluster.protobuf import unwrap
 from quintant.runtime import yaml
 from quintant.runtime.resource import Resource
@@ -41,11 +39,11 @@ _DECODING = {
 }
 _MANY_DIGITS = re.compile(rb"[0-9]{19}")
 """What a number looks like that may be no int64."""
-_BODY = "the body"
+BODY = "the body"
+"""What complaints about YAML call the text."""
 _UNTOLD = "couldn't get version/kind; json parse error: "
 _ANY_MAP = "value of type map[string]interface {}"
 _OPERATION = "handlers.jsonPatchOp"
-_OPERATION_FIELDS = frozenset({"op", "path", "from", "value"})
 _IDENTITY = (
     'value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
     'Kind string "json:\\"kind,omitempty\\"" }'
@@ -95,25 +93,6 @@ def read_patch(
         raise bad_request(f"{_DECODING[media]}{error}") from None
 
 
-def oddities(
-    headers: Mapping[str, str], body: bytes | None, sent: Any
-) -> tuple[tuple[str, ...], bool]:
-    """What is amiss in a text that could be read, and whether it was read as YAML."""
-    media, text = said_media(headers) or JSON, body or b""
-    if media == PROTOBUF:
-        return (), False
-    if media == JSON_PATCH:
-        return tuple(_patch_oddities(text, sent)), False
-    plain = is_json(text) if media in (YAML, APPLY_PATCH) else text.lstrip()[:1] == b"{"
-    again = duplicate_fields(text, sent) if plain else []
-    if media not in (YAML, APPLY_PATCH):
-        return tuple(f"duplicate field {quoted(path)}" for path in again), False
-    notes: list[str] = []
-    if again or not plain:
-        yaml.load(text, _BODY, notes)
-    return tuple(notes), True
-
-
 def is_json(text: bytes) -> bool:
     """Whether a text that may be YAML is a map in JSON, as most are: that is read in a moment."""
     if text.lstrip()[:1] != b"{":
@@ -123,14 +102,6 @@ def is_json(text: bytes) -> bool:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
     return True
-
-
-def _patch_oddities(text: bytes, operations: Any) -> Iterator[str]:
-    for path in duplicate_fields(text, operations):
-        yield f"json patch duplicate field {quoted(path)}"
-    for at, operation in enumerate(operations):
-        for name in (operation or {}).keys() - _OPERATION_FIELDS:
-            yield f"json patch unknown field {quoted(f'[{at}].{name}')}"
 
 
 def _check_options(kind: Any, version: Any, wanted: Resource) -> None:
@@ -241,11 +212,11 @@ def _read(media: str, raw: bytes) -> Any:
     if is_json(raw):
         with suppress(ValueError):
             return jsontext.decode(raw)
-    value = yaml.load(raw, _BODY, [])
+    value = yaml.load(raw, BODY, [])
     try:
         nesting.check(value)
     except nesting.TooDeep:
-        raise Unreadable(_BODY, f"exceeded max depth of {nesting.DEEPEST}") from None
+        raise Unreadable(BODY, f"exceeded max depth of {nesting.DEEPEST}") from None
     return value
 
 
