@@ -100,6 +100,11 @@ class Connection(asyncio.Protocol):
     async def write(self, raw: bytes) -> None:
         """Send, and wait until there is room for more."""
         self.send(raw)
+        if self._full:
+            await self.drained()
+
+    async def drained(self) -> None:
+        """Wait until there is room for more."""
         while self._full and not self._lost:
             self._writer = asyncio.get_running_loop().create_future()
             await self._writer

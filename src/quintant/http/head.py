@@ -83,13 +83,16 @@ def upgrade_of(head: Head) -> bytes:
     return asked[0]
 
 
-def split(buffer: bytes | bytearray, most: int = HEAD_BYTES) -> int:
-    """Where the body begins, or 0 if the head is not whole yet. Refused if it never will be."""
-    at = buffer.find(_END)
+def split(buffer: bytes | bytearray, most: int = HEAD_BYTES, since: int = 0) -> int:
+    """Where the body begins, or 0 if the head is not whole yet. Refused if it never will be.
+
+    What is before `since` was looked at already.
+    """
+    at = buffer.find(_END, since)
     if at < 0:
         if len(buffer) > most:
             raise Refused(431, f"a head of more than {most} bytes")
-        if _BARE.search(buffer):
+        if _BARE.search(buffer, since):
             raise Refused(400, "a line that does not end with CRLF")
         return 0
     if at > most:
@@ -97,9 +100,9 @@ def split(buffer: bytes | bytearray, most: int = HEAD_BYTES) -> int:
     return at + len(_END)
 
 
-def request(raw: bytes) -> Request:
-    """The head of a request, from its bytes up to and with the empty line."""
-    first, fields = _lines(raw)
+def request(raw: bytes, most: int = FIELDS) -> Request:
+    """The head of a request, from its bytes up to and with the empty line; `most` fields."""
+    first, fields = _lines(raw, most)
     found = _REQUEST.fullmatch(first)
     if found is None:
         raise Refused(400, "not a request line of HTTP/1")
@@ -122,14 +125,14 @@ def written(first: bytes, fields: Iterable[Field]) -> bytes:
     return b"\r\n".join([first, *[name + b": " + value for name, value in fields], b"", b""])
 
 
-def _lines(raw: bytes) -> tuple[bytes, Fields]:
+def _lines(raw: bytes, most: int = FIELDS) -> tuple[bytes, Fields]:
     """The first line, and the fields: looked at all at once, which is much faster than each."""
     end = raw.index(b"\r\n")
     if _FIELDS.fullmatch(raw, end) is None:
         raise Refused(400, "a field that is folded, has a bare line end, or is none at all")
     lines = raw[end + 2 : -len(_END)].split(b"\r\n") if len(raw) > end + len(_END) else []
-    if len(lines) > FIELDS:
-        raise Refused(431, f"more than {FIELDS} fields")
+    if len(lines) > most:
+        raise Refused(431, f"more than {most} fields")
     return raw[:end], tuple([_field(line) for line in lines])
 
 

@@ -30,6 +30,7 @@ from quintant.runtime.gate import Gate
 from quintant.runtime.health import Health
 from quintant.runtime.leader import Elector, identify
 from quintant.runtime.metrics import Metrics
+from quintant.runtime.probes import Probes
 from quintant.runtime.settings import Settings
 from quintant.runtime.status import StatusWriter
 from quintant.runtime.turns import Services
@@ -129,9 +130,6 @@ class Engine:
         settings = self.settings
         if not self.environment.listen:
             return
-        # It loads `aiohttp`, 14 MB for those who open a port.
-        from quintant.runtime.probes import Probes
-
         probes = Probes(self.health, self.metrics, self.sheets)
         await servers.enter_async_context(probes.serve(settings.probes, settings.metrics))
         if self.webhooks is not None:
@@ -194,7 +192,7 @@ class Engine:
             raise
 
     def _answer(self, webhooks: Webhooks) -> WebhookServer:
-        # It loads `aiohttp`, as in _open.
+        # Loaded by those who have webhooks.
         from quintant.runtime.webhook.binding import bound
 
         return bound(

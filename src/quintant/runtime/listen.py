@@ -7,52 +7,45 @@ from __future__ import annotations
 
 import errno
 import os
-import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from ssl import SSLContext
 
-from aiohttp import web
-
+from quintant.http import server
+from quintant.http.question import Limits
+from quintant.http.server import GOODBYE_SECONDS, Handler
 from quintant.runtime.address import Address
 from quintant.runtime.errors import ConfigError
-
-# Answers under way when a server stops; probes and scrapes take milliseconds.
-SHUTDOWN_SECONDS = 1.0
-# What remains of a refused body is read and dropped for so long; a caller that still sends may then
-# miss the refusal, but cannot hold the connection.
-LINGER_SECONDS = 1.0
-
-Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
 @asynccontextmanager
 async def serving(
     handler: Handler,
     address: Address,
-    context: ssl.SSLContext | None = None,
+    context: SSLContext | None = None,
     *,
-    shutdown: float = SHUTDOWN_SECONDS,
+    limits: Limits = Limits(),
+    goodbye: float = GOODBYE_SECONDS,
 ) -> AsyncIterator[Address]:
-    """Answer requests while the context lasts; yields the address with the port that was chosen."""
-    server = web.Server(handler, access_log=None, lingering_time=LINGER_SECONDS)
-    runner = web.ServerRunner(server, shutdown_timeout=shutdown)
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, address.host or None, address.port, ssl_context=context)
-        await start(site, address)
-        yield Address(address.host, int(runner.addresses[0][1]))
-    finally:
-        await runner.cleanup()
+    """Answer requests while the context lasts; yields the address with the port that was chosen.
+
+    ConfigError says why an address cannot be had.
+    """
+    opened = server.serving(
+        handler, address.host, address.port, context, limits=limits, goodbye=goodbye
+    )
+    async with AsyncExitStack() as stack:
+        try:
+            _, port = await stack.enter_async_context(opened)
+        except OSError as error:
+            raise _refused(address, error) from error
+        yield Address(address.host, port)
 
 
-async def start(site: web.TCPSite, address: Address) -> None:
-    """Begin to listen; ConfigError says why an address cannot be had."""
-    try:
-        await site.start()
-    except OSError as error:
-        taken = error.errno == errno.EADDRINUSE
-        raise ConfigError(
-            f"cannot listen on {address}",
-            because="another process does" if taken else os.strerror(error.errno or 0),
-            hint="choose another port, or port 0 for any free one" if taken else "",
-        ) from error
+def _refused(address: Address, error: OSError) -> ConfigError:
+    taken = error.errno == errno.EADDRINUSE
+    return ConfigError(
+        f"cannot listen on {address}",
+        because="another process does" if taken else os.strerror(error.errno or 0),
+        hint="choose another port, or port 0 for any free one" if taken else "",
+    )

@@ -11,17 +11,18 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from urllib.parse import parse_qs
 
-from aiohttp import web
-
+from quintant.http.answer import Answer, text
+from quintant.http.pages import NOT_FOUND, Page, paged, single
+from quintant.http.question import Question
 from quintant.runtime.address import Address
 from quintant.runtime.health import Health, Probe
-from quintant.runtime.listen import Handler, serving
+from quintant.runtime.listen import serving
 from quintant.runtime.metrics import CONTENT_TYPE, Metrics
 
 METRICS = "metrics"
 
-Page = Callable[[web.BaseRequest, str], Awaitable[web.Response]]
 Sheet = Callable[[str], Awaitable[bytes | None]]
 """From the path below a word to JSON; None if there is nothing there."""
 
@@ -47,7 +48,7 @@ class Probes:
         """Listen while the context lasts; equal addresses share a server, an empty one is off."""
         examined = {probe.value: self._examiner(probe) for probe in Probe}
         measured: dict[str, Page] = {word: _page(sheet) for word, sheet in self.sheets.items()}
-        measured[METRICS] = self._measure
+        measured[METRICS] = single(self._measured)
         async with AsyncExitStack() as stack:
             if probes == metrics and probes:
                 address = await _open(stack, probes, {**examined, **measured})
@@ -56,30 +57,28 @@ class Probes:
             yield Ports(await _open(stack, probes, examined), await _open(stack, metrics, measured))
 
     def _examiner(self, probe: Probe) -> Page:
-        async def examine(request: web.BaseRequest, name: str) -> web.Response:
-            query = request.query
+        async def examine(question: Question, name: str) -> Answer:
+            query = parse_qs(question.query, keep_blank_values=True)
             if name:
                 report = await self.health.single(probe, name)
             else:
-                report = await self.health.examine(probe, query.getall("exclude", []))
+                report = await self.health.examine(probe, query.get("exclude", []))
             if report is None:
-                return _text(404, f"there is no check {name!r}")
-            return _text(200 if report.ok else 500, report.text(verbose="verbose" in query))
+                return text(f"there is no check {name!r}", 404)
+            return text(report.text(verbose="verbose" in query), 200 if report.ok else 500)
 
         return examine
 
-    async def _measure(self, _request: web.BaseRequest, name: str) -> web.Response:
-        if name:
-            return _text(404, "not found")
-        return web.Response(body=self.metrics.render(), headers={"content-type": CONTENT_TYPE})
+    def _measured(self) -> Answer:
+        return Answer(200, {"content-type": CONTENT_TYPE}, self.metrics.render())
 
 
 def _page(sheet: Sheet) -> Page:
-    async def show(_request: web.BaseRequest, path: str) -> web.Response:
+    async def show(_question: Question, path: str) -> Answer:
         found = await sheet(path)
         if found is None:
-            return _text(404, "not found")
-        return web.Response(body=found, content_type="application/json")
+            return NOT_FOUND
+        return Answer(200, {"content-type": "application/json"}, found)
 
     return show
 
@@ -87,20 +86,4 @@ def _page(sheet: Sheet) -> Page:
 async def _open(stack: AsyncExitStack, address: str, pages: dict[str, Page]) -> Address | None:
     if not address:
         return None
-    return await stack.enter_async_context(serving(_handler(pages), Address.parse(address)))
-
-
-def _handler(pages: dict[str, Page]) -> Handler:
-    async def handle(request: web.BaseRequest) -> web.StreamResponse:
-        word, _, name = request.path.strip("/").partition("/")
-        if word not in pages:
-            return _text(404, "not found")
-        if request.method not in ("GET", "HEAD"):
-            return _text(405, "only GET and HEAD", allow="GET, HEAD")
-        return await pages[word](request, name)
-
-    return handle
-
-
-def _text(status: int, text: str, **headers: str) -> web.Response:
-    return web.Response(status=status, text=f"{text}\n", headers=headers)
+    return await stack.enter_async_context(serving(paged(pages), Address.parse(address)))

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from aiohttp import web
 
+from quintant.http.answer import Answer, text
+from quintant.http.question import Question
 from quintant.runtime.address import Address
 from quintant.runtime.errors import ConfigError
 from quintant.runtime.listen import serving
@@ -10,8 +11,8 @@ from quintant.runtime.listen import serving
 LOCAL = Address("127.0.0.1", 0)
 
 
-async def hello(_: web.BaseRequest) -> web.StreamResponse:
-    return web.Response(text="hello")
+async def hello(_: Question) -> Answer:
+    return text("hello")
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from aiohttp import web
-
 from quintant.agents.mux.series import CONTENT_TYPE
 from quintant.agents.relay.metrics import Metrics
 from quintant.agents.relay.names import Names
 from quintant.agents.relay.tunnel import Tunnel
+from quintant.http import server
+from quintant.http.answer import Answer, text
+from quintant.http.pages import paged, single
+
+GOODBYE_SECONDS = 0.1
+"""Nobody waits for a scrape when the relay has drained."""
 
 
 @asynccontextmanager
@@ -19,25 +23,13 @@ async def serving(
 ) -> AsyncIterator[None]:
     """Serve /healthz, /readyz and /metrics while the context lasts."""
 
-    async def healthz(request: web.Request) -> web.Response:
-        return web.Response(text="ok\n")
+    def readyz() -> Answer:
+        return text("draining", 503) if draining() else text("ok")
 
-    async def readyz(request: web.Request) -> web.Response:
-        away = draining()
-        return web.Response(status=503 if away else 200, text="draining\n" if away else "ok\n")
+    def scraped() -> Answer:
+        return Answer(200, {"content-type": CONTENT_TYPE}, metrics.text(names).encode())
 
-    async def scraped(request: web.Request) -> web.Response:
-        body = metrics.text(names).encode()
-        return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE})
-
-    app = web.Application()
-    app.add_routes(
-        [web.get("/healthz", healthz), web.get("/readyz", readyz), web.get("/metrics", scraped)]
-    )
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, *address).start()
+    pages = {"healthz": lambda: text("ok"), "readyz": readyz, "metrics": scraped}
+    handler = paged({word: single(show) for word, show in pages.items()})
+    async with server.serving(handler, *address, goodbye=GOODBYE_SECONDS):
         yield
-    finally:
-        await runner.cleanup()

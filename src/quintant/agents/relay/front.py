@@ -19,15 +19,12 @@ from quintant.agents.relay.metrics import Metrics
 from quintant.agents.relay.options import Options
 from quintant.agents.relay.visitor import Visitor
 from quintant.http.connection import Gone
-from quintant.http.head import Refused, Request, request, split, upgrade_of
+from quintant.http.head import Refused, Request, request, upgrade_of
+from quintant.http.question import Limits, linger, next_head
 from quintant.wire.portal import PATH
 
-HEAD_SECONDS = 10.0
-"""For a head to come to its end once it has begun."""
-KEEP_ALIVE_SECONDS = 75.0
-"""For the next request to begin."""
-LINGER_SECONDS = 1.0
-"""For a visitor to read a refusal before its connection is reset over what it still sends."""
+LIMITS = Limits()
+"""What visitors may send before it is known whom they visit."""
 
 
 class Front:
@@ -65,11 +62,9 @@ class Front:
 
     async def _one(self, visitor: Visitor, scheme: str) -> bool:
         """Answer one request; whether there may be another."""
-        visitor.idle = True
-        raw = await self._head(visitor)
+        raw = await next_head(visitor, LIMITS)
         if not raw:
             return False
-        visitor.idle = False
         head = request(raw)
         app = app_of(host_of(head), self._options.domains)
         if app is None:
@@ -78,31 +73,6 @@ class Front:
             return await self._apex(visitor, head, scheme)
         visitor.origin = visitor.origin or self._origin(visitor, scheme)
         return await self._carrier.carry(app, head, visitor, visitor.origin)
-
-    async def _head(self, visitor: Visitor) -> bytes:
-        """The bytes of the next head; none if there is no other request."""
-        try:
-            if not visitor.buffer:
-                with visitor.deadline.within(KEEP_ALIVE_SECONDS):
-                    if not await visitor.fill():
-                        return b""
-        except TimeoutError:
-            return b""
-        visitor.idle = False
-        at = split(visitor.buffer)
-        if not at:
-            at = await self._rest(visitor)
-        return visitor.take(at)
-
-    async def _rest(self, visitor: Visitor) -> int:
-        try:
-            with visitor.deadline.within(HEAD_SECONDS):
-                while not (at := split(visitor.buffer)):
-                    if not await visitor.fill():
-                        raise Gone
-                return at
-        except TimeoutError:
-            raise Refused(answers.LATE_HEAD.status, answers.LATE_HEAD.text) from None
 
     async def _apex(self, visitor: Visitor, head: Request, scheme: str) -> bool:
         """A request for the relay itself."""
@@ -127,12 +97,7 @@ class Front:
     async def _refuse(self, visitor: Visitor, answer: Answer) -> None:
         self._metrics.refused(answer.status)
         await visitor.write(answer.raw(close=True))
-        try:
-            with visitor.deadline.within(LINGER_SECONDS):
-                while await visitor.read():
-                    pass
-        except TimeoutError:
-            return
+        await linger(visitor, LIMITS.linger_seconds)
 
     def _origin(self, visitor: Visitor, scheme: str) -> Origin:
         peer, here = (visitor.transport.get_extra_info(name) for name in ("peername", "sockname"))

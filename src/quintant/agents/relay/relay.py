@@ -17,13 +17,14 @@ from quintant.agents.relay import certificates
 from quintant.agents.relay.admin import serving
 from quintant.agents.relay.carrier import Carrier
 from quintant.agents.relay.control import Control
-from quintant.agents.relay.front import HEAD_SECONDS, Front
+from quintant.agents.relay.front import LIMITS, Front
 from quintant.agents.relay.metrics import Metrics
 from quintant.agents.relay.names import Names
 from quintant.agents.relay.options import Options
 from quintant.agents.relay.tokens import Tokens
 from quintant.agents.relay.tunnel import Tunnel
 from quintant.agents.relay.visitor import Visitor
+from quintant.http.clients import Clients
 
 SWEEP_SECONDS = 2.0
 """Between looks at idle streams, leases, and files that may have changed."""
@@ -69,9 +70,7 @@ class Relay:
         carrier = Carrier(self.names, random, options.limits, self.metrics)
         self._front = Front(options, carrier, self._control, self.metrics)
         self._servers: list[asyncio.Server] = []
-        self._visitors: dict[asyncio.Task[None], Visitor] = {}
-        self._empty = asyncio.Event()
-        self._empty.set()
+        self._visitors = Clients(_failed)
         self._sweeper: asyncio.Task[None] | None = None
 
     @property
@@ -93,7 +92,7 @@ class Relay:
                 options.listen,
                 options.tls_port,
                 ssl=self._served.context,
-                ssl_handshake_timeout=HEAD_SECONDS,
+                ssl_handshake_timeout=LIMITS.head_seconds,
             )
         )
         self._control.port = options.public_port or self.tls_port
@@ -113,22 +112,14 @@ class Relay:
         for tunnel in list(self.names.everybody()):
             tunnel.send_away(RETURN_MS)
         self._front.closing = True
-        for visitor in list(self._visitors.values()):
-            if visitor.idle:
-                visitor.close()
-        try:
-            async with asyncio.timeout(self._options.drain):
-                await self._empty.wait()
-        except TimeoutError:
-            return
+        self._visitors.dismiss()
+        await self._visitors.gone(self._options.drain)
 
     async def close(self) -> None:
         """End every connection."""
         for server in self._servers:
             server.close()
-        for task in list(self._visitors):
-            task.cancel()
-        await asyncio.gather(*self._visitors, return_exceptions=True)
+        await self._visitors.close()
         await self._control.close()
         if self._sweeper is not None:
             self._sweeper.cancel()
@@ -137,19 +128,7 @@ class Relay:
         return Visitor(lambda visitor: self._serve(visitor, scheme))
 
     def _serve(self, visitor: Visitor, scheme: str) -> asyncio.Task[None]:
-        """Serve a visitor in a task of its own, which may fail without harm to any other."""
-        task = asyncio.get_running_loop().create_task(self._front.serve(visitor, scheme))
-        self._visitors[task] = visitor
-        self._empty.clear()
-        task.add_done_callback(self._served_one)
-        return task
-
-    def _served_one(self, task: asyncio.Task[None]) -> None:
-        self._visitors.pop(task).close()
-        if not self._visitors:
-            self._empty.set()
-        if not task.cancelled() and (error := task.exception()) is not None:
-            say("visit failed", error=type(error).__name__)
+        return self._visitors.serve(visitor, self._front.serve(visitor, scheme))
 
     async def _sweep(self) -> None:
         """Look after what nobody else looks after."""
@@ -167,6 +146,10 @@ class Relay:
     def _reloads(self) -> dict[str, str]:
         tokens = self._tokens.reload() if self._tokens else ""
         return {"tokens": tokens, "certificate": self._served.reload()}
+
+
+def _failed(error: BaseException) -> None:
+    say("visit failed", error=type(error).__name__)
 
 
 def _certificate(options: Options) -> certificates.Served:

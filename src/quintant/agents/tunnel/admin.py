@@ -8,14 +8,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from urllib.parse import parse_qs
 
 import msgspec
-from aiohttp import web
 
 from quintant.agents.mux.series import CONTENT_TYPE
 from quintant.agents.tunnel.report import Board
+from quintant.http import server
+from quintant.http.answer import Answer, Flow, text
+from quintant.http.pages import NOT_FOUND, Page, paged, single
+from quintant.http.question import Question
+
+GOODBYE_SECONDS = 0.1
+"""Nobody waits for a report when the tunnel has ended."""
 
 Text = Callable[[], str]
 
@@ -23,16 +30,10 @@ Text = Callable[[], str]
 @asynccontextmanager
 async def serving(board: Board, metrics: Text, address: tuple[str, int]) -> AsyncIterator[None]:
     """Serve while the context lasts; the port that was bound is on the board."""
-    app = web.Application()
-    app.add_routes(Pages(board, metrics).routes())
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, *address).start()
-        board.admin_port = runner.addresses[0][1]
+    handler = paged(Pages(board, metrics).pages())
+    async with server.serving(handler, *address, goodbye=GOODBYE_SECONDS) as bound:
+        board.admin_port = bound[1]
         yield
-    finally:
-        await runner.cleanup()
 
 
 class Pages:
@@ -41,40 +42,36 @@ class Pages:
     def __init__(self, board: Board, metrics: Text) -> None:
         self._board, self._metrics = board, metrics
 
-    def routes(self) -> list[web.RouteDef]:
+    def pages(self) -> dict[str, Page]:
         """Which page is where."""
-        return [
-            web.get("/healthz", self.healthz),
-            web.get("/readyz", self.readyz),
-            web.get("/status", self.status, allow_head=False),
-            web.get("/metrics", self.metrics),
-        ]
+        return {
+            # Alive, whatever the relays do: a restart would not bring them back.
+            "healthz": single(lambda: text("ok")),
+            "readyz": single(self._ready),
+            "status": self._status,
+            "metrics": single(self._measured),
+        }
 
-    async def healthz(self, request: web.Request) -> web.StreamResponse:
-        """Alive, whatever the relays do: a restart would not bring them back."""
-        return web.Response(text="ok\n")
-
-    async def readyz(self, request: web.Request) -> web.StreamResponse:
+    def _ready(self) -> Answer:
         """Whether visitors can come."""
         if self._board.draining:
-            return web.Response(status=503, text="draining\n")
-        if not self._board.connected:
-            return web.Response(status=503, text="no relay is connected\n")
-        return web.Response(text="ok\n")
+            return text("draining", 503)
+        return text("ok") if self._board.connected else text("no relay is connected", 503)
 
-    async def status(self, request: web.Request) -> web.StreamResponse:
+    async def _status(self, question: Question, below: str) -> Answer | Flow:
         """The report, once or for ever."""
+        if below:
+            return NOT_FOUND
+        if parse_qs(question.query).get("watch") == ["1"]:
+            return Flow(self._reports(), headers={"content-type": "application/x-ndjson"})
+        body = msgspec.json.encode(self._board.report())
+        return Answer(200, {"content-type": "application/json"}, body)
+
+    async def _reports(self) -> AsyncGenerator[bytes, None]:
         report = self._board.report()
-        if request.query.get("watch") != "1":
-            body = msgspec.json.encode(report)
-            return web.Response(body=body, content_type="application/json")
-        response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})
-        await response.prepare(request)
         while True:
-            await response.write(msgspec.json.encode(report) + b"\n")
+            yield msgspec.json.encode(report) + b"\n"
             report = await self._board.after(report.seq)
 
-    async def metrics(self, request: web.Request) -> web.StreamResponse:
-        """Prometheus' text."""
-        body = self._metrics().encode()
-        return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE})
+    def _measured(self) -> Answer:
+        return Answer(200, {"content-type": CONTENT_TYPE}, self._metrics().encode())

@@ -1,4 +1,4 @@
-"""The TLS server in front of `Reviews`: aiohttp, certificates, and nothing that decides.
+"""The TLS server in front of `Reviews`: HTTP, certificates, and nothing that decides.
 
 It opens before caches do, since a converted kind cannot be listed without it, and closes after
 them; reviews under way may finish. A body is read no further than its path allows.
@@ -11,8 +11,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from aiohttp import StreamReader, web
-
+from quintant.http.answer import Answer
+from quintant.http.connection import Gone
+from quintant.http.head import Refused
+from quintant.http.question import Question
 from quintant.runtime.address import Address
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.transport import Reply
@@ -49,36 +51,25 @@ class WebhookServer:
         at, context = Address.parse(address), self.certificates.context
         await self.certificates.load()
         async with (
-            serving(self._handle, at, context, shutdown=SHUTDOWN_SECONDS) as bound,
+            serving(self._handle, at, context, goodbye=SHUTDOWN_SECONDS) as bound,
             asyncio.TaskGroup() as group,
         ):
             renewal = group.create_task(self.certificates.keep())
             yield bound
             renewal.cancel()
 
-    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        reply = await self._reply(request)
-        return web.Response(status=reply.status, body=reply.body, headers=reply.headers)
+    async def _handle(self, question: Question) -> Answer:
+        reply = await self._reply(question)
+        return Answer(reply.status, reply.headers, reply.body)
 
-    async def _reply(self, request: web.BaseRequest) -> Reply:
-        if request.method != "POST":
+    async def _reply(self, question: Question) -> Reply:
+        if question.method != "POST":
             return refusal(405, "MethodNotAllowed", "a review is sent with POST")
         try:
             async with asyncio.timeout(READ_SECONDS):
-                body = await _read(request.content, self.reviews.limit(request.path))
+                body = await question.body(self.reviews.limit(question.path))
         except TimeoutError:
             return refusal(408, "Timeout", f"no whole body came within {READ_SECONDS:g} s")
-        except (ConnectionError, web.RequestPayloadError):
+        except (Gone, Refused):
             return refusal(400, "BadRequest", "the body broke off, or is not encoded as it says")
-        content_type = request.headers.get("content-type", "")
-        return await self.reviews.answer(request.path_qs, body, content_type)
-
-
-async def _read(content: StreamReader, limit: int) -> bytes:
-    """The body, or so much of it that it is seen to be too large."""
-    body = bytearray()
-    async for chunk in content.iter_any():
-        body += chunk
-        if len(body) > limit:
-            break
-    return bytes(body)
+        return await self.reviews.answer(question.target, body, question.field(b"content-type"))

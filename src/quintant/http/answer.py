@@ -1,0 +1,91 @@
+"""What a server answers: a whole body, or one that goes on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
+from functools import lru_cache
+from http import HTTPStatus
+
+import msgspec
+
+TEXT = {"content-type": "text/plain; charset=utf-8"}
+_BODYLESS = (204, 304)
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS = (
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+)  # fmt: skip
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """A whole answer."""
+
+    status: int = 200
+    headers: Mapping[str, str] = {}
+    body: bytes = b""
+
+    def raw(self, close: bool, bodyless: bool = False) -> bytes:
+        """As it goes over the wire; the answer to HEAD is bodyless."""
+        if self.status in _BODYLESS:
+            return head(self.status, self.headers, "", close)
+        written = head(self.status, self.headers, f"Content-Length: {len(self.body)}\r\n", close)
+        return written if bodyless else written + self.body
+
+
+class Flow(msgspec.Struct, frozen=True):
+    """An answer that goes on."""
+
+    pieces: AsyncGenerator[bytes, None]
+    over: Callable[[], None] = lambda: None
+    """Called when it ends, however it ends."""
+    status: int = 200
+    headers: Mapping[str, str] = {}
+    size: int | None = None
+    """How many bytes it will be, where that is known."""
+    patience: float = float("inf")
+    """Seconds that a client may leave a piece unread before it is cut off."""
+
+    def raw(self, chunked: bool, close: bool) -> bytes:
+        """The head as it goes over the wire."""
+        sized = "" if self.size is None else f"Content-Length: {self.size}\r\n"
+        return head(
+            self.status, self.headers, "Transfer-Encoding: chunked\r\n" if chunked else sized, close
+        )
+
+
+def text(said: str, status: int = 200, **headers: str) -> Answer:
+    """A line for people."""
+    return Answer(status, {**TEXT, **headers}, f"{said}\n".encode())
+
+
+def refusal(status: int, why: str) -> Answer:
+    """What is wrong with a request that nobody could read."""
+    said = f"{status} {HTTPStatus(status).phrase}"
+    return Answer(status, TEXT, (f"{said}: {why}" if why else said).encode())
+
+
+def head(status: int, headers: Mapping[str, str], framing: str, close: bool) -> bytes:
+    """The first lines of an answer."""
+    fields = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+    end = "Connection: close\r\n\r\n" if close else "\r\n"
+    return f"{_first(status)}{fields}{framing}{_date(int(time.time()))}{end}".encode(
+        "utf-8", "surrogateescape"
+    )
+
+
+@lru_cache(maxsize=64)
+def _first(status: int) -> str:
+    try:
+        phrase = HTTPStatus(status).phrase
+    except ValueError:  # a status of somebody's own
+        phrase = ""
+    return f"HTTP/1.1 {status} {phrase}\r\n"
+
+
+@lru_cache(maxsize=1)
+def _date(second: int) -> str:
+    """When the answer was written. The names of days are English wherever the server runs."""
+    at = time.gmtime(second)
+    day, month = _DAYS[at.tm_wday], _MONTHS[at.tm_mon - 1]
+    clock = f"{at.tm_hour:02}:{at.tm_min:02}:{at.tm_sec:02}"
+    return f"Date: {day}, {at.tm_mday:02} {month} {at.tm_year} {clock} GMT\r\n"

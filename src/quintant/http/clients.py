@@ -1,0 +1,60 @@
+"""The connections of a server, each served by a task of its own.
+
+One that fails does no harm to any other. The end is in three steps: who asks nothing is dismissed,
+who is being answered gets some time, who is left is cut off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+
+from quintant.http.connection import Connection
+
+
+class Clients:
+    """Whoever is connected; `failed` hears of tasks that ended with an error."""
+
+    def __init__(self, failed: Callable[[BaseException], None]) -> None:
+        self._failed = failed
+        self._served: dict[asyncio.Task[None], Connection] = {}
+        self._empty = asyncio.Event()
+        self._empty.set()
+
+    def serve(
+        self, connection: Connection, work: Coroutine[None, None, None]
+    ) -> asyncio.Task[None]:
+        """Serve a connection, and close it when that ends."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._served[task] = connection
+        self._empty.clear()
+        task.add_done_callback(self._ended)
+        return task
+
+    def dismiss(self) -> None:
+        """Close the connections of those who ask nothing."""
+        for connection in list(self._served.values()):
+            if connection.idle:
+                connection.close()
+
+    async def gone(self, seconds: float) -> bool:
+        """Wait for so long until nobody is left; whether nobody is."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._empty.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def close(self) -> None:
+        """Cut off whoever is left."""
+        for task in list(self._served):
+            task.cancel()
+        await asyncio.gather(*self._served, return_exceptions=True)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._served.pop(task).close()
+        if not self._served:
+            self._empty.set()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._failed(error)

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from email.utils import parsedate_to_datetime
+
+import pytest
+
+from quintant.http.answer import Answer, refusal
+
+
+def fields(raw: bytes) -> dict[bytes, bytes]:
+    head, _, _ = raw.partition(b"\r\n\r\n")
+    return dict(line.split(b": ", 1) for line in head.split(b"\r\n")[1:])
+
+
+def test_an_answer_says_when_it_was_written() -> None:
+    when = fields(Answer().raw(close=False))[b"Date"].decode()
+    assert parsedate_to_datetime(when).tzinfo is not None
+
+
+@pytest.mark.parametrize("status", [204, 304])
+def test_some_answers_have_no_body_and_no_length(status: int) -> None:
+    raw = Answer(status, {"etag": "x"}, b"never").raw(close=False)
+    assert raw.endswith(b"\r\n\r\n")
+    assert b"Content-Length" not in fields(raw)
+
+
+def test_a_status_of_somebodys_own_has_no_words() -> None:
+    assert Answer(299).raw(close=False).startswith(b"HTTP/1.1 299 \r\n")
+
+
+def test_a_refusal_says_what_is_wrong() -> None:
+    assert refusal(400, "why").body == b"400 Bad Request: why"
+    assert refusal(417, "").body == b"417 Expectation Failed"

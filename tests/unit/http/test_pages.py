@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from quintant.http.answer import Answer, text
+from quintant.http.pages import paged, single
+from quintant.http.question import Question
+from unit.http.lines import bodies, town
+
+
+async def named(_: Question, below: str) -> Answer:
+    return text(f"<{below}>")
+
+
+HANDLER = paged({"one": single(lambda: text("first")), "named": named})
+
+
+async def answer(line: str) -> tuple[int, bytes]:
+    async with town(HANDLER) as here:
+        (found,) = bodies(await here.ask(f"{line} HTTP/1.1\r\nHost: a\r\n\r\n".encode()))
+        return found
+
+
+async def test_a_page_is_found_by_its_word() -> None:
+    assert await answer("GET /one") == (200, b"first\n")
+    assert await answer("GET /named/a/b%20c?x=y") == (200, b"<a/b c>\n")
+
+
+async def test_there_is_nothing_below_a_single_page_nor_beside_pages() -> None:
+    for path in ("/one/more", "/two", "/"):
+        assert await answer(f"GET {path}") == (404, b"not found\n")
+
+
+async def test_pages_are_only_read() -> None:
+    assert await answer("POST /one") == (405, b"only GET and HEAD\n")
