@@ -1,4 +1,4 @@
-"""The core group in a table, and what is like it: services, endpoints, nodes, volumes, events."""
+"""The core group in a table: configuration, namespaces, nodes, volumes, events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from quintant.cluster.printing import (
     Column,
     Printer,
     column,
-    joined,
     metadata,
     part,
     spec,
@@ -25,8 +24,6 @@ from quintant.cluster.printing import (
 )
 from quintant.cluster.printing.ages import age
 
-SHOWN = 3
-"""Endpoints named before the rest is only counted."""
 _ROLE = "node-role.kubernetes.io/"
 _ROLE_LABEL = "kubernetes.io/role"
 _MODES = {
@@ -36,64 +33,6 @@ _MODES = {
     "ReadWriteOncePod": "RWOP",
 }
 _CLASS = "volume.beta.kubernetes.io/storage-class"
-
-
-def _some(texts: list[str]) -> str:
-    """The first few of many."""
-    more = len(texts) - SHOWN
-    return ",".join(texts[:SHOWN]) + (f" + {more} more..." if more > 0 else "")
-
-
-def _cluster_ip(service: Plain) -> str:
-    addresses: list[str] = spec(service).get("clusterIPs") or [spec(service).get("clusterIP", "")]
-    return addresses[0] or NONE
-
-
-def _external_ip(service: Plain) -> str:
-    external = spec(service).get("externalIPs") or []
-    match spec(service).get("type"):
-        case "ClusterIP" | "NodePort":
-            return ",".join(external) or NONE
-        case "LoadBalancer":
-            ingress = part(service, "status", "loadBalancer").get("ingress") or ()
-            given = sorted({each.get("ip") or each.get("hostname") or "" for each in ingress})
-            return ",".join([*(text for text in given if text), *external]) or "<pending>"
-        case "ExternalName":
-            return str(spec(service).get("externalName", ""))
-    return UNKNOWN
-
-
-def _ports(service: Plain) -> str:
-    return ",".join(_port(port) for port in spec(service).get("ports") or ()) or NONE
-
-
-def _port(port: Plain) -> str:
-    node = f":{port['nodePort']}" if port.get("nodePort") else ""
-    return f"{port['port']}{node}/{port.get('protocol', 'TCP')}"
-
-
-def _endpoints(endpoints: Plain) -> str:
-    subsets = endpoints.get("subsets") or ()
-    return _some([text for each in subsets for text in _pairs(each)]) if subsets else NONE
-
-
-def _pairs(subset: Plain) -> Iterable[str]:
-    addresses = [each["ip"] for each in subset.get("addresses") or ()]
-    for port in subset.get("ports") or ():
-        for ip in addresses:
-            yield f"[{ip}]:{port['port']}" if ":" in ip else f"{ip}:{port['port']}"
-    if not subset.get("ports"):
-        yield from addresses
-
-
-def _slice_ports(each: Plain) -> str:
-    ports = [str(port.get("port") or port.get("name") or "*") for port in each.get("ports") or ()]
-    return _some(ports) if ports else UNSET
-
-
-def _slice_addresses(each: Plain) -> str:
-    found = [ip for end in each.get("endpoints") or () for ip in end.get("addresses") or ()]
-    return _some(found) if each.get("endpoints") else UNSET
 
 
 def _size(*fields: str) -> Column:
@@ -189,27 +128,6 @@ def _source(event: Plain) -> str:
     return f"{component}, {host}" if host else component
 
 
-SERVICE = Printer(
-    (
-        NAME,
-        column("Type", lambda obj: spec(obj).get("type", "")),
-        column("Cluster-IP", _cluster_ip),
-        column("External-IP", _external_ip),
-        column("Port(s)", _ports),
-        AGE,
-        wide("Selector", lambda obj: joined(spec(obj).get("selector"))),
-    )
-)
-ENDPOINTS = Printer((NAME, column("Endpoints", _endpoints), AGE))
-ENDPOINT_SLICE = Printer(
-    (
-        NAME,
-        column("AddressType", lambda obj: obj.get("addressType", "")),
-        column("Ports", _slice_ports),
-        column("Endpoints", _slice_addresses),
-        AGE,
-    )
-)
 CONFIG_MAP = Printer((NAME, _size("data", "binaryData"), AGE))
 SECRET = Printer((NAME, column("Type", lambda obj: obj.get("type", "")), _size("data"), AGE))
 SERVICE_ACCOUNT = Printer((NAME, AGE))

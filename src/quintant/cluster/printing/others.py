@@ -124,3 +124,4 @@ REVISION = Printer(
         AGE,
     )
 )
+RUNTIME_CLASS = Printer((NAME, column("Handler", lambda each: each.get("handler", "")), AGE))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from quintant.cluster.catalog import Kind
-from quintant.cluster.printing import PLAIN, Printer, core, others, scaling, workloads
+from quintant.cluster.printing import PLAIN, Printer, core, network, others, scaling, workloads
 from quintant.cluster.printing.custom import custom_printer
 from quintant.cluster.printing.pods import POD
 
@@ -14,8 +14,8 @@ REMEMBERED = 512
 """Printers kept: more kinds than are looked at at a time."""
 _BUILTIN: Mapping[str, Printer] = {
     "pods": POD,
-    "services": core.SERVICE,
-    "endpoints": core.ENDPOINTS,
+    "services": network.SERVICE,
+    "endpoints": network.ENDPOINTS,
     "configmaps": core.CONFIG_MAP,
     "secrets": core.SECRET,
     "serviceaccounts": core.SERVICE_ACCOUNT,
@@ -25,7 +25,7 @@ _BUILTIN: Mapping[str, Printer] = {
     "persistentvolumeclaims": core.CLAIM,
     "events": core.EVENT,
     "events.events.k8s.io": core.EVENT,
-    "endpointslices.discovery.k8s.io": core.ENDPOINT_SLICE,
+    "endpointslices.discovery.k8s.io": network.ENDPOINT_SLICE,
     "podtemplates": workloads.POD_TEMPLATE,
     "replicationcontrollers": workloads.REPLICA_SET,
     "resourcequotas": scaling.QUOTA,
@@ -42,10 +42,10 @@ _BUILTIN: Mapping[str, Printer] = {
     "clusterrolebindings.rbac.authorization.k8s.io": others.BINDING,
     "scale.autoscaling": workloads.SCALE,
     "horizontalpodautoscalers.autoscaling": scaling.AUTOSCALER,
-    "ingresses.networking.k8s.io": scaling.INGRESS,
-    "ingressclasses.networking.k8s.io": scaling.INGRESS_CLASS,
-    "networkpolicies.networking.k8s.io": scaling.NETWORK_POLICY,
-    "runtimeclasses.node.k8s.io": scaling.RUNTIME_CLASS,
+    "ingresses.networking.k8s.io": network.INGRESS,
+    "ingressclasses.networking.k8s.io": network.INGRESS_CLASS,
+    "networkpolicies.networking.k8s.io": network.NETWORK_POLICY,
+    "runtimeclasses.node.k8s.io": others.RUNTIME_CLASS,
     "priorityclasses.scheduling.k8s.io": others.PRIORITY_CLASS,
     "storageclasses.storage.k8s.io": others.STORAGE_CLASS,
     "validatingwebhookconfigurations.admissionregistration.k8s.io": others.WEBHOOKS,

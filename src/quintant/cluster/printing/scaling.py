@@ -1,4 +1,4 @@
-"""What scales, limits and connects workloads in a table: autoscalers, quotas, ingresses."""
+"""What scales and limits workloads in a table: autoscalers and quotas."""
 
 from __future__ import annotations
 
@@ -17,10 +17,8 @@ from quintant.cluster.printing import (
     spec,
     status,
 )
-from quintant.cluster.scale import selector_text
 
 METRICS_SHOWN = 2
-HOSTS_SHOWN = 3
 _SOURCES = {
     "Resource": "resource",
     "Pods": "pods",
@@ -88,30 +86,6 @@ def _quota(limits: bool) -> Any:
     return read
 
 
-def _hosts(ingress: Plain) -> str:
-    hosts = [rule["host"] for rule in spec(ingress).get("rules") or () if rule.get("host")]
-    if not hosts:
-        return "*"
-    more = len(hosts) - HOSTS_SHOWN
-    text = ",".join(hosts[:HOSTS_SHOWN])
-    return f"{text} + {more} more..." if more > 0 else text
-
-
-def _address(ingress: Plain) -> str:
-    balancers = part(ingress, "status", "loadBalancer").get("ingress") or ()
-    found = {each.get("ip") or each.get("hostname") or "" for each in balancers}
-    return ",".join(sorted(found - {""}))
-
-
-def _parameters(each: Plain) -> str:
-    found = spec(each).get("parameters")
-    if not found:
-        return NONE
-    group = found.get("apiGroup")
-    kind = f"{found.get('kind', '')}.{group}" if group else found.get("kind", "")
-    return f"{kind}/{found.get('name', '')}"
-
-
 AUTOSCALER = Printer(
     (
         NAME,
@@ -124,29 +98,3 @@ AUTOSCALER = Printer(
     )
 )
 QUOTA = Printer((NAME, column("Request", _quota(False)), column("Limit", _quota(True)), AGE))
-NETWORK_POLICY = Printer(
-    (
-        NAME,
-        column("Pod-Selector", lambda each: selector_text(spec(each).get("podSelector")) or NONE),
-        AGE,
-    )
-)
-INGRESS = Printer(
-    (
-        NAME,
-        column("Class", lambda each: spec(each).get("ingressClassName") or NONE),
-        column("Hosts", _hosts),
-        column("Address", _address),
-        column("Ports", lambda each: "80, 443" if spec(each).get("tls") else "80"),
-        AGE,
-    )
-)
-INGRESS_CLASS = Printer(
-    (
-        NAME,
-        column("Controller", lambda each: spec(each).get("controller", "")),
-        column("Parameters", _parameters),
-        AGE,
-    )
-)
-RUNTIME_CLASS = Printer((NAME, column("Handler", lambda each: each.get("handler", "")), AGE))
