@@ -30,6 +30,7 @@ $(READY): pyproject.toml constraints.txt
 		echo "because: its venv module needs ensurepip, which some distributions ship apart"; \
 		echo "try: apt-get install python3-venv"; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(BIN)/python -m compileall -q src/quintant
 	@touch $@
 
 demo: $(READY) ## Show every operator at work on an embedded cluster (EXIT=1 ends once it runs)

@@ -9,14 +9,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from compileall import compile_dir
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import median
 
 import msgspec
 import psutil
 
+import quintant
 from benchmarks.programs import answer
 from benchmarks.report import Budget, Table, times
 from benchmarks.sizes import Sizes
@@ -25,14 +28,17 @@ from realpair import RealCluster
 WRITERS = 16
 WATCHERS = 10
 READY_SECONDS = 20.0
+STARTS = 3
+"""Of each; between one and the next a machine that does something else shows."""
 ALONE, WHOLE, PAIR = "quintant up --api-only", "quintant up", "kube-apiserver + etcd"
 METHOD = (
     "All on this machine, in memory, over TLS with roles enforced (the pair: etcd without fsync). "
-    "The pair has no controllers, so the server alone is its like; `quintant up` is the whole "
-    "cluster, with controllers, scheduler, services and a node. Start is from the first process to "
-    f"the first answer of /readyz. {{count:,}} ConfigMaps are created by {WRITERS} clients in a "
-    f"process of their own, the same for all, while {WATCHERS} watches follow; events/s counts "
-    "what those receive. RSS is measured before the writes."
+    "`quintant up` is the whole cluster, with controllers, scheduler, services and a node, and has "
+    "started when all of them are at work; the pair has no controllers, and has started when "
+    f"/readyz answers. Start is the median of {STARTS}, warm, and compiled as an installation "
+    f"leaves it. {{count:,}} ConfigMaps are created by {WRITERS} clients in a process of their "
+    f"own, the same for all, while {WATCHERS} watches follow; events/s counts what those receive. "
+    "RSS is measured before the writes."
 )
 
 
@@ -64,6 +70,7 @@ class Target:
 def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
     """Measure one after the other."""
     found: dict[str, Measured] = {}
+    compile_dir(Path(quintant.__file__).parent, quiet=1)
     targets: dict[str, Callable[[], AbstractContextManager[Target]]] = {
         ALONE: partial(_embedded, "--api-only"),
         WHOLE: _embedded,
@@ -71,17 +78,24 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
     }
     for name, target in targets.items():
         say(f"embedded: {name}")
+        starts = [_started(target) for _ in range(STARTS - 1)]
         with target() as server:
+            starts.append(server.start)
             rss = sum(psutil.Process(pid).memory_info().rss for pid in server.pids) / 1e6
             env = {"KUBECONFIG": str(server.kubeconfig)}
             load = answer("embedded", str(sizes.requests), to=Figures, env=env)
-            found[name] = Measured(server.start, rss, load)
+            found[name] = Measured(median(starts), rss, load)
     yield _table(sizes, found)
 
 
+def _started(target: Callable[[], AbstractContextManager[Target]]) -> float:
+    with target() as server:
+        return server.start
+
+
 def _table(sizes: Sizes, found: dict[str, Measured]) -> Table:
-    alone, whole, pair = found[ALONE], found[WHOLE], found[PAIR]
-    faster, more = pair.start / alone.start, whole.load.writes / pair.load.writes
+    whole, pair = found[WHOLE], found[PAIR]
+    faster, more = pair.start / whole.start, whole.load.writes / pair.load.writes
     return Table(
         "The embedded cluster and the real pair",
         METHOD.format(count=sizes.requests),
@@ -97,8 +111,8 @@ def _table(sizes: Sizes, found: dict[str, Measured]) -> Table:
             for name, each in found.items()
         ],
         (
-            Budget("start at least 3x faster", times(pair.start, alone.start), faster >= 3),
-            Budget("whole cluster within a second", f"{whole.start:.2f} s", whole.start <= 1),
+            Budget("start at least 3x faster", times(pair.start, whole.start), faster >= 3),
+            Budget("started within a second", f"{whole.start:.2f} s", whole.start <= 1),
             Budget(
                 "writes/s at least as many", times(whole.load.writes, pair.load.writes), more >= 1
             ),

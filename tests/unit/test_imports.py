@@ -13,11 +13,14 @@ import pytest
     [
         ("import quintant", ("msgspec", "aiohttp", "prometheus_client", "structlog")),
         ("from quintant import Model, resource", ("aiohttp", "prometheus_client", "yaml")),
-        ("from quintant import Manager", ("cryptography", "rich", "click", "quintant.cluster")),
+        (
+            "from quintant import Manager",
+            ("aiohttp", "cryptography", "rich", "click", "quintant.cluster"),
+        ),
         ("import quintant.cli", ("aiohttp", "yaml", "rich", "prometheus_client")),
-        ("import quintant.cli.run", ("cryptography", "rich", "quintant.cluster")),
+        ("import quintant.cli.run", ("aiohttp", "cryptography", "rich", "quintant.cluster")),
         ("import quintant.cluster.server", ("cryptography", "aiohttp", "sqlite3", "re2")),
-        ("import quintant.cli.up", ("sqlite3", "rich", "grpc")),
+        ("import quintant.cli.up", ("aiohttp", "sqlite3", "rich", "grpc")),
     ],
 )
 def test_program_does_not_load_what_it_does_not_use(program: str, spared: tuple[str, ...]) -> None:
