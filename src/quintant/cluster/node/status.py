@@ -1,17 +1,17 @@
-"""What the world is told of a pod: phase, conditions and container statuses, from lives alone.
+"""What the world is told of a pod: its phase and its containers' statuses, from lives alone.
 
-Pure. Reasons, messages and the order of conditions are those of a kubelet; a condition's time moves
-only when its status does, so that nothing is written when nothing has changed.
+Pure. Reasons and messages are those of a kubelet; conditions are in
+quintant.cluster.node.conditions. Nothing is said that changes while nothing happens.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+import msgspec
+
 from quintant.api.container import Container
-from quintant.api.meta import Condition, condition_of, set_condition
 from quintant.api.pod import (
     Address,
     ContainerState,
@@ -22,14 +22,9 @@ from quintant.api.pod import (
     Terminated,
     Waiting,
 )
+from quintant.cluster.node.conditions import conditions_of
 from quintant.cluster.node.life import Ending, Life, Moment, State
-from quintant.cluster.node.plan import (
-    Order,
-    again,
-    hopeless,
-    initialized,
-    sidecar,
-)
+from quintant.cluster.node.plan import Order, again, hopeless, initialized, sidecar
 from quintant.runtime.clock import timestamp
 
 SCHEME = "process://"
@@ -37,13 +32,12 @@ SCHEME = "process://"
 CRASH_LOOP = "CrashLoopBackOff"
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(msgspec.Struct, frozen=True):
     """A pod as the agent knows it."""
 
     pod: Pod
     lives: Mapping[str, Life]
-    images: Mapping[str, str] = field(default_factory=dict)
+    images: Mapping[str, str] = {}
     """What stands in for each container's image."""
     order: Order | None = None
     address: str = ""
@@ -59,7 +53,7 @@ def status_of(view: View, now: Moment) -> PodStatus:
     return PodStatus(
         observed_generation=pod.metadata.generation or None,
         phase=phase,
-        conditions=_conditions(view, phase, now.wall),
+        conditions=conditions_of(pod, view.lives, phase, now.wall, addressed=bool(view.address)),
         reason=told.reason if told else "",
         message=told.message if told else "",
         host_ip=view.host,
@@ -97,89 +91,6 @@ def _over(view: View, container: Container) -> bool:
 
 def _unborn(life: Life) -> bool:
     return life.state is State.WAITING and life.last is None
-
-
-def _conditions(view: View, phase: str, now: datetime) -> tuple[Condition, ...]:
-    before = view.pod.status.conditions
-    generation = view.pod.metadata.generation or None
-    found: list[Condition] = []
-    for type, status, reason, message in _verdicts(view, phase):
-        given = [each for each in before if each.type == type]
-        found += set_condition(
-            given, type, status=status, reason=reason, message=message,
-            generation=generation, now=now,
-        )  # fmt: skip
-    return tuple(found)
-
-
-Verdict = tuple[str, bool, str, str]
-
-
-def _verdicts(view: View, phase: str) -> Iterator[Verdict]:
-    over = phase in ("Succeeded", "Failed")
-    whole, reason, message = _contained(view, phase)
-    yield "PodReadyToStartContainers", bool(view.address) and not over, "", ""
-    yield ("Initialized", *_initialized(view, phase))
-    gates = () if not whole else _gates(view.pod)
-    if gates:
-        yield "Ready", False, "ReadinessGatesNotReady", _listed(gates)
-    else:
-        yield "Ready", whole, reason, message
-    yield "ContainersReady", whole, reason, message
-    yield "PodScheduled", True, "", ""
-
-
-def _initialized(view: View, phase: str) -> tuple[bool, str, str]:
-    spec, lives = view.pod.spec, view.lives
-    if phase == "Succeeded":
-        return True, "PodCompleted", ""
-    missing = [
-        each.name
-        for each in spec.init_containers
-        if not (lives[each.name].started if sidecar(each) else lives[each.name].succeeded)
-    ]
-    if not missing or initialized(spec, lives):
-        return True, "", ""
-    return False, "ContainersNotInitialized", _names("incomplete", missing)
-
-
-def _contained(view: View, phase: str) -> tuple[bool, str, str]:
-    if phase == "Succeeded":
-        return False, "PodCompleted", ""
-    if phase == "Failed":
-        return False, "PodFailed", ""
-    lasting = (each for each in view.pod.spec.init_containers if sidecar(each))
-    unready = [
-        each.name
-        for each in (*lasting, *view.pod.spec.containers)
-        if not view.lives[each.name].ready
-    ]
-    if not unready:
-        return True, "", ""
-    return False, "ContainersNotReady", _names("unready", unready)
-
-
-def _gates(pod: Pod) -> tuple[str, ...]:
-    """What the readiness gates of a pod still miss."""
-
-    def complaint(name: str) -> str:
-        found = condition_of(pod.status.conditions, name)
-        if found is None:
-            return f'corresponding condition of pod readiness gate "{name}" does not exist.'
-        if found.status == "True":
-            return ""
-        return f'the status of pod readiness gate "{name}" is not "True", but {found.status}'
-
-    texts = (complaint(gate.condition_type) for gate in pod.spec.readiness_gates)
-    return tuple(text for text in texts if text)
-
-
-def _listed(texts: Sequence[str]) -> str:
-    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-
-
-def _names(what: str, names: Sequence[str]) -> str:
-    return f"containers with {what} status: [{' '.join(names)}]"
 
 
 def _statuses(
