@@ -1,10 +1,11 @@
 """The node agent: a controller of the pods that were given to this node.
 
-    pod, happenings ──> sync: see, mount, advance, report ──> status, events, final delete
+    pod, happenings ──> sync: see, tend, report ──> status, events, final delete
 
 A key is a pod's name; beside the pod itself there may be sandboxes of namesakes that were deleted
-by force or replaced, which are brought to their end. Pods with an image that is not in the table
-are left to whoever simulates them.
+by force or replaced, which are brought to their end. What is done for each is in
+quintant.cluster.node.place. Pods with an image that is not in the table are left to whoever
+simulates them.
 """
 
 from __future__ import annotations
@@ -26,19 +27,14 @@ from quintant.api.core import (
 from quintant.api.meta import ObjectReference
 from quintant.api.pod import Pod
 from quintant.cluster.node.bell import Bell
-from quintant.cluster.node.env import Sources
 from quintant.cluster.node.ground import Ground
 from quintant.cluster.node.incarnation import Note
 from quintant.cluster.node.logs import Absent, Wish
-from quintant.cluster.node.mounting import Mounting
-from quintant.cluster.node.orders import deadline, forced, ordered
-from quintant.cluster.node.plan import Plan, Stage
+from quintant.cluster.node.place import Place
+from quintant.cluster.node.plan import Stage
 from quintant.cluster.node.reading import read as read_journal
-from quintant.cluster.node.references import Name, names
-from quintant.cluster.node.references import read as read_references
 from quintant.cluster.node.sandbox import Sandbox
 from quintant.cluster.node.status import state_of, status_of
-from quintant.cluster.node.volumes import Unmountable
 from quintant.runtime.context import KeyContext
 from quintant.runtime.manager import Manager
 from quintant.runtime.object import Object, Request
@@ -49,23 +45,9 @@ CONTROLLER = "kubelet"
 """Who the status fields belong to and events come from, as on any node."""
 WORKERS = 8
 """Pods worked on at once: starting a process takes milliseconds."""
-RETRY_SECONDS = 2.0
-"""How soon a volume that could not be set up is tried again; changes come sooner."""
 GOODBYE_SECONDS = 3.0
 """What programs have to end in when the whole node does."""
 FINISHED = ("Succeeded", "Failed")
-
-
-class Place:
-    """A pod on this node: its sandbox and its volumes."""
-
-    def __init__(self, sandbox: Sandbox) -> None:
-        self.sandbox = sandbox
-        self.mounting = Mounting(sandbox)
-        self.names: frozenset[Name] = names(sandbox.pod.spec)
-        self.mounted = False
-        """Whether all volumes were there once: containers may start."""
-        self.complaint = ""
 
 
 class Agent:
@@ -159,36 +141,11 @@ class Agent:
                     await ctx.client.delete(pod, grace=0)
                 return math.inf
             place = self.places[pod.metadata.uid] = self._opened(pod)
-        place.sandbox.pod = pod
-        self._command(place)
-        wake = await self._work(place, ctx)
-        await self._report(place, ctx)
+        wake = await place.tend(pod, ctx.client)
+        await self._report(place.sandbox, ctx)
         return wake
 
-    async def _work(self, place: Place, ctx: KeyContext) -> float:
-        """Mount and advance; when to look again."""
-        sandbox, pod = place.sandbox, place.sandbox.pod
-        found = await read_references(ctx.client, pod.spec, pod.metadata.namespace)
-        sources = found.sources(self.ground.api)
-        if sandbox.order is None and not sandbox.finished:
-            try:
-                await place.mounting.mount(ctx.client, found)
-                place.mounted = True
-            except Unmountable as error:
-                self._complain(place, str(error))
-                if not place.mounted:
-                    return self._later(RETRY_SECONDS)
-        plan = await sandbox.advance(sources, found.versions)
-        if plan.stage is Stage.OVER:
-            sandbox.finish()
-            return math.inf
-        if sandbox.order is not None:
-            return plan.wake
-        now = self.ground.now()
-        return min(plan.wake, place.mounting.due, deadline(pod, sandbox.since, now))
-
-    async def _report(self, place: Place, ctx: KeyContext) -> None:
-        sandbox = place.sandbox
+    async def _report(self, sandbox: Sandbox, ctx: KeyContext) -> None:
         status = status_of(sandbox.view(), self.ground.now())
         for note in sandbox.take_notes():
             ctx.event(_part(sandbox.pod, note), note.reason, note.message, type=note.type)
@@ -198,29 +155,12 @@ class Agent:
 
     async def _dismiss(self, place: Place) -> float:
         """End a pod that the API knows no more; when to look again."""
-        sandbox = place.sandbox
-        sandbox.order = forced(sandbox.pod, sandbox.order, self.ground.now())
-        plan: Plan = await sandbox.advance(Sources(self.ground.api), None)
+        plan = await place.dismiss()
         if plan.stage is not Stage.OVER:
             return plan.wake
-        sandbox.close()
-        self.places.pop(sandbox.pod.metadata.uid, None)
+        place.sandbox.close()
+        self.places.pop(place.sandbox.pod.metadata.uid, None)
         return math.inf
-
-    def _command(self, place: Place) -> None:
-        """Order a pod to end that is being deleted, or whose time is up."""
-        sandbox, now = place.sandbox, self.ground.now()
-        if sandbox.finished:
-            return
-        before = sandbox.order
-        sandbox.order = ordered(sandbox.pod, before, sandbox.since, now)
-        if before is None and sandbox.order is not None and sandbox.order.reason:
-            sandbox.note("Normal", sandbox.order.reason, sandbox.order.message)
-
-    def _complain(self, place: Place, text: str) -> None:
-        if place.complaint != text:
-            place.complaint = text
-            place.sandbox.note("Warning", "FailedMount", text)
 
     def _opened(self, pod: Pod) -> Place:
         def ring() -> None:
@@ -243,9 +183,6 @@ class Agent:
             pod = place.sandbox.pod
             if pod.metadata.namespace == obj.metadata.namespace and name in place.names:
                 yield pod.key
-
-    def _later(self, seconds: float) -> float:
-        return self.ground.now().mono + seconds
 
 
 def _itself(pod: Pod) -> Iterable[Request]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from signal import SIGKILL, SIGTERM
+from signal import SIGTERM
 from typing import Any
 
 import pytest
@@ -205,29 +205,6 @@ async def test_a_deleted_pod_is_asked_to_end_and_then_is_gone(world: World) -> N
     assert not world.agent.places
 
 
-async def test_who_does_not_end_within_the_grace_is_killed(world: World) -> None:
-    world.processes.born = lambda process: setattr(process, "stubborn", True)
-    await world.run(terminationGracePeriodSeconds=5)
-    await world.api.delete(f"{PODS}/a")
-    await asyncio.sleep(4.9)
-    assert world.processes.newest.signals == [SIGTERM]
-    assert not await world.gone()
-    await asyncio.sleep(0.2)
-    assert world.processes.newest.signals == [SIGTERM, SIGKILL]
-    assert await world.gone()
-
-
-async def test_a_second_deletion_may_shorten_the_grace(world: World) -> None:
-    world.processes.born = lambda process: setattr(process, "stubborn", True)
-    await world.run(terminationGracePeriodSeconds=60)
-    await world.api.delete(f"{PODS}/a")
-    await asyncio.sleep(1)
-    await world.api.delete(f"{PODS}/a", {"gracePeriodSeconds": 2})
-    await asyncio.sleep(2.1)
-    assert world.processes.newest.signals == [SIGTERM, SIGKILL]
-    assert await world.gone()
-
-
 async def test_a_pod_deleted_by_force_leaves_no_process(world: World) -> None:
     world.processes.born = lambda process: setattr(process, "stubborn", True)
     await world.run()
@@ -271,22 +248,6 @@ async def test_another_image_restarts_the_container_whatever_the_policy(world: W
     assert await world.events("Killing") == ["Container main definition changed, will be restarted"]
     world.processes.newest.end(0)
     assert (await world.pod())["status"]["phase"] == "Succeeded"
-
-
-async def test_a_pod_whose_time_is_up_fails(world: World) -> None:
-    await world.run("a", activeDeadlineSeconds=5)
-    pod = await world.pod(after=5.2)
-    assert pod["status"]["phase"] == "Failed"
-    assert pod["status"]["reason"] == "DeadlineExceeded"
-    assert not world.processes.alive
-
-
-async def test_a_stubborn_pod_whose_time_is_up_is_killed(world: World) -> None:
-    world.processes.born = lambda process: setattr(process, "stubborn", True)
-    await world.run("a", activeDeadlineSeconds=5, terminationGracePeriodSeconds=10)
-    assert (await world.pod(after=10))["status"]["phase"] == "Running"
-    assert (await world.pod(after=6))["status"]["phase"] == "Failed"
-    assert world.processes.newest.signals == [SIGTERM, SIGKILL]
 
 
 async def test_a_program_that_is_not_there_is_told_as_such(world: World) -> None:

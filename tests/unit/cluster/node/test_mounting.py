@@ -26,17 +26,6 @@ async def test_a_missing_secret_holds_a_container_until_it_is_there(world: World
     assert world.processes.newest.launch.env["K"] == "v"
 
 
-async def test_a_missing_volume_holds_all_containers_until_it_is_there(world: World) -> None:
-    volumes = [{"name": "c", "configMap": {"name": "c"}}]
-    pod = await world.run("a", volumes=volumes)
-    assert status(pod)["state"]["waiting"]["reason"] == "ContainerCreating"
-    assert await world.events("FailedMount") == [
-        'MountVolume.SetUp failed for volume "c" : configmap "c" not found'
-    ]
-    await world.api.create(CONFIGS, {"metadata": {"name": "c"}, "data": {"k": "v"}})
-    assert (await world.pod())["status"]["phase"] == "Running"
-
-
 async def test_files_follow_their_config_map(world: World) -> None:
     await world.api.create(CONFIGS, {"metadata": {"name": "c"}, "data": {"k": "1"}})
     volumes = [{"name": "c", "configMap": {"name": "c"}}]
