@@ -136,6 +136,36 @@ class Journal:
         self._stirred = asyncio.Event()
 
 
+class Journals:
+    """The output of a pod's containers: of each, that of its newest incarnations."""
+
+    def __init__(self, folder: Path, clock: Clock) -> None:
+        self._folder, self._clock = folder, clock
+        self._kept: dict[str, list[Journal]] = {}
+
+    def open(self, container: str, id: str) -> Journal:
+        """A journal for an incarnation that is about to begin; it is not kept yet."""
+        return Journal(self._folder / container / f"{id}.log", self._clock)
+
+    def keep(self, container: str, journal: Journal) -> None:
+        """Keep the journal of an incarnation that began, and drop the oldest for it."""
+        kept = self._kept.setdefault(container, [])
+        kept.append(journal)
+        for old in kept[:-KEPT]:
+            old.remove()
+        del kept[:-KEPT]
+
+    def find(self, container: str, id: str) -> Journal | None:
+        """The output of an incarnation, if it is kept."""
+        found = (each for each in self._kept.get(container, ()) if each.path.stem == id)
+        return next(found, None)
+
+    def close(self) -> None:
+        """There is no more."""
+        for journal in (each for kept in self._kept.values() for each in kept):
+            journal.close()
+
+
 class Cursor:
     """A place in a journal: `read` gives what came since, from the oldest that is kept.
 

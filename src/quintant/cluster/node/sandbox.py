@@ -24,7 +24,7 @@ from quintant.cluster.node.ground import Ground
 from quintant.cluster.node.history import lives_of
 from quintant.cluster.node.hooks import Beside
 from quintant.cluster.node.incarnation import Happening, Incarnation, Note, begin
-from quintant.cluster.node.journal import KEPT, Journal
+from quintant.cluster.node.journal import Journal, Journals
 from quintant.cluster.node.launching import berth
 from quintant.cluster.node.life import State, step
 from quintant.cluster.node.plan import Action, Kill, Order, Plan, Renew, Start, Stop, plan
@@ -59,7 +59,7 @@ class Sandbox:
         self.running: dict[str, Incarnation] = {}
         self.finished = False
         """Whether nothing of the pod runs, or will again."""
-        self._journals: dict[str, list[Journal]] = {}
+        self._journals = Journals(self.folder / "logs", ground.clock)
         self._inbox: list[tuple[str, str, Happening]] = []
         self._notes: list[Note] = []
         self._refused: dict[str, object] = {}
@@ -121,9 +121,7 @@ class Sandbox:
         """The output of a container, or of its incarnation before; None if there is none."""
         life = self.lives[name]
         last = life.last.id if life.last else ""
-        wanted = last if previous else life.id or last
-        found = (each for each in self._journals.get(name, ()) if each.path.stem == wanted)
-        return next(found, None)
+        return self._journals.find(name, last if previous else life.id or last)
 
     def finish(self) -> None:
         """Give back what only a running pod needs; its output stays."""
@@ -138,8 +136,7 @@ class Sandbox:
     def close(self) -> None:
         """Remove everything of the pod; nothing of it runs any more."""
         self.finish()
-        for journal in (each for kept in self._journals.values() for each in kept):
-            journal.close()
+        self._journals.close()
         discard_folder(self.folder)
 
     async def _act(self, action: Action, sources: Sources, versions: object) -> None:
@@ -178,22 +175,15 @@ class Sandbox:
         place = berth(ground, container, root, self.about, sources)
         hostname = self.pod.spec.hostname or self.pod.metadata.name
         beside = Beside(ground, place, hostname, self.address)
-        journal = Journal(self.folder / "logs" / name / f"{place.id}.log", ground.clock)
+        journal = self._journals.open(name, place.id)
         tell = partial(self._happened, name)
         try:
             begun = await begin(ground, beside, journal, self.folder / "volumes", tell)
         except (Unmountable, Unstartable):
             journal.remove()
             raise
-        self._keep(name, journal)
+        self._journals.keep(name, journal)
         return begun
-
-    def _keep(self, name: str, journal: Journal) -> None:
-        kept = self._journals.setdefault(name, [])
-        kept.append(journal)
-        for old in kept[:-KEPT]:
-            old.remove()
-        del kept[:-KEPT]
 
     def _refuse(self, name: str, reason: str, message: str, versions: object) -> None:
         life = self.lives[name]

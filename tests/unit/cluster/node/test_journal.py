@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.node.journal import FILE_BYTES, LINE_BYTES, Cursor, Journal
+from quintant.cluster.node.journal import FILE_BYTES, LINE_BYTES, Cursor, Journal, Journals
 from quintant.cluster.node.logs import Wish
 from quintant.cluster.node.reading import read
 from quintant.runtime.clock import LoopClock
@@ -134,3 +134,19 @@ async def test_the_last_words_are_the_end_of_the_output(path: Path) -> None:
         journal.write("stdout", b"a\nb\nc\n")
         assert journal.tail(2, 100) == b"b\nc\n"
         assert journal.tail(2, 3) == b"\nc\n"
+
+
+async def test_the_output_of_the_newest_incarnations_is_kept(tmp_path: Path) -> None:
+    with closing(Journals(tmp_path, LoopClock())) as journals:
+        for id in "abc":
+            journals.keep("main", journals.open("main", id))
+        journals.keep("other", journals.open("other", "a"))
+        assert [journals.find("main", id) is not None for id in "abc"] == [False, True, True]
+        assert sorted(path.name for path in (tmp_path / "main").iterdir()) == ["b.log", "c.log"]
+        assert journals.find("other", "a") is not None
+
+
+async def test_what_never_began_is_not_found(tmp_path: Path) -> None:
+    journals = Journals(tmp_path, LoopClock())
+    with closing(journals.open("main", "a")):
+        assert journals.find("main", "a") is None
