@@ -15,11 +15,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from inspect import isawaitable
 from typing import Any
+from urllib.parse import parse_qsl
 
 import msgspec
-from aiohttp import web
 
 from conformance.target import Target
+from quintant.http.answer import Answer as Said
+from quintant.http.connection import Gone
+from quintant.http.question import Question
 from quintant.keys import tls
 from quintant.keys.authority import Authority, Term
 from quintant.runtime.address import Address
@@ -32,6 +35,7 @@ PROBE = "probe.example.com"
 POLL_SECONDS = 0.05
 PATIENCE_SECONDS = 30.0
 GOODBYE_SECONDS = 0.1
+MOST_BYTES = 64 * 1024 * 1024
 
 Answer = Callable[[Plain], Any]
 """From a request to a response, raw bytes or a whole HTTP response, now or later."""
@@ -173,28 +177,23 @@ class Hooks:
         for path in self._installed:
             await self.target.send("DELETE", path)
 
-    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        review = msgspec.json.decode(await request.read())
-        hook = self._hooks[request.path[1:]]
-        hook.asked.append(Asked(review, dict(request.query)))
+    async def handle(self, question: Question) -> Said:
+        review = msgspec.json.decode(await question.body(MOST_BYTES))
+        hook = self._hooks[question.path[1:]]
+        hook.asked.append(Asked(review, dict(parse_qsl(question.query))))
         if hook.delay:
             await asyncio.sleep(hook.delay)
         if hook.raw is not None:
-            _hang_up(request, hook.raw)
+            question.connection.send(hook.raw)
+            raise Gone
         answer = hook.answer(review["request"])
         if isawaitable(answer):
             answer = await answer
-        if isinstance(answer, web.StreamResponse):
+        if isinstance(answer, Said):
             return answer
         if isinstance(answer, dict):
             answer = reviewed(review, answer)
-        return web.Response(body=answer, content_type="application/json")
-
-
-def _hang_up(request: web.BaseRequest, raw: bytes) -> None:
-    assert request.transport is not None
-    request.transport.write(raw)
-    request.transport.close()
+        return Said(200, {"content-type": "application/json"}, answer)
 
 
 def reviewed(review: Plain, response: Plain) -> bytes:
@@ -213,25 +212,18 @@ async def hooked(target: Target) -> AsyncIterator[Hooks]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.present(context, authority.serving(["127.0.0.1"], term))
     found: list[Hooks] = []
-    lines: set[asyncio.Transport] = set()
 
-    async def handle(request: web.BaseRequest) -> web.StreamResponse:
-        if request.transport is not None:
-            lines.add(request.transport)
-        return await found[0].handle(request)
+    async def handle(question: Question) -> Said:
+        return await found[0].handle(question)
 
     at = Address("127.0.0.1", 0)
-    async with serving(handle, at, context, shutdown=GOODBYE_SECONDS) as address:
+    async with serving(handle, at, context, goodbye=GOODBYE_SECONDS) as address:
         found.append(Hooks(target, address, authority.certificate))
         try:
             yield found[0]
         finally:
             with suppress(ConnectionError):
                 await found[0].forget()
-    # A server under test may take its time to hang up, and the loop ends before.
-    for line in lines:
-        line.abort()
-    await asyncio.sleep(GOODBYE_SECONDS)
 
 
 def _apart(entry: Plain) -> Plain:

@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 import pytest_asyncio
-from aiohttp import web
 
-from conformance.hooks import Hooks, hooked
+from conformance.hooks import MOST_BYTES, Hooks, hooked
 from conformance.target import Target, definition, until
+from quintant.http.answer import Answer
+from quintant.http.question import Question
 from quintant.runtime.client.transport import Reply
 from unit.cluster.api import CRDS, Plain
 
@@ -71,8 +72,8 @@ class Foos:
         made: Plain = msgspec.json.decode(reply.body)
         return made
 
-    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        review = msgspec.json.decode(await request.read())
+    async def _handle(self, question: Question) -> Answer:
+        review = msgspec.json.decode(await question.body(MOST_BYTES))
         asked = review["request"]
         self.asked.append(asked)
         wanted = asked["desiredAPIVersion"]
@@ -80,7 +81,8 @@ class Foos:
         result = {"status": "Success"}
         response = {"uid": asked["uid"], "result": result, "convertedObjects": converted}
         head = {"apiVersion": review["apiVersion"], "kind": review["kind"]}
-        return web.json_response({**head, "response": self.spoil(response)})
+        body = msgspec.json.encode({**head, "response": self.spoil(response)})
+        return Answer(200, {"content-type": "application/json"}, body)
 
 
 def _converted(obj: Plain, wanted: str) -> Plain:

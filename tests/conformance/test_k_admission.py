@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from aiohttp import web
 
 from conformance.hooks import (
     Answer,
@@ -22,6 +21,7 @@ from conformance.hooks import (
 )
 from conformance.realm import until
 from conformance.target import OPEN, Plural, Target, decoded, owners
+from quintant.http.answer import Answer as Said
 from quintant.runtime.client.transport import Reply
 from unit.cluster.api import CRDS, JSON, MERGE, Plain
 
@@ -472,9 +472,9 @@ ANSWERS: list[tuple[Answer, str]] = [
         lambda request: b'{"apiVersion":"v1","kind":"ConfigMap"}',
         'no kind "ConfigMap" is registered for version "v1"',
     ),
-    (lambda request: web.Response(status=500, text="boom"), 'an error on the server ("boom")'),
+    (lambda request: Said(500, {}, b"boom"), 'an error on the server ("boom")'),
     (
-        lambda request: web.Response(status=404, text="boom"),
+        lambda request: Said(404, {}, b"boom"),
         "the server could not find the requested resource",
     ),
     (patch({"op": "add", "path": "/a", "value": 1}), "may not return response.patch"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from weakref import WeakSet
 
 from quintant.http.connection import Connection
 
@@ -18,6 +19,8 @@ class Clients:
     def __init__(self, failed: Callable[[BaseException], None]) -> None:
         self._failed = failed
         self._served: dict[asyncio.Task[None], Connection] = {}
+        self._open: WeakSet[Connection] = WeakSet()
+        """Those that their loop still knows: a goodbye by TLS takes its time."""
         self._empty = asyncio.Event()
         self._empty.set()
 
@@ -27,6 +30,7 @@ class Clients:
         """Serve a connection, and close it when that ends."""
         task = asyncio.get_running_loop().create_task(work)
         self._served[task] = connection
+        self._open.add(connection)
         self._empty.clear()
         task.add_done_callback(self._ended)
         return task
@@ -51,6 +55,9 @@ class Clients:
         for task in list(self._served):
             task.cancel()
         await asyncio.gather(*self._served, return_exceptions=True)
+        for connection in tuple(self._open):
+            connection.abort()
+        await asyncio.sleep(0)  # sockets close in the loop's next turn
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._served.pop(task).close()

@@ -114,6 +114,11 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.close()
 
+    def abort(self) -> None:
+        """End the connection at once, whatever was written."""
+        if self._transport is not None and not self._lost:
+            self._transport.abort()
+
     def reset(self) -> None:
         """End the connection so that the client cannot take it for the end of an answer."""
         raw = self.transport.get_extra_info("socket")

@@ -16,15 +16,19 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 import pytest_asyncio
-from aiohttp import web
 
 from quintant.cluster.admission.dialing import Letter, Unreachable
 from quintant.cluster.admission.https import HttpsDialer
 from quintant.cluster.server import ApiServer
+from quintant.http.answer import Answer
+from quintant.http.connection import Connection, Gone
+from quintant.http.question import Question
+from quintant.http.server import Handler
 from quintant.keys import tls
 from quintant.keys.authority import Authority, Term
 from quintant.runtime.address import Address
-from quintant.runtime.listen import Handler, serving
+from quintant.runtime.client.transport import JSON
+from quintant.runtime.listen import serving
 from unit.cluster.api import Api, config_map
 from unit.cluster.hooks import REGISTRATION, rule
 
@@ -35,14 +39,14 @@ TERM = Term(NOW, NOW + timedelta(days=1))
 AUTHORITY = Authority.make("hooks", TERM)
 LOOPBACK = Address("127.0.0.1", 0)
 PATIENCE_SECONDS = 10.0
+MOST_BYTES = 1024 * 1024
 
 
-async def echo(request: web.BaseRequest) -> web.StreamResponse:
-    assert request.transport is not None
-    _, port = request.transport.get_extra_info("peername")
-    seen = {"path": request.path_qs, "host": request.headers["host"], "from": port}
-    body = (await request.read()).decode()
-    return web.json_response({**seen, "body": body}, status=201)
+async def echo(question: Question) -> Answer:
+    _, port = question.connection.transport.get_extra_info("peername")
+    seen = {"path": question.target, "host": question.field(b"host"), "from": port}
+    body = (await question.body(MOST_BYTES)).decode()
+    return Answer(201, {"content-type": JSON}, msgspec.json.encode({**seen, "body": body}))
 
 
 @asynccontextmanager
@@ -80,8 +84,8 @@ async def test_a_letter_arrives_and_the_answer_comes_back(dialer: HttpsDialer) -
         reply = await dialer.post(letter(f"https://{at}/x?timeout=10s"))
     assert reply.status == 201
     assert reply.headers["content-type"].startswith("application/json")
-    assert b'"path": "/x?timeout=10s"' in reply.body
-    assert b'"body": "hello"' in reply.body
+    assert b'"path":"/x?timeout=10s"' in reply.body
+    assert b'"body":"hello"' in reply.body
 
 
 async def test_a_service_is_dialled_at_its_endpoint_and_verified_by_its_name(
@@ -91,7 +95,7 @@ async def test_a_service_is_dialled_at_its_endpoint_and_verified_by_its_name(
     async with server("s.n.svc") as at:
         sent = Letter(url, b"", AUTHORITY.certificate, lambda: at)
         reply = await dialer.post(sent)
-        assert b'"host": "s.n.svc:443"' in reply.body
+        assert b'"host":"s.n.svc:443"' in reply.body
         other = Letter("https://t.n.svc:443/x", b"", AUTHORITY.certificate, lambda: at)
         with pytest.raises(Unreachable, match=r"wanted to match t\.n\.svc"):
             await dialer.post(other)
@@ -137,8 +141,8 @@ async def test_a_closed_port_refuses(dialer: HttpsDialer) -> None:
 
 
 async def test_redirects_are_not_followed(dialer: HttpsDialer) -> None:
-    async def elsewhere(request: web.BaseRequest) -> web.StreamResponse:
-        return web.Response(status=302, headers={"location": "https://127.0.0.1:1/"})
+    async def elsewhere(_: Question) -> Answer:
+        return Answer(302, {"location": "https://127.0.0.1:1/"})
 
     async with server("127.0.0.1", handler=elsewhere) as at:
         assert (await dialer.post(letter(f"https://{at}/x"))).status == 302
@@ -174,26 +178,23 @@ async def test_other_names_are_another_place(dialer: HttpsDialer) -> None:
 
 
 async def test_a_connection_that_died_at_rest_is_replaced(dialer: HttpsDialer) -> None:
-    async def once(request: web.BaseRequest) -> web.StreamResponse:
+    async def once(question: Question) -> Answer:
         """Answer, and hang up on whoever asks again."""
-        assert request.transport is not None
-        if request.path == "/again" and request.transport in used:
-            request.transport.abort()
-        used.add(request.transport)
-        return await echo(request)
+        if question.path == "/again" and question.connection in used:
+            raise Gone
+        used.add(question.connection)
+        return await echo(question)
 
-    used: set[asyncio.Transport] = set()
+    used: set[Connection] = set()
     async with server("127.0.0.1", handler=once) as at:
         first = await caller(dialer, letter(f"https://{at}/x"))
         assert await caller(dialer, letter(f"https://{at}/again")) != first
 
 
 async def test_a_server_that_hangs_up_is_told_once(dialer: HttpsDialer) -> None:
-    async def silent(request: web.BaseRequest) -> web.StreamResponse:
-        asked.append(request.path)
-        assert request.transport is not None
-        request.transport.abort()
-        return web.Response()
+    async def silent(question: Question) -> Answer:
+        asked.append(question.path)
+        raise Gone
 
     asked: list[str] = []
     async with server("127.0.0.1", handler=silent) as at:
