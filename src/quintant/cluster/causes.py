@@ -1,15 +1,18 @@
-"""Causes: what is wrong with one field, in the words a real server uses.
+"""Causes: what is wrong with which field, and the 422 that lists them.
 
-A 422 lists them (quintant.cluster.problems). Values are printed as Go prints them.
+In the words a real server uses; values are printed as Go prints them. Every other refusal is in
+quintant.cluster.problems.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quintant.cluster.golang import quoted, shown
+from quintant.cluster.problems import Problem, plain, present
 from quintant.runtime.errors import Cause
+from quintant.runtime.resource import Resource
 
 NOWHERE = "<nil>"
 """The field of a complaint about the object as a whole."""
@@ -24,6 +27,36 @@ TOO_LONG = "FieldValueTooLong"
 TOO_MANY = "FieldValueTooMany"
 MISSING = "FieldValueNotFound"
 INTERNAL = "InternalError"
+
+
+def invalid(resource: Resource, name: str, *causes: Cause) -> Problem:
+    """422: what is wrong with which field."""
+    kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
+    return _invalid(kind, {"name": name, "group": resource.group, "kind": resource.kind}, causes)
+
+
+def unlocked(resource: Resource, name: str) -> Problem:
+    """422 for a PUT that does not say which state it replaces."""
+    cause = wrong("metadata.resourceVersion", 0, "must be specified for an update")
+    about = {"name": name, "group": resource.group, "kind": resource.plural}
+    return _invalid(resource.full_name, about, (cause,))
+
+
+def invalid_options(kind: str, *causes: Cause) -> Problem:
+    """422 about request options, which are documents of their own: ListOptions, PatchOptions."""
+    about = {"group": "meta.k8s.io", "kind": kind}
+    return _invalid(f"{kind}.meta.k8s.io", about, causes)
+
+
+def unpatchable(result: str, why: str) -> Problem:
+    """422 for a patch whose result is no object of the kind."""
+    return _invalid("", {}, (wrong("patch", result, why),))
+
+
+def complaint(causes: Sequence[Cause]) -> str:
+    """What is wrong, in one text: each cause that is another than those before."""
+    found = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
+    return found[0] if len(found) == 1 else f"[{', '.join(found)}]"
 
 
 def required(field: str, message: str = "") -> Cause:
@@ -79,3 +112,10 @@ def too_many(field: str, count: int, limit: int) -> Cause:
 
 def _cause(reason: str, field: str, head: str, message: str) -> Cause:
     return Cause(reason, f"{head}: {message}" if message else head, field)
+
+
+def _invalid(title: str, about: Mapping[str, Any], causes: Sequence[Cause]) -> Problem:
+    name = about.get("name", "")
+    details = {**present(about), "causes": plain(causes)}
+    text = f"{title} {quoted(name)} is invalid: {complaint(causes)}"
+    return Problem(422, "Invalid", text, details)

@@ -13,11 +13,12 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.causes import unpatchable
 from quintant.cluster.fitting import Mistyped, fit
 from quintant.cluster.golang import encoded, quoted
 from quintant.cluster.identity import check_patched, check_sent
 from quintant.cluster.objects import identified, unknown_metadata
-from quintant.cluster.problems import Problem, bad_request, unpatchable
+from quintant.cluster.problems import Problem, bad_request
 
 _STEP = re.compile(r"[^.\[\]]+")
 

@@ -16,15 +16,11 @@ import msgspec
 from quintant.cluster import wire
 from quintant.cluster.auth import SERVER, User
 from quintant.cluster.catalog import Kind, Plain, Propagation
-from quintant.cluster.causes import unsupported, wrong
+from quintant.cluster.causes import invalid_options, unsupported, wrong
 from quintant.cluster.drafts import Target
 from quintant.cluster.media import read_object
 from quintant.cluster.objects import deleting, held
-from quintant.cluster.problems import (
-    Problem,
-    bad_request,
-    invalid_options,
-)
+from quintant.cluster.problems import Problem, bad_request
 from quintant.cluster.queries import whole
 from quintant.cluster.ring import Entry
 from quintant.cluster.stored import Stored

@@ -16,12 +16,13 @@ from msgspec.structs import replace
 
 from quintant.cluster import wire
 from quintant.cluster.catalog import Edit, Kind, Plain
+from quintant.cluster.causes import unlocked
 from quintant.cluster.claims import Author
 from quintant.cluster.decoding import Scrutiny, decode, drop_unknown, patched_object, sent_object
 from quintant.cluster.identity import check_kind
 from quintant.cluster.managed import track_update
 from quintant.cluster.objects import check_revision, placed, unique_owners, wipe
-from quintant.cluster.problems import Problem, conflict, unlocked
+from quintant.cluster.problems import Problem, conflict
 from quintant.cluster.ring import Entry
 from quintant.cluster.scale import SCALE, track_scale
 from quintant.runtime.errors import Cause

@@ -11,10 +11,10 @@ from typing import Any
 
 from quintant.cluster import tables
 from quintant.cluster.catalog import Kind, Plain
-from quintant.cluster.causes import wrong
+from quintant.cluster.causes import invalid, unpatchable, wrong
 from quintant.cluster.golang import encoded, quoted, unregistered
 from quintant.cluster.media import misnamed
-from quintant.cluster.problems import Problem, bad_request, internal, invalid, unpatchable
+from quintant.cluster.problems import Problem, bad_request, internal
 from quintant.runtime.resource import Resource
 
 

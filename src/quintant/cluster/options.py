@@ -8,11 +8,17 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.auth import SERVER, User
-from quintant.cluster.causes import forbidden_field, required, too_long, unsupported, wrong
+from quintant.cluster.causes import (
+    forbidden_field,
+    invalid_options,
+    required,
+    too_long,
+    unsupported,
+    wrong,
+)
 from quintant.cluster.decoding import Scrutiny, Strictness
 from quintant.cluster.media import APPLY_PATCH, STRATEGIC_PATCH, read_object, said_media
 from quintant.cluster.oddities import oddities
-from quintant.cluster.problems import invalid_options
 from quintant.cluster.routes import flag
 from quintant.runtime.client.transport import Call
 from quintant.runtime.errors import Cause

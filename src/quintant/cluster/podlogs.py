@@ -15,9 +15,9 @@ import msgspec
 
 from quintant.cluster import wire
 from quintant.cluster.catalog import Kind
-from quintant.cluster.causes import forbidden_field, wrong
+from quintant.cluster.causes import forbidden_field, invalid, wrong
 from quintant.cluster.node.logs import Absent, Logs, Wish
-from quintant.cluster.problems import bad_request, invalid, not_found
+from quintant.cluster.problems import bad_request, not_found
 from quintant.cluster.routes import Route
 from quintant.cluster.store import Store
 from quintant.runtime.client.transport import Call, Reply

@@ -1,8 +1,8 @@
 """Refusals: every error answer of the API server, in the words a real one uses.
 
 A `Problem` is raised anywhere in the machinery and becomes a Status document at the edge. The
-functions here are the only places that spell codes, reasons and texts, because clients and tests
-compare them.
+functions here, and those of quintant.cluster.causes for 422, are the only places that spell codes,
+reasons and texts, because clients and tests compare them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any, Self
 
 import msgspec
 
-from quintant.cluster.causes import wrong
 from quintant.cluster.golang import quoted
 from quintant.cluster.headers import warned
 from quintant.runtime.errors import Cause
@@ -97,7 +96,7 @@ def unauthorized() -> Problem:
 
 def forbidden(resource: Resource, name: str, message: str, *causes: Cause) -> Problem:
     text = f"{resource.full_name} {quoted(name)} is forbidden: {message}"
-    return Problem(403, "Forbidden", text, _about(resource, name, causes=_plain(causes)))
+    return Problem(403, "Forbidden", text, _about(resource, name, causes=plain(causes)))
 
 
 def forbidden_path(user: str, verb: str, path: str, why: str = "") -> Problem:
@@ -119,12 +118,8 @@ def no_resource() -> Problem:
 
 
 def not_allowed() -> Problem:
-    return Problem(
-        405,
-        "MethodNotAllowed",
-        "the server does not allow this method on the requested resource",
-        {},
-    )
+    text = "the server does not allow this method on the requested resource"
+    return Problem(405, "MethodNotAllowed", text, {})
 
 
 def not_acceptable(accepted: Sequence[str]) -> Problem:
@@ -174,7 +169,7 @@ def modified(resource: Resource, name: str) -> Problem:
 
 def contested(message: str, causes: Sequence[Cause]) -> Problem:
     """An apply that other managers' fields stand against."""
-    return Problem(409, "Conflict", message, {"causes": _plain(causes)})
+    return Problem(409, "Conflict", message, {"causes": plain(causes)})
 
 
 def expired(message: str, *, token: str = "") -> Problem:
@@ -207,30 +202,6 @@ def unsupported_media(accepted: Sequence[str]) -> Problem:
     return Problem(415, "UnsupportedMediaType", text)
 
 
-def invalid(resource: Resource, name: str, *causes: Cause) -> Problem:
-    """422: what is wrong with which field."""
-    kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
-    return _invalid(kind, {"name": name, "group": resource.group, "kind": resource.kind}, causes)
-
-
-def unlocked(resource: Resource, name: str) -> Problem:
-    """422 for a PUT that does not say which state it replaces."""
-    cause = wrong("metadata.resourceVersion", 0, "must be specified for an update")
-    about = {"name": name, "group": resource.group, "kind": resource.plural}
-    return _invalid(resource.full_name, about, (cause,))
-
-
-def invalid_options(kind: str, *causes: Cause) -> Problem:
-    """422 about request options, which are documents of their own: ListOptions, PatchOptions."""
-    about = {"group": "meta.k8s.io", "kind": kind}
-    return _invalid(f"{kind}.meta.k8s.io", about, causes)
-
-
-def unpatchable(result: str, why: str) -> Problem:
-    """422 for a patch whose result is no object of the kind."""
-    return _invalid("", {}, (wrong("patch", result, why),))
-
-
 def unprocessable(message: str = "") -> Problem:
     """422 for a patch that cannot be applied."""
     text = message or "the server rejected our request due to an error in our request"
@@ -253,26 +224,15 @@ def future(asked: int, current: int) -> Problem:
     return Problem(504, "Timeout", text, {"causes": [cause], "retryAfterSeconds": 1})
 
 
-def _invalid(title: str, about: Mapping[str, Any], causes: Sequence[Cause]) -> Problem:
-    name = about.get("name", "")
-    details = {**_present(about), "causes": _plain(causes)}
-    text = f"{title} {quoted(name)} is invalid: {complaint(causes)}"
-    return Problem(422, "Invalid", text, details)
-
-
-def complaint(causes: Sequence[Cause]) -> str:
-    """What is wrong, in one text: each cause that is another than those before."""
-    found = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
-    return found[0] if len(found) == 1 else f"[{', '.join(found)}]"
-
-
 def _about(resource: Resource, name: str, **more: Any) -> dict[str, Any]:
-    return _present({"name": name, "group": resource.group, "kind": resource.plural, **more})
+    return present({"name": name, "group": resource.group, "kind": resource.plural, **more})
 
 
-def _present(details: Mapping[str, Any]) -> dict[str, Any]:
+def present(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Details, without what there is nothing to say of."""
     return {key: value for key, value in details.items() if value}
 
 
-def _plain(causes: Sequence[Cause]) -> list[dict[str, Any]]:
-    return [_present(msgspec.to_builtins(cause)) for cause in causes]
+def plain(causes: Sequence[Cause]) -> list[dict[str, Any]]:
+    """Causes as details list them."""
+    return [present(msgspec.to_builtins(cause)) for cause in causes]

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from quintant.cluster.causes import forbidden_field, unsupported
+from quintant.cluster.causes import forbidden_field, invalid_options, unsupported
 from quintant.cluster.continuation import read_token
 from quintant.cluster.golang import shown
-from quintant.cluster.problems import bad_request, invalid_options, unexplained
+from quintant.cluster.problems import bad_request, unexplained
 from quintant.cluster.routes import flag
 from quintant.runtime.errors import Cause
 

@@ -17,9 +17,9 @@ from quintant.cluster.auth import User
 from quintant.cluster.authentication import Authentication
 from quintant.cluster.authz import Authorizer, together
 from quintant.cluster.catalog import Plain
-from quintant.cluster.causes import wrong
+from quintant.cluster.causes import invalid, wrong
 from quintant.cluster.drafts import Target
-from quintant.cluster.problems import bad_request, invalid
+from quintant.cluster.problems import bad_request
 from quintant.cluster.routes import Route
 from quintant.runtime.clock import Clock, timestamp
 from quintant.runtime.errors import Cause

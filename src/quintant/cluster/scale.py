@@ -11,13 +11,13 @@ from typing import Any
 
 from quintant.cluster import tables, wire
 from quintant.cluster.catalog import Edit, Kind, Plain
-from quintant.cluster.causes import wrong
+from quintant.cluster.causes import invalid, wrong
 from quintant.cluster.claims import UPDATE, Author, Claim, Claims, decode, less, store
 from quintant.cluster.declared import builtin_shape
 from quintant.cluster.fields import FieldSet, field_element
 from quintant.cluster.managed import track_apply
 from quintant.cluster.objects import placed
-from quintant.cluster.problems import bad_request, internal, invalid, no_resource
+from quintant.cluster.problems import bad_request, internal, no_resource
 from quintant.cluster.ring import Entry
 from quintant.runtime.resource import Resource, Scale
 

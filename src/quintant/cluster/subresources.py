@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from quintant.cluster.catalog import Edit, Kind, Plain
-from quintant.cluster.causes import required, unsupported
+from quintant.cluster.causes import complaint, required, unsupported
 from quintant.cluster.conditions import Condition
 from quintant.cluster.drafts import Target
 from quintant.cluster.identity import check_sent
 from quintant.cluster.objects import identified, placed
 from quintant.cluster.podlogs import LOG
-from quintant.cluster.problems import bad_request, complaint, conflict, unexplained
+from quintant.cluster.problems import bad_request, conflict, unexplained
 from quintant.cluster.scale import SCALE
 from quintant.runtime.resource import Resource
 

@@ -22,9 +22,9 @@ from quintant.cluster.accounts import (
     Reference,
 )
 from quintant.cluster.catalog import Kind, Plain
-from quintant.cluster.causes import wrong
+from quintant.cluster.causes import invalid, wrong
 from quintant.cluster.drafts import Target
-from quintant.cluster.problems import bad_request, conflict, invalid, not_found
+from quintant.cluster.problems import bad_request, conflict, not_found
 from quintant.runtime.clock import Chance, Clock, timestamp
 from quintant.runtime.resource import Resource
 

@@ -22,6 +22,7 @@ from quintant.cluster import drafts, wire
 from quintant.cluster.applying import applied
 from quintant.cluster.auth import User
 from quintant.cluster.catalog import Edit, Plain
+from quintant.cluster.causes import invalid
 from quintant.cluster.claims import Author
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.finishing import count, finish
@@ -30,7 +31,6 @@ from quintant.cluster.options import Options
 from quintant.cluster.problems import (
     Problem,
     already_exists,
-    invalid,
     no_unique_name,
     not_found,
     unexplained,

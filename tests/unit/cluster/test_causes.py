@@ -1,0 +1,74 @@
+"""What is wrong with which field, and the refusals that list it."""
+
+from __future__ import annotations
+
+from quintant.cluster.causes import (
+    complaint,
+    duplicate,
+    invalid,
+    invalid_options,
+    required,
+    too_long,
+    too_many,
+    unlocked,
+    unpatchable,
+    unsupported,
+    wrong,
+)
+from quintant.runtime.resource import Resource
+
+DEPLOYMENT = Resource("apps", "v1", "Deployment", "deployments")
+
+
+def test_a_refusal_names_the_object_and_lists_every_cause() -> None:
+    causes = required("spec.a"), wrong("spec.b", -1, "must be more")
+    problem = invalid(DEPLOYMENT, "web", *causes)
+    assert (problem.code, problem.reason) == (422, "Invalid")
+    assert problem.message == (
+        'Deployment.apps "web" is invalid: '
+        "[spec.a: Required value, spec.b: Invalid value: -1: must be more]"
+    )
+    assert problem.status["details"] == {
+        "name": "web",
+        "group": "apps",
+        "kind": "Deployment",
+        "causes": [
+            {"reason": "FieldValueRequired", "message": "Required value", "field": "spec.a"},
+            {
+                "reason": "FieldValueInvalid",
+                "message": "Invalid value: -1: must be more",
+                "field": "spec.b",
+            },
+        ],
+    }
+
+
+def test_what_is_said_twice_is_told_once_but_counted_twice() -> None:
+    twice = duplicate("a", "x"), duplicate("a", "x")
+    assert complaint(twice) == 'a: Duplicate value: "x"'
+    assert len(invalid(DEPLOYMENT, "web", *twice).status["details"]["causes"]) == 2
+
+
+def test_options_are_documents_of_their_own() -> None:
+    problem = invalid_options("ListOptions", unsupported("a", "b", ["c", "d"]))
+    assert problem.message == (
+        'ListOptions.meta.k8s.io "" is invalid: '
+        'a: Unsupported value: "b": supported values: "c", "d"'
+    )
+
+
+def test_a_replacement_without_a_version_is_about_the_resource() -> None:
+    problem = unlocked(DEPLOYMENT, "web")
+    assert problem.message.startswith('deployments.apps "web" is invalid: metadata.resourceVersion')
+    assert problem.status["details"]["kind"] == "deployments"
+
+
+def test_a_patch_that_makes_no_object_is_about_nothing_but_itself() -> None:
+    problem = unpatchable("{}", "no")
+    assert problem.message == ' "" is invalid: patch: Invalid value: "{}": no'
+    assert problem.status["details"].keys() == {"causes"}
+
+
+def test_limits_are_told_in_the_number_of_what_they_count() -> None:
+    assert too_long("a", 1).message == "Too long: may not be more than 1 byte"
+    assert too_many("a", 3, 2).message == "Too many: 3: must have at most 2 items"

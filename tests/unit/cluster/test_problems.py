@@ -1,0 +1,59 @@
+"""Refusals as they leave the server."""
+
+from __future__ import annotations
+
+import msgspec
+
+from quintant.cluster.causes import wrong
+from quintant.cluster.problems import (
+    NoPage,
+    Problem,
+    already_exists,
+    forbidden,
+    future,
+    no_unique_name,
+    not_found,
+    unexplained,
+)
+from quintant.runtime.resource import Resource
+
+PODS = Resource("", "v1", "Pod", "pods")
+
+
+def test_a_refusal_is_a_status_document() -> None:
+    assert msgspec.json.decode(not_found(PODS, "a").encode()) == {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": 'pods "a" not found',
+        "reason": "NotFound",
+        "details": {"name": "a", "kind": "pods"},
+        "code": 404,
+    }
+
+
+def test_a_mistake_may_have_no_reason() -> None:
+    assert "reason" not in unexplained("no").status
+
+
+def test_a_router_knows_no_documents() -> None:
+    assert NoPage().encode() == b"404 page not found\n"
+    assert NoPage().headers["content-type"].startswith("text/plain")
+
+
+def test_who_may_try_again_is_told_when() -> None:
+    assert future(2, 1).headers == {"retry-after": "1"}
+    assert no_unique_name(PODS, "a").headers == {"retry-after": "1"}
+    assert already_exists(PODS, "a").headers == {}
+
+
+def test_a_forbidden_field_is_named_among_the_details() -> None:
+    problem = forbidden(PODS, "a", "no", wrong("spec", "x", "no"))
+    assert problem.headers == {"x-content-type-options": "nosniff"}
+    assert [each["field"] for each in problem.status["details"]["causes"]] == ["spec"]
+
+
+def test_warnings_come_in_the_order_they_are_given_unless_first() -> None:
+    problem = Problem(400, "BadRequest", "no").warned("b").warned("a", first=True)
+    assert problem.headers == {"warning": '299 - "a", 299 - "b"'}
