@@ -1,10 +1,12 @@
-"""Work that takes long, beside the loop: in a thread, so that everybody else is served meanwhile.
+"""Work that takes long, beside the loop: in threads, so that everybody else is served meanwhile.
 
 What is small is done at once, on the loop. What is large, or turns out to be costly on the way, is
-done by the one thread that a server has while it is on a socket; the interpreter lets both take
-turns of a few milliseconds. One thread, because each more would only take turns from the loop.
-In process and under virtual time there is none: everything is done at once, with the same results
-in an order that can be repeated.
+done by threads that a server has while it is on a socket; the interpreter lets them and the loop
+take turns of a millisecond. There are two lanes of one thread each, because each more would only
+take turns from the loop: large documents wait for each other, and never for a huge one. Whoever
+comes when too many wait is sent away, as by a real server that is overrun.
+In process and under virtual time there is no thread: everything is done at once, with the same
+results in an order that can be repeated.
 
 Done beside may be what changes nothing that others see. It may read the store: whoever acts on the
 result looks again at what could have changed (`Writes.current`).
@@ -13,7 +15,7 @@ result looks again at what could have changed (`Writes.current`).
 from __future__ import annotations
 
 import asyncio
-import gc
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,10 +23,20 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
+from quintant.cluster.deadlines import Overrun
+from quintant.cluster.garbage import Search
+
 STACK_BYTES = 16 * 1024 * 1024
-"""Of the thread: no less than what the deepest document takes on a main thread."""
+"""Of a thread: no less than what the deepest document takes on a main thread."""
 LIGHT_BYTES = 16 * 1024
 """Of documents that are worked on at once: some milliseconds, whatever they hold."""
+LARGE_BYTES = 256 * 1024
+"""Of documents that wait for nothing larger: each takes less than a second, whatever it holds."""
+WAITING = 200
+"""Documents that may wait in a lane: as many changes as a real server works on at once."""
+TURN_SECONDS = 0.001
+"""How long a thread computes while the loop waits; the interpreter's own five milliseconds would
+be as many for every step of every other request."""
 
 LIGHT_COST = 20_000
 """What expressions may cost together while they are evaluated at once: about ten milliseconds."""
@@ -58,51 +70,70 @@ def haste() -> Haste | None:
 
 
 class Beside:
-    """Does work at once, or beside the loop if there is a thread for it."""
+    """Does work at once, or beside the loop if there are threads for it."""
 
     def __init__(self) -> None:
-        self._thread: ThreadPoolExecutor | None = None
+        self._lanes: tuple[Lane, ...] = ()
+        self._search = Search()
 
     @contextmanager
     def staffed(self) -> Iterator[None]:
-        """Have a thread for as long as the context lasts."""
-        before = self._thread
-        self._thread = thread = _started()
+        """Have threads for as long as the context lasts."""
+        before, turn = self._lanes, sys.getswitchinterval()
+        self._lanes = lanes = (Lane("large"), Lane("huge"))
+        sys.setswitchinterval(TURN_SECONDS)
         try:
             yield
         finally:
-            self._thread = before
-            thread.shutdown(cancel_futures=True)
+            self._lanes = before
+            sys.setswitchinterval(turn)
+            for lane in lanes:
+                lane.close()
+            self._search.resume()
 
     async def do(self, work: Callable[[], T], size: int) -> T:
-        """The result of work on so many bytes; it is begun anew if it turns out to be costly."""
-        if self._thread is None:
+        """The result of work on so many bytes; it is begun anew if it turns out to be costly.
+
+        Overrun if too many wait already. Who no longer waits for the result is left out.
+        """
+        if not self._lanes:
             return work()
+        large, huge = self._lanes
+        lane = large if LIGHT_BYTES < size <= LARGE_BYTES else huge
         if size <= LIGHT_BYTES:
             try:
                 return _in_a_hurry(work)
             except Costly:
                 pass
-        return await asyncio.get_running_loop().run_in_executor(self._thread, _at_leisure, work)
+        with self._search.postponed():
+            return await lane.do(work)
 
 
-def _at_leisure(work: Callable[[], T]) -> T:
-    """Work in the thread, with no search for garbage: that would hold up everybody.
+class Lane:
+    """One thread, and what waits for it."""
 
-    What is made of a document is freed when it is no longer used, as it has no cycles.
-    """
-    searching = gc.isenabled()
-    gc.disable()
-    try:
-        return work()
-    finally:
-        if searching:
-            gc.enable()
+    def __init__(self, name: str) -> None:
+        self._thread = _started(name)
+        self._waiting = 0
+
+    async def do(self, work: Callable[[], T]) -> T:
+        """The result of work, in its turn; Overrun if too many wait already."""
+        if self._waiting >= WAITING:
+            raise Overrun()
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        finally:
+            self._waiting -= 1
+
+    def close(self) -> None:
+        """Finish what is being done, and nothing else."""
+        self._thread.shutdown(cancel_futures=True)
 
 
-def _started() -> ThreadPoolExecutor:
+def _started(name: str) -> ThreadPoolExecutor:
     """One thread, with room for what calls itself often."""
-    thread, usual = ThreadPoolExecutor(1, "beside"), threading.stack_size(STACK_BYTES)
+    thread, usual = ThreadPoolExecutor(1, name), threading.stack_size(STACK_BYTES)
     try:
         thread.submit(int)
     finally:

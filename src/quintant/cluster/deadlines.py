@@ -1,26 +1,99 @@
-"""The `timeout` of a request: it has to be a duration as Go writes them, such as 1m30s.
+"""How long a request may take, and what is said to who has to wait longer.
 
-Nothing here takes long enough for the limit itself to matter.
+A real server ends a request after a minute, or after the `timeout` in its query if that is less:
+a duration as Go writes them, such as 1m30s. Watches and logs are not concerned. Both refusals here
+come from before anything is known of media types, so they are plain text.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+import msgspec
 
 from quintant.cluster.golang import quoted
-from quintant.cluster.problems import bad_request
+from quintant.cluster.problems import Problem, bad_request
 
+LONGEST_SECONDS = 60.0
+"""As on a real server, whatever a request asks for."""
+_TEXT = {"content-type": "text/plain; charset=utf-8"}
 _NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)"
-_DURATION = re.compile(rf"[-+]?(?:0|(?:{_NUMBER}(?:ns|us|µs|μs|ms|s|m|h))+)")
-_UNITLESS = re.compile(rf"[-+]?(?:{_NUMBER}(?:ns|us|µs|μs|ms|s|m|h))*{_NUMBER}")
+_UNITS = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "μs": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "m": 60.0,
+    "h": 3600.0,
+}
+_UNIT = "|".join(sorted(_UNITS, key=len, reverse=True))
+_PART = re.compile(rf"({_NUMBER})({_UNIT})")
+_DURATION = re.compile(rf"([-+]?)(?:0|(?:{_NUMBER}(?:{_UNIT}))+)")
+_UNITLESS = re.compile(rf"[-+]?(?:{_NUMBER}(?:{_UNIT}))*{_NUMBER}")
 
 
-def check_timeout(query: Mapping[str, str]) -> None:
-    """Refuse a timeout that is no duration."""
+class Late(Problem):
+    """504: the request took too long; what it asked for may happen all the same."""
+
+    def __init__(self) -> None:
+        message = "Timeout: request did not complete within the allotted timeout"
+        super().__init__(504, "Timeout", message, {})
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return _TEXT
+
+    def encode(self) -> bytes:
+        said = {key: value for key, value in self.status.items() if key not in _UNSAID}
+        return msgspec.json.encode(said) + b"\n"
+
+
+_UNSAID = ("kind", "apiVersion")
+
+
+class Overrun(Problem):
+    """429: too many others wait; nothing of the request has happened."""
+
+    def __init__(self) -> None:
+        message = "Too many requests, please try again later."
+        super().__init__(429, "TooManyRequests", message, {"retryAfterSeconds": 1})
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {**super().headers, **_TEXT, "x-content-type-options": "nosniff"}
+
+    def encode(self) -> bytes:
+        return f"{self.message}\n".encode()
+
+
+@asynccontextmanager
+async def within(seconds: float) -> AsyncIterator[None]:
+    """Late for what takes longer."""
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            yield
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise Late() from None
+
+
+def allowed_seconds(query: Mapping[str, str]) -> float:
+    """How long a request may take; 400 for a timeout that is no duration."""
     text = query.get("timeout", "")
-    if not text or _DURATION.fullmatch(text):
-        return
-    why = "missing unit in duration" if _UNITLESS.fullmatch(text) else "invalid duration"
-    said = f"time: {why} {quoted(text)}"
-    raise bad_request(f"invalid timeout specified in the request URL - {said}")
+    if not text:
+        return LONGEST_SECONDS
+    found = _DURATION.fullmatch(text)
+    if not found:
+        why = "missing unit in duration" if _UNITLESS.fullmatch(text) else "invalid duration"
+        said = f"time: {why} {quoted(text)}"
+        raise bad_request(f"invalid timeout specified in the request URL - {said}")
+    if found[1] == "-":
+        return LONGEST_SECONDS
+    asked = sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text))
+    return min(asked or LONGEST_SECONDS, LONGEST_SECONDS)

@@ -24,7 +24,7 @@ from quintant.cluster.auth import User
 from quintant.cluster.beside import Beside
 from quintant.cluster.builtins import builtin_kinds
 from quintant.cluster.catalog import Catalog
-from quintant.cluster.deadlines import check_timeout
+from quintant.cluster.deadlines import allowed_seconds, within
 from quintant.cluster.discovery import discover
 from quintant.cluster.listing import Listing
 from quintant.cluster.lookup import kind_of, precise
@@ -182,8 +182,12 @@ class ApiServer:
         self._machinery.reload()
 
     async def _answer(self, call: Call, asked: Route, user: User) -> Reply | Flow:
-        if asked.verb != "watch":
-            check_timeout(call.query)
+        if asked.verb == "watch":
+            return await self._allowed(call, asked, user)
+        async with within(allowed_seconds(call.query)):
+            return await self._allowed(call, asked, user)
+
+    async def _allowed(self, call: Call, asked: Route, user: User) -> Reply | Flow:
         self._access.authorize(user, precise(call, asked))
         if len(call.body or b"") > REQUEST_LIMIT:
             raise too_large()

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 import threading
 from collections.abc import Callable
 
 import pytest
 
-from quintant.cluster.beside import LIGHT_BYTES, LIGHT_COST, Beside, haste
+from quintant.cluster.beside import (
+    LARGE_BYTES,
+    LIGHT_BYTES,
+    LIGHT_COST,
+    TURN_SECONDS,
+    WAITING,
+    Beside,
+    haste,
+)
+from quintant.cluster.deadlines import Overrun
+from quintant.cluster.garbage import NEVER
 from quintant.cluster.nesting import make_room
 
 HERE = threading.main_thread()
@@ -79,11 +90,57 @@ async def test_each_piece_of_work_has_its_own_haste() -> None:
     assert haste() is None
 
 
-async def test_no_search_for_garbage_holds_up_others_during_work() -> None:
-    beside = Beside()
+async def test_large_documents_do_not_wait_for_huge_ones() -> None:
+    beside, passed = Beside(), threading.Event()
+
     with beside.staffed():
-        assert not await beside.do(gc.isenabled, LIGHT_BYTES + 1)
-        assert gc.isenabled()
+        huge = asyncio.ensure_future(beside.do(lambda: passed.wait(10), LARGE_BYTES + 1))
+        await beside.do(passed.set, LARGE_BYTES)
+        assert await huge, "the large one was done only after the huge one"
+
+
+async def test_who_comes_when_too_many_wait_is_sent_away() -> None:
+    beside, go = Beside(), threading.Event()
+    with beside.staffed():
+        waiting = [
+            asyncio.ensure_future(beside.do(go.wait, LARGE_BYTES + 1)) for _ in range(WAITING)
+        ]
+        await asyncio.sleep(0)
+        with pytest.raises(Overrun):
+            await beside.do(where, LARGE_BYTES + 1)
+        assert await beside.do(where, LARGE_BYTES) is not HERE
+        go.set()
+        assert all(await asyncio.gather(*waiting))
+        assert await beside.do(where, LARGE_BYTES + 1) is not HERE
+
+
+async def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
+    beside, go = Beside(), threading.Event()
+    begun: list[int] = []
+    with beside.staffed():
+        first = asyncio.ensure_future(beside.do(go.wait, LARGE_BYTES + 1))
+        given_up = asyncio.ensure_future(beside.do(lambda: begun.append(1), LARGE_BYTES + 1))
+        await asyncio.sleep(0)
+        given_up.cancel()
+        await asyncio.wait([given_up])
+        go.set()
+        assert await first
+        await beside.do(where, LARGE_BYTES + 1)
+    assert not begun
+
+
+async def test_threads_and_loop_take_short_turns_while_there_are_threads() -> None:
+    usual = sys.getswitchinterval()
+    with Beside().staffed():
+        assert sys.getswitchinterval() == pytest.approx(TURN_SECONDS)
+    assert sys.getswitchinterval() == usual
+
+
+async def test_no_full_search_for_garbage_holds_up_others_during_work() -> None:
+    beside, usual = Beside(), gc.get_threshold()
+    with beside.staffed():
+        assert await beside.do(gc.get_threshold, LIGHT_BYTES + 1) == (*usual[:2], NEVER)
+    assert gc.get_threshold() == usual
 
 
 async def test_what_fails_in_the_thread_fails_here() -> None:

@@ -1,0 +1,41 @@
+"""The search for garbage while large documents are at work."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+
+from quintant.cluster.garbage import NEVER, QUIET_SECONDS, Search
+
+
+async def test_full_searches_wait_for_a_quiet_moment() -> None:
+    search, usual = Search(), gc.get_threshold()
+    with search.postponed():
+        assert gc.get_threshold() == (*usual[:2], NEVER)
+    assert gc.get_threshold()[2] == NEVER
+
+    await asyncio.sleep(QUIET_SECONDS)
+    assert gc.get_threshold() == usual
+
+
+async def test_work_that_follows_closely_puts_full_searches_off_again() -> None:
+    search, usual = Search(), gc.get_threshold()
+    with search.postponed():
+        pass
+    await asyncio.sleep(QUIET_SECONDS / 2)
+    with search.postponed(), search.postponed():
+        await asyncio.sleep(QUIET_SECONDS)
+        assert gc.get_threshold()[2] == NEVER
+
+    await asyncio.sleep(QUIET_SECONDS)
+    assert gc.get_threshold() == usual
+
+
+async def test_the_end_of_a_server_resumes_the_search_at_once() -> None:
+    search, usual = Search(), gc.get_threshold()
+    with search.postponed():
+        pass
+    search.resume()
+    assert gc.get_threshold() == usual
+    search.resume()
+    assert gc.get_threshold() == usual
