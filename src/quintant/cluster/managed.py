@@ -28,7 +28,7 @@ from quintant.cluster.claims import (
 )
 from quintant.cluster.fields import FieldSet, Path, shown
 from quintant.cluster.lastapplied import inherited
-from quintant.cluster.merging import compare, fields_of, merge, named, remove
+from quintant.cluster.merging import Comparison, compare, fields_of, merge, named, remove
 from quintant.cluster.problems import contested
 from quintant.cluster.shapes import Untypable
 from quintant.runtime.errors import Cause
@@ -81,28 +81,19 @@ def track_apply(
 
     Untypable if the configuration does not fit the kind's shape; 409 where others stand against it.
     """
-    base: Plain = {} if live is None else live
-    claims = decode(base.get("metadata", {}).get("managedFields"))
-    if live is not None and not claims:
-        claims = _before_apply(kind, live, author)
+    base, claims = _bare(live or {}), _standing(kind, live, author)
     writer = author.writer(APPLY, kind)
     last = claims.get(writer)
-    ignored = _ignored(kind, author)
     wanted = fields_of(config, kind.shape).without(_apart(*_endpoint(kind, author)))
-    merged = merge(_bare(base), config, kind.shape)
     claims[writer] = Claim(wanted, author.time, kind.resource.api_version)
-    merged = _pruned(kind, merged, claims, last)
-    compared = compare(_bare(base), merged, kind.shape)
-    changed = compared.without(ignored)
+    merged = _pruned(kind, merge(base, config, kind.shape), claims, last)
+    compared = compare(base, merged, kind.shape)
     others = {key: claim for key, claim in claims.items() if key != writer}
-    wrested = _lost(others, changed.added | changed.modified)
-    if not force:
-        _defend(wrested, inherited(kind, live, author.manager))
-    left = {key: minus(others[key], wrested.get(key)) for key in others}
-    kept = less({key: claim for key, claim in left.items() if claim.fields}, changed.removed)
+    free = None if force else inherited(kind, live, author.manager)
+    kept = _spared(others, compared.without(_ignored(kind, author)), free)
     # Claiming what is there already is no change, and a real server gives it no new time.
     # Another order of the same items is one, though no field of anybody's.
-    news = compared.without(_UNTRACKED) or merged != _bare(base)
+    news = compared.without(_UNTRACKED) or merged != base
     since = author.time if news else last.time if last else ""
     wanted = wanted.without(_UNTRACKED) - _METADATA
     own = {writer: replace(claims[writer], fields=wanted, time=since)} if wanted else {}
@@ -177,6 +168,13 @@ def _current(live: Plain | None, new: Plain, author: Author) -> Claims | None:
     return decode(sent) or decode(before) or None
 
 
+def _standing(kind: Kind, live: Plain | None, author: Author) -> Claims:
+    """The claims that an apply finds; of an object that nobody tracked, the one of before."""
+    if live is None:
+        return {}
+    return decode(live["metadata"].get("managedFields")) or _before_apply(kind, live, author)
+
+
 def _before_apply(kind: Kind, live: Plain, author: Author) -> Claims:
     empty = {"metadata": {}, **kind.zero}
     changed = compare(empty, _bare(live), kind.shape).without(_ignored(kind, author))
@@ -196,6 +194,18 @@ def _pruned(kind: Kind, merged: Plain, claims: Claims, last: Claim | None) -> Pl
     gone = named(last.fields, kind.shape) - named(owned, kind.shape)
     pruned: Plain = remove(merged, gone, kind.shape)
     return pruned
+
+
+def _spared(others: Claims, changed: Comparison, free: FieldSet | None) -> Claims:
+    """What others still claim after a change; 409 if it takes more than is free to be taken.
+
+    Without a word of what is free, everything is.
+    """
+    wrested = _lost(others, changed.added | changed.modified)
+    if free is not None:
+        _defend(wrested, free)
+    left = {key: minus(others[key], wrested.get(key)) for key in others}
+    return less({key: claim for key, claim in left.items() if claim.fields}, changed.removed)
 
 
 def _lost(others: Claims, changed: FieldSet) -> dict[Writer, FieldSet]:
