@@ -82,37 +82,14 @@ def _kept_empty(kind: Type) -> bool:
 
 
 def _fit(spot: Spot) -> Fit:
-    match spot.type.sort:
-        case Sort.MESSAGE:
-            return _union(spot) if spot.type.message.union else _message(spot)
-        case Sort.LIST | Sort.BOX:
-            return _list(spot)
-        case Sort.MAP:
-            return _map(spot)
-        case Sort.STRING:
-            return _plain(spot, str)
-        case Sort.BOOL:
-            return _plain(spot, bool)
-        case Sort.FLOAT:
-            return _plain(spot, float, int)
-        case Sort.INT32 | Sort.INT64:
-            return _whole(spot, spot.type.sort)
-        case Sort.INT_OR_STRING:
-            return _int_or_string(spot)
-        case Sort.BYTES:
-            return _text(spot, _respelt_bytes)
-        case Sort.TIME:
-            return _text(spot, lambda text: timestamp(_moment(text, _TIME, _TIME_LAYOUT)))
-        case Sort.MICROTIME:
-            return _text(
-                spot, lambda text: micro_timestamp(_moment(text, _MICRO_TIME, _MICRO_LAYOUT))
-            )
-        case Sort.QUANTITY:
-            return lambda value, path, unknown: _quantity(value)
-    return lambda value, path, unknown: value
+    made = _MAKERS.get(spot.type.sort)
+    return made(spot) if made is not None else lambda value, path, unknown: value
 
 
 def _message(spot: Spot) -> Fit:
+    if spot.type.message.union:
+        return _union(spot)
+
     def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
         if type(value) is not dict:
             raise spot.refused(value, path)
@@ -222,6 +199,14 @@ def _illegal(text: str) -> int:
     return len(text) if half_padded else len(text) - rest
 
 
+def _respelt_time(text: str) -> str:
+    return timestamp(_moment(text, _TIME, _TIME_LAYOUT))
+
+
+def _respelt_micro_time(text: str) -> str:
+    return micro_timestamp(_moment(text, _MICRO_TIME, _MICRO_LAYOUT))
+
+
 def _moment(text: str, form: re.Pattern[str], layout: str) -> datetime:
     try:
         if form.fullmatch(text):
@@ -237,3 +222,22 @@ def _quantity(value: Any) -> str:
         return canonical(str(value).strip())
     except ValueError:
         raise Mistyped(_NO_QUANTITY) from None
+
+
+_MAKERS: Mapping[Sort, Callable[[Spot], Fit]] = {
+    Sort.MESSAGE: _message,
+    Sort.LIST: _list,
+    Sort.BOX: _list,
+    Sort.MAP: _map,
+    Sort.STRING: lambda spot: _plain(spot, str),
+    Sort.BOOL: lambda spot: _plain(spot, bool),
+    Sort.FLOAT: lambda spot: _plain(spot, float, int),
+    Sort.INT32: lambda spot: _whole(spot, Sort.INT32),
+    Sort.INT64: lambda spot: _whole(spot, Sort.INT64),
+    Sort.INT_OR_STRING: _int_or_string,
+    Sort.BYTES: lambda spot: _text(spot, _respelt_bytes),
+    Sort.TIME: lambda spot: _text(spot, _respelt_time),
+    Sort.MICROTIME: lambda spot: _text(spot, _respelt_micro_time),
+    Sort.QUANTITY: lambda spot: lambda value, path, unknown: _quantity(value),
+}
+"""How values of a sort are made to fit; those of any other do as they are."""
