@@ -133,11 +133,7 @@ def step(life: Life, event: Event, now: Moment) -> Life:
         case Started(), State.WAITING:
             return _started(life, event, now)
         case Refused(), State.WAITING:
-            delay = _longer(life.pause)
-            again = now.mono + delay
-            return replace(
-                life, reason=event.reason, message=event.message, pause=delay, again=again
-            )
+            return _refused(life, event, now)
         case Nudged(), State.WAITING:
             return replace(life, again=-math.inf)
         case Probed(), State.RUNNING | State.STOPPING:
@@ -155,14 +151,7 @@ def step(life: Life, event: Event, now: Moment) -> Life:
         case Ended(), State.RUNNING | State.STOPPING | State.KILLED:
             return _ended(life, event, now)
         case Renewed(), State.ENDED:
-            return Life(
-                restarts=life.restarts,
-                passed=life.passed,
-                last=life.ending,
-                backoff=life.backoff,
-                again=life.again,
-                waited=life.waited,
-            )
+            return _renewed(life)
     return life
 
 
@@ -190,6 +179,23 @@ def _started(life: Life, event: Started, now: Moment) -> Life:
     )
 
 
+def _refused(life: Life, event: Refused, now: Moment) -> Life:
+    delay = _longer(life.pause)
+    again = now.mono + delay
+    return replace(life, reason=event.reason, message=event.message, pause=delay, again=again)
+
+
+def _renewed(life: Life) -> Life:
+    return Life(
+        restarts=life.restarts,
+        passed=life.passed,
+        last=life.ending,
+        backoff=life.backoff,
+        again=life.again,
+        waited=life.waited,
+    )
+
+
 def _probed(life: Life, event: Probed) -> Life:
     match event.check:
         case Check.READINESS:
@@ -200,18 +206,6 @@ def _probed(life: Life, event: Probed) -> Life:
 
 
 def _ended(life: Life, event: Ended, now: Moment) -> Life:
-    signal = max(0, -event.code)
-    code = SIGNALLED + signal if signal else event.code
-    began = life.began.wall if life.began else None
-    ending = Ending(
-        code,
-        event.reason or ("Error" if code else "Completed"),
-        life.id,
-        signal,
-        event.message,
-        began,
-        now.wall,
-    )
     ran = now.mono - life.began.mono if life.began else 0.0
     delay = 0.0 if ran > FORGET_SECONDS else life.backoff
     return replace(
@@ -222,11 +216,19 @@ def _ended(life: Life, event: Ended, now: Moment) -> Life:
         unwell=None,
         deadline=math.inf,
         asked=math.inf,
-        ending=ending,
+        ending=_ending(life, event, now),
         backoff=_longer(delay),
         again=now.mono + delay,
         waited=delay,
     )
+
+
+def _ending(life: Life, event: Ended, now: Moment) -> Ending:
+    signal = max(0, -event.code)
+    code = SIGNALLED + signal if signal else event.code
+    reason = event.reason or ("Error" if code else "Completed")
+    began = life.began.wall if life.began else None
+    return Ending(code, reason, life.id, signal, event.message, began, now.wall)
 
 
 def _longer(backoff: float) -> float:
