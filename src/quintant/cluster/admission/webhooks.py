@@ -55,24 +55,15 @@ class Webhooks:
         `again` is what the server's own admission does to an object that was changed, in place.
         """
         warnings: list[str] = []
-        seen: list[Concern] = []
-        due: list[Concern] = []
-        first = attributes.obj
-        for concern in concerns:
-            before = attributes.obj
-            attributes, asked = await self._mutated(concern, attributes, revise, warnings)
-            if attributes.obj is not before:
-                due = list(seen)
-            if asked and concern.hook.reinvoked:
-                seen.append(concern)
-        if attributes.obj is not first and attributes.obj is not None:
-            completed = _copy(attributes.obj)
+        after, seen, due = await self._round(concerns, attributes, revise, warnings)
+        if after.obj is not attributes.obj and after.obj is not None:
+            completed = _copy(after.obj)
             again(completed)
-            if completed != attributes.obj:
-                attributes, due = replace(attributes, obj=completed), seen
+            if completed != after.obj:
+                after, due = replace(after, obj=completed), seen
         for concern in due:
-            attributes, _ = await self._mutated(concern, attributes, revise, warnings)
-        return attributes, warnings
+            after, _ = await self._mutated(concern, after, revise, warnings)
+        return after, warnings
 
     async def validate(self, concerns: Sequence[Concern], attributes: Attributes) -> list[str]:
         """What validating webhooks tell a change's author; Problem if one does not allow it."""
@@ -85,6 +76,25 @@ class Webhooks:
             if isinstance(outcome, BaseException):
                 raise outcome
         return warnings
+
+    async def _round(
+        self,
+        concerns: Sequence[Concern],
+        attributes: Attributes,
+        revise: Revise,
+        warnings: list[str],
+    ) -> tuple[Attributes, list[Concern], list[Concern]]:
+        """The change after each was asked once, who may be asked again, and who is to be."""
+        seen: list[Concern] = []
+        due: list[Concern] = []
+        for concern in concerns:
+            before = attributes.obj
+            attributes, asked = await self._mutated(concern, attributes, revise, warnings)
+            if attributes.obj is not before:
+                due = list(seen)
+            if asked and concern.hook.reinvoked:
+                seen.append(concern)
+        return attributes, seen, due
 
     async def _mutated(
         self, concern: Concern, attributes: Attributes, revise: Revise, warnings: list[str]

@@ -100,19 +100,8 @@ class Admission(msgspec.Struct, frozen=True):
             entry = self.stored.found(target)
             if target.kind.prime is not None:
                 await target.kind.prime((entry,))
-            attributes = Attributes(
-                DELETE,
-                target.kind,
-                target.kind.resource,
-                _namespace(target),
-                target.name if named else "",
-                "",
-                options.user,
-                old=wire.unpack(target.kind, entry),
-                options=_said(DELETE, options.said),
-                dry_run=options.dry_run,
-            )
-            warnings = await self._reviewed(concerns, attributes)
+            attributes = _deletion(target, wire.unpack(target.kind, entry), options, named)
+            _, warnings = await self._reviewed(concerns, attributes)
             if self.stored.found(target).rv == entry.rv:
                 deleted = self.deletes.delete(kept, options)
                 return replace(deleted, warnings=tuple(warnings))
@@ -126,11 +115,6 @@ class Admission(msgspec.Struct, frozen=True):
         concerns = self.registry.concerns(target.kind, target.sub, operation)
         if not concerns or not isinstance(sent, dict):
             return sent, []
-        shown = {**sent, "kind": sort.kind, "apiVersion": sort.api_version}
-        metadata = {"name": target.name, "namespace": target.namespace}
-        given = {key: value for key, value in metadata.items() if value}
-        shown["metadata"] = {**given, **(shown.get("metadata") or {})}
-        shown["metadata"].pop("managedFields", None)
         attributes = Attributes(
             operation,
             target.kind,
@@ -139,16 +123,13 @@ class Admission(msgspec.Struct, frozen=True):
             target.name,
             target.sub,
             options.user,
-            shown,
+            _whole(target, sort, sent),
             old,
             _said(operation, options.said),
             options.dry_run,
         )
-        attributes, told = await self.webhooks.mutate(
-            _mutating(concerns), attributes, dict, lambda obj: None
-        )
-        told += await self.webhooks.validate(_validating(concerns), attributes)
-        return attributes.obj, told
+        reviewed, told = await self._reviewed(concerns, attributes)
+        return reviewed.obj, told
 
     async def _mutated(self, concerns: Sequence[Concern], draft: Draft, options: Options) -> Draft:
         mutating = _mutating(concerns)
@@ -175,12 +156,39 @@ class Admission(msgspec.Struct, frozen=True):
         told += remanage(after.obj, draft.obj)
         return replace(draft, obj=after.obj, warnings=(*draft.warnings, *told))
 
-    async def _reviewed(self, concerns: Sequence[Concern], attributes: Attributes) -> list[str]:
-        """Ask everybody about a deletion; nobody can change it."""
-        _, told = await self.webhooks.mutate(
+    async def _reviewed(
+        self, concerns: Sequence[Concern], attributes: Attributes
+    ) -> tuple[Attributes, list[str]]:
+        """What is left of something that is not stored, after everybody was asked about it."""
+        attributes, told = await self.webhooks.mutate(
             _mutating(concerns), attributes, dict, lambda obj: None
         )
-        return told + await self.webhooks.validate(_validating(concerns), attributes)
+        told += await self.webhooks.validate(_validating(concerns), attributes)
+        return attributes, told
+
+
+def _deletion(target: Target, old: Plain, options: Deletion, named: bool) -> Attributes:
+    return Attributes(
+        DELETE,
+        target.kind,
+        target.kind.resource,
+        _namespace(target),
+        target.name if named else "",
+        "",
+        options.user,
+        old=old,
+        options=_said(DELETE, options.said),
+        dry_run=options.dry_run,
+    )
+
+
+def _whole(target: Target, sort: Resource, sent: Plain) -> Plain:
+    """A document that does something, with what webhooks are told of where it does it."""
+    place = {"name": target.name, "namespace": target.namespace}
+    given = {key: value for key, value in place.items() if value}
+    metadata = {**given, **(sent.get("metadata") or {})}
+    metadata.pop("managedFields", None)
+    return {**sent, "kind": sort.kind, "apiVersion": sort.api_version, "metadata": metadata}
 
 
 def _attributes(draft: Draft, options: Options) -> Attributes:
