@@ -10,10 +10,11 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from fuzz.steps import COLLECTION, MEDIA, METHODS, REVISION, UID, Step, filled
 from fuzz.subjects import LABELS, Subject

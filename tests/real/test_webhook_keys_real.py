@@ -14,6 +14,7 @@ from datetime import timedelta
 
 import pytest
 import pytest_asyncio
+from msgspec import structs
 
 from quintant import Client, Config
 from quintant.api.admission import ValidatingWebhookConfiguration
@@ -94,7 +95,9 @@ class Installed:
 async def installed(real_cluster: RealCluster, client: Client) -> AsyncIterator[Installed]:
     config = Config.load(real_cluster.kubeconfig)
     user = Impersonate(user=f"system:serviceaccount:default:{NAME}")
-    transport = HttpTransport(replace(config, user=replace(config.user, impersonate=user)))
+    transport = HttpTransport(
+        structs.replace(config, user=structs.replace(config.user, impersonate=user))
+    )
     account = Client(Rest(transport), manager=f"{NAME}-webhooks")
     webhooks = Webhooks(NAME)
     judged = HookSettings(object_selector=LabelSelector(match_labels={"judged": "yes"}))

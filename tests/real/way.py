@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
+from msgspec.structs import replace
 
 from quintant import Config, Environment
 from quintant.runtime.client.faults import FaultTransport

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import dataclasses
 
+import msgspec
 import pytest
 
 from quintant import Context, Manager
@@ -98,7 +98,7 @@ async def test_large_secret_comes_over_the_network_too(cluster: InProcessCluster
     await cluster.create(large_secret("listed"))
     async with serve(cluster.server) as url:
         transport = HttpTransport(Config(url))
-        environment = dataclasses.replace(cluster.environment(), transport=transport)
+        environment = msgspec.structs.replace(cluster.environment(), transport=transport)
         engine = await cluster.run(scales.manager, environment=environment)
         await cluster.create(large_secret("watched"))
         async with asyncio.timeout(PATIENCE_SECONDS):

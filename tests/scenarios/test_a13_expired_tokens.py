@@ -10,12 +10,13 @@ import json
 import ssl
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from quintant.api.core import ConfigMap
 from quintant.cluster.auth import service_account

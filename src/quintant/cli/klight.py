@@ -8,11 +8,11 @@ Whatever does not begin with a command's name is flags in the style of Go.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from quintant.cli.networks import COMMANDS
 from quintant.cli.serving import serve_at

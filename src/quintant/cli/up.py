@@ -6,10 +6,10 @@ import asyncio
 import os
 import shlex
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from msgspec import Struct
 
 from quintant.cli.signals import signalled
 from quintant.cluster.kubeconfigs import usual_path
@@ -90,8 +90,7 @@ def _node(images: Path | None, host_paths: bool) -> Options:
     return Options(programs(images) if images else (), host_paths)
 
 
-@dataclass(frozen=True, slots=True)
-class Wishes:
+class Wishes(Struct, frozen=True):
     """What the command line asks for, beside what the cluster itself is."""
 
     folder: Path | None

@@ -8,12 +8,14 @@ follows from its name.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import IPv4Network, ip_address
 from itertools import chain
 from typing import Any
 from zlib import crc32
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from quintant.cluster.catalog import Kind, Others, Plain
 from quintant.cluster.problems import internal
@@ -134,8 +136,7 @@ def _identity(port: Plain) -> tuple[Any, Any]:
     return port.get("protocol"), port.get("port")
 
 
-@dataclass(frozen=True, slots=True)
-class _Addresses:
+class _Addresses(Struct, frozen=True):
     """The addresses to give out, by number."""
 
     network: IPv4Network

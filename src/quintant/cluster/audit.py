@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from quintant.api.rbac import PolicyRule
 from quintant.cluster.policy import Rule
@@ -21,8 +22,7 @@ MOST_USED = 10_000
 """Permissions remembered per user: more than there are, if it does not ask for odd paths."""
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """One request."""
 
     user: str

@@ -7,9 +7,11 @@ token appears neither in memory dumps of the table nor in a repr.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 MASTERS = "system:masters"
 AUTHENTICATED = "system:authenticated"
@@ -18,8 +20,7 @@ CREDENTIAL = "authentication.kubernetes.io/credential-id"
 """What of a user says which credential was shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class User:
+class User(Struct, frozen=True):
     """Somebody who asks: a name and the groups that roles are bound to."""
 
     name: str

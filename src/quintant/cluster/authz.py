@@ -8,10 +8,10 @@ of a real server.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 import msgspec
+from msgspec import Struct
 
 from quintant.cluster import wire
 from quintant.cluster.auth import MASTERS, User
@@ -26,8 +26,7 @@ MOST_DECIDED = 10_000
 """Decisions remembered, a few megabytes; when there are more, all are forgotten."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """Whether something is allowed; the reason may be empty."""
 
     allowed: bool
@@ -37,8 +36,7 @@ class Decision:
 ALLOWED = Decision(True)
 
 
-@dataclass(frozen=True, slots=True)
-class Holdings:
+class Holdings(Struct, frozen=True):
     """The rules that hold for somebody somewhere, and the roles that could not be found."""
 
     rules: tuple[Rule, ...]

@@ -7,8 +7,9 @@ did here. Left out are the roles of controllers that there are none of here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from quintant.cluster.auth import AUTHENTICATED, MASTERS, UNAUTHENTICATED
 from quintant.cluster.bindings import GROUP as RBAC
@@ -82,8 +83,7 @@ create authorization.k8s.io subjectaccessreviews
 """
 
 
-@dataclass(frozen=True, slots=True)
-class _Role:
+class _Role(Struct, frozen=True):
     """A cluster role: its rules, the groups it is bound to, and how it is gathered."""
 
     rules: str = ""

@@ -8,9 +8,10 @@ about; nothing else in the cluster tests for a kind by name. Custom kinds come a
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
+
+from msgspec import Struct, field
 
 from quintant.cluster.names import subdomain_complaint
 from quintant.cluster.problems import bad_request
@@ -28,8 +29,7 @@ Others = Callable[[], Iterator[Plain]]
 """The stored objects of the same kind, read when asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What is wrong with an object, and what its author should know."""
 
     causes: Sequence[Cause] = ()
@@ -44,8 +44,7 @@ class Propagation(Enum):
     ORPHAN = "Orphan"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Kind:
+class Kind(Struct, frozen=True, eq=False):
     """One resource at one version, and how it behaves."""
 
     resource: Resource

@@ -6,8 +6,10 @@ functions that change them return others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.fields import FieldSet
@@ -20,8 +22,7 @@ APPLY = "Apply"
 UPDATE = "Update"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Writer:
+class Writer(Struct, frozen=True, order=True):
     """Whose entry it is."""
 
     operation: str
@@ -35,8 +36,7 @@ class Writer:
         return f'"{self.manager}"{where}{using}'
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """What a writer owns, since when, and at which version it was written."""
 
     fields: FieldSet
@@ -47,8 +47,7 @@ class Claim:
 Claims = dict[Writer, Claim]
 
 
-@dataclass(frozen=True, slots=True)
-class Author:
+class Author(Struct, frozen=True):
     """Who writes, where and when."""
 
     manager: str

@@ -7,8 +7,9 @@ keys. What corresponds to nothing has no old value, which null is not.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 _SCALARS = (bool, int, float, str)
 
@@ -23,8 +24,7 @@ class _Absent:
 ABSENT: Final = _Absent()
 
 
-@dataclass(frozen=True, slots=True)
-class Keyed:
+class Keyed(Struct, frozen=True):
     """How the items of a list that is a map are told apart."""
 
     names: tuple[str, ...]

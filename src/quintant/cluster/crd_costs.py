@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from quintant.cluster.causes import forbidden_field
 from quintant.cluster.problems import REQUEST_LIMIT
@@ -22,8 +23,7 @@ _ADVICE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Cardinality:
+class Cardinality(Struct, frozen=True):
     """How often something can occur in an object; None if no schema above bounds it."""
 
     count: int | None = None
@@ -45,8 +45,7 @@ class Cardinality:
         return cost * count
 
 
-@dataclass(slots=True)
-class Budget:
+class Budget(Struct):
     """The costs of all rules of a schema."""
 
     total: int = 0
@@ -70,8 +69,7 @@ class Budget:
         yield forbidden_field(path, too_expensive(name, self.total, SCHEMA_LIMIT))
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Struct, frozen=True):
     """Where in a schema rules are, and what counts for them there."""
 
     path: str

@@ -7,10 +7,10 @@ it was stored as, and is then shown as what is asked for. Pure; quintant.cluster
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import msgspec
+from msgspec.structs import replace
 
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.conversions import Converter, prime, stow

@@ -7,8 +7,9 @@ looked at again whenever names may have become free.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from quintant.cluster.causes import wrong
 from quintant.cluster.conditions import Condition
@@ -21,8 +22,7 @@ Names = Mapping[str, Any]
 ACCEPTED = Condition("NamesAccepted", True, "NoConflicts", "no conflicts found")
 
 
-@dataclass(frozen=True, slots=True)
-class Naming:
+class Naming(Struct, frozen=True):
     """The names a definition has now, and whether they are all it asked for."""
 
     names: dict[str, Any]

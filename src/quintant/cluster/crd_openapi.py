@@ -6,8 +6,10 @@ Rules are looked at only where the schema itself is sound, and get the types it 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from quintant.cluster.causes import forbidden_field, required, unsupported, wrong
 from quintant.cluster.crd_costs import Budget, Cardinality, Site
@@ -23,8 +25,7 @@ _FORBIDDEN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """Where a schema is, and what is true there."""
 
     path: str
@@ -53,8 +54,7 @@ def openapi_causes(schema: Schema, path: str, *, rules: bool) -> Iterator[Cause]
         yield from budget.causes(path)
 
 
-@dataclass(slots=True)
-class _Found:
+class _Found(Struct):
     """Complaints about schemas and about rules, which are told last."""
 
     schema: list[Cause] = field(default_factory=list)

@@ -7,17 +7,17 @@ value; a list is one value, a set, or a map of its items by their keys.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+from msgspec import Struct
 
 from quintant.cluster.shapes import DEDUCED, Listing, Shape
 from quintant.cluster.sorts import Sort as Holds
 from quintant.cluster.tables import Message, Sort, Traits, Type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class Place(Struct, frozen=True, eq=False):
     """A place in a built-in object."""
 
     type: Type

@@ -8,9 +8,10 @@ is not visited.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+from msgspec import Struct
 
 from quintant.cluster import tables
 from quintant.cluster.default_rules import RULES
@@ -23,8 +24,7 @@ Plain = dict[str, Any]
 _EMPTY = (None, "")
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """What is to be done at a message, and which of its fields lead on."""
 
     constants: Mapping[str, Any]

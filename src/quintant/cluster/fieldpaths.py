@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 Schema = Mapping[str, Any]
 _TOKEN = re.compile(r"'(?:[^'\\]|\\.)*'?|[.\[\]]|[^.\[\]]+", re.DOTALL)
@@ -20,8 +21,7 @@ class BadPath(ValueError):
     """A path leads nowhere; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class FieldPath:
+class FieldPath(Struct, frozen=True):
     """A path and what it leads to."""
 
     text: str

@@ -7,9 +7,9 @@ converted by a webhook first, the change itself stands for its line until then.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 import msgspec
+from msgspec import Struct
 
 from quintant.cluster.problems import Problem
 from quintant.cluster.ring import Change, Entry
@@ -24,8 +24,7 @@ Frame = bytes | Change
 """A line that tells something, or, where that has to wait for a webhook, what it will tell."""
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """Which changes a watcher wants, and how they are written."""
 
     form: Form

@@ -6,8 +6,9 @@ server's own may leave both out; custom resources may not.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from quintant.cluster import tables
 from quintant.cluster.catalog import Kind, Plain

@@ -9,8 +9,10 @@ worked for the same user first; the first refusal is the one that is told.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from urllib.parse import unquote
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from quintant.cluster.auth import (
     ANONYMOUS,
@@ -86,8 +88,7 @@ class Impersonation:
             self._allow(user, wish)
 
 
-@dataclass(frozen=True, slots=True)
-class Mode:
+class Mode(Struct, frozen=True):
     """A way to act as somebody else; the one without a name is the old one."""
 
     name: str

@@ -7,14 +7,13 @@ Nothing is signed or believed here (quintant.cluster.signing), and no claim is u
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Jwt:
+class Jwt(Struct, frozen=True):
     """A token taken apart. Its claims are only claims until the signature was verified."""
 
     header: bytes

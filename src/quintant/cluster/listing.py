@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
+from msgspec import Struct, field
 
 from quintant.cluster.ring import Entry
 from quintant.cluster.wire import Form
@@ -26,8 +26,7 @@ _BETWEEN = b"\n" + b" " * 2 * INDENT
 """What comes before an item of an indented list."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """An answer that goes on: a list with something in it, as JSON."""
 
     form: Form

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from quintant.cluster.catalog import Catalog, Kind
 from quintant.cluster.problems import NoPage, no_resource, not_allowed, not_found

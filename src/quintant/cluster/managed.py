@@ -8,9 +8,10 @@ refused where it would change what somebody else owns, unless forced.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Any
+
+from msgspec.structs import replace
 
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.claims import (

@@ -9,12 +9,13 @@ Every answer is made as compact JSON; `dressed` turns it into what was liked at 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache, partial
 
 import msgspec
 import yaml
+from msgspec import Struct
+from msgspec.structs import replace
 
 from quintant.cluster.beside import Beside
 from quintant.cluster.listing import INDENT, Listing
@@ -43,8 +44,7 @@ class Answer(Enum):
     TABLE = "Table"
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(Struct, frozen=True):
     """What a client likes best among what there is."""
 
     media: str = JSON
@@ -54,8 +54,7 @@ class Wish:
     pretty: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(Struct, frozen=True):
     """One media type of an Accept header."""
 
     media: str

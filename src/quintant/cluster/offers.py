@@ -6,7 +6,8 @@ Every document about the server's own resources (both forms of discovery, OpenAP
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from quintant.cluster.catalog import Catalog, Kind
 from quintant.cluster.priority import priority
@@ -33,8 +34,7 @@ _ORDER = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Subresource:
+class Subresource(Struct, frozen=True):
     """A subresource, its document's kind and what can be done with it."""
 
     name: str

@@ -8,11 +8,11 @@ is part of its address in the index, and clients may keep what they got there fo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha512
 
 import msgspec
+from msgspec import Struct
 
 from quintant.cluster import offers
 from quintant.cluster.catalog import Catalog, Kind
@@ -29,8 +29,7 @@ _INDEX = {"content-type": "text/plain; charset=utf-8"}
 _MOVED, _NOT_MODIFIED, _NOT_FOUND = 301, 304, 404
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """A document and its hash."""
 
     body: bytes

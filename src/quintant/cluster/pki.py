@@ -10,9 +10,10 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+
+from msgspec import Struct
 
 from quintant.cluster.auth import MASTERS
 from quintant.cluster.private import write_private
@@ -36,8 +37,7 @@ EVERYWHERE = frozenset({"", "0.0.0.0", "::"})
 """Addresses that mean every interface."""
 
 
-@dataclass(frozen=True, slots=True)
-class Roots:
+class Roots(Struct, frozen=True):
     """What has to be kept for a cluster to stay the same: two keys."""
 
     authority: Authority
@@ -71,8 +71,7 @@ class Roots:
             ) from error
 
 
-@dataclass(frozen=True, slots=True)
-class Pki:
+class Pki(Struct, frozen=True):
     """Everything TLS needs at both ends."""
 
     authority: bytes

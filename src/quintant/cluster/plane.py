@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from secrets import token_urlsafe
+
+from msgspec import Struct
 
 from quintant.api.rbac import GROUP, ClusterRole, ClusterRoleBinding, RoleRef, Subject
 from quintant.cluster.auth import User, admin
@@ -27,8 +28,7 @@ from quintant.runtime.permissions import Needs, rules
 from quintant.runtime.rbac import needs
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
+class Component(Struct, frozen=True):
     """A part of the control plane: what it runs, and whom the server takes it for."""
 
     manager: Manager

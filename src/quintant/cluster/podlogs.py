@@ -7,11 +7,11 @@ whoever runs it: a node brings its `Logs`, and the first that knows the pod answ
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from quintant.cluster import wire
 from quintant.cluster.catalog import Kind
@@ -60,8 +60,7 @@ class _Pod(msgspec.Struct):
     status: _Status = _Status()
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """An answer that goes on: what a container prints."""
 
     pieces: AsyncGenerator[bytes, None]

@@ -7,11 +7,11 @@ beside the loop then (quintant.cluster.beside); when the definition is served, i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from quintant.cluster.custom import CustomSchema
 from quintant.cluster.shapes import Shape, custom_shape
@@ -21,8 +21,7 @@ RECENT = 64
 """Schemas kept at hand: those of the definitions that are written now, and by tests again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """A schema at work, and the shape of its objects for who merges them."""
 
     schema: CustomSchema

@@ -12,9 +12,10 @@ Whatever the bytes are, the answer is an object or `Malformed`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+from msgspec import Struct
 
 from quintant.cluster.protoleaf import LEAVES
 from quintant.cluster.tables import Field, Message, Sort, Type
@@ -33,8 +34,7 @@ Step = Callable[[Plain, Any, int], None]
 """Puts a value on the wire, met at a depth, into an object."""
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(Struct, frozen=True):
     """What a body says it is, and the message it holds."""
 
     api_version: str
@@ -63,8 +63,7 @@ def unwrap(data: bytes) -> Body:
     return Body(text(bytes_in(said, 1)), text(bytes_in(said, 2)), bytes_in(envelope, 2))
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """How a message is read: what to do with each tag."""
 
     steps: Mapping[int, Step]

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from quintant.cluster.causes import forbidden_field, invalid_options, unsupported
 from quintant.cluster.continuation import read_token
@@ -25,8 +26,7 @@ _LARGEST = 2**64 - 1
 _MOST_DIGITS = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """ListOptions, understood and checked."""
 
     rv: str = ""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import chain
+
+from msgspec import Struct
 
 from quintant.cluster.catalog import Kind
 from quintant.cluster.continuation import NOW, Token, read_token, write_token
@@ -140,8 +141,7 @@ class Reads:
             raise future(rv, self._store.revision)
 
 
-@dataclass(frozen=True, slots=True)
-class _Page:
+class _Page(Struct, frozen=True):
     """Entries of a list, and what is known of those behind them."""
 
     entries: list[Entry]

@@ -7,10 +7,10 @@ which the server itself lets requests pass.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from quintant.cluster.accounts import AUDIENCES, Rejected
 from quintant.cluster.auth import User
@@ -84,8 +84,7 @@ class _RulesSpec(msgspec.Struct, frozen=True):
     namespace: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Reviews:
+class Reviews(Struct, frozen=True):
     """Answers questions about tokens, users and permissions."""
 
     authentication: Authentication

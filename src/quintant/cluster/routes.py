@@ -7,7 +7,8 @@ say no before the server says that something is not there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from quintant.runtime.client.transport import Call
 
@@ -17,8 +18,7 @@ _NAMESPACE_SUBRESOURCES = frozenset({"status", "finalize"})
 _FALSE = frozenset({"0", "false"})
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(Struct, frozen=True):
     """What a request asks for. Without a `resource` it is about the path itself."""
 
     verb: str

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from quintant.cluster.catalog import Verdict
 from quintant.cluster.causes import (
@@ -43,8 +44,7 @@ class _Stop(Exception):
     """The budget is used up: nothing more is checked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """The rules of one place in an object and of everything below it."""
 
     type: str
@@ -85,8 +85,7 @@ class Rules:
         return Verdict(court.causes, court.warnings)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """Where a value is, and what it is compared with to tell whether it changed."""
 
     path: str
@@ -106,8 +105,7 @@ class _Place:
         return not self.hidden and self.old is not ABSENT and same(self.new, self.old)
 
 
-@dataclass(slots=True)
-class _Court:
+class _Court(Struct):
     """One object's trial."""
 
     causes: list[Cause] = field(default_factory=list)

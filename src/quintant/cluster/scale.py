@@ -6,8 +6,9 @@ storage nor revision of its own.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from quintant.cluster import tables, wire
 from quintant.cluster.catalog import Edit, Kind, Plain

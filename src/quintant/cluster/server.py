@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager
-from dataclasses import replace
 from ipaddress import IPv4Network
+
+from msgspec.structs import replace
 
 from quintant.cluster.access import Access
 from quintant.cluster.addresses import NETWORK, addressed

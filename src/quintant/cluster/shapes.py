@@ -8,9 +8,10 @@ on the last point: a declared field is not owned for merely being there, a map's
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from quintant.cluster.fields import Path, shown
 from quintant.cluster.sorts import Sort
@@ -83,8 +84,7 @@ class Shape(Protocol):
         """The shape of a list's items."""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """A shape written down: declared fields, and what is below everything else."""
 
     fields: Mapping[str, Shape] = field(default_factory=dict)

@@ -13,8 +13,9 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
+
+from msgspec import Struct
 
 HOST = "127.0.0.1"
 """What every machine answers on."""
@@ -24,8 +25,7 @@ LOCK_PORT = 42424
 """Bound, never listened on, at the last address of a share's pods."""
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """The addresses of one cluster."""
 
     host: str

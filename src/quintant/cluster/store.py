@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
+
+from msgspec import Struct, field
 
 from quintant.cluster.ring import Change, Entry, Ring
 from quintant.runtime.clock import monotonic
@@ -25,8 +26,7 @@ class Unsafe(Exception):
     """What was written cannot be made safe any more; nothing of it may be told to anybody."""
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """A table's entries at one revision, by key and in key order."""
 
     entries: Mapping[str, Entry]
@@ -45,8 +45,7 @@ class View:
         return max(0, last - first)
 
 
-@dataclass(slots=True)
-class Table:
+class Table(Struct):
     """The entries of one resource, now, and the changes that led here."""
 
     name: str
@@ -77,8 +76,7 @@ class Table:
         return Table(self.name, dict(self.entries), list(self.keys), self.ring.copy())
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """Everything a store held at a moment; `Store.restore` returns to it. Not to be changed."""
 
     revision: int

@@ -8,10 +8,11 @@ value must look like beyond its structure is validation's business, not ours.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 Schema = Mapping[str, Any]
 META = frozenset({"apiVersion", "kind", "metadata"})
@@ -20,8 +21,7 @@ EMBEDDED = "x-kubernetes-embedded-resource"
 _NESTS = (dict, list)
 
 
-@dataclass(frozen=True, slots=True)
-class Structure:
+class Structure(Struct, frozen=True):
     """One place in an object: what may be below it, and what it is when absent."""
 
     properties: Mapping[str, Structure] = field(default_factory=dict)

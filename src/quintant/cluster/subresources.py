@@ -6,8 +6,9 @@ What such an action does is a change of the parent, made by the write path like 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from quintant.cluster.catalog import Edit, Kind, Plain
 from quintant.cluster.causes import complaint, required, unsupported
@@ -33,8 +34,7 @@ _STREAMED = frozenset({("pods", LOG)})
 _EVICTED = frozenset({("pods", EVICTION)})
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True):
     """What a subresource does: the verb that does it, and the change it makes."""
 
     verb: str

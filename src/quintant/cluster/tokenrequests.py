@@ -7,10 +7,10 @@ programs do not read their token again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import msgspec
+from msgspec import Struct
 
 from quintant.cluster.accounts import (
     AUDIENCES,
@@ -55,8 +55,7 @@ class _Spec(msgspec.Struct, frozen=True, rename="camel"):
     bound_object_ref: _Ref | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TokenRequests:
+class TokenRequests(Struct, frozen=True):
     """Answers requests for tokens."""
 
     accounts: Accounts

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from quintant.cluster.advertising import advertise
 from quintant.cluster.http import LOOPBACK, serve
@@ -41,8 +43,7 @@ KEYS = "pki"
 """Where in a folder the keys of a cluster are kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What to start: where it listens, and what it goes on from."""
 
     address: Address = USUAL
@@ -58,14 +59,13 @@ class Plan:
     """This machine as a node that runs pods as processes; None leaves it out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(Struct, frozen=True):
     """A cluster that answers."""
 
     server: ApiServer
     address: Address
     """Where it really listens: the port was chosen."""
-    kubeconfig: Hidden[bytes] = field(repr=False)
+    kubeconfig: Hidden[bytes]
     """The way in for its administrator."""
     node: LocalNode | None = None
     """The node that runs pods as processes, if there is one."""
@@ -157,8 +157,7 @@ async def _opened(stack: AsyncExitStack, plan: Plan, clock: Clock) -> _Site:
     return _Site(plan, share, pki, server, address, clock)
 
 
-@dataclass(frozen=True, slots=True)
-class _Site:
+class _Site(Struct, frozen=True):
     """A server that answers, and what its cluster is to be."""
 
     plan: Plan

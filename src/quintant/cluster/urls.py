@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from quintant.cluster.golang import quoted
 
@@ -20,8 +21,7 @@ class BadUrl(ValueError):
     """A text is no URL that can be requested; it says why in Go's words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Url:
+class Url(Struct, frozen=True):
     """The parts of a URL; a part that is absent is empty."""
 
     scheme: str = ""

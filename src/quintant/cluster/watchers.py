@@ -14,10 +14,11 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Collection, Iterable
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from typing import cast
+
+from msgspec import Struct, field
 
 from quintant.cluster.frames import Frame, Selection, bookmark, refusal
 from quintant.cluster.problems import Problem
@@ -34,8 +35,7 @@ SLICE = 256
 """Objects or changes looked at per chunk of a replay, between two turns of the loop."""
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(Struct, frozen=True):
     """How a stream begins and ends."""
 
     replay: Iterable[Frame] = ()
@@ -132,8 +132,7 @@ class Watcher:
         self.push(bookmark(self.band.selection.form, told))
 
 
-@dataclass(eq=False, slots=True)
-class Band:
+class Band(Struct, eq=False):
     """The watchers of one selection."""
 
     selection: Selection

@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID, ObjectIdentifier
+from msgspec import Struct
 
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair
@@ -33,8 +34,7 @@ BACKDATE = timedelta(hours=1)
 COMMON_LENGTH = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """How long a certificate is valid."""
 
     since: datetime

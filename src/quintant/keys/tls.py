@@ -12,16 +12,16 @@ import ssl
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import IO
+
+from msgspec import Struct
 
 from quintant.keys.hidden import Hidden
 
 MEMFD = hasattr(os, "memfd_create")
 
 
-@dataclass(frozen=True, slots=True)
-class KeyPair:
+class KeyPair(Struct, frozen=True):
     """A certificate, with the certificates above it, and its key; all PEM."""
 
     certificate: Hidden[bytes]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from quintant.runtime.errors import ConfigError
 
 HIGHEST_PORT = 65535
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """Where to listen; an empty host is every interface."""
 
     host: str

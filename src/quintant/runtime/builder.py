@@ -8,9 +8,10 @@ Each method returns the builder; `reconcile` ends it and hands the declaration t
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Callable, Mapping
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Generic, Self, TypeVar
+
+from msgspec.structs import replace
 
 from quintant.runtime.bucket import check
 from quintant.runtime.clock import seconds_of

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar
+
+from msgspec import Struct
 
 from quintant.api.meta import ObjectReference
 from quintant.runtime.apply.control import NAME_TAKEN
@@ -41,8 +42,7 @@ class Recorder(Protocol):
     ) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Context(Generic[K_co]):
+class Context(Struct, Generic[K_co], frozen=True):
     """One reconcile: its key, its object, and the means to act."""
 
     request: Request
@@ -112,8 +112,7 @@ class Context(Generic[K_co]):
         self.recorder.event(about, type, reason, note, action=action)
 
 
-@dataclass(frozen=True, slots=True)
-class KeyContext:
+class KeyContext(Struct, frozen=True):
     """A reconcile of a controller without a kind of its own: the key is all there is."""
 
     request: Request

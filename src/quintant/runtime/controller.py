@@ -13,8 +13,9 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Generic
+
+from msgspec import Struct
 
 from quintant.runtime import logs
 from quintant.runtime.bucket import Bucket
@@ -45,8 +46,7 @@ _LABELS: dict[Verdict, Outcome] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Ending:
+class _Ending(Struct, frozen=True):
     verdict: Verdict
     result: Result | None = None
     error: Exception | None = None

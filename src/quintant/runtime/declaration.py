@@ -7,8 +7,9 @@ and the permissions it needs can be read off it without a cluster.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Generic
+
+from msgspec import Struct, field
 
 from quintant.runtime.context import KeyReconciler, Reconciler
 from quintant.runtime.finalizer import Finalizer
@@ -28,8 +29,7 @@ TIMEOUT_SECONDS = 120.0
 Mapper = Callable[[K], Iterable[Request]]
 
 
-@dataclass(frozen=True, slots=True)
-class ByIndex(Generic[K]):
+class ByIndex(Struct, Generic[K], frozen=True):
     """Maps an object to those that an index of the controlled kind files under its key."""
 
     index: str
@@ -43,8 +43,7 @@ def by_index(
     return ByIndex(index, values)
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
+class Watch(Struct, frozen=True):
     """A second kind whose changes wake the controller, and which keys they wake."""
 
     kind: type[Object]
@@ -56,8 +55,7 @@ class Watch:
     indexes: Mapping[str, IndexFunction[Any]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(Struct, frozen=True):
     """How a failing key waits: `first` seconds, doubling, up to `cap`.
 
     With a `rate`, all failing keys of the controller together are retried that often per second,
@@ -70,8 +68,7 @@ class Retry:
     burst: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """A permission the reconciler needs beyond what it watches."""
 
     kind: type[Object]
@@ -82,8 +79,7 @@ class Use:
 Gone = Callable[[Request], Awaitable[None] | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration(Generic[K]):
+class Declaration(Struct, Generic[K], frozen=True):
     """One controller: what it controls, what wakes it, and how it works."""
 
     name: str

@@ -9,9 +9,10 @@ lease, so none is under way when a standby may claim it. That is why there are n
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
+
+from msgspec import Struct
 
 from quintant.api.coordination import Lease, LeaseSpec
 from quintant.runtime.clock import micro_timestamp
@@ -43,8 +44,7 @@ class Action(Enum):
     """Somebody else holds it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Election:
+class Election(Struct, frozen=True):
     """Which lease is competed for, by whom, and how patiently (all in seconds)."""
 
     name: str
@@ -76,8 +76,7 @@ class Election:
         return self.lease - self.renew
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """The lease as last read, and when (loop time) it was first seen in this version."""
 
     lease: Lease

@@ -6,14 +6,13 @@ in-process server and the loop's clock; simulation adds a seeded random source.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from quintant.runtime.client.transport import Transport
 from quintant.runtime.clock import Chance, Clock, SystemClock
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(Struct, frozen=True):
     """Transport, time and chance, injected together."""
 
     transport: Transport

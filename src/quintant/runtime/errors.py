@@ -29,10 +29,10 @@ Classes carry data; the text is made from it. No request body and no header ever
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 
 class QuintantError(Exception):
@@ -93,8 +93,7 @@ class LeadershipLost(QuintantError):
     """This replica led and could not keep the lease: the process must exit, with code 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """What is known of an object that could not be decoded."""
 
     kind: str

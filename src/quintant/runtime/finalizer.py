@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Generic
+
+from msgspec import Struct
 
 from quintant.runtime.client.client import Client
 from quintant.runtime.context import Context
@@ -30,8 +31,7 @@ BLOCKED_SECONDS = 30.0
 Cleanup = Callable[[K, Context[K]], Awaitable[Result | None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Finalizer(Generic[K]):
+class Finalizer(Struct, Generic[K], frozen=True):
     """A name on the object, and what to do before it may be removed."""
 
     name: str

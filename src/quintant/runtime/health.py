@@ -11,9 +11,10 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
+
+from msgspec import Struct
 
 from quintant.runtime.clock import monotonic
 from quintant.runtime.election import Election
@@ -85,8 +86,7 @@ class Leading(Protocol):
     def overdue(self) -> float: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """How one check went; `wrong` is empty when it went well."""
 
     name: str
@@ -97,8 +97,7 @@ class Verdict:
         return f"[-]{self.name} failed: {wrong}" if wrong else f"[+]{self.name} ok"
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """The answer to a probe."""
 
     probe: Probe

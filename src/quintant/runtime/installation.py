@@ -19,8 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from dataclasses import replace as setting
 from typing import Any
+
+from msgspec.structs import replace as setting
 
 from quintant.api.admission import ServiceReference
 from quintant.api.apps import Deployment, DeploymentSpec

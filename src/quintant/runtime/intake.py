@@ -8,8 +8,9 @@ does no harm; a mapper has named no key to wake.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, Generic
+
+from msgspec import Struct
 
 from quintant.runtime import logs
 from quintant.runtime.context import OWNER_INDEX
@@ -24,8 +25,7 @@ from quintant.runtime.when import Predicate
 log = logs.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Intake(Generic[K]):
+class Intake(Struct, Generic[K], frozen=True):
     """The informers of one controller, connected to its queue."""
 
     primary: Informer[K] | None

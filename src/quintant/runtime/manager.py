@@ -10,11 +10,12 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
 
+from msgspec import Struct
+from msgspec.structs import replace
 from prometheus_client.registry import Collector
 
 from quintant.runtime import logs
@@ -43,8 +44,7 @@ Runnable = Callable[[Client], Awaitable[None]]
 Sheet = Callable[[Client, str], Awaitable[bytes | None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """A task beside the controllers; with `leader` it runs only where the lease is held."""
 
     run: Runnable

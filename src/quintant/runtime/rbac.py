@@ -14,8 +14,9 @@ The result is a pure function of the declarations: sorted, merged, the same ever
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from quintant.api.coordination import Lease
 from quintant.api.core import Secret, ServiceAccount
@@ -44,8 +45,7 @@ Target = tuple[type[Object], str]
 """Kind and name of a single object."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grantee:
+class Grantee(Struct, frozen=True):
     """Who gets the permissions: a manager's name, its own namespace, and where it works."""
 
     name: str

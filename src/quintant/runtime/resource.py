@@ -6,12 +6,13 @@ the wider one; `Metadata[Pod]` has it by construction. `resource_of` is the only
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar, get_args, get_origin
+
+import msgspec
+from msgspec import Struct
 
 from quintant.runtime.errors import BadRequest, ConfigError, Status
 from quintant.runtime.object import Custom, Metadata, Object
@@ -22,8 +23,7 @@ C = TypeVar("C", bound=type[Object])
 _SEGMENT = re.compile(r"(?!\.\.?$)[\w.:~@!$&'()*+,;=-]+", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(Struct, frozen=True):
     """The identity of a kind on the API server."""
 
     group: str
@@ -58,8 +58,7 @@ class Resource:
         return f"{path}/{sub}" if sub else path
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A CEL validation rule and the text shown when it fails (see `schema.cel`)."""
 
     rule: str
@@ -68,8 +67,7 @@ class Rule:
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """The paths of a scale subresource."""
 
     replicas: str = ".spec.replicas"
@@ -77,8 +75,7 @@ class Scale:
     selector: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A printer column; `kind` is OpenAPI's type, guessed from the schema when empty."""
 
     path: str
@@ -88,8 +85,7 @@ class Column:
     format: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Conversion:
+class Conversion(Struct, frozen=True):
     """The service whose webhook converts between the versions of a kind."""
 
     service: str
@@ -98,13 +94,12 @@ class Conversion:
     port: int = 443
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Struct, frozen=True):
     """What a CustomResourceDefinition says beyond identity and schema."""
 
     short: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
-    columns: Mapping[str, Column] = dataclasses.field(default_factory=dict)
+    columns: Mapping[str, Column] = msgspec.field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
     scale: Scale | None = None
     singular: str = ""
@@ -173,7 +168,7 @@ def projection(of: type[Object]) -> Callable[[C], C]:
 def resource_of(kind: type[Object]) -> Resource:
     """The identity of a kind; ConfigError when the class was never given one."""
     if get_origin(kind) is Metadata:
-        return dataclasses.replace(resource_of(get_args(kind)[0]), metadata_only=True)
+        return msgspec.structs.replace(resource_of(get_args(kind)[0]), metadata_only=True)
     if kind is Metadata:
         raise ConfigError(
             "Metadata alone is not a kind",

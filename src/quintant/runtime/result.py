@@ -7,9 +7,10 @@ Everything else a reconcile can do is raise. `judge` turns any ending into one v
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
+
+from msgspec import Struct
 
 from quintant.runtime.clock import seconds_of
 from quintant.runtime.errors import (
@@ -29,8 +30,7 @@ from quintant.runtime.object import Request
 from quintant.runtime.resource import Resource
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """Call me again `after` so many seconds, at `priority` (the same as now, if not given).
 
     A time that has passed already means at once.

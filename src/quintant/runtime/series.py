@@ -9,10 +9,11 @@ every REFRESH_SECONDS, and once more when nothing has happened for IDLE_SECONDS,
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from quintant.api.events import Event, EventSeries
 from quintant.api.meta import ObjectReference
@@ -65,8 +66,7 @@ class Step(NamedTuple):
     at: float = 0.0
 
 
-@dataclass(slots=True)
-class Entry:
+class Entry(Struct):
     """One event and how often it has happened."""
 
     event: Event
@@ -109,8 +109,7 @@ def step(entry: Entry, now: float) -> Step:
     return Step(Do.WAIT, min(end, entry.written_at + REFRESH_SECONDS) if fresh else end)
 
 
-@dataclass(slots=True)
-class Allowance:
+class Allowance(Struct):
     """Holds back a flood of new events about one object and reason."""
 
     tokens: float = BURST

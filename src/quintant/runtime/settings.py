@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from quintant.runtime.bucket import check
 from quintant.runtime.watch.timers import Timers
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """Values only; addresses are `host:port`, an empty host is every interface, empty is off."""
 
     name: str

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterable, Callable, Coroutine, Iterable
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from quintant.runtime.clock import Chance, seconds_of
 from quintant.runtime.errors import ConfigError
@@ -19,8 +20,7 @@ from quintant.runtime.object import Request
 from quintant.runtime.queue import LOW_PRIORITY, Queue
 
 
-@dataclass(frozen=True, slots=True)
-class Feed:
+class Feed(Struct, frozen=True):
     """What a source is given to work with."""
 
     queue: Queue[Request]
@@ -32,8 +32,7 @@ class Feed:
 Source: TypeAlias = Callable[[Feed], Coroutine[Any, Any, None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Ticker:
+class Ticker(Struct, frozen=True):
     """The source that `every` makes."""
 
     seconds: float

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Generic, cast
+
+from msgspec import Struct
 
 from quintant.runtime import finalizer as final
 from quintant.runtime import logs
@@ -24,8 +25,7 @@ from quintant.runtime.watch.informer import Informer
 log = logs.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
+class Services(Struct, frozen=True):
     """What every controller of a process shares."""
 
     caches: Caches

@@ -15,8 +15,9 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
+
+from msgspec import Struct
 
 from quintant.runtime.object import K, Object
 
@@ -29,8 +30,7 @@ class Predicate(Protocol[K_contra]):
     def __call__(self, old: K_contra | None, new: K_contra | None, /) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True)
-class When(Generic[K_contra]):
+class When(Struct, Generic[K_contra], frozen=True):
     """A predicate that can be combined; wrap a function of your own to combine it."""
 
     test: Predicate[K_contra]

@@ -6,11 +6,11 @@ import asyncio
 import stat
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from quintant import Config
 from quintant.cluster.http import LOOPBACK

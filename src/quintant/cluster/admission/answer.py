@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from base64 import b64decode
 from binascii import Error as NotBase64
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from quintant.cluster.admission.replies import NoDocument, read_document
 from quintant.cluster.admission.review import GROUP, KIND
@@ -40,8 +40,7 @@ class Refusal(msgspec.Struct, frozen=True):
 NO_REASON = Refusal()
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """A webhook's word."""
 
     allowed: bool

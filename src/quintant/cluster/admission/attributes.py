@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from quintant.cluster.auth import User
 from quintant.cluster.catalog import Kind, Plain
@@ -16,8 +17,7 @@ DELETE = "DELETE"
 NAMESPACES = "namespaces"
 
 
-@dataclass(frozen=True, slots=True)
-class Attributes:
+class Attributes(Struct, frozen=True):
     """A change under review."""
 
     operation: str

@@ -7,9 +7,10 @@ what the user may do. CEL is loaded with the first condition.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from quintant.cluster.admission.attributes import Attributes
 from quintant.cluster.auth import AUTHENTICATED, User, service_account
@@ -31,8 +32,7 @@ class Unmet(Exception):
     """A condition could not be evaluated; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """One expression; it compiles, for its configuration was found valid."""
 
     expression: str

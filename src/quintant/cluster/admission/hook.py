@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
+
 from quintant.cluster.admission.conditions import Condition
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.checks.clients import REVIEWS
@@ -16,8 +18,7 @@ ANY = "*"
 _PORT = 443
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """Which requests a webhook is for; `*` stands for all."""
 
     operations: frozenset[str]
@@ -42,8 +43,7 @@ class Rule:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
+class Service(Struct, frozen=True):
     """A Service in front of a webhook."""
 
     name: str
@@ -51,8 +51,7 @@ class Service:
     port: int = _PORT
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
+class Client(Struct, frozen=True):
     """Where a webhook is, and the authorities that vouch for it; without any, the machine's."""
 
     url: str

@@ -13,7 +13,8 @@ for; without them (`managed`) they are left out, as a real server's are switched
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from quintant.cluster.access import Access
 from quintant.cluster.admission.accounts import admit_account
@@ -54,8 +55,7 @@ HELD: Mapping[str, tuple[Plugin, ...]] = {
 """What looks at an object once nobody changes it any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(Struct, frozen=True):
     """Admission that is part of the server."""
 
     namespaces: Namespaces

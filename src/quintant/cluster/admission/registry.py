@@ -7,7 +7,7 @@ answer, nothing, costs a look into a dictionary.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from quintant.cluster import wire
 from quintant.cluster.admission.hook import Hook, read_hooks
@@ -23,8 +23,7 @@ MOST_REMEMBERED = 10_000
 """Answers remembered before all are forgotten: kinds come and go with their definitions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Concern:
+class Concern(Struct, frozen=True):
     """A webhook to be asked, and the version of the resource it wants to see."""
 
     hook: Hook

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from quintant.cluster import wire
 from quintant.cluster.store import Store
@@ -12,8 +13,7 @@ from quintant.runtime.clock import Chance
 M = TypeVar("M")
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """The other objects, and chance."""
 
     store: Store

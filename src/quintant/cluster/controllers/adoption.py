@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
+
+from msgspec import Struct
 
 from quintant.api.meta import LabelSelector
 from quintant.runtime.client.client import Client
@@ -41,8 +42,7 @@ class Selector(Protocol):
     def spec(self) -> Selecting: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Claims(Generic[C]):
+class Claims(Struct, Generic[C], frozen=True):
     """What a controller makes of the children it could have."""
 
     kept: tuple[C, ...] = ()

@@ -7,8 +7,9 @@ down. A service selects pods of its namespace that have an address and have not 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from quintant.api.core import Service, ServicePort
 from quintant.api.meta import ObjectReference
@@ -32,8 +33,7 @@ class Port(NamedTuple):
     application: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Backend:
+class Backend(Struct, frozen=True):
     """A pod as a service sees it."""
 
     pod: PodState

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import msgspec
+from msgspec import Struct, field
 
 from quintant.api.core import Namespace
 from quintant.api.meta import Condition, set_condition
@@ -62,8 +62,7 @@ _FINE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Remains:
+class Remains(Struct, frozen=True):
     """What is left of a namespace's content."""
 
     counts: Mapping[str, int] = field(default_factory=dict)

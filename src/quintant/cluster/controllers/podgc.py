@@ -8,8 +8,9 @@ node that is out of service, and the oldest of those that have ended, if there a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from quintant.api.meta import set_condition
 from quintant.cluster.controllers.nodes.taints import OUT_OF_SERVICE
@@ -33,8 +34,7 @@ _ALL = (Request("pods"),)
 _ORPHANED = ("DeletionByPodGC", "PodGC: node no longer exists")
 
 
-@dataclass(frozen=True, slots=True)
-class Doomed:
+class Doomed(Struct, frozen=True):
     """A pod to be deleted at once."""
 
     pod: PodState

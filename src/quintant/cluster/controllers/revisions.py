@@ -8,11 +8,11 @@ is forgotten, the oldest first.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from quintant.api.apps import ControllerRevision
 from quintant.cluster.controllers.templates import opened, short_hash
@@ -30,8 +30,7 @@ _REMEMBERED = 1024
 _REPLACE = {"$patch": "replace"}
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(Struct, frozen=True):
     """The revision of a template, and how many names were taken by others before it got one."""
 
     revision: ControllerRevision

@@ -7,10 +7,11 @@ advance: they ask the server. A kind found this way is read as metadata alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import cache
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from quintant.runtime.client.client import Client
 from quintant.runtime.object import Model, Object
@@ -25,8 +26,7 @@ class Everything(Object):
     """Stands for every kind in the permissions of a controller that works on all of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
+class Served(Struct, frozen=True):
     """One resource, in one version, and what can be done with it."""
 
     resource: Resource

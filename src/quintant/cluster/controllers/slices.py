@@ -8,7 +8,8 @@ without backends has one empty slice per family: no slice at all means, not look
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from quintant.api.core import Service
 from quintant.api.discovery import (
@@ -34,8 +35,7 @@ _Ports = tuple[SlicePort, ...] | None
 _Wanted = dict[tuple[str, ...], Endpoint]
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What is to be done; a slice without a name is a new one."""
 
     write: tuple[EndpointSlice, ...] = ()

@@ -6,7 +6,7 @@ as that is there and it keeps coming. A backend that was tried in vain is the la
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from quintant.cluster.network.routes import Backend, Route
 
@@ -14,8 +14,7 @@ REMEMBERED = 10_000
 """Clients whose backend is remembered, the latest ones: a bound for memory, not for users."""
 
 
-@dataclass(slots=True)
-class Balance:
+class Balance(Struct):
     """The choices of one route. Time is whatever clock the caller reads."""
 
     route: Route

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from quintant.agents import names
 from quintant.agents.names.resolve import DOMAIN, SEARCH_VARIABLE, SERVER_VARIABLE
@@ -32,8 +33,7 @@ TABLE = ObjectMeta(name="service-ports", namespace="kube-system")
 _SITE = Path(names.__file__).parent / "site"
 
 
-@dataclass(slots=True)
-class Network:
+class Network(Struct):
     """Services of a cluster that can be dialled and found by name; made by `networking`."""
 
     proxy: Proxy

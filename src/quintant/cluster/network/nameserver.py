@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from typing import Any, cast
+
+from msgspec import Struct
 
 from quintant.agents.names.message import (
     Answer,
@@ -84,8 +85,7 @@ class _Datagrams(asyncio.DatagramProtocol):
         self._transport.sendto(answered(self._zone, data, datagram=True), addr)
 
 
-@dataclass(frozen=True, slots=True)
-class _Streams:
+class _Streams(Struct, frozen=True):
     """Questions over TCP, one after the other."""
 
     zone: Zone

@@ -7,8 +7,9 @@ although it is being deleted, and if there is none of those either, the route ha
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from quintant.api.core import Service, ServicePort
 from quintant.api.discovery import Endpoint, EndpointSlice
@@ -35,8 +36,7 @@ class Front(NamedTuple):
     port: int
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(Struct, frozen=True):
     """From where clients connect to what is behind it."""
 
     front: Front

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from msgspec import Struct
+
 from quintant.api.container import Grpc, HttpGet, TcpSocket
 from quintant.cluster.node.journal import Sink
 
@@ -56,8 +58,7 @@ class Processes(Protocol):
         """Start a program whose output goes to the sink; Unstartable if that is impossible."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """The answer to a probe, or why there is none."""
 
     passed: bool

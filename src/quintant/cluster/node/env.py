@@ -7,7 +7,8 @@ optional keeps the container from starting, with the words of a kubelet.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from quintant.api.container import Container, EnvFromSource, EnvVar, KeySelector
 from quintant.api.core import ConfigMap, Secret
@@ -24,8 +25,7 @@ class Unconfigured(Exception):
     """Something that the container needs is not there; the text says what."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(Struct, frozen=True):
     """What a pod may refer to in its namespace, and where the API server is."""
 
     api: Address

@@ -5,8 +5,9 @@ Values only; what each makes of a life is in `life.step`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 
 class Check(Enum):
@@ -17,8 +18,7 @@ class Check(Enum):
     LIVENESS = "Liveness"
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
+class Started(Struct, frozen=True):
     """A process runs. Without a startup probe it is up, without a readiness probe it is ready."""
 
     id: str
@@ -26,16 +26,14 @@ class Started:
     ready: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """It cannot be started; it is tried again as often as a container that crashes."""
 
     reason: str
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Probed:
+class Probed(Struct, frozen=True):
     """A probe has come to a conclusion."""
 
     check: Check
@@ -44,30 +42,25 @@ class Probed:
     """Of a startup probe: whether there is no readiness probe to wait for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outdated:
+class Outdated(Struct, frozen=True):
     """The pod names another image for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """It is to end until then."""
 
     until: float
 
 
-@dataclass(frozen=True, slots=True)
-class Signalled:
+class Signalled(Struct, frozen=True):
     """SIGTERM was sent; perhaps late, after a hook that took its time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Killed:
+class Killed(Struct, frozen=True):
     """SIGKILL was sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """The process is gone. A negative code is the signal that ended it."""
 
     code: int
@@ -76,13 +69,11 @@ class Ended:
     """If it is another than the code says, such as OOMKilled."""
 
 
-@dataclass(frozen=True, slots=True)
-class Renewed:
+class Renewed(Struct, frozen=True):
     """It is to be started again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Nudged:
+class Nudged(Struct, frozen=True):
     """What it waited for may be there: it need not wait any longer."""
 
 

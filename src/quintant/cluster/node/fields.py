@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
+
+from msgspec import Struct
 
 from quintant.api.container import Container, ResourceFieldSelector
 from quintant.api.pod import Pod
@@ -19,8 +20,7 @@ class Unknown(Exception):
     """A field that cannot be given; the text says which."""
 
 
-@dataclass(frozen=True, slots=True)
-class Self:
+class Self(Struct, frozen=True):
     """A pod, with what only its node knows."""
 
     pod: Pod

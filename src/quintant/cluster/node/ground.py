@@ -6,8 +6,9 @@ Values and Protocols, bound once when the agent is made.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from quintant.api.quantity import Quantity
 from quintant.cluster.node.addresses import Addresses
@@ -22,16 +23,14 @@ NODE = "local"
 """The name of the node whose pods are processes of this machine."""
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """What pods may do beyond their own folders."""
 
     host_paths: bool = False
     """Whether volumes may be any folder of this machine."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
+class Ground(Struct, frozen=True):
     """The node under its pods."""
 
     folder: Path

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from dataclasses import dataclass
 from signal import SIGKILL
+
+from msgspec import Struct
 
 from quintant.api.container import Exec, Handler
 from quintant.cluster.node.effects import Launch, Outcome, Unstartable
@@ -37,8 +38,7 @@ class Collector:
         return self.data.decode(errors="replace").rstrip("\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
+class Beside(Struct, frozen=True):
     """What can be done beside a container that runs."""
 
     ground: Ground

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGKILL, SIGTERM
 from typing import Literal
+
+from msgspec import Struct
 
 from quintant.cluster.node.effects import Process
 from quintant.cluster.node.events import Ended, Signalled
@@ -28,8 +29,7 @@ LOG_WORDS = (80, 2048)
 """Lines and bytes of the log that stand in for last words, for who asks for that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """Something that the pod's events tell."""
 
     type: Literal["Normal", "Warning"]

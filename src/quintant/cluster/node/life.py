@@ -12,9 +12,11 @@ all at first, then ten seconds, doubling to five minutes, forgotten after ten mi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, auto
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from quintant.cluster.node.events import (
     Asked,
@@ -63,16 +65,14 @@ class State(Enum):
         return self in (State.RUNNING, State.STOPPING, State.KILLED)
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """Now, on the wall and on the loop."""
 
     wall: datetime
     mono: float
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """How an incarnation of a container ended."""
 
     code: int
@@ -84,8 +84,7 @@ class Ending:
     over: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Life:
+class Life(Struct, frozen=True):
     """What became of a container so far."""
 
     state: State = State.WAITING

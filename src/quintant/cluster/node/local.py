@@ -11,10 +11,11 @@ import os
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGKILL
 from stat import S_ISDIR
+
+from msgspec import Struct
 
 from quintant.cluster.node.addresses import Addresses
 from quintant.cluster.node.agent import Agent
@@ -48,8 +49,7 @@ INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
 log = get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class LocalNode:
+class LocalNode(Struct, frozen=True):
     """A node at work: the component to run, and what others ask it for."""
 
     component: Component

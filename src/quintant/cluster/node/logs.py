@@ -8,9 +8,10 @@ may still grow.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct
 
 
 class Line(NamedTuple):
@@ -21,8 +22,7 @@ class Line(NamedTuple):
     text: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(Struct, frozen=True):
     """Which lines, and how: the options of pods/log."""
 
     follow: bool = False

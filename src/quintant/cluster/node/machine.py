@@ -11,9 +11,10 @@ import os
 import platform
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from quintant.api.coordination import Lease, LeaseSpec
 from quintant.api.meta import condition_of
@@ -54,8 +55,7 @@ _GOOD = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Struct, frozen=True):
     """A machine under the name of a node."""
 
     name: str
@@ -127,8 +127,7 @@ def this_machine(name: str, address: str, folder: Path) -> Machine:
     return Machine(name, address, capacity, info)
 
 
-@dataclass(frozen=True, slots=True)
-class Heartbeat:
+class Heartbeat(Struct, frozen=True):
     """Keeps a Node object and its lease until cancelled."""
 
     machine: Machine

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
 
 ROOT = "QUINTANT_ROOT"
 """The variable with the container's root folder."""
@@ -25,8 +26,7 @@ _BEFORE, _AFTER = r"(?<![\w./})~-])", r"(?![\w.-])"
 _EVERYWHERE = re.compile(r"(?<![\d.])0\.0\.0\.0(?![\d.])")
 
 
-@dataclass(frozen=True, slots=True)
-class Rewriter:
+class Rewriter(Struct, frozen=True):
     """Turns paths and addresses of a container into those of this machine."""
 
     root: Path

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from msgspec import Struct
 
 from quintant.api.container import Container
 from quintant.api.pod import PodSpec
@@ -37,8 +38,7 @@ class Stage(Enum):
     """Nothing of it runs, and nothing will again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(Struct, frozen=True):
     """A pod has to end: it is being deleted, or its time is up."""
 
     until: float
@@ -50,22 +50,19 @@ class Order:
     """What the pod's status says about it; empty for a deletion."""
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """Start a container."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Renew:
+class Renew(Struct, frozen=True):
     """Let a container that ended wait for its next start."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(Struct, frozen=True):
     """Ask a container to end."""
 
     name: str
@@ -74,8 +71,7 @@ class Stop:
     """What the event says."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kill:
+class Kill(Struct, frozen=True):
     """End a container now."""
 
     name: str
@@ -84,8 +80,7 @@ class Kill:
 Action = Start | Renew | Stop | Kill
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What to do now, and when to look again if nothing happens."""
 
     stage: Stage

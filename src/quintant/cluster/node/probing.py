@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from quintant.api.container import Container, Exec, Probe
 from quintant.api.quantity import IntOrString
@@ -25,8 +27,7 @@ Execute = Callable[[Exec, float], Awaitable[Outcome]]
 Report = Callable[["Finding"], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """What a probe found: a verdict, a failure to tell of, or both."""
 
     check: Check
@@ -36,8 +37,7 @@ class Finding:
     """Why an answer was bad."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Struct, frozen=True):
     """Answers of one sort in a row, and the last verdict."""
 
     verdict: bool | None = None
@@ -52,8 +52,7 @@ class Tally:
         return replace(self, verdict=verdict, last=passed, count=count)
 
 
-@dataclass(frozen=True, slots=True)
-class Inquiry:
+class Inquiry(Struct, frozen=True):
     """How to reach a container that is probed."""
 
     prober: Prober

@@ -14,9 +14,10 @@ import signal
 from asyncio.subprocess import DEVNULL
 from asyncio.subprocess import Process as Child
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
 from functools import partial
 from typing import BinaryIO, cast
+
+from msgspec import Struct, field
 
 from quintant.cluster.node.effects import Launch, Missing, Unstartable
 from quintant.cluster.node.journal import Sink
@@ -59,8 +60,7 @@ class _Pump(asyncio.Protocol):
             self.drained.set_result(None)
 
 
-@dataclass(slots=True)
-class LocalProcess:
+class LocalProcess(Struct):
     """A program on this machine."""
 
     child: Child

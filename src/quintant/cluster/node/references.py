@@ -6,8 +6,9 @@ Every sync reads all of it anew; nothing here remembers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from itertools import chain
+
+from msgspec import Struct, field
 
 from quintant.api.core import ConfigMap, PersistentVolume, PersistentVolumeClaim, Secret, Service
 from quintant.api.pod import PodSpec
@@ -22,8 +23,7 @@ Name = tuple[str, str]
 """A kind and a name."""
 
 
-@dataclass(frozen=True, slots=True)
-class References:
+class References(Struct, frozen=True):
     """What there is of all that a pod refers to."""
 
     configs: Mapping[str, ConfigMap] = field(default_factory=dict)

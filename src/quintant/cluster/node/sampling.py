@@ -10,9 +10,10 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from quintant.api.container import Container
 from quintant.api.quantity import parse_quantity
@@ -75,8 +76,7 @@ class Forest:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Sample:
+class _Sample(Struct, frozen=True):
     at: Moment
     seconds: Mapping[str, float]
     """Processor time by the incarnation's id."""

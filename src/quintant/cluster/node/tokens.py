@@ -6,7 +6,8 @@ A token is renewed when four fifths of its time have passed, or a day, as a kube
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from quintant.api.core import ServiceAccount
 from quintant.api.pod import Pod
@@ -23,8 +24,7 @@ LONGEST_SECONDS = 24 * 3600.0
 DEFAULT_ACCOUNT = "default"
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """A token, and when to ask for the next."""
 
     token: Hidden[str]
@@ -32,8 +32,7 @@ class Held:
     """In the loop's time."""
 
 
-@dataclass(slots=True)
-class Tokens:
+class Tokens(Struct):
     """The tokens of one pod."""
 
     held: dict[TokenSource, Held] = field(default_factory=dict)

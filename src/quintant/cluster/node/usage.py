@@ -7,15 +7,15 @@ metrics.k8s.io only reads. Simulated pods have no figures here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+
+from msgspec import Struct
 
 from quintant.runtime.object import Request
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """Processor and memory of one container, or of a whole node."""
 
     cores: float
@@ -24,8 +24,7 @@ class Usage:
     """Bytes that are resident now, of all processes together."""
 
 
-@dataclass(frozen=True, slots=True)
-class PodUsage:
+class PodUsage(Struct, frozen=True):
     """What the containers of a pod use."""
 
     containers: Mapping[str, Usage]

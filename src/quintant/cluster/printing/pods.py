@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from quintant.cluster.catalog import Plain
 from quintant.cluster.printing import (
@@ -32,8 +33,7 @@ _ENDS = {
 }
 
 
-@dataclass(slots=True)
-class Summary:
+class Summary(Struct):
     """A pod in a few words."""
 
     reason: str

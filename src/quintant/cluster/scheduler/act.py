@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from quintant.api.meta import Condition, condition_of, set_condition
 from quintant.cluster.scheduler.pending import SCHEDULER, Entry
@@ -22,8 +22,7 @@ _TARGET, _BY_SCHEDULER = "DisruptionTarget", "PreemptionByScheduler"
 _WHY = f"{SCHEDULER}: preempting to accommodate a higher priority pod"
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(Struct, frozen=True):
     """A pod and the node it shall go to."""
 
     entry: Entry
@@ -32,8 +31,7 @@ class Placement:
     """Those that have to hear of the node first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """A pod that no node takes, and why; perhaps others make room for it."""
 
     entry: Entry

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from quintant.api.core import PodTerm
 from quintant.api.meta import LabelSelector
@@ -24,8 +25,7 @@ TALLIES = 256
 """Counts kept up to date at once; beyond that all are made anew when they are asked for."""
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(Struct):
     """How many pods of a selection are on each node."""
 
     namespaces: frozenset[str] | None

@@ -6,9 +6,10 @@ Read off a pod once, compared with nodes many times.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil
+
+from msgspec import Struct
 
 from quintant.api.quantity import Quantity, parse_quantity
 from quintant.cluster.scheduler.views import ContainerView, PodView
@@ -27,8 +28,7 @@ HostPort = tuple[str, str, int]
 Amounts = dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(Struct, frozen=True):
     """What one pod takes of a node."""
 
     cpu: int = 0

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from quintant.api.core import Taint
 from quintant.cluster.scheduler.board import Board
@@ -40,8 +41,7 @@ _FIXED = frozenset({UNREACHABLE, ELSEWHERE, UNLABELLED})
 _CORDON = Taint(key=UNSCHEDULABLE, effect=NO_SCHEDULE)
 
 
-@dataclass(slots=True)
-class Sieve:
+class Sieve(Struct):
     """What is left of the nodes, and the reasons of the rest."""
 
     rooms: list[Room] = field(default_factory=list)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from quintant.api.core import PodAffinity, PodTerm
 from quintant.api.meta import LabelSelector
@@ -28,8 +29,7 @@ _HONOR = "Honor"
 _IGNORE = "Ignore"
 
 
-@dataclass(frozen=True, slots=True)
-class _Domains:
+class _Domains(Struct, frozen=True):
     """How many pods of a kind are in each domain of one topology."""
 
     key: str
@@ -41,8 +41,7 @@ class _Domains:
         return None if domain is None else self.counts[domain]
 
 
-@dataclass(frozen=True, slots=True)
-class _Spread:
+class _Spread(Struct, frozen=True):
     """A constraint that holds for sure, with what is there now."""
 
     domains: _Domains

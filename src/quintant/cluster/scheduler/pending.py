@@ -9,8 +9,9 @@ A pod that was refused is not tried again before something has happened that may
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import inf
+
+from msgspec import Struct
 
 from quintant.cluster.scheduler.neighbours import seeks_company
 from quintant.cluster.scheduler.views import PodView
@@ -24,8 +25,7 @@ PATIENCE_SECONDS = 300.0
 """After so long a pod is tried again whatever has happened: nobody knows all that may help."""
 
 
-@dataclass(slots=True)
-class Entry:
+class Entry(Struct):
     """A pod that waits for a node."""
 
     wish: Wish

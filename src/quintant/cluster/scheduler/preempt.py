@@ -7,7 +7,8 @@ the node is taken whose victims matter least. Disruption budgets are not looked 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from quintant.cluster.scheduler.room import Guest, Room
 from quintant.cluster.scheduler.views import PodView
@@ -16,8 +17,7 @@ from quintant.cluster.scheduler.wish import Wish
 _NEVER = "Never"
 
 
-@dataclass(frozen=True, slots=True)
-class Preemption:
+class Preemption(Struct, frozen=True):
     """The pods that leave a node for a more important one."""
 
     node: str

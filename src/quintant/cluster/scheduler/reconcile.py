@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import islice
+
+from msgspec.structs import replace
 
 from quintant.api.core import Namespace
 from quintant.api.storage import StorageClass

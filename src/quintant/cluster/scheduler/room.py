@@ -5,7 +5,7 @@ Kept up to date pod by pod; asking is cheap, because it is asked for every pod a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from quintant.cluster.scheduler.demand import CPU, MEMORY, PODS, Demand, HostPort, amounts, collide
 from quintant.cluster.scheduler.views import NodeView, PodView
@@ -15,8 +15,7 @@ SHORT = "Insufficient {}"
 PORTS = "node(s) didn't have free ports for the requested pod ports"
 
 
-@dataclass(frozen=True, slots=True)
-class Guest:
+class Guest(Struct, frozen=True):
     """A pod that has a place on a node."""
 
     pod: PodView

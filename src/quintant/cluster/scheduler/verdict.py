@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 VICTIMS = "No preemption victims found for incoming pod"
 POINTLESS = "Preemption is not helpful for scheduling"
@@ -15,8 +16,7 @@ _HEAD = "0/{} nodes are available:"
 _CLAIMS = "no new claims to deallocate, preemption:"
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """No node would take a pod: how many nodes there are, and what is against each."""
 
     nodes: int

@@ -7,7 +7,8 @@ in an annotation of the claim, and the pod follows once the volume is there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from quintant.api.core import NodeTerms
 from quintant.api.storage import StorageClass
@@ -21,8 +22,7 @@ _WAITS = "WaitForFirstConsumer"
 _BOUND = "Bound"
 
 
-@dataclass(frozen=True, slots=True)
-class Storage:
+class Storage(Struct, frozen=True):
     """Where claims, volumes and classes are looked up."""
 
     claim: Callable[[Request], ClaimView | None]
@@ -30,8 +30,7 @@ class Storage:
     storage_class: Callable[[Request], StorageClass | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Claims:
+class Claims(Struct, frozen=True):
     """What a pod's claims come to."""
 
     trouble: str = ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from quintant.api.core import NodeTerms
 from quintant.cluster.scheduler.demand import Demand, demand
@@ -14,8 +15,7 @@ Locate = Callable[[str, Sequence[str]], object | None]
 """The program that stands in for an image and a command on a real node, if there is one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(Struct, frozen=True):
     """A pod to be placed."""
 
     pod: PodView
@@ -32,8 +32,7 @@ class Wish:
         return -(self.pod.spec.priority or 0), meta.creation_timestamp or "", meta.name
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(Struct, frozen=True):
     """From where the volumes of a pod can be reached."""
 
     terms: tuple[NodeTerms, ...] = ()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from zlib import crc32
+
+from msgspec import Struct
 
 from quintant.api.meta import condition_of
 from quintant.api.node import NodeAddress, NodeCondition, NodeInfo
@@ -66,8 +67,7 @@ _FAULTY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Fleet:
+class Fleet(Struct, frozen=True):
     """How many simulated nodes a cluster begins with, and in how many zones."""
 
     nodes: int = 0

@@ -6,8 +6,9 @@ that nothing runs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from quintant.api.meta import Condition, condition_of, set_condition
 from quintant.api.pod import Address, ContainerState, Running, Terminated, Waiting
@@ -27,8 +28,7 @@ _SIDECAR = "Always"
 _NOTHING = ContainerState()
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a simulated pod is, and why it is simulated."""
 
     address: str

@@ -7,8 +7,9 @@ its images. Other nodes are somebody else's, and their pods are left alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from ipaddress import IPv4Network
+
+from msgspec import Struct
 
 from quintant.api.core import Pod
 from quintant.cluster.node.addresses import Addresses
@@ -36,8 +37,7 @@ Locate = Callable[[str, Sequence[str]], object | None]
 """The program that stands for an image and a command, if there is one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
+class Due(Struct, frozen=True):
     """When the stage of a pod ends."""
 
     stage: Stage

@@ -7,7 +7,8 @@ is made; what a program has not written by then is not in it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from quintant.api.core import PersistentVolume
 from quintant.api.quantity import parse_quantity
@@ -37,8 +38,7 @@ RETRY_SECONDS = 10.0
 _NANOSECONDS = 10**9
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshotter:
+class Snapshotter(Struct, frozen=True):
     """The controller of contents that are folders."""
 
     disk: Disk

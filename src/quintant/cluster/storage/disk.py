@@ -7,10 +7,11 @@ whose pods are all simulated. Everything may be done twice: what is done already
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct
 
 from quintant.cluster.removal import remove_folder
 from quintant.cluster.storage.copying import copy_folder
@@ -48,8 +49,7 @@ class Disk(Protocol):
         """Whether a folder is there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Directories:
+class Directories(Struct, frozen=True):
     """Folders of this machine, below a root."""
 
     root: Path
@@ -83,8 +83,7 @@ class Directories:
         return path
 
 
-@dataclass(slots=True)
-class Nowhere:
+class Nowhere(Struct):
     """No folders at all: everything is there as soon as it was made."""
 
     async def make(self, folder: Folder, source: Folder | None = None) -> None:

@@ -7,7 +7,8 @@ has named our driver in its annotation. Sizes are what a claim says: nobody hold
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from quintant.api.core import (
     CsiVolume,
@@ -51,8 +52,7 @@ SOURCE_SECONDS = 5.0
 _SOURCE = "source"
 
 
-@dataclass(frozen=True, slots=True)
-class Provisioner:
+class Provisioner(Struct, frozen=True):
     """The controllers of volumes that are folders."""
 
     disk: Disk

@@ -6,8 +6,9 @@ says, in the words of a provisioner, what is missing or not ready yet.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
+
+from msgspec import Struct
 
 from quintant.api.core import PersistentVolume, PersistentVolumeClaim
 from quintant.api.quantity import parse_quantity
@@ -27,8 +28,7 @@ class Unusable(Exception):
     """A source that cannot be copied, or not yet; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """A folder to copy, and how large its copy has to be at least."""
 
     folder: Folder

@@ -9,13 +9,14 @@ pays for the kinds it serves; what was decoded is shared and never changes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 _DATA = Path(__file__).with_name("kubernetes.jsonl")
 
@@ -42,8 +43,7 @@ class Sort(Enum):
     """A list that is a message of its own on the wire."""
 
 
-@dataclass(frozen=True, slots=True)
-class Type:
+class Type(Struct, frozen=True):
     """The type of a field, or of the items of a list or map."""
 
     sort: Sort
@@ -101,8 +101,7 @@ class Traits(msgspec.Struct, frozen=True):
     enum: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """A field of a message; without a name it is a message flattened into this one in JSON."""
 
     name: str
@@ -112,8 +111,7 @@ class Field:
     traits: Traits
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Message:
+class Message(Struct, frozen=True, eq=False):
     """A structure: what it declares, and its fields as JSON has them."""
 
     name: str
@@ -176,8 +174,7 @@ class _Header(msgspec.Struct, frozen=True):
     kinds: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Index:
+class _Index(Struct, frozen=True):
     kinds: Mapping[str, str]
     lines: Mapping[str, bytes]
 

@@ -9,8 +9,9 @@ writes nothing, and one cut short anywhere is continued by the next.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from msgspec import Struct
 
 from quintant.runtime.apply.diff import Changes, Drifted, E, Refusal, Update, diff
 from quintant.runtime.apply.revision import MARK, Mark
@@ -40,8 +41,7 @@ class Client(Protocol):
     async def delete(self, obj: Object, *, foreground: bool = False) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """How the children of one kind are kept. Make one value per kind, beside its builder."""
 
     update: Literal["apply", "replace", "leave"] = "apply"

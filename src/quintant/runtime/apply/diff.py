@@ -8,9 +8,10 @@ what should take its name waits. Applying the changes and deciding again gives n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from quintant.runtime.apply.order import place
 from quintant.runtime.apply.revision import MARK, Mark, marked
@@ -31,16 +32,14 @@ class Fate(Enum):
     REFUSE = auto()  # somebody else's
 
 
-@dataclass(frozen=True, slots=True)
-class Update(Generic[K, E]):
+class Update(Struct, Generic[K, E], frozen=True):
     """A child to change: as it is, and as it should be."""
 
     have: E
     want: K
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal(Generic[K, E]):
+class Refusal(Struct, Generic[K, E], frozen=True):
     """A desired child whose name somebody else holds."""
 
     have: E
@@ -56,8 +55,7 @@ class Refusal(Generic[K, E]):
         return f"{resource_of(type(self.want)).kind} {self.have.key} exists and belongs to {by}"
 
 
-@dataclass(frozen=True, slots=True)
-class Changes(Generic[K, E]):
+class Changes(Struct, Generic[K, E], frozen=True):
     """The decisions, each in the order of ordinals; deletions last ordinal first.
 
     Desired objects in it carry owner and revision; in an update also the uid of the object they
@@ -122,8 +120,7 @@ def controlled(obj: Object, by: Object) -> bool:
     return held is not None and held.uid == by.metadata.uid != ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Rules:
+class _Rules(Struct, frozen=True):
     """What a fate depends on besides the two objects."""
 
     by: Object

@@ -9,11 +9,11 @@ same in every process, on every Python.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Literal
 
 import msgspec
+from msgspec import Struct
 
 from quintant.runtime.codec import to_plain
 from quintant.runtime.object import K, Object, ObjectMeta, replace
@@ -46,8 +46,7 @@ def fnv1(data: bytes) -> str:
     return f"{value:08x}"
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """Where a child carries its revision, and what the revision is made from.
 
     Changing any of it makes every child differ once: on the next pass all of them are updated.

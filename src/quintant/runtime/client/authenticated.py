@@ -10,7 +10,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from quintant.runtime.client.proof import Credentials, Proof
 from quintant.runtime.client.transport import Call, Reply, Stream, Transport

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from msgspec import Struct, field
 
 from quintant.keys.hidden import Hidden
 from quintant.runtime.client import kubeconfig, proxy
@@ -26,8 +27,7 @@ SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 MOUNT_VARIABLE = "QUINTANT_SERVICE_ACCOUNT"
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(Struct, frozen=True):
     """An API server, how to recognise it, and who we are to it."""
 
     server: str

@@ -6,7 +6,8 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from quintant.runtime.client.connection import Connection
 from quintant.runtime.client.route import Route
@@ -39,8 +40,7 @@ class Refused(Exception):
         self.status, self.reason = status, reason
 
 
-@dataclass(frozen=True, slots=True)
-class Dialer:
+class Dialer(Struct, frozen=True):
     """Opens connections along one route, with one TLS set-up (None: without TLS)."""
 
     route: Route

@@ -13,7 +13,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from quintant.runtime.client import auth
 from quintant.runtime.client.authenticated import Authenticated
@@ -33,8 +34,7 @@ from quintant.runtime.errors import ConfigError, ConnectError, StreamStalled
 CONNECT_SHARE = 0.8
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """How long and how large things may be."""
 
     connect: float = 10.0

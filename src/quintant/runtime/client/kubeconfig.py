@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import base64
 import binascii
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import msgspec
+from msgspec import Struct, field
 
 from quintant.keys.hidden import Hidden
 from quintant.runtime import yaml
@@ -120,8 +119,7 @@ class _File(_Entry, frozen=True):
     current_context: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin(Generic[E]):
+class Origin(Struct, Generic[E], frozen=True):
     """An entry with its kind (cluster, user, context), its name, and the file it stands in."""
 
     kind: str
@@ -149,8 +147,7 @@ class Origin(Generic[E]):
         return Pem(f"{field}-data", Hidden(plain))
 
 
-@dataclass(frozen=True, slots=True)
-class Kubeconfig:
+class Kubeconfig(Struct, frozen=True):
     """One or several kubeconfig files, merged."""
 
     files: tuple[Path, ...] = ()
@@ -192,7 +189,7 @@ def merge(configs: Iterable[Kubeconfig]) -> Kubeconfig:
     """Several files as one: what an earlier one says stands."""
     merged = Kubeconfig()
     for config in configs:
-        merged = dataclasses.replace(
+        merged = msgspec.structs.replace(
             merged,
             files=merged.files + config.files,
             clusters={**config.clusters, **merged.clusters},

@@ -12,11 +12,11 @@ import base64
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
 import msgspec
+from msgspec import Struct
 
 from quintant.keys.hidden import MASK, Hidden
 from quintant.keys.tls import KeyPair
@@ -36,8 +36,7 @@ COMPLAINT_CHARACTERS = 2000
 SECRET_CHARACTERS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """How a program ended and what it printed."""
 
     code: int

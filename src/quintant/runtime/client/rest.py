@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
+
+from msgspec import Struct
 
 from quintant.runtime import codec
 from quintant.runtime.client.retry import NO_ANSWER
@@ -42,8 +43,7 @@ _BODIES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Patch:
+class Patch(Struct, frozen=True):
     """A change to send: its format, its bytes, and whether sending it twice does no harm."""
 
     kind: str
@@ -59,8 +59,7 @@ class Observer(Protocol):
     ) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Rest:
+class Rest(Struct, frozen=True):
     """The verbs of the API, typed."""
 
     transport: Transport

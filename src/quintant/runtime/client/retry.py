@@ -11,8 +11,10 @@ from __future__ import annotations
 import asyncio
 import math
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from quintant.runtime.bucket import Bucket
 from quintant.runtime.client.transport import Call, Reply, Stream, Transport
@@ -91,8 +93,7 @@ class _Refusal(NamedTuple):
     until: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Patient:
+class _Patient(Struct, frozen=True):
     inner: Transport
     chance: Chance
     bucket: Bucket | None

@@ -7,8 +7,9 @@ only says where to connect and what to say there; `line` does it.
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
 from urllib.parse import SplitResult, unquote, urlsplit
+
+from msgspec import Struct
 
 from quintant.keys.hidden import Hidden
 from quintant.runtime.client.config import Config
@@ -17,8 +18,7 @@ from quintant.runtime.client.wire import header, question
 PORTS = {"http": 80, "https": 443}
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
+class Hop(Struct, frozen=True):
     """A host to connect to, with TLS or without."""
 
     host: str
@@ -29,8 +29,7 @@ class Hop:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(Struct, frozen=True):
     """Where requests go, and how they name their target there."""
 
     server: Hop

@@ -6,10 +6,10 @@ What a write to it changes in the object itself shows in a cache when the watch 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from quintant.runtime import codec
 from quintant.runtime.client.rest import MERGE, Rest, object_path, uninterrupted
@@ -18,8 +18,7 @@ from quintant.runtime.object import Object
 from quintant.runtime.resource import resource_of
 
 
-@dataclass(frozen=True, slots=True)
-class Subresource:
+class Subresource(Struct, frozen=True):
     """`client.sub(deployment, "scale")`: get it, patch it, or post to it."""
 
     rest: Rest

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 from urllib.parse import urlencode
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 JSON = "application/json"
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """One request: what the server sees, before authentication."""
 
     method: str
@@ -45,8 +47,7 @@ def _encoded(query: tuple[tuple[str, str], ...]) -> str:
     return urlencode(query)
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """A whole answer. Header names are lower case."""
 
     status: int
@@ -54,8 +55,7 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Stream:
+class Stream(Struct, frozen=True):
     """An answer that goes on: `chunks` yields bytes as they come, cut anywhere."""
 
     status: int

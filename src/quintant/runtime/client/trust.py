@@ -7,8 +7,9 @@ its words, so that the field to mend is named.
 from __future__ import annotations
 
 import ssl
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair, present
@@ -17,8 +18,7 @@ from quintant.runtime.errors import ConfigError
 Stamp = tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Pem:
+class Pem(Struct, frozen=True):
     """PEM text given inline, or in a file; `field` is what a kubeconfig calls it."""
 
     field: str
@@ -44,8 +44,7 @@ class Pem:
             return None
 
 
-@dataclass(frozen=True, slots=True)
-class Trust:
+class Trust(Struct, frozen=True):
     """How a server is recognised: by an authority (else the system's), under a name."""
 
     authority: Pem | None = None

@@ -7,9 +7,10 @@ quintant.runtime.client.auth.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from quintant.keys.hidden import Hidden
 from quintant.runtime.client.kubeconfig import NOTHING, ClusterEntry, Origin, UserEntry
@@ -22,8 +23,7 @@ INTERACTIVE = ("Never", "IfAvailable", "Always")
 EXEC_EXTENSION = "client.authentication.k8s.io/exec"
 
 
-@dataclass(frozen=True, slots=True)
-class Impersonate:
+class Impersonate(Struct, frozen=True):
     """Another user to act as; the server checks that we may."""
 
     user: str = ""
@@ -32,8 +32,7 @@ class Impersonate:
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Plugin:
+class Plugin(Struct, frozen=True):
     """A program that prints credentials: how to call it, and what to tell it."""
 
     command: str
@@ -49,8 +48,7 @@ class Plugin:
     """What the cluster entry holds for the plugin."""
 
 
-@dataclass(frozen=True, slots=True)
-class User:
+class User(Struct, frozen=True):
     """Who we are: of several proofs the first of token file, token, password and plugin counts; a
     certificate is shown beside it.
     """

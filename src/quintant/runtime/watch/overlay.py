@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Generic
+
+from msgspec import Struct
 
 from quintant.runtime.object import K, Request
 from quintant.runtime.watch.store import Store
@@ -22,8 +23,7 @@ from quintant.runtime.watch.store import Store
 EXPIRY_SECONDS = 10.0
 
 
-@dataclass(slots=True)
-class _Ahead(Generic[K]):
+class _Ahead(Struct, Generic[K]):
     version: str
     """The version we wrote, or for a deletion the last one known."""
     uid: str

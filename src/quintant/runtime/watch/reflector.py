@@ -8,10 +8,10 @@ sends ends the loop; only cancellation does.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Generic
 
 import msgspec
+from msgspec.structs import replace
 
 from quintant.runtime import codec
 from quintant.runtime.client.rest import PAGE_SIZE, Rest

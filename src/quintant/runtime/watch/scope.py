@@ -6,15 +6,15 @@ The server selects; `selects` says the same of an object that we have just writt
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Generic
+
+from msgspec import Struct, field
 
 from quintant.runtime.object import K
 from quintant.runtime.resource import resource_of
 
 
-@dataclass(frozen=True, slots=True)
-class Scope(Generic[K]):
+class Scope(Struct, Generic[K], frozen=True):
     """A kind, in one namespace or (empty) in all, selected on the server.
 
     A label with an empty value selects the objects that have it, whatever its value there.

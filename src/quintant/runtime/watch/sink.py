@@ -5,8 +5,9 @@ All methods are synchronous: no reader ever sees half a change, and no buffer gr
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Generic, Protocol
+
+from msgspec import Struct, field
 
 from quintant.runtime.errors import Undecodable
 from quintant.runtime.object import K, ObjectMeta, Request
@@ -14,8 +15,7 @@ from quintant.runtime.watch.frames import Misfit
 from quintant.runtime.watch.states import Outcome
 
 
-@dataclass(slots=True)
-class State(Generic[K]):
+class State(Struct, Generic[K]):
     """The whole state of a scope, while it is collected and when it is complete."""
 
     objects: dict[Request, K] = field(default_factory=dict)

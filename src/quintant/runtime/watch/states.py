@@ -15,8 +15,10 @@ comes over the wire ends the machine.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import Enum, auto
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 # Server errors in a row are retried as the same watch for this long, then the state is read anew.
 PATIENCE_SECONDS = 60.0
@@ -68,8 +70,7 @@ class Pause(Enum):
     LONGEST = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(Struct, frozen=True):
     """All that a watch remembers between two connections."""
 
     phase: Phase = Phase.STREAMING
@@ -81,8 +82,7 @@ class Position:
     """When the present row of server errors began."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """Where to go on, and after what pause."""
 
     position: Position

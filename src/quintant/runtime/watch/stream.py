@@ -11,10 +11,10 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import Generic
 
 import msgspec
+from msgspec import Struct
 
 from quintant.runtime.clock import monotonic
 from quintant.runtime.errors import ApiError
@@ -32,8 +32,7 @@ from quintant.runtime.watch.timers import MARGIN_SECONDS, Timers
 SHORT_SECONDS = 1.0
 
 
-@dataclass(slots=True)
-class Rhythm:
+class Rhythm(Struct):
     """How often the server sends bookmarks, over all streams of one reflector."""
 
     timers: Timers

@@ -8,7 +8,7 @@ network or a proxy in between forgets connections sooner than that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 # Before a first bookmark nothing is known of the server's rhythm: its own time-out, and a little.
 MARGIN_SECONDS = 5.0
@@ -16,8 +16,7 @@ MARGIN_SECONDS = 5.0
 GAP_FACTOR = 1.2
 
 
-@dataclass(frozen=True, slots=True)
-class Timers:
+class Timers(Struct, frozen=True):
     """The time limits of every watch of a manager, in seconds."""
 
     life: tuple[float, float] = (300.0, 600.0)

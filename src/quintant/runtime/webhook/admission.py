@@ -13,10 +13,10 @@ Between decoding and the answer nothing here does I/O; `review` adds deadlines a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from quintant.api.admission import AdmissionRequest, AdmissionResponse, UserInfo, given
 from quintant.runtime.client.client import Client
@@ -29,8 +29,7 @@ from quintant.runtime.webhook.patch import Lossy, difference
 K_contra = TypeVar("K_contra", bound=Object, contravariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Admission:
+class Admission(Struct, frozen=True):
     """The change under review: who asks, for what, and whether it is only a rehearsal."""
 
     request: AdmissionRequest
@@ -53,15 +52,13 @@ class Admission:
         return bool(self.request.dry_run)
 
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
+class Allowed(Struct, frozen=True):
     """The change may happen; `warnings` are shown to whoever asked for it."""
 
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Denied:
+class Denied(Struct, frozen=True):
     """The change must not happen; `message` and `causes` say why, to whoever asked for it."""
 
     message: str

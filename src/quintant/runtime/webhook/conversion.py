@@ -15,10 +15,10 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from quintant.api.admission import ConversionRequest, ConversionResponse
 from quintant.runtime.codec import encode
@@ -36,8 +36,7 @@ TURN_OBJECTS = 50
 OPEN = ("labels", "annotations")
 
 
-@dataclass(frozen=True, slots=True)
-class Spoke:
+class Spoke(Struct, frozen=True):
     """A version that is not the hub: how to get to the hub, and how to get back."""
 
     to_hub: Convert
@@ -46,8 +45,7 @@ class Spoke:
     """The class of this version; with it the manager's definition of the kind has the version."""
 
 
-@dataclass(frozen=True, slots=True)
-class Conversion:
+class Conversion(Struct, frozen=True):
     """The versions of one kind; `hub` is the kind in the version that all others go through."""
 
     hub: Resource

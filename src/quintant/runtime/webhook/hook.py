@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from msgspec import Struct
+
 from quintant.api.admission import (
     AdmissionResponse,
     FailurePolicy,
@@ -32,8 +34,7 @@ TIMEOUTS = range(1, 31)
 DOMAIN = "kb.io"
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """How an API server treats a webhook; each default is what the server itself would choose."""
 
     failure_policy: FailurePolicy = "Fail"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair
@@ -26,7 +26,7 @@ AUTHORITY = Authority()
 
 
 def config(**user: object) -> Config:
-    return Config("https://api.test", user=replace(User(), **user))  # type: ignore[arg-type]
+    return Config("https://api.test", user=replace(User(), **user))
 
 
 def write(path: Path, text: bytes | str) -> None:

@@ -6,12 +6,12 @@ import asyncio
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import uvloop
 from aiohttp import web
+from msgspec.structs import replace
 
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair

@@ -6,12 +6,13 @@ import asyncio
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from quintant.keys.hidden import Hidden
 from quintant.runtime.client import plugin as module

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from quintant.runtime.bucket import Bucket
 from quintant.runtime.client.retry import TRIES, patient, pause, repeatable

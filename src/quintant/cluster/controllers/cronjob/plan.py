@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from msgspec import Struct
 
 from quintant.api.batch import CronJob, Job
 from quintant.cluster.controllers.cronjob.schedule import Schedule
@@ -16,8 +17,7 @@ MANY = 100
 _SECOND = timedelta(seconds=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
+class Due(Struct, frozen=True):
     """The time for which a job is to be made, and how many before it were missed."""
 
     at: datetime

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from msgspec import Struct
 
 YEARS = 5
 """A schedule that means no time within so many years means none, such as the 30th of February."""
@@ -41,8 +42,7 @@ _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 _MINUTE, _HOUR = timedelta(minutes=1), timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+class Schedule(Struct, frozen=True):
     """When something happens, again and again."""
 
     minutes: frozenset[int] = frozenset()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from quintant.runtime.clock import monotonic
 from quintant.runtime.object import Request
@@ -22,8 +23,7 @@ class Wait(NamedTuple):
 NEVER = Wait(float("-inf"), 0.0)
 
 
-@dataclass(slots=True)
-class Patience:
+class Patience(Struct):
     """Failures of DaemonSets, by node."""
 
     _held: dict[Request, dict[str, Wait]] = field(default_factory=dict)

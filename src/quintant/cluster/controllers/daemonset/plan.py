@@ -8,8 +8,9 @@ unavailable, with surge by making new ones beside them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from quintant.api.apps import DaemonRollout, DaemonSet
 from quintant.cluster.controllers.amounts import amount
@@ -20,8 +21,7 @@ from quintant.cluster.controllers.pods import PodState, available, over, ready
 ROLLING = "RollingUpdate"
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Struct, frozen=True):
     """A node, whether it is meant, and the pods on it, the oldest first."""
 
     name: str
@@ -39,8 +39,7 @@ class Site:
         return [pod for pod in self.pods if over(pod) and not pod.deleting]
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What to do next: nodes that get a pod, and pods that go."""
 
     create: tuple[str, ...] = ()
@@ -50,8 +49,7 @@ class Plan:
         return bool(self.create or self.delete)
 
 
-@dataclass(frozen=True, slots=True)
-class Daemons:
+class Daemons(Struct, frozen=True):
     """A DaemonSet, where it is, and the hash of its newest template."""
 
     daemons: DaemonSet

@@ -6,8 +6,9 @@ A pod that failed is deleted and made anew, on each node with growing patience.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import partial
+
+from msgspec import Struct, field
 
 from quintant.api.apps import ControllerRevision, DaemonSet
 from quintant.cluster.controllers.adoption import claimed
@@ -28,8 +29,7 @@ RETRY_SECONDS = 5.0
 """Before pods that were refused are tried again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reconciler:
+class Reconciler(Struct, frozen=True):
     """Brings the pods of DaemonSets to their nodes."""
 
     patience: Patience = field(default_factory=Patience)

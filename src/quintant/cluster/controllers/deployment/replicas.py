@@ -8,15 +8,16 @@ or while it is paused, the sets grow and shrink in proportion.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from quintant.api.apps import ReplicaSet
 from quintant.cluster.controllers.deployment.history import DESIRED, MAXIMUM, number
 from quintant.cluster.controllers.deployment.rollout import Rollout, age, size
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """A set and the size it gets."""
 
     replicas: ReplicaSet
@@ -25,8 +26,7 @@ class Scale:
     """Whether its annotations follow even if its size stays."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """What to do next."""
 
     create: int | None = None

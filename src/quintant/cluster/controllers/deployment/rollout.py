@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from quintant.api.apps import Deployment, DeploymentStatus, ReplicaSet, RollingUpdate
 from quintant.cluster.controllers.amounts import amount
@@ -15,8 +17,7 @@ UNLIMITED = 2**31 - 1
 """What the API takes for no limit at all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rollout:
+class Rollout(Struct, frozen=True):
     """What a Deployment has come to."""
 
     deployment: Deployment

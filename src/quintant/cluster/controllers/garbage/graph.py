@@ -8,7 +8,8 @@ is to be done with them is decided elsewhere, from what the server says then.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from quintant.cluster.catalog import Propagation
 from quintant.cluster.deletes import FINALIZERS
@@ -23,8 +24,7 @@ GONE_LIMIT = 10_000
 Uids = Iterable[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """An object, as far as ownership goes."""
 
     uid: str

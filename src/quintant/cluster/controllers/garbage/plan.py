@@ -11,8 +11,9 @@ removed from one that stays.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from msgspec import Struct
 
 from quintant.cluster.catalog import Propagation
 from quintant.cluster.controllers.garbage.graph import FOREGROUND, ORPHAN
@@ -29,15 +30,13 @@ class Standing(Enum):
     ABSENT = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Strip:
+class Strip(Struct, frozen=True):
     """Leave these owner references, and no others."""
 
     owners: tuple[OwnerReference, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(Struct, frozen=True):
     """Delete the object; with `unblock`, make its references non-blocking first."""
 
     propagation: Propagation
@@ -47,8 +46,7 @@ class Delete:
 Action = Strip | Delete | None
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """What the graph knows of an object's dependents."""
 
     dependents: bool = False

@@ -12,7 +12,8 @@ An index is its own note: a completed one is completed, however often it is writ
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from quintant.api.batch import Job, JobSpec, JobStatus, Uncounted
 from quintant.cluster.controllers.job import attempts, indexes
@@ -31,8 +32,7 @@ LIMIT = 500
 """Pods noted at once: their uids must not fill the job."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Struct, frozen=True):
     """The pods of a job, in numbers, whether they are in its status yet or not."""
 
     succeeded: int
@@ -43,8 +43,7 @@ class Tally:
     """Those that have failed for good."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A status that notes what ended, and the pods that need not be held any more then."""
 
     status: JobStatus

@@ -6,13 +6,12 @@ pod is counted and gone (`report`). Once announced, it does not change any more.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
 import msgspec
+from msgspec import Struct
 
 from quintant.api.batch import Job, JobCondition, JobSpec
 from quintant.api.meta import condition_of
@@ -33,16 +32,14 @@ LIMIT = 6
 """Failures that a job survives unless it says otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """What a pod is to be made for: an index, if it has one, and what it takes over."""
 
     index: int | None = None
-    marks: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    marks: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What is to be done about a job's pods."""
 
     ending: JobCondition | None = None
@@ -72,9 +69,9 @@ def judge(job: Job, pods: Sequence[PodState], now: datetime) -> Verdict:
     if sum_.succeeded >= _needed(job.spec) and len(working) == len(verdict.delete):
         message = "Reached expected number of succeeded pods"
         ending = condition(CRITERIA_MET, "CompletionsReached", message, now)
-        return dataclasses.replace(verdict, ending=ending)
+        return msgspec.structs.replace(verdict, ending=ending)
     waits = [wait for wait in (verdict.after, _deadline(job, now)) if wait is not None]
-    return dataclasses.replace(verdict, after=min(waits, default=None))
+    return msgspec.structs.replace(verdict, after=min(waits, default=None))
 
 
 def condition(

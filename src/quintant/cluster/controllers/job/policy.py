@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from quintant.api.batch import JobSpec, OnExitCodes, PodFailureRule
 from quintant.cluster.controllers.job import indexes
@@ -12,8 +13,7 @@ from quintant.cluster.controllers.pods import ContainerStatusView, PodState
 FAIL_JOB, FAIL_INDEX, IGNORE = "FailJob", "FailIndex", "Ignore"
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(Struct, frozen=True):
     """What a failed pod means."""
 
     counts: bool = True

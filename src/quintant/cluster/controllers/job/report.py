@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
+from msgspec import Struct
 
 from quintant.api.batch import Job, JobCondition, JobStatus, Uncounted
 from quintant.api.meta import condition_of
@@ -25,8 +26,7 @@ SUSPENDED = "Suspended"
 _ENDS = {CRITERIA_MET: COMPLETE, FAILURE_TARGET: FAILED}
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """What is to be written of a job, and which pods may go when it is."""
 
     status: JobStatus
@@ -77,7 +77,7 @@ def _ended(job: Job, told: Report, ending: JobCondition, now: datetime) -> Repor
         conditions=(*status.conditions, end),
         completion_time=end.last_transition_time if end.type == COMPLETE else None,
     )
-    return dataclasses.replace(told, status=status, ended=end)
+    return msgspec.structs.replace(told, status=status, ended=end)
 
 
 def _noting(status: JobStatus) -> bool:
@@ -98,4 +98,4 @@ def _turned(job: Job, told: Report, now: datetime) -> Report:
         start = timestamp(now)
     kept = tuple(new if each.type == SUSPENDED else each for each in status.conditions)
     status = replace(status, conditions=kept if was else (*kept, new), start_time=start)
-    return dataclasses.replace(told, status=status, turned=bool(job.spec.suspend))
+    return msgspec.structs.replace(told, status=status, turned=bool(job.spec.suspend))

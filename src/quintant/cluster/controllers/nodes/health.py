@@ -8,9 +8,10 @@ process was stopped, or so busy that it comes to the same) nobody can have been 
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass
-from dataclasses import replace as replaced
 from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace as replaced
 
 from quintant.api.core import NodeCondition
 from quintant.api.meta import condition_of
@@ -28,8 +29,7 @@ UNKNOWN = "Unknown"
 _WATCHED = (READY, "MemoryPressure", "DiskPressure", "PIDPressure")
 
 
-@dataclass(frozen=True, slots=True)
-class Sign:
+class Sign(Struct, frozen=True):
     """The last sign of life of a node."""
 
     renewed: str | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from quintant.api.apps import StatefulSet
 from quintant.api.core import PersistentVolumeClaim
@@ -14,8 +14,7 @@ from quintant.runtime.context import Context
 from quintant.runtime.errors import ApiError, Conflict, Status
 
 
-@dataclass(frozen=True, slots=True)
-class Making:
+class Making(Struct, frozen=True):
     """Makes and deletes for one set. Every method tells what kept it from doing so."""
 
     ctx: Context[StatefulSet]

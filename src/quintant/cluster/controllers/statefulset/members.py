@@ -8,8 +8,9 @@ last on, one at a time, down to the partition. Scaling comes before rolling.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from quintant.api.apps import StatefulSet
 from quintant.cluster.controllers.pods import PodState, available, over, ready
@@ -20,8 +21,7 @@ PARALLEL = "Parallel"
 ROLLING = "RollingUpdate"
 
 
-@dataclass(frozen=True, slots=True)
-class Members:
+class Members(Struct, frozen=True):
     """The pods of a set: one place for each number, and those that are too many."""
 
     sets: StatefulSet
@@ -47,8 +47,7 @@ class Members:
         return (*there, *self.surplus)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What to do next."""
 
     create: tuple[int, ...] = ()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from quintant.api.apps import ControllerRevision, StatefulSet
 from quintant.api.core import PersistentVolumeClaim
@@ -46,8 +47,7 @@ async def reconcile(sets: StatefulSet, ctx: Context[StatefulSet]) -> Result | No
     return await turn.tell([*history, recorded.revision], refusal)
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """One turn: the revisions that count, and what is done."""
 
     ctx: Context[StatefulSet]
