@@ -15,12 +15,12 @@ import pytest
         ("from quintant import Model, resource", ("aiohttp", "prometheus_client", "yaml")),
         (
             "from quintant import Manager",
-            ("aiohttp", "cryptography", "rich", "click", "quintant.cluster"),
+            ("aiohttp", "cryptography", "rich", "click", "prometheus_client", "quintant.cluster"),
         ),
         ("import quintant.cli", ("aiohttp", "yaml", "rich", "prometheus_client")),
         ("import quintant.cli.run", ("aiohttp", "cryptography", "rich", "quintant.cluster")),
         ("import quintant.cluster.server", ("cryptography", "aiohttp", "sqlite3", "re2")),
-        ("import quintant.cli.up", ("aiohttp", "sqlite3", "rich", "grpc")),
+        ("import quintant.cli.up", ("aiohttp", "sqlite3", "rich", "grpc", "prometheus_client")),
     ],
 )
 def test_program_does_not_load_what_it_does_not_use(program: str, spared: tuple[str, ...]) -> None:

@@ -7,12 +7,9 @@ dashboards exist for them; what only we have starts with `quintant_`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from prometheus_client import CollectorRegistry
-from prometheus_client.registry import Collector
-
-from quintant.runtime.tally import Counts, Levels, Spreads
+from quintant.runtime.tally import Counts, Family, Levels, Spreads
 
 # Upper bounds in seconds, finest where most reconciles end: below half a second.
 RECONCILE_BUCKETS = (
@@ -28,14 +25,14 @@ SIZE_BUCKETS = (64, 256, 512, *(4.0**exponent for exponent in range(5, 13)))
 # Seconds: a webhook must answer within the API server's 10 s.
 WEBHOOK_BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
-F = TypeVar("F", bound=Collector)
+F = TypeVar("F", bound=Family[Any])
 
 
 class Families:
-    """Every family that is counted as things happen, registered on one registry."""
+    """Every family that is counted as things happen; `all` are to be registered."""
 
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self._registry = registry
+    def __init__(self) -> None:
+        self.all: list[Family[Any]] = []
         self._reconciles()
         self._queues()
         self._requests()
@@ -149,5 +146,5 @@ class Families:
         return self._registered(Spreads(name, text, labels, bounds))
 
     def _registered(self, family: F) -> F:
-        self._registry.register(family)
+        self.all.append(family)
         return family

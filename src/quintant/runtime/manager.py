@@ -12,11 +12,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
-from prometheus_client.registry import Collector
 
 from quintant.runtime import logs
 from quintant.runtime.builder import Builder, KeyBuilder
@@ -36,6 +35,9 @@ from quintant.runtime.settings import Settings
 from quintant.runtime.watch.timers import Timers
 from quintant.runtime.webhook.declaration import Webhooks
 from quintant.runtime.when import Predicate
+
+if TYPE_CHECKING:
+    from prometheus_client.registry import Collector
 
 log = logs.get_logger()
 

@@ -8,20 +8,16 @@ Names, labels and buckets are in `families`; what is computed on scrape is in `s
 
 from __future__ import annotations
 
-from typing import Literal, get_args
-
-from prometheus_client import (
-    CollectorRegistry,
-    ProcessCollector,
-    disable_created_metrics,
-    generate_latest,
-)
-from prometheus_client.registry import Collector
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from quintant.runtime.errors import ConfigError
 from quintant.runtime.families import Families
 from quintant.runtime.scrape import Queues, QueueView, Watches, WatchView
 from quintant.runtime.tally import Count, Spread
+
+if TYPE_CHECKING:
+    from prometheus_client.registry import Collector, CollectorRegistry
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 """The Content-Type of what `Metrics.render` returns."""
@@ -36,25 +32,35 @@ RESTARTS = ("timeout", "idle", "410", "error", "eof")
 class Metrics:
     """All series of one manager; `Manager.measures` adds a program's own.
 
-    Informers report to it directly (`restarted`, `overlaid`). The first one switches off
-    prometheus_client's `_created` series in the whole process: they would double every counter,
-    and nothing reads them.
+    Informers report to it directly (`restarted`, `overlaid`).
     """
 
     def __init__(self) -> None:
-        disable_created_metrics()  # type: ignore[no-untyped-call]
-        self.registry = CollectorRegistry()
-        ProcessCollector(registry=self.registry)
-        self._families = Families(self.registry)
+        self._families = Families()
         self._queues, self._watches = Queues(), Watches()
-        self.registry.register(self._queues)
-        self.registry.register(self._watches)
 
         self.certificate_read = self._families.certificates.inc
         self.certificate_failed = self._families.certificate_errors.inc
         self.event_dropped = self._families.events_dropped.inc
         self.overlaid = self._families.overlay_hits.inc
         self.lagged = self._families.loop_lag.set
+
+    @cached_property
+    def registry(self) -> CollectorRegistry:
+        """Where prometheus_client finds every series.
+
+        The first one switches off its `_created` series in the whole process: they would double
+        every counter, and nothing reads them.
+        """
+        # Loaded when somebody scrapes, as in `tally`.
+        from prometheus_client import CollectorRegistry, ProcessCollector, disable_created_metrics
+
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        for collector in (*self._families.all, self._queues, self._watches):
+            registry.register(cast("Collector", collector))
+        return registry
 
     def controller(self, name: str, workers: int = 1) -> ControllerMetrics:
         """Declare a controller."""
@@ -103,6 +109,8 @@ class Metrics:
 
     def render(self) -> bytes:
         """Every series in Prometheus' text format."""
+        from prometheus_client import generate_latest
+
         return generate_latest(self.registry)
 
 

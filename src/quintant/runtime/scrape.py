@@ -7,12 +7,13 @@ the numbers of a sampling loop without its wake-ups, and none is older than the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sized
-from typing import Protocol
-
-from prometheus_client.metrics_core import GaugeMetricFamily
+from typing import TYPE_CHECKING, Protocol
 
 from quintant.runtime.clock import monotonic
 from quintant.runtime.resource import Resource
+
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import GaugeMetricFamily
 
 
 class QueueView(Protocol):
@@ -101,4 +102,7 @@ class Watches:
 
 
 def _gauge(name: str, text: str, labels: list[str]) -> GaugeMetricFamily:
+    # Loaded when somebody scrapes, as in `tally`.
+    from prometheus_client.metrics_core import GaugeMetricFamily
+
     return GaugeMetricFamily(name, text, labels=labels)

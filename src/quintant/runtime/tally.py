@@ -2,26 +2,26 @@
 
 A reconcile touches some twenty of them. prometheus_client's own take a lock for threads that are
 not here, and look at a histogram's buckets one by one; these are plain numbers on one event loop,
-and become its families when somebody scrapes.
+and become its families when somebody scrapes: only then is it loaded, since it brings a web server
+along and most managers of an embedded cluster are never asked.
 """
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from prometheus_client.metrics_core import (
-    CounterMetricFamily,
-    GaugeMetricFamily,
-    HistogramMetricFamily,
-    Metric,
-)
-from prometheus_client.registry import Collector
-from prometheus_client.utils import floatToGoString
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import (
+        CounterMetricFamily,
+        GaugeMetricFamily,
+        HistogramMetricFamily,
+        Metric,
+    )
 
 
 class Count:
@@ -64,6 +64,8 @@ class Spread:
 
     def buckets(self) -> list[tuple[str, float]]:
         """Each bound with the number of values up to it, as Prometheus writes them."""
+        from prometheus_client.utils import floatToGoString
+
         bounds = (*self._bounds, math.inf)
         return [
             (floatToGoString(bound), count)  # type: ignore[no-untyped-call]
@@ -74,8 +76,11 @@ class Spread:
 T = TypeVar("T")
 
 
-class Family(Collector, Generic[T]):
-    """One metric, with a child for each set of label values that was ever asked for."""
+class Family(ABC, Generic[T]):
+    """One metric, with a child for each set of label values that was ever asked for.
+
+    It is what prometheus_client calls a collector.
+    """
 
     def __init__(self, name: str, text: str, labels: Sequence[str]) -> None:
         self._name, self._text, self._labels = name, text, labels
@@ -118,6 +123,8 @@ class Counts(Family[Count]):
         return Count()
 
     def _metric(self) -> CounterMetricFamily:
+        from prometheus_client.metrics_core import CounterMetricFamily
+
         return CounterMetricFamily(self._name, self._text, labels=self._labels)
 
 
@@ -134,6 +141,8 @@ class Levels(Family[Level]):
         return Level()
 
     def _metric(self) -> GaugeMetricFamily:
+        from prometheus_client.metrics_core import GaugeMetricFamily
+
         return GaugeMetricFamily(self._name, self._text, labels=self._labels)
 
 
@@ -156,4 +165,6 @@ class Spreads(Family[Spread]):
         return Spread(self._bounds)
 
     def _metric(self) -> HistogramMetricFamily:
+        from prometheus_client.metrics_core import HistogramMetricFamily
+
         return HistogramMetricFamily(self._name, self._text, labels=self._labels)
