@@ -13,7 +13,6 @@ from enum import Enum
 from functools import lru_cache, partial
 
 import msgspec
-import yaml
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -113,9 +112,12 @@ async def dressed(call: Call, reply: Reply, beside: Beside) -> Reply:
     if reply.headers.get("content-type", JSON).partition(";")[0] != JSON or not reply.body:
         return reply
     if liked(call) == YAML:
+        # PyYAML is loaded for the first who likes it.
+        from quintant.cluster.dumping import dumped
+
         parameters = reply.headers.get("content-type", "").partition(";")
         headers = {**reply.headers, "content-type": "".join((YAML, *parameters[1:]))}
-        body = await beside.do(partial(_yaml, reply.body), len(reply.body) * YAML_WEIGHT)
+        body = await beside.do(partial(dumped, reply.body), len(reply.body) * YAML_WEIGHT)
         return replace(reply, body=body, headers=headers)
     if _pretty(call):
         return replace(reply, body=msgspec.json.format(reply.body, indent=INDENT).rstrip())
@@ -164,17 +166,3 @@ def _quality(parameters: Mapping[str, str]) -> float:
         return float(parameters.get("q", "1"))
     except ValueError:
         return 0.0
-
-
-def _yaml(body: bytes) -> bytes:
-    written: bytes = yaml.dump(
-        msgspec.json.decode(body), Dumper=_Dumper, allow_unicode=True, encoding="utf-8"
-    )
-    return written
-
-
-class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-    """Plain data, without the anchors that PyYAML makes of values it meets twice."""
-
-    def ignore_aliases(self, data: object) -> bool:
-        return True
