@@ -20,6 +20,16 @@ from quintant.runtime.errors import Cause
 Names = Mapping[str, Any]
 
 ACCEPTED = Condition("NamesAccepted", True, "NoConflicts", "no conflicts found")
+_RESOURCES = ("plural", "singular", "shortNames")
+_KINDS = ("kind", "listKind")
+# What is asked for, the reason when others have it, and where it could be theirs.
+_FIELDS = {
+    "plural": ("PluralConflict", _RESOURCES),
+    "singular": ("SingularConflict", _RESOURCES),
+    "shortNames": ("ShortNamesConflict", _RESOURCES),
+    "kind": ("KindConflict", _KINDS),
+    "listKind": ("ListKindConflict", _KINDS),
+}
 
 
 class Naming(Struct, frozen=True):
@@ -32,20 +42,9 @@ class Naming(Struct, frozen=True):
 def named(wanted: Names, accepted: Names, others: Iterable[Names]) -> Naming:
     """Give a definition the names it asks for, except those that others have."""
     everybody = [*others, accepted]
-    resources = {
-        name
-        for each in everybody
-        for name in (each.get("plural"), each.get("singular"), *(each.get("shortNames") or ()))
-    }
-    kinds = {each.get(field) for each in everybody for field in ("kind", "listKind")}
     got, refusal = dict(accepted), None
-    for field, reason, taken in (
-        ("plural", "PluralConflict", resources),
-        ("singular", "SingularConflict", resources),
-        ("shortNames", "ShortNamesConflict", resources),
-        ("kind", "KindConflict", kinds),
-        ("listKind", "ListKindConflict", kinds),
-    ):
+    for field, (reason, fields) in _FIELDS.items():
+        taken = {name for each in everybody for name in _listed(each, fields)}
         conflicts = _conflicts(wanted.get(field), accepted.get(field), taken)
         if conflicts:
             refusal = Condition("NamesAccepted", False, reason, _told(conflicts))
@@ -57,7 +56,13 @@ def named(wanted: Names, accepted: Names, others: Iterable[Names]) -> Naming:
     return Naming({"plural": "", "kind": "", **got}, refusal or ACCEPTED)
 
 
-def _conflicts(wanted: Any, accepted: Any, taken: set[str | None]) -> list[str]:
+def _listed(names: Names, fields: Iterable[str]) -> Iterator[str]:
+    """What a definition is called in some fields."""
+    for found in (names.get(field) or "" for field in fields):
+        yield from found if isinstance(found, list) else [found]
+
+
+def _conflicts(wanted: Any, accepted: Any, taken: set[str]) -> list[str]:
     asked = wanted if isinstance(wanted, list) else [wanted or ""]
     own = accepted if isinstance(accepted, list) else [accepted or ""]
     return [name for name in asked if name and name not in own and name in taken]
