@@ -20,6 +20,7 @@ from quintant.runtime.result import Result
 SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 """The annotation of a job that says for which time it was made, in the schedule's zone."""
 _LONG = "%a, %d %b %Y %H:%M:%S %z"
+_FORBIDDEN = "Not starting job because prior execution is running and concurrency policy is Forbid"
 
 
 @projection(Job)
@@ -106,15 +107,7 @@ async def _start(
     """Make a job if it is time for one; the status afterwards."""
     now, status = ctx.clock.now(), cron.status
     at = _time(cron, schedule, now, ctx)
-    if at is None or status.last_schedule_time == timestamp(at):
-        return status
-    if any(ref.name == job_name(cron, at) for ref in status.active):
-        return status
-    if cron.spec.concurrency_policy == "Forbid" and status.active:
-        note = (
-            "Not starting job because prior execution is running and concurrency policy is Forbid"
-        )
-        ctx.event("JobAlreadyActive", note)
+    if at is None or not _free(cron, at, ctx):
         return status
     if cron.spec.concurrency_policy == "Replace":
         running = {ref.uid for ref in status.active}
@@ -128,6 +121,19 @@ async def _start(
     return replace(
         status, active=(*status.active, _reference(made)), last_schedule_time=timestamp(at)
     )
+
+
+def _free(cron: CronJob, at: datetime, ctx: Context[CronJob]) -> bool:
+    """Whether a job may be made for a time: there was none yet, and no other is in its way."""
+    status = cron.status
+    if status.last_schedule_time == timestamp(at):
+        return False
+    if any(ref.name == job_name(cron, at) for ref in status.active):
+        return False
+    if cron.spec.concurrency_policy == "Forbid" and status.active:
+        ctx.event("JobAlreadyActive", _FORBIDDEN)
+        return False
+    return True
 
 
 def _time(
