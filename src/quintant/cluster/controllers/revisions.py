@@ -74,11 +74,17 @@ async def record(
     known = same(revisions, template)
     others = [each.revision for each in revisions if not known or each is not known[-1]]
     number = 1 + max(others, default=0)
-    if known:
-        last = known[-1]
-        if last.revision < number:
-            last = await ctx.client.patch(replace(last, revision=number), since=last)
-        return Recorded(last, collisions)
+    if not known:
+        return await _new(ctx, template, number, collisions, label)
+    last = known[-1]
+    if last.revision < number:
+        last = await ctx.client.patch(replace(last, revision=number), since=last)
+    return Recorded(last, collisions)
+
+
+async def _new(
+    ctx: Context[Any], template: Opaque, number: int, collisions: int | None, label: str
+) -> Recorded:
     while True:
         wanted = _made(ctx.obj, template, number, collisions, label)
         try:
