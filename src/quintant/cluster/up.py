@@ -187,28 +187,29 @@ class _Site(Struct, frozen=True):
         if node is not None:
             yield node.component
         if self.plan.controllers:
-            # Loaded by clusters that do something with their objects.
-            from quintant.cluster.controllers import controllers
-            from quintant.cluster.storage.component import driver
-            from quintant.cluster.storage.disk import Directories, Nowhere
-
-            yield Component(controllers(self.pki.authority))
-            yield driver(Directories(node.storage) if node is not None else Nowhere())
+            yield from self._workers(node)
         if self.plan.fleet is not None:
-            # Loaded by clusters that have nodes.
-            from quintant.cluster.node.images import Images
-            from quintant.cluster.scheduler import scheduler
-            from quintant.cluster.simulated.component import simulator
+            yield from self._fleet(self.plan.fleet, node)
 
-            locate = (node.images if node is not None else Images()).locate
-            yield scheduler(locate)
-            yield simulator(
-                self.plan.fleet,
-                stages=self.plan.stages,
-                locate=locate,
-                host=self.share.host,
-                clock=self.clock,
-            )
+    def _workers(self, node: LocalNode | None) -> Iterator[Component]:
+        # Loaded by clusters that do something with their objects.
+        from quintant.cluster.controllers import controllers
+        from quintant.cluster.storage.component import driver
+        from quintant.cluster.storage.disk import Directories, Nowhere
+
+        yield Component(controllers(self.pki.authority))
+        yield driver(Directories(node.storage) if node is not None else Nowhere())
+
+    def _fleet(self, fleet: Fleet, node: LocalNode | None) -> Iterator[Component]:
+        # Loaded by clusters that have nodes.
+        from quintant.cluster.node.images import Images
+        from quintant.cluster.scheduler import scheduler
+        from quintant.cluster.simulated.component import simulator
+
+        locate = (node.images if node is not None else Images()).locate
+        yield scheduler(locate)
+        stages, host, clock = self.plan.stages, self.share.host, self.clock
+        yield simulator(fleet, stages=stages, locate=locate, host=host, clock=clock)
 
 
 def _url(address: Address) -> str:
