@@ -157,35 +157,33 @@ def first_objects() -> tuple[Object, ...]:
 def _definition(
     kind: str, plural: str, short: str, fields: dict[str, Any], scope: str = "Cluster"
 ) -> CustomResourceDefinition:
-    required = [name for name in ("spec", "deletionPolicy", "driver") if name in fields]
-    schema = {
-        "openAPIV3Schema": {
-            "type": "object",
-            "required": required,
-            "properties": {
-                "apiVersion": _TEXT,
-                "kind": _TEXT,
-                "metadata": {"type": "object"},
-                **fields,
-            },
-        }
-    }
-    version = Version(
-        name="v1",
-        served=True,
-        storage=True,
-        schema=Opaque.of(schema),
-        subresources=Opaque.of({"status": {}}) if "status" in fields else None,
-        additional_printer_columns=tuple(
-            Opaque.of({"name": name, "type": sort, "jsonPath": path})
-            for name, sort, path in _COLUMNS[kind]
-        ),
-    )
     names = Names(
         plural=plural, singular=kind.lower(), kind=kind, list_kind=f"{kind}List",
         short_names=tuple(short.split(",")),
     )  # fmt: skip
     return CustomResourceDefinition(
         metadata=ObjectMeta(name=f"{plural}.{GROUP}", annotations=_APPROVED),
-        spec=DefinitionSpec(group=GROUP, names=names, scope=scope, versions=(version,)),
+        spec=DefinitionSpec(
+            group=GROUP, names=names, scope=scope, versions=(_version(kind, fields),)
+        ),
     )
+
+
+def _version(kind: str, fields: dict[str, Any]) -> Version:
+    columns = (
+        {"name": name, "type": sort, "jsonPath": path} for name, sort, path in _COLUMNS[kind]
+    )
+    return Version(
+        name="v1",
+        served=True,
+        storage=True,
+        schema=Opaque.of({"openAPIV3Schema": _schema(fields)}),
+        subresources=Opaque.of({"status": {}}) if "status" in fields else None,
+        additional_printer_columns=tuple(map(Opaque.of, columns)),
+    )
+
+
+def _schema(fields: dict[str, Any]) -> dict[str, Any]:
+    own = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": {"type": "object"}}
+    required = [name for name in ("spec", "deletionPolicy", "driver") if name in fields]
+    return {"type": "object", "required": required, "properties": own | fields}
