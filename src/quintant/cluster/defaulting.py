@@ -7,8 +7,8 @@ is not visited.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
 from typing import Any
 
 from msgspec import Struct
@@ -33,12 +33,13 @@ class _Plan(Struct, frozen=True):
     """The fields that lead on, with the names of the messages that they hold."""
 
 
-def defaulter(message: Message) -> Callable[[Plain], None] | None:
-    """What defaults objects of a kind, in place; None if there is nothing to default."""
-    if not _leads(message.name):
-        return None
-    plan = _plan(message.name)
-    return lambda obj: _fill(plan, obj)
+def defaulter(message: Message) -> Callable[[Plain], None]:
+    """What defaults objects of a kind, in place; how is worked out for the first of them."""
+    return partial(_default, message.name)
+
+
+def _default(name: str, obj: Plain) -> None:
+    _fill(_plan(name), obj)
 
 
 def _fill(plan: _Plan, obj: Plain) -> None:
@@ -66,18 +67,18 @@ def _plan(name: str) -> _Plan:
 @cache
 def _leads(name: str) -> bool:
     """Whether there is anything to default in a message or below it."""
-    return not _below(name).isdisjoint((*CONSTANTS, *RULES))
+    return any(each in CONSTANTS or each in RULES for each in _below(name))
 
 
-def _below(name: str) -> set[str]:
+def _below(name: str) -> Iterator[str]:
     """A message and all that it is made of; messages may contain themselves."""
     found, open_ = {name}, [name]
     while open_:
-        fields = tables.message(open_.pop()).fields.values()
+        yield (each := open_.pop())
+        fields = tables.message(each).fields.values()
         new = {held for field in fields if (held := _held(field.type))} - found
         found |= new
         open_ += new
-    return found
 
 
 def _held(kind: Type) -> str:
