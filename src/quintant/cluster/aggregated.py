@@ -1,12 +1,12 @@
 """Aggregated discovery: every group, version and resource in one document, told apart by a hash.
 
 Clients keep the document and ask with its hash whether it is still true, so it has to change the
-moment a kind comes or goes. It is made from the catalogue when asked for.
+moment a kind comes or goes. It is made from the catalogue when asked for, and kept until that
+changes: every run of kubectl may ask.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from hashlib import sha512
 
 import msgspec
@@ -38,16 +38,25 @@ def asked(accept: str) -> bool:
     raise no_such_form(MEDIA)
 
 
-def aggregated(catalog: Catalog, groups: Sequence[str], call: Call) -> Reply:
-    """The document about some groups, or word that the client has it already."""
-    items = [_group(catalog, group) for group in groups]
-    document = {"kind": KIND, "apiVersion": f"{GROUP}/v2", "metadata": {}, "items": items}
-    body = msgspec.json.encode(document) + b"\n"
-    tag = f'"{sha512(body).hexdigest().upper()}"'
+def aggregated(catalog: Catalog, root: str, call: Call) -> Reply:
+    """The document about the groups below /api or /apis, or word that the client has it already."""
+    kept = catalog.derived.get(root)
+    if kept is None:
+        kept = catalog.derived[root] = _document(catalog, root)
+    body, tag = kept
     headers = {"etag": tag, "vary": "Accept", "cache-control": "public"}
     if call.headers.get("if-none-match") == tag:
         return Reply(NOT_MODIFIED, b"", headers)
     return Reply(200, body, {**headers, "content-type": _TYPE})
+
+
+def _document(catalog: Catalog, root: str) -> tuple[bytes, str]:
+    """The document and its hash."""
+    groups = [""] if root == "api" else offers.groups(catalog)
+    items = [_group(catalog, group) for group in groups]
+    document = {"kind": KIND, "apiVersion": f"{GROUP}/v2", "metadata": {}, "items": items}
+    body = msgspec.json.encode(document) + b"\n"
+    return body, f'"{sha512(body).hexdigest().upper()}"'
 
 
 def _group(catalog: Catalog, group: str) -> Plain:

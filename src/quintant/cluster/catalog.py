@@ -157,6 +157,8 @@ class Catalog:
 
     def __init__(self, kinds: Iterable[Kind] = ()) -> None:
         self._kinds: dict[tuple[str, str, str], Kind] = {}
+        self.derived: dict[str, Any] = {}
+        """What others have worked out of the kinds; forgotten when those change."""
         self.add(kinds)
 
     def __iter__(self) -> Iterator[Kind]:
@@ -164,12 +166,14 @@ class Catalog:
 
     def add(self, kinds: Iterable[Kind]) -> None:
         """Serve these kinds from now on, in place of their namesakes."""
+        self.derived.clear()
         for kind in kinds:
             where = kind.resource
             self._kinds[where.group, where.version, where.plural] = kind
 
     def remove(self, group: str, plural: str) -> None:
         """Serve a resource no longer, at any version."""
+        self.derived.clear()
         self._kinds = {
             where: kind
             for where, kind in self._kinds.items()

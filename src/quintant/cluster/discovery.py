@@ -46,15 +46,14 @@ def _inside(catalog: Catalog, parts: list[str]) -> bool:
 def _answer(catalog: Catalog, parts: list[str], call: Call) -> Reply | None:
     if parts[:2] == ["openapi", "v3"]:
         return describe(catalog, "/".join(parts[2:]), call)
+    accept = call.headers.get("accept", "")
+    if parts in (["api"], ["apis"]) and asked(accept):
+        return aggregated(catalog, parts[0], call)
     found = _document(catalog, parts)
     if found is None:
         return None
-    accept = call.headers.get("accept", "")
     if parts == ["version"] and not any(clause.covers(JSON) for clause in clauses(accept)):
         raise not_acceptable((JSON,))
-    if parts in (["api"], ["apis"]) and asked(accept):
-        groups = [""] if parts == ["api"] else offers.groups(catalog)
-        return aggregated(catalog, groups, call)
     if parts != ["version"]:
         negotiate(accept, routed=True)
     return Reply(200, msgspec.json.encode(found) + b"\n")
