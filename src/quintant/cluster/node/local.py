@@ -10,7 +10,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from signal import SIGKILL
 from stat import S_ISDIR
@@ -73,8 +73,7 @@ async def local_node(
 ) -> AsyncIterator[LocalNode]:
     """This machine as a node; its component is to be run within the context."""
     sign = f"{mark()}-{chance.id()}"
-    async with AsyncExitStack() as stack:
-        folder = stack.enter_context(workplace(Path(tempfile.gettempdir()), f"{PREFIX}{sign}"))
+    with workplace(Path(tempfile.gettempdir()), f"{PREFIX}{sign}") as folder:
         for pid in reap(folder.parent):
             log.warning("ended an orphan", pid=pid)
         machine = this_machine(NODE, share.host, folder)
@@ -95,18 +94,8 @@ async def local_node(
             host=share.host,
             names=names,
         )
-        agent = await stack.enter_async_context(_working(ground))
-        sampler = await stack.enter_async_context(_measuring(agent))
-        component = _component(agent, machine)
-        yield LocalNode(
-            component,
-            agent,
-            sampler,
-            ground.images,
-            ground.addresses,
-            ground.storage,
-            agent.cease,
-        )
+        async with _at_work(ground, machine) as node:
+            yield node
 
 
 @contextmanager
@@ -129,6 +118,20 @@ def _made(place: Path, name: str) -> Path:
         with suppress(FileNotFoundError):
             folder.mkdir(mode=FOLDER_MODE)
             return folder
+
+
+@asynccontextmanager
+async def _at_work(ground: Ground, machine: Machine) -> AsyncIterator[LocalNode]:
+    async with _working(ground) as agent, _measuring(agent) as sampler:
+        yield LocalNode(
+            _component(agent, machine),
+            agent,
+            sampler,
+            ground.images,
+            ground.addresses,
+            ground.storage,
+            agent.cease,
+        )
 
 
 @asynccontextmanager
