@@ -52,30 +52,33 @@ async def advertise(server: ApiServer, address: Address, service: str) -> None:
 
 def objects(address: Address, service: str) -> tuple[Object, ...]:
     """The service, and its one endpoint as both kinds tell it."""
-    host = _number(address.host)
-    port = EndpointPort(name=_HTTPS, port=address.port, protocol=_TCP)
-    subset = EndpointSubset(addresses=(EndpointAddress(ip=host),), ports=(port,))
+    host, port = _number(address.host), address.port
+    return _service(service, port), _endpoints(host, port), _slice(host, port)
+
+
+def _service(address: str, port: int) -> Service:
+    served = ServicePort(name=_HTTPS, port=PORT, protocol=_TCP, target_port=port)
+    return Service(
+        metadata=_meta({"component": "apiserver", "provider": "kubernetes"}),
+        spec=ServiceSpec(type="ClusterIP", cluster_ip=address, ports=(served,)),
+    )
+
+
+def _endpoints(host: str, port: int) -> Endpoints:
+    served = EndpointPort(name=_HTTPS, port=port, protocol=_TCP)
+    return Endpoints(
+        metadata=_meta({"endpointslice.kubernetes.io/skip-mirror": "true"}),
+        subsets=(EndpointSubset(addresses=(EndpointAddress(ip=host),), ports=(served,)),),
+    )
+
+
+def _slice(host: str, port: int) -> EndpointSlice:
     ready = EndpointConditions(ready=True)
-    return (
-        Service(
-            metadata=_meta({"component": "apiserver", "provider": "kubernetes"}),
-            spec=ServiceSpec(
-                type="ClusterIP",
-                cluster_ip=service,
-                ports=(
-                    ServicePort(name=_HTTPS, port=PORT, protocol=_TCP, target_port=address.port),
-                ),
-            ),
-        ),
-        Endpoints(
-            metadata=_meta({"endpointslice.kubernetes.io/skip-mirror": "true"}), subsets=(subset,)
-        ),
-        EndpointSlice(
-            metadata=_meta({SERVICE_LABEL: NAME}),
-            address_type=family_of(host),
-            endpoints=(Endpoint(addresses=(host,), conditions=ready),),
-            ports=(SlicePort(name=_HTTPS, port=address.port, protocol=_TCP),),
-        ),
+    return EndpointSlice(
+        metadata=_meta({SERVICE_LABEL: NAME}),
+        address_type=family_of(host),
+        endpoints=(Endpoint(addresses=(host,), conditions=ready),),
+        ports=(SlicePort(name=_HTTPS, port=port, protocol=_TCP),),
     )
 
 

@@ -66,9 +66,8 @@ class Machinery:
         self._quotas = Quotas(store, catalog) if managed else None
         self._namespaces = Namespaces(store, catalog)
         self._definitions = Definitions(store, catalog, hub, clock, self._caller, chance)
-        around = Surroundings(store, chance)
+        around, self._stored = Surroundings(store, chance), Stored(store)
         guard = Guard(self._namespaces, self._definitions, access, around, managed)
-        self._stored = Stored(store)
         self._writes = Writes(self._stored, clock, chance, guard)
         self._deletes = Deletes(self._stored, clock)
         self._registry = Registry(store, catalog)
@@ -78,11 +77,9 @@ class Machinery:
             self._registry, beside, webhooks, self._stored, self._writes, self._deletes
         )
         self._questions = Questions(access, admission, clock, chance, beside)
-        evictions = Evictions(
-            store, self._stored, self._deletes, _builtin(catalog, "policy", "poddisruptionbudgets")
-        )
-        reads = Reads(store, chance)
-        changes = Changes(self._writes)
+        budgets = _builtin(catalog, "policy", "poddisruptionbudgets")
+        evictions = Evictions(store, self._stored, self._deletes, budgets)
+        reads, changes = Reads(store, chance), Changes(self._writes)
         self._endpoints = Endpoints(
             self._stored, hub, reads, changes, admission, evictions, clock, beside
         )

@@ -78,31 +78,26 @@ def _types() -> Mapping[str, Type]:
     from quintant.cluster.cel.schemas import escape
     from quintant.cluster.cel.types import ANY, BOOL, STRING, Type, list_of, map_of
 
-    def structure(name: str, /, **fields: Type) -> Type:
-        escaped = {escape(field): declared for field, declared in fields.items()}
+    def structure(name: str, words: str, **fields: Type) -> Type:
+        """A structure with fields that are texts, by their names, and others."""
+        every = dict.fromkeys(words.split(), STRING) | fields
+        escaped = {escape(field): declared for field, declared in every.items()}
         return Type(f"kubernetes.{name}", fields=escaped)
 
-    kind = structure("GroupVersionKind", **dict.fromkeys(("group", "version", "kind"), STRING))
-    resource = structure(
-        "GroupVersionResource", **dict.fromkeys(("group", "version", "resource"), STRING)
-    )
     texts = list_of(STRING)
-    user = structure(
-        "UserInfo", username=STRING, uid=STRING, groups=texts, extra=map_of(STRING, texts)
-    )
-    names = dict.fromkeys(
-        ("subResource", "requestSubResource", "name", "namespace", "operation"), STRING
-    )
+    kind = structure("GroupVersionKind", "group version kind")
+    resource = structure("GroupVersionResource", "group version resource")
+    user = structure("UserInfo", "username uid", groups=texts, extra=map_of(STRING, texts))
     request = structure(
         "AdmissionRequest",
+        "subResource requestSubResource name namespace operation",
         kind=kind,
-        resource=resource,
         requestKind=kind,
+        resource=resource,
         requestResource=resource,
         userInfo=user,
         dryRun=BOOL,
         options=ANY,
-        **names,
     )
     return {"object": ANY, "oldObject": ANY, "request": request, "authorizer": AUTHORIZER}
 

@@ -96,26 +96,23 @@ def assess(
 ) -> BudgetStatus:
     """The status of a budget that covers these pods, of so many that there should be."""
     leaving = _leaving(budget.status.disrupted_pods, pods, now)
-    healthy = sum(
-        ready(pod) and not pod.deleting and pod.metadata.name not in leaving for pod in pods
-    )
-    desired = _desired(budget, expected)
+    staying = [pod for pod in pods if not pod.deleting and pod.metadata.name not in leaving]
+    healthy, desired = sum(map(ready, staying)), _desired(budget, expected)
     allowed = max(healthy - desired, 0) if expected > 0 else 0
+    generation = budget.metadata.generation
+    conditions = set_condition(
+        budget.status.conditions, ALLOWED, status=allowed > 0,
+        reason="SufficientPods" if allowed > 0 else "InsufficientPods",
+        generation=generation, now=now,
+    )  # fmt: skip
     return BudgetStatus(
-        observed_generation=budget.metadata.generation,
+        observed_generation=generation,
         disruptions_allowed=allowed,
         current_healthy=healthy,
         desired_healthy=desired,
         expected_pods=expected,
         disrupted_pods=leaving,
-        conditions=set_condition(
-            budget.status.conditions,
-            ALLOWED,
-            status=allowed > 0,
-            reason="SufficientPods" if allowed > 0 else "InsufficientPods",
-            generation=budget.metadata.generation,
-            now=now,
-        ),
+        conditions=conditions,
     )
 
 

@@ -67,31 +67,31 @@ def renewed(rollout: Rollout, new: ReplicaSet) -> ReplicaSet:
 def first(rollout: Rollout, replicas: int) -> ReplicaSet:
     """The set of a new revision, so many pods large."""
     deployment = rollout.deployment
-    name = hashed(deployment.spec.template, deployment.status.collision_count)
-    label, meta = {HASH_LABEL: name}, deployment.metadata
-    selector = deployment.spec.selector
-    made = ReplicaSet(
-        metadata=ObjectMeta(
-            name=f"{meta.name[: NAME_LENGTH - 1 - len(name)]}-{name}",
-            namespace=meta.namespace,
-            labels={**opened(deployment.spec.template).metadata.labels, **label},
-            annotations={
-                **_inherited(deployment),
-                REVISION: str(next_revision(rollout)),
-                **marks(rollout),
-            },
+    wanted = deployment.spec
+    name = hashed(wanted.template, deployment.status.collision_count)
+    label = {HASH_LABEL: name}
+    spec = ReplicaSetSpec(
+        replicas=replicas,
+        min_ready_seconds=wanted.min_ready_seconds,
+        selector=LabelSelector(
+            match_labels={**wanted.selector.match_labels, **label},
+            match_expressions=wanted.selector.match_expressions,
         ),
-        spec=ReplicaSetSpec(
-            replicas=replicas,
-            min_ready_seconds=deployment.spec.min_ready_seconds,
-            selector=LabelSelector(
-                match_labels={**selector.match_labels, **label},
-                match_expressions=selector.match_expressions,
-            ),
-            template=labelled(deployment.spec.template, label),
-        ),
+        template=labelled(wanted.template, label),
     )
-    return owned(made, by=deployment)
+    return owned(ReplicaSet(metadata=_described(rollout, name), spec=spec), by=deployment)
+
+
+def _described(rollout: Rollout, name: str) -> ObjectMeta:
+    """The metadata of a new set, by the hash that it is named after."""
+    deployment, meta = rollout.deployment, rollout.deployment.metadata
+    revision = {REVISION: str(next_revision(rollout))}
+    return ObjectMeta(
+        name=f"{meta.name[: NAME_LENGTH - 1 - len(name)]}-{name}",
+        namespace=meta.namespace,
+        labels={**opened(deployment.spec.template).metadata.labels, HASH_LABEL: name},
+        annotations={**_inherited(deployment), **revision, **marks(rollout)},
+    )
 
 
 def forgotten(rollout: Rollout) -> Sequence[ReplicaSet]:
