@@ -132,15 +132,8 @@ class Caches:
         if self._metrics is not None:
             self._metrics.watch(informer)
         siblings = self._by_path.setdefault(informer.resource.path(), [])
-        views = dict.fromkeys(_name(sibling.kind) for sibling in siblings)
         if siblings and kind not in [sibling.kind for sibling in siblings]:
-            log.warning(
-                "watching a kind twice",
-                kind=informer.resource.full_name,
-                views=[*views, _name(kind)],
-                why="each view is a cache of its own: they cost memory, and differ in time",
-                hint="let all controllers of the manager watch the same class",
-            )
+            _warn(informer, siblings)
         siblings.append(informer)
         self._by_kind.setdefault(kind, []).append(informer)
         return informer
@@ -156,3 +149,15 @@ def _name(kind: type[Object]) -> str:
 
 def _pairs(selector: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((selector or {}).items()))
+
+
+def _warn(informer: Informer[Any], siblings: Sequence[Informer[Any]]) -> None:
+    """Tell that a kind is watched as several classes."""
+    views = dict.fromkeys(_name(sibling.kind) for sibling in siblings)
+    log.warning(
+        "watching a kind twice",
+        kind=informer.resource.full_name,
+        views=[*views, _name(informer.kind)],
+        why="each view is a cache of its own: they cost memory, and differ in time",
+        hint="let all controllers of the manager watch the same class",
+    )
