@@ -29,23 +29,19 @@ def judged(world: World, deed: Deed) -> PortalExposeStatus:
     relays = _relays(world, before)
     phase = _phase(world, deed, before, relays)
     conditions: tuple[Condition, ...] = before.conditions
+    generation = world.expose.metadata.generation
     for claim in claims(world, deed, relays, phase):
         conditions = set_condition(
-            conditions,
-            claim.type,
-            status=claim.status,
-            reason=claim.reason,
-            message=claim.message,
-            generation=world.expose.metadata.generation,
-            now=world.now,
-        )
+            conditions, claim.type, status=claim.status, reason=claim.reason,
+            message=claim.message, generation=generation, now=world.now,
+        )  # fmt: skip
     spec = world.expose.spec
     return PortalExposeStatus(
         phase=phase,
         public_url=public_url(spec.app.name, spec.relay.targets[0]) if spec.relay.targets else "",
         tunnel_pods=TunnelPods(ready=world.ready, total=world.total),
         relay=RelayStatus(connected=relays),
-        observed_generation=world.expose.metadata.generation,
+        observed_generation=generation,
         tunnel_class_name=world.tunnel_class.metadata.name if world.tunnel_class else "",
         conditions=conditions,
     )
