@@ -157,8 +157,12 @@ class Catalog:
 
     def __init__(self, kinds: Iterable[Kind] = ()) -> None:
         self._kinds: dict[tuple[str, str, str], Kind] = {}
+<<<<<<< Updated upstream
         self.derived: dict[str, Any] = {}
         """What others have worked out of the kinds; forgotten when those change."""
+=======
+        self._groups: dict[str, dict[str, list[Kind]]] = {}
+>>>>>>> Stashed changes
         self.add(kinds)
 
     def __iter__(self) -> Iterator[Kind]:
@@ -170,6 +174,7 @@ class Catalog:
         for kind in kinds:
             where = kind.resource
             self._kinds[where.group, where.version, where.plural] = kind
+        self._file()
 
     def remove(self, group: str, plural: str) -> None:
         """Serve a resource no longer, at any version."""
@@ -179,6 +184,7 @@ class Catalog:
             for where, kind in self._kinds.items()
             if (where[0], where[2]) != (group, plural)
         }
+        self._file()
 
     def find(self, group: str, version: str, plural: str) -> Kind | None:
         """The kind found at a path."""
@@ -186,12 +192,19 @@ class Catalog:
 
     def group(self, group: str) -> list[Kind]:
         """The kinds of a group."""
-        return [kind for kind in self._kinds.values() if kind.resource.group == group]
+        return [kind for kinds in self._groups.get(group, {}).values() for kind in kinds]
 
     def version(self, group: str, version: str) -> list[Kind]:
         """The kinds of a group at a version."""
-        return [kind for kind in self.group(group) if kind.resource.version == version]
+        return list(self._groups.get(group, {}).get(version, ()))
 
     def tables(self) -> list[Kind]:
         """One kind per table: every object of the cluster is found through them once."""
         return list({kind.table: kind for kind in reversed(self._kinds.values())}.values())
+
+    def _file(self) -> None:
+        """Have the kinds by group and version: a definition may have thousands of versions."""
+        self._groups = {}
+        for kind in self._kinds.values():
+            where = kind.resource
+            self._groups.setdefault(where.group, {}).setdefault(where.version, []).append(kind)

@@ -7,6 +7,7 @@ quintant.cluster.problems.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from quintant.cluster.golang import quoted, shown
@@ -16,6 +17,9 @@ from quintant.runtime.resource import Resource
 
 NOWHERE = "<nil>"
 """The field of a complaint about the object as a whole."""
+
+TOLD_BYTES = 4 * 1024 * 1024
+"""Of all complaints about an object; a real server would be at work on more for over a minute."""
 
 REQUIRED = "FieldValueRequired"
 INVALID = "FieldValueInvalid"
@@ -115,7 +119,13 @@ def _cause(reason: str, field: str, head: str, message: str) -> Cause:
 
 
 def _invalid(title: str, about: Mapping[str, Any], causes: Sequence[Cause]) -> Problem:
-    name = about.get("name", "")
+    name, causes = about.get("name", ""), _told(causes)
     details = {**present(about), "causes": plain(causes)}
     text = f"{title} {quoted(name)} is invalid: {complaint(causes)}"
     return Problem(422, "Invalid", text, details)
+
+
+def _told(causes: Sequence[Cause]) -> Sequence[Cause]:
+    """The causes that are told, the first of them whatever its size."""
+    sizes = accumulate(len(cause.field) + len(cause.message) for cause in causes)
+    return causes[: 1 + sum(size <= TOLD_BYTES for size in sizes)]

@@ -7,6 +7,7 @@ it was stored as, and is then shown as what is asked for. Pure; quintant.cluster
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import msgspec
@@ -72,6 +73,8 @@ class _History:
         self.storage = storage_version(crd)["name"]
         self._versions = {each["name"]: each for each in versions(crd)}
         self._prepared: dict[str, Prepared] = {}
+        self.facts = facts(crd)
+        self.best = _best(versions(crd))
 
     def schema(self, version: str) -> CustomSchema:
         return self.prepared(version).schema
@@ -133,7 +136,7 @@ def _kind(crd: Plain, version: Plain, history: _History) -> Kind:
         status_metadata=False,
         scale=scale_of(version),
         selectable={path: path for path in _selectable(version)},
-        facts=facts(crd),
+        facts=history.facts,
         shape=DEDUCED if schema is PRESERVE_ALL else history.prepared(name).shape,
         judge=own.judge,
         prune=own.prune,
@@ -142,7 +145,7 @@ def _kind(crd: Plain, version: Plain, history: _History) -> Kind:
         stored=write if apart else None,
         since=0 if apart else history.epochs.since,
         renew=read,
-        deprecation=_deprecation(spec, version),
+        deprecation=_deprecation(spec, version, history.best),
         registry=f"{spec['group']}/{spec['names']['plural']}",
     )
 
@@ -158,21 +161,21 @@ def _resource(spec: Plain, names: Plain, version: Plain) -> Resource:
     )
 
 
-def _deprecation(spec: Plain, version: Plain) -> str:
+def _best(found: Sequence[Plain]) -> str:
+    """The version to use in place of those that are deprecated, if there is one."""
+    usable = (each["name"] for each in found if each.get("served") and not each.get("deprecated"))
+    return max(usable, key=priority, default="")
+
+
+def _deprecation(spec: Plain, version: Plain, best: str) -> str:
     if not version.get("deprecated"):
         return ""
     if version.get("deprecationWarning"):
         return str(version["deprecationWarning"])
     kind, group = spec["names"]["kind"], spec["group"]
     text = f"{group}/{version['name']} {kind} is deprecated"
-    better = [
-        each["name"]
-        for each in spec["versions"]
-        if each.get("served")
-        and not each.get("deprecated")
-        and priority(each["name"]) > priority(version["name"])
-    ]
-    return f"{text}; use {group}/{max(better, key=priority)} {kind}" if better else text
+    better = best and priority(best) > priority(version["name"])
+    return f"{text}; use {group}/{best} {kind}" if better else text
 
 
 def _selectable(version: Plain) -> list[str]:

@@ -20,6 +20,8 @@ from quintant.cluster.identity import check_patched, check_sent
 from quintant.cluster.objects import identified, unknown_metadata
 from quintant.cluster.problems import Problem, bad_request
 
+TOLD = 100
+"""Unknown and repeated fields that are told, as by the decoder of a real server."""
 _STEP = re.compile(r"[^.\[\]]+")
 
 
@@ -86,10 +88,11 @@ def decode(kind: Kind, obj: Plain, scrutiny: Scrutiny, *, patch: bool = False) -
     unknown = tuple(f"unknown field {quoted(path)}" for path in paths)
     if not (patch or kind.custom):
         scrutiny = _less(scrutiny, paths)
-    complaints = (*scrutiny.refusal, *unknown)
+    most = None if patch or kind.custom else TOLD
+    complaints = (*scrutiny.refusal, *unknown)[:most]
     if scrutiny.strict and complaints:
         raise _unfit(kind, f"strict decoding error: {', '.join(complaints)}", sent, patch=patch)
-    return (*scrutiny.told, *unknown) if scrutiny.strictness is Strictness.WARN else ()
+    return (*scrutiny.told, *unknown)[:most] if scrutiny.strictness is Strictness.WARN else ()
 
 
 def drop_unknown(kind: Kind, obj: Plain) -> list[str]:

@@ -39,7 +39,8 @@ from quintant.cluster.scale import SCALE, SCALES, scale_of
 from quintant.cluster.stored import Stored
 from quintant.cluster.subresources import EVICTIONS, Action, action, evicts
 from quintant.cluster.watchers import Hub, Watcher
-from quintant.cluster.weights import weight
+from quintant.cluster.weights import selecting_weight, weight
+from quintant.cluster.wire import Form
 from quintant.runtime.client.transport import Call, Reply
 from quintant.runtime.clock import Clock, timestamp
 from quintant.runtime.resource import Resource
@@ -109,22 +110,23 @@ class Endpoints(msgspec.Struct, frozen=True):
             return await self._delete(call, target, user)
         return await self._write(call, target, route.verb, user)
 
-    def watch(self, call: Call, route: Route, kind: Kind) -> Watcher:
+    async def watch(self, call: Call, route: Route, kind: Kind) -> Watcher:
         """An open watch; its owner must have the hub forget it."""
         _check_method(call)
         form = form_of(call, kind, self.clock, watching=True)
-        selection = select(kind, form, route.namespace, call.query)
+        selection = await self._selected(call, route, form)
         terms = self.reads.follow(selection, read_query(call.query, watch=True))
         return self.hub.open(selection, terms)
 
     async def _list(self, call: Call, route: Route, kind: Kind) -> Reply | Listing:
-        selection = self._selected(call, route, kind)
+        form = form_of(call, kind, self.clock, listing=True)
+        selection = await self._selected(call, route, form)
         found = await self.reads.list(selection, read_query(call.query, watch=False))
         return found if isinstance(found, Listing) else Reply(OK, found)
 
-    def _selected(self, call: Call, route: Route, kind: Kind) -> Selection:
-        form = form_of(call, kind, self.clock, listing=True)
-        return select(kind, form, route.namespace, call.query)
+    async def _selected(self, call: Call, route: Route, form: Form) -> Selection:
+        selecting = partial(select, form, route.namespace, call.query)
+        return await self.beside.do(selecting, selecting_weight(call))
 
     async def _get(self, call: Call, target: Target) -> Reply:
         self.reads.check_get(call.query.get("resourceVersion", ""))
@@ -181,7 +183,8 @@ class Endpoints(msgspec.Struct, frozen=True):
         return await self._shown(call, target, last, code, told)
 
     async def _delete_collection(self, call: Call, route: Route, kind: Kind, user: User) -> Reply:
-        selection = self._selected(call, route, kind)
+        form = form_of(call, kind, self.clock, listing=True)
+        selection = await self._selected(call, route, form)
         options = await self._deletion(call, user)
         items: list[bytes] = []
         told = _orphans(kind, options)

@@ -33,6 +33,11 @@ class Selection(Struct, frozen=True):
     fields: Selector = EVERYTHING
 
     @property
+    def length(self) -> int:
+        """How many requirements an entry has to meet."""
+        return len(self.labels.requirements) + len(self.fields.requirements)
+
+    @property
     def prefix(self) -> str:
         """What the keys it can match begin with."""
         return f"{self.namespace}/" if self.namespace else ""

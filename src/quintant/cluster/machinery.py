@@ -91,7 +91,7 @@ class Machinery:
         if kind.question or asks(kind, asked.sub):
             return await self._question(call, asked, kind, user)
         if asked.verb == "watch":
-            return self._endpoints.watch(call, asked, kind)
+            return await self._endpoints.watch(call, asked, kind)
         if asked.verb == "delete":
             self._namespaces.protect(Target(kind, name=asked.name))
         try:

@@ -26,6 +26,8 @@ from quintant.runtime.client.transport import Call, Reply
 MEDIA = (JSON, YAML, PROTOBUF)
 """What a real server names as acceptable. Protobuf is read here, but not written."""
 STREAMS = (f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
+MOST = 1_000
+"""Media types of an Accept header that are looked at: far more than anybody knows."""
 REMEMBERED = 256
 """Accept headers whose meaning is kept: clients send few different ones."""
 _BROWSERS = ("curl", "Wget", "Mozilla/5.0")
@@ -86,7 +88,7 @@ def negotiate(
 def clauses(accept: str) -> tuple[Clause, ...]:
     """The media types of an Accept header, the most liked first."""
     found = []
-    for text in (accept or "*/*").split(","):
+    for text in (accept or "*/*").split(",", MOST)[:MOST]:
         media, *rest = (part.strip() for part in text.split(";"))
         parameters = dict(part.partition("=")[::2] for part in rest)
         found.append((_quality(parameters), Clause(media.lower(), parameters)))

@@ -12,7 +12,6 @@ from itertools import chain
 
 from msgspec import Struct
 
-from quintant.cluster.catalog import Kind
 from quintant.cluster.continuation import NOW, Token, read_token, write_token
 from quintant.cluster.frames import (
     END_OF_REPLAY,
@@ -35,6 +34,8 @@ from quintant.runtime.clock import Chance
 
 SLICE = 500
 """Entries looked at between two turns of the loop, so that a large list stalls nobody."""
+SHORT = 10
+"""Requirements of a selector that are looked at in no time; fewer entries are if there are more."""
 SLOW_SLICE = 50
 """Entries written between two turns: a row of a table takes a hundred times longer than a look."""
 WATCH_SECONDS = (1800.0, 3600.0)
@@ -50,13 +51,13 @@ _LOST = (
 )
 
 
-def select(kind: Kind, form: Form, namespace: str, query: Mapping[str, str]) -> Selection:
-    """The objects of a kind that a query asks for."""
+def select(form: Form, namespace: str, query: Mapping[str, str]) -> Selection:
+    """The objects of the form's kind that a query asks for."""
     return Selection(
         form,
         namespace,
         parse_labels(query.get("labelSelector", "")),
-        parse_fields(query.get("fieldSelector", ""), kind.field_path),
+        parse_fields(query.get("fieldSelector", ""), form.kind.field_path),
     )
 
 
@@ -164,6 +165,7 @@ def _scanned(view: View, selection: Selection, start: str = "") -> list[tuple[st
 async def _chosen(selection: Selection, scanned: list[tuple[str, Entry]], limit: int) -> _Page:
     """What of the scanned entries is wanted, and fits."""
     everything = not (selection.labels or selection.fields)
+    slice_ = max(1, SLICE // (1 + selection.length // SHORT))
     entries: list[Entry] = []
     last = ""
     for at, (key, entry) in enumerate(scanned):
@@ -173,7 +175,7 @@ async def _chosen(selection: Selection, scanned: list[tuple[str, Entry]], limit:
         if everything or selection.matches(key, entry):
             entries.append(entry)
             last = key
-        if at % SLICE == SLICE - 1:
+        if at % slice_ == slice_ - 1:
             await asyncio.sleep(0)
     return _Page(entries)
 

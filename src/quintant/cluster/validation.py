@@ -13,15 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from quintant.cluster import validation_values as values
-from quintant.cluster.causes import NOWHERE, required, too_many, wrong
+from quintant.cluster.causes import NOWHERE, TOLD_BYTES, required, too_many, wrong
 from quintant.cluster.correlation import ABSENT, Keyed, same
 from quintant.cluster.validation_logic import logic
 from quintant.cluster.validation_numbers import number
 from quintant.cluster.validation_values import INT64, SORTS, Check, Part, Schema, Sort, in_body
 from quintant.runtime.errors import Cause
 
-TOLD_BYTES = 4 * 1024 * 1024
-"""Of complaints about the items of a list: each may name all that is allowed, and be as long."""
 _NOTHING: Sequence[Cause] = ()
 _NO_FIELDS: Mapping[str, Any] = {}
 # Of an object as a whole these are the same before and after, whatever was stored.

@@ -9,6 +9,15 @@ from quintant.runtime.client.transport import Call
 YAML_WEIGHT = 16
 """Bytes of JSON that are read or written while one of YAML is."""
 
+SELECTOR_WEIGHT = 16
+"""Bytes of JSON that are read while one of a selector is."""
+
+
+def selecting_weight(call: Call) -> int:
+    """What reading the selectors of a request takes, in bytes of JSON."""
+    said = (call.query.get(name, "") for name in ("labelSelector", "fieldSelector"))
+    return SELECTOR_WEIGHT * sum(map(len, said))
+
 
 def weight(call: Call) -> int:
     """What reading the body of a request takes, in bytes of JSON."""

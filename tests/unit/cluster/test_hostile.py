@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from quintant.cluster.beside import LIGHT_BYTES, LIGHT_COST
+from quintant.cluster.causes import TOLD_BYTES
 from quintant.cluster.stored import OBJECT_LIMIT
 from unit.cluster.api import APPLY, CMS, CRDS, FOOS, Api, Plain, api, config_map, foo
 
@@ -204,3 +205,41 @@ async def test_complaints_about_a_list_do_not_fill_the_memory(client: Api) -> No
 async def test_garbage_is_searched_for_again_after_all_that(client: Api) -> None:
     await client.create(CMS, large("a"))
     assert gc.isenabled()
+
+
+async def test_long_selectors_are_read_beside_others(client: Api) -> None:
+    await client.create(CMS, config_map("a"))
+    selector = ",".join(f"!k{at}" for at in range(MANY))
+    async with Turns() as turns:
+        found = await client.get(CMS, labelSelector=selector)
+        assert turns.count > 0
+    assert [item["metadata"]["name"] for item in found["items"]] == ["a"]
+
+
+async def test_complaints_about_an_object_do_not_fill_the_memory(client: Api) -> None:
+    labels = {f"-{at}": "-" for at in range(15_000)}
+    refused = await client.create(CMS, config_map("a", labels=labels), code=422)
+    told = [cause["message"] for cause in refused["details"]["causes"]]
+    assert sum(map(len, told)) < TOLD_BYTES
+    assert len(told) > 1_000
+
+
+async def test_unknown_fields_are_told_up_to_a_hundred(client: Api) -> None:
+    sent = {**config_map("a"), **{f"x{at}": 1 for at in range(200)}}
+    refused = await client.create(CMS, sent, code=400, fieldValidation="Strict")
+    assert refused["message"].count("unknown field") == 100
+
+
+async def test_a_definition_may_have_thousands_of_versions(client: Api) -> None:
+    sent = definition()
+    schema = {"openAPIV3Schema": {"type": "object"}}
+    sent["spec"]["versions"] = [
+        {"name": f"v{at}", "served": True, "storage": at == 1, "deprecated": True, "schema": schema}
+        for at in range(1, 2_000)
+    ]
+    sent["spec"]["versions"][-1]["deprecated"] = False
+    await client.create(CRDS, sent)
+
+    index = await client.get("/openapi/v3")
+    assert "apis/example.com/v1" in index["paths"]
+    assert "apis/example.com/v1999" in index["paths"]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.cluster.pairs import read_pairs
+from quintant.cluster.pairs import MOST, read_pairs
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,8 @@ from quintant.cluster.pairs import read_pairs
 )
 def test_a_query_is_read_as_far_as_it_can_be(query: str, found: dict[str, str]) -> None:
     assert read_pairs(query) == found
+
+
+def test_of_too_many_parameters_none_is_read() -> None:
+    assert read_pairs("a&" * (MOST - 1)) == {"a": ""}
+    assert read_pairs("a&" * MOST) == {}

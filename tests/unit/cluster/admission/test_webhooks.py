@@ -66,6 +66,19 @@ async def test_mutating_webhooks_are_asked_one_after_the_other(
     assert made["data"] == {"order": "abc"}
 
 
+async def test_who_waits_longer_than_it_said_is_told_so(api: Api, dialer: StubDialer) -> None:
+    async def slow(request: Plain) -> Plain:
+        await asyncio.sleep(5.0)
+        return allow(request)
+
+    await install(api, dialer, "validating", "slow", slow, CREATE)
+    before = asyncio.get_running_loop().time()
+    told = await api.create(CMS, config_map("a"), code=504, timeout="2s")
+    assert asyncio.get_running_loop().time() - before == pytest.approx(2.0)
+    assert told["reason"] == "Timeout"
+    assert await api.names(CMS) == []
+
+
 async def test_a_time_out_is_a_failure_of_the_webhook(api: Api, dialer: StubDialer) -> None:
     async def never(request: Plain) -> Plain:
         await asyncio.sleep(3600.0)
