@@ -157,12 +157,9 @@ class Catalog:
 
     def __init__(self, kinds: Iterable[Kind] = ()) -> None:
         self._kinds: dict[tuple[str, str, str], Kind] = {}
-<<<<<<< Updated upstream
         self.derived: dict[str, Any] = {}
         """What others have worked out of the kinds; forgotten when those change."""
-=======
         self._groups: dict[str, dict[str, list[Kind]]] = {}
->>>>>>> Stashed changes
         self.add(kinds)
 
     def __iter__(self) -> Iterator[Kind]:
