@@ -244,3 +244,29 @@ async def test_79_unknown_fields_cannot_be_applied(target: Target) -> None:
     body = {**SERVICE.object("a"), "spec": {"unknown": 1}}
     refused = await target.apply(path, body, "one", code=500)
     assert ".spec.unknown: field not declared in schema" in refused["message"]
+
+
+ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+@pytest.mark.parametrize("data", [{"k": "v"}, {"k": "<w>"}], ids=["same", "other"])
+async def test_80_kubectl_keeps_its_own_annotation_true(target: Target, data: Plain) -> None:
+    old = config_map("a", {"k": "v"}, annotations={ANNOTATION: "{}"})
+    await target.create(target.path("configmaps"), old)
+    others = await applied(target, data, "other", force="true")
+    assert others["metadata"]["annotations"][ANNOTATION] == "{}"
+    own = config_map("a", data, annotations={"b": "c"})
+    found = await target.apply(target.path("configmaps", "a"), own, "kubectl", force="true")
+    told = found["metadata"]["annotations"][ANNOTATION]
+    text = data["k"].replace("<", "\\u003c").replace(">", "\\u003e")
+    assert told == (
+        f'{{"apiVersion":"v1","data":{{"k":"{text}"}},"kind":"ConfigMap",'
+        '"metadata":{"annotations":{"b":"c"},"name":"a"}}\n'
+    )
+
+
+async def test_80_a_configuration_that_is_too_long_is_not_told(target: Target) -> None:
+    old = config_map("a", annotations={ANNOTATION: "{}"})
+    await target.create(target.path("configmaps"), old)
+    found = await applied(target, {"k": "v" * 300_000}, "kubectl")
+    assert "annotations" not in found["metadata"]

@@ -2,7 +2,7 @@
 
 Client-side apply wrote the configuration into an annotation and owns its fields by another name.
 Server-side apply by `kubectl` is not refused for such fields, as long as they still are as that
-configuration says.
+configuration says; and it keeps the annotation true, so that its user can go back.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import msgspec
 
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.fields import FieldSet
+from quintant.cluster.golang import encoded
 from quintant.cluster.merging import compare, fields_of
+from quintant.cluster.metadata import ANNOTATIONS_LIMIT, annotations_size
 from quintant.cluster.shapes import Untypable
 
 MANAGER = "kubectl"
@@ -32,3 +34,31 @@ def inherited(kind: Kind, live: Plain | None, manager: str) -> FieldSet:
     except (msgspec.DecodeError, AttributeError, Untypable):
         return FieldSet()
     return fields - since.modified - since.added - since.removed
+
+
+def remembered(merged: Plain, config: Plain, manager: str) -> Plain:
+    """An object after an apply, with the configuration in the annotation where there is one.
+
+    One that is too long goes without: better no annotation than a wrong one.
+    """
+    annotations = (merged.get("metadata") or {}).get("annotations") or {}
+    if manager != MANAGER or not annotations.get(ANNOTATION):
+        return merged
+    told = {**annotations, ANNOTATION: _told(config)}
+    if annotations_size(told) > ANNOTATIONS_LIMIT:
+        del told[ANNOTATION]
+    return {**merged, "metadata": _annotated(merged["metadata"], told)}
+
+
+def _told(config: Plain) -> str:
+    """A configuration as kubectl writes it down: without the annotation itself."""
+    metadata = config.get("metadata") or {}
+    annotations = dict(metadata.get("annotations") or {})
+    annotations.pop(ANNOTATION, None)
+    return encoded({**config, "metadata": _annotated(metadata, annotations)}) + "\n"
+
+
+def _annotated(metadata: Plain, annotations: Plain) -> Plain:
+    """Metadata with these annotations; a real server keeps no empty ones."""
+    rest = {key: value for key, value in metadata.items() if key != "annotations"}
+    return {**rest, "annotations": annotations} if annotations else rest

@@ -28,7 +28,7 @@ from quintant.cluster.claims import (
     store,
 )
 from quintant.cluster.fields import FieldSet, Path, shown
-from quintant.cluster.lastapplied import inherited
+from quintant.cluster.lastapplied import inherited, remembered
 from quintant.cluster.merging import Comparison, compare, fields_of, merge, named, remove
 from quintant.cluster.problems import contested
 from quintant.cluster.shapes import Untypable
@@ -98,6 +98,7 @@ def track_apply(
     since = author.time if news else last.time if last else ""
     wanted = wanted.without(_UNTRACKED) - _METADATA
     own = {writer: replace(claims[writer], fields=wanted, time=since)} if wanted else {}
+    merged = remembered(merged, config, author.manager)
     store(merged, kept | own)
     return merged
 

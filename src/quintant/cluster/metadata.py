@@ -58,9 +58,13 @@ def map_causes(metadata: Metadata, where: str = "metadata") -> Iterator[Cause]:
     for key in annotations:
         if complaint := key_complaint(key.lower()):
             yield wrong(f"{where}.annotations", key, complaint)
-    size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
-    if size > ANNOTATIONS_LIMIT:
+    if annotations_size(annotations) > ANNOTATIONS_LIMIT:
         yield too_long(f"{where}.annotations", ANNOTATIONS_LIMIT)
+
+
+def annotations_size(annotations: Mapping[str, str]) -> int:
+    """The bytes that count towards the limit."""
+    return sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
 
 
 def owner_causes(metadata: Metadata, where: str = "metadata") -> Iterator[Cause]:
