@@ -20,7 +20,19 @@ import pytest
         ("import quintant.cli", ("aiohttp", "yaml", "rich", "prometheus_client")),
         ("import quintant.cli.run", ("aiohttp", "cryptography", "rich", "quintant.cluster")),
         ("import quintant.cluster.server", ("cryptography", "aiohttp", "sqlite3", "re2")),
-        ("import quintant.cli.up", ("aiohttp", "sqlite3", "rich", "grpc", "prometheus_client")),
+        (
+            "import quintant.cli.up, quintant.cluster.controllers, quintant.cluster.node.local",
+            (
+                "aiohttp",
+                "sqlite3",
+                "rich",
+                "grpc",
+                "prometheus_client",
+                "yaml",
+                "ctypes",
+                "zoneinfo",
+            ),
+        ),
     ],
 )
 def test_program_does_not_load_what_it_does_not_use(program: str, spared: tuple[str, ...]) -> None:

@@ -12,7 +12,8 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
 _ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 # In a host only other characters than ASCII may be escaped.
 _ASCII_ESCAPE = re.compile(r"%[0-7][0-9A-Fa-f]")
-_HOST = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=:\[\]<>\"%\u0080-\U0010ffff-]*")
+# Whatever is not ASCII, and all of ASCII but these.
+_HOST = re.compile(r"[^\x00-\x20#/?@\\^`{|}\x7f]*")
 _PORT = re.compile(r"(:[0-9]*)?")
 _USER = re.compile(r"[A-Za-z0-9._:~!$&'()*+,;=%@-]*")
 

@@ -8,7 +8,6 @@ milliseconds.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import sys
@@ -31,6 +30,8 @@ def leashed(command: Sequence[str]) -> list[str]:
 
 def main(parent: int, command: list[str]) -> int:
     """Ask the kernel to end us with the parent, then become the command; a code if we cannot."""
+    import ctypes  # Here, for who only makes command lines does without.
+
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     # The parent may have ended before the request: then nobody will tell.
     if os.getppid() != parent:

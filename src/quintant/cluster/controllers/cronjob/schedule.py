@@ -13,7 +13,6 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from msgspec import Struct
 
@@ -109,6 +108,9 @@ def parse(text: str, zone: str = "") -> Schedule:
 def _zone(name: str) -> tzinfo:
     if not name:
         return UTC
+    # Loaded for the first schedule that is of some place.
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
