@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from conformance.kubelet import READY, UNREADY, WAITING
+from conformance.workloads import told
 from conformance.workshop import Workshop
 from unit.cluster.api import Plain
 
@@ -86,6 +87,11 @@ async def test_146_budget_is_counted(workshop: Workshop) -> None:
     status = await counted(workshop, currentHealthy=3, disruptionsAllowed=1)
     (condition,) = status["conditions"]
     assert (condition["status"], condition["reason"]) == ("True", "SufficientPods")
+
+
+async def test_146_budget_of_nobody_says_so(workshop: Workshop) -> None:
+    await made(workshop, minAvailable=1)
+    assert await told(workshop, "b", "NoPods", 1) == ["No matching pods found"]
 
 
 async def test_146_eviction_is_refused_until_the_budget_changes(workshop: Workshop) -> None:

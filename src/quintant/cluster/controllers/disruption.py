@@ -78,6 +78,8 @@ async def reconcile(
     selector, namespace = budget.spec.selector, budget.metadata.namespace
     listed = await ctx.client.list(PodState, namespace) if selector is not None else ()
     pods = [pod for pod in listed if selector is not None and selector.matches(pod.metadata.labels)]
+    if not pods:
+        ctx.event("NoPods", "No matching pods found")
     now = ctx.clock.now()
     try:
         expected = await _expected(budget, pods, ctx)
