@@ -50,8 +50,10 @@ def _announced(head: Head, status: int) -> Framing | None:
         return None
     sizes = set(told)
     if encodings:
-        if sizes or head.minor == 0 or [each.lower() for each in encodings] != [b"chunked"]:
+        if sizes or head.minor == 0:
             raise Refused(status, "a transfer encoding that can be read in two ways")
+        if [each.lower() for each in encodings] != [b"chunked"]:
+            raise Refused(max(status, 501), "unsupported transfer encoding")
         return Framing(Sort.CHUNKED)
     value = sizes.pop()
     if sizes or not _DIGITS.fullmatch(value):

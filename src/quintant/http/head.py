@@ -14,7 +14,7 @@ HEAD_BYTES = 32 * 1024
 FIELDS = 100
 _END = b"\r\n\r\n"
 _TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
-_REQUEST = re.compile(rb"(" + _TOKEN + rb") ([!-~]+) HTTP/1\.([01])")
+_REQUEST = re.compile(rb"(" + _TOKEN + rb") ([!-~]+) HTTP/([0-9])\.([0-9])")
 _RESPONSE = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: ([\t -~\x80-\xff]*))?")
 # Not `)*+`: before 3.11.5, Python does not match what a group that is kept whole could match.
 _FIELDS = re.compile(rb"(?:\r\n" + _TOKEN + rb":[\t -~\x80-\xff]*+)*\r\n\r\n")
@@ -37,7 +37,7 @@ class Head:
     """What both sorts of heads have; nobody changes one. Not frozen: that triples its cost."""
 
     minor: int
-    """Of the version: HTTP/1.0 or HTTP/1.1."""
+    """Of the version: HTTP/1.0, or HTTP/1.1 and whatever adds to it."""
     fields: Fields
     _index: dict[bytes, list[bytes]] = field(
         init=False, repr=False, compare=False, default_factory=dict
@@ -106,7 +106,9 @@ def request(raw: bytes, most: int = FIELDS) -> Request:
     found = _REQUEST.fullmatch(first)
     if found is None:
         raise Refused(400, "not a request line of HTTP/1")
-    method, target, minor = found.groups()
+    method, target, major, minor = found.groups()
+    if major != b"1":
+        raise Refused(505, "unsupported protocol version")
     return Request(int(minor), fields, method, target)
 
 

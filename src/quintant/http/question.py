@@ -22,6 +22,7 @@ _END = 3
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?]*")
 """What stands before the path when a client takes the server for a proxy."""
+_HOST = re.compile(rb"[0-9A-Za-z!$%&'()*+,\-.:;=\[\]_~]*")
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -48,10 +49,7 @@ class Question:
         self.head, self.connection = head, connection
         self._body = None if framing.sort is Sort.NONE else Body(framing)
         self._waits = self._body is not None and _waits(head)
-        target = head.target.decode("ascii")
-        if not target.startswith("/"):
-            target = _ORIGIN.sub("", target, count=1) or "/"
-        self.path, _, self.query = target.partition("?")
+        self.path, _, self.query = _target(head).partition("?")
         """As they were written, percent signs and all."""
 
     @property
@@ -163,6 +161,19 @@ def _check_host(head: Request) -> None:
         raise Refused(400, "too many Host headers")
     if not hosts and head.minor:
         raise Refused(400, "missing required Host header")
+    if hosts and not _HOST.fullmatch(hosts[0]):
+        raise Refused(400, "malformed Host header")
+
+
+def _target(head: Request) -> str:
+    """Path and query, without whose they are."""
+    target = head.target.decode("ascii")
+    if target.startswith("/") or target == "*" or head.method == b"CONNECT":
+        return target
+    if not (found := _ORIGIN.match(target)):
+        raise Refused(400, "a target that is no path")
+    path = target[found.end() :]
+    return path if path.startswith("/") else f"/{path}"
 
 
 def _waits(head: Request) -> bool:

@@ -85,6 +85,9 @@ class Server:
             first = True
             while await self._one(connection, first):
                 first = False
+                if connection.buffer:
+                    # Who sends many requests at once is not served all at once.
+                    await asyncio.sleep(0)
         except Refused as refused:
             await self._refuse(connection, refused)
         except Gone:

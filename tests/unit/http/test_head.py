@@ -26,6 +26,13 @@ def test_a_head_is_read_as_it_is_written() -> None:
     )
 
 
+def test_other_versions_are_not_spoken() -> None:
+    assert request(b"GET / HTTP/1.2\r\n\r\n").minor == 2
+    with pytest.raises(Refused) as caught:
+        request(b"GET / HTTP/2.0\r\n\r\n")
+    assert caught.value.status == 505
+
+
 def test_a_status_without_words_is_one() -> None:
     assert response(b"HTTP/1.1 204\r\n\r\n").status == 204
     assert response(b"HTTP/1.0 200 All right\r\n\r\n").reason == b"All right"
@@ -49,7 +56,7 @@ def test_a_head_that_is_cut_anywhere_is_waited_for(at: int) -> None:
         b"GET / HTTP/1.1\r\nHost: x\x00y\r\n\r\n",
         b"GET / HTTP/1.1\r\nno colon\r\n\r\n",
         b"GET  / HTTP/1.1\r\n\r\n",
-        b"GET / HTTP/2.0\r\n\r\n",
+        b"GET / HTTP/1.10\r\n\r\n",
         b"GET / HTTP/1.1 \r\n\r\n",
         b"G@T / HTTP/1.1\r\n\r\n",
         b"GET /\x7f HTTP/1.1\r\n\r\n",

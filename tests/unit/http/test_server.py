@@ -95,6 +95,10 @@ async def test_no_bytes_make_it_fail(raw: bytes) -> None:
         (b"nonsense\r\n\r\n", 400, b"not a request line of HTTP/1"),
         (b"GET / HTTP/1.1\r\n\r\n", 400, b"missing required Host header"),
         (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400, b"too many Host headers"),
+        (b"GET / HTTP/1.1\r\nHost: a b\r\n\r\n", 400, b"malformed Host header"),
+        (b"GET x HTTP/1.1\r\nHost: a\r\n\r\n", 400, b"a target that is no path"),
+        (b"GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505, b"unsupported protocol version"),
+        (CHUNKED.replace(b"chunked", b"gzip, chunked"), 501, b"unsupported transfer encoding"),
         (b"GET / HTTP/1.1\nHost: a\n\n", 400, b"a line that does not end with CRLF"),
         (
             CHUNKED.replace(b"\r\nT", b"\r\nContent-Length: 1\r\nT"),
@@ -117,6 +121,22 @@ async def test_what_cannot_be_read_is_refused_and_ends_the_connection(
         assert b"Connection: close\r\n" in got
         await asyncio.sleep(2)
         assert line.closed
+
+
+async def test_who_sends_many_requests_at_once_does_not_keep_others_waiting() -> None:
+    served: list[str] = []
+
+    async def noted(question: Question) -> Answer:
+        served.append(question.path)
+        return Answer()
+
+    async with town(noted) as here:
+        greedy, modest = here.dial(), here.dial()
+        greedy.send(GET % b"greedy" * 20)
+        modest.send(GET % b"modest")
+        await greedy.settle()
+    assert served.index("/modest") < 3
+    assert served.count("/greedy") == 20
 
 
 async def test_a_body_that_is_none_is_refused() -> None:

@@ -2,7 +2,7 @@
 
 | status | X-Portal-Error | when |
 |---|---|---|
-| 400, 405 | BAD_REQUEST | a request that is not passed on |
+| 400, 405, 501, 505 | BAD_REQUEST | a request that is not passed on |
 | 404 | UNKNOWN_APP | nobody has this name |
 | 421 | MISDIRECTED | a host that this relay does not serve |
 | 408 | TIMEOUT | a head that does not come to its end |
