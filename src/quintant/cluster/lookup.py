@@ -5,13 +5,23 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from quintant.cluster.catalog import Catalog, Kind
-from quintant.cluster.problems import NoPage, no_resource, not_allowed, not_found
+from quintant.cluster.problems import (
+    NoPage,
+    Problem,
+    no_resource,
+    not_allowed,
+    not_found,
+    unconnected,
+)
 from quintant.cluster.routes import Route
 from quintant.cluster.subresources import verbs_of
 from quintant.runtime.client.transport import Call
 
 # Requests on a collection; the others are about one object and need its namespace.
 _COLLECTION = frozenset({"list", "watch"})
+# Streams that a real server has with a kubelet. Told only that nothing is found, people look for
+# a mistake of their own.
+_CONNECTIONS = frozenset({"exec", "attach", "portforward", "proxy"})
 
 
 def kind_of(catalog: Catalog, asked: Route) -> Kind:
@@ -46,6 +56,14 @@ def precise(call: Call, asked: Route) -> Route:
 def _check_sub(kind: Kind, asked: Route) -> None:
     verbs = verbs_of(kind, asked.sub)
     if asked.sub and not verbs:
-        raise not_found(kind.resource, asked.name) if kind.custom else no_resource()
+        raise _lacking(kind, asked)
     if asked.sub and asked.verb not in verbs:
         raise not_allowed()
+
+
+def _lacking(kind: Kind, asked: Route) -> Problem:
+    if kind.custom:
+        return not_found(kind.resource, asked.name)
+    if asked.sub in _CONNECTIONS:
+        return unconnected(f"{kind.name}/{asked.sub}")
+    return no_resource()

@@ -122,6 +122,12 @@ def not_allowed() -> Problem:
     return Problem(405, "MethodNotAllowed", text, {})
 
 
+def unconnected(what: str) -> Problem:
+    """405: this server has no way into containers, nor to their ports."""
+    text = f"{what} is not served by this cluster: it has no streams to containers or their ports"
+    return Problem(405, "MethodNotAllowed", text, {})
+
+
 def not_acceptable(accepted: Sequence[str]) -> Problem:
     """406: none of the media types the client likes can be written."""
     text = f"406: Not Acceptable\n\nAvailable representations: {', '.join(accepted)}"
