@@ -105,6 +105,16 @@ def decode(entries: Any) -> Claims:
     return claims
 
 
+def check_managers(entries: Any) -> None:
+    """ValueError if a list of managers cannot be read."""
+    for entry in entries or ():
+        if entry.get("operation") not in (APPLY, UPDATE):
+            raise ValueError("operation must be `Apply` or `Update`")
+        if entry.get("fieldsType") != "FieldsV1":
+            raise ValueError("fieldsType must be `FieldsV1`")
+    decode(entries)
+
+
 def store(obj: Plain, claims: Claims) -> None:
     """Write claims into an object's metadata, which is a new one afterwards."""
     metadata = obj["metadata"] = dict(obj.get("metadata") or {})

@@ -7,8 +7,8 @@ what it may not change, and the generation is counted. Everything here is in pla
 from __future__ import annotations
 
 from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.claims import check_managers
 from quintant.cluster.drafts import Draft, Target
-from quintant.cluster.managed import check_managers
 from quintant.cluster.objects import check_revision, content, identity_causes, keep
 from quintant.cluster.problems import modified
 from quintant.cluster.scale import SCALE

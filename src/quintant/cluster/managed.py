@@ -116,16 +116,6 @@ def _lost_track(kind: Kind, before: Mapping[str, Any], new: Plain, author: Autho
     return False
 
 
-def check_managers(entries: Any) -> None:
-    """ValueError if a list of managers cannot be read."""
-    for entry in entries or ():
-        if entry.get("operation") not in (APPLY, UPDATE):
-            raise ValueError("operation must be `Apply` or `Update`")
-        if entry.get("fieldsType") != "FieldsV1":
-            raise ValueError("fieldsType must be `FieldsV1`")
-    decode(entries)
-
-
 def _ignored(kind: Kind, author: Author) -> FieldSet:
     """What a write through this endpoint never owns."""
     return _nobodys(*_endpoint(kind, author))

@@ -36,12 +36,7 @@ from quintant.cluster.negotiation import dressed, listed
 from quintant.cluster.nesting import make_room
 from quintant.cluster.podlogs import HEADERS as TEXT
 from quintant.cluster.podlogs import Output, PodLogs
-from quintant.cluster.problems import (
-    REQUEST_LIMIT,
-    Problem,
-    internal,
-    too_large,
-)
+from quintant.cluster.problems import REQUEST_LIMIT, Problem, internal, too_large
 from quintant.cluster.routes import Route, route
 from quintant.cluster.store import Snapshot, Store, Unsafe
 from quintant.cluster.subresources import streams
