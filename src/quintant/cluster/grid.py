@@ -8,11 +8,11 @@ Columns are named once at the beginning of an answer: every table is written wit
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 import msgspec
+from msgspec import field
 
 from quintant.cluster import wire
 from quintant.cluster.catalog import Plain
@@ -37,8 +37,7 @@ class Include(Enum):
     NONE = "None"
 
 
-@dataclass(frozen=True, slots=True)
-class Grid(Form):
+class Grid(Form, frozen=True):
     """The objects of a kind as rows."""
 
     include: Include = Include.METADATA

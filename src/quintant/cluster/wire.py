@@ -11,10 +11,11 @@ and a deletion can carry a newer revision, all without decoding:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.ring import Entry
@@ -67,8 +68,7 @@ def read(entry: Entry, model: type[M]) -> M:
     return msgspec.json.decode(b"%b%d%b" % (_BARE, entry.rv, entry.raw), type=model)
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """How the objects of a kind are written for a client."""
 
     kind: Kind
@@ -76,12 +76,13 @@ class Form:
     """Metadata only."""
     version: str = "v1"
     """Of meta.k8s.io, if it is not the object itself that is written."""
-    head: bytes = field(init=False, repr=False)
+    head: bytes = b""
+    """What an object begins with: it follows from the kind."""
 
     def __post_init__(self) -> None:
         where = self.kind.resource
         names = (where.api_version.encode(), where.kind.encode())
-        object.__setattr__(self, "head", _HEAD % names)
+        force_setattr(self, "head", _HEAD % names)
 
     def whole(self, entry: Entry, rv: int = 0) -> bytes:
         """The object by itself; `rv` replaces the revision of its last write."""
