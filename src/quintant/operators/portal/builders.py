@@ -53,6 +53,25 @@ _GRACE_SECONDS = 15
 _NOBODY = 65532
 _TLS_PORTS = (443, 8443)
 _CAS = "/etc/portal/ca"
+_AUTHORITIES = VolumeMount(name="ca", mount_path=_CAS, read_only=True)
+_STRATEGY = DeploymentStrategy(
+    type="RollingUpdate", rolling_update=RollingUpdate(max_surge="25%", max_unavailable="25%")
+)
+_ALIVE = Probe(
+    http_get=HttpGet(path="/healthz", port="admin"), period_seconds=10, failure_threshold=3
+)
+_READY = Probe(
+    http_get=HttpGet(path="/readyz", port="admin"),
+    period_seconds=2,
+    timeout_seconds=1,
+    failure_threshold=1,
+    success_threshold=1,
+)
+_CONFINED = SecurityContext(
+    allow_privilege_escalation=False,
+    read_only_root_filesystem=True,
+    capabilities=Capabilities(drop=("ALL",)),
+)
 
 _SIZES: dict[Size, tuple[str, str, str, str]] = {
     "small": ("100m", "500m", "128Mi", "512Mi"),
@@ -108,10 +127,7 @@ def deployment(
         spec=DeploymentSpec(
             replicas=tunnel_class.spec.replicas,
             selector=LabelSelector(match_labels=chosen),
-            strategy=DeploymentStrategy(
-                type="RollingUpdate",
-                rolling_update=RollingUpdate(max_surge="25%", max_unavailable="25%"),
-            ),
+            strategy=_STRATEGY,
             revision_history_limit=3,
             progress_deadline_seconds=_DEADLINE_SECONDS,
             template=Opaque.of(template),
@@ -164,25 +180,11 @@ def _container(
         args=_arguments(expose, tunnels),
         env=(*_identity(), *_settings(expose, service, trusting), *_tokens(expose)),
         ports=(ContainerPort(container_port=ADMIN_PORT, name="admin", protocol="TCP"),),
-        liveness_probe=Probe(
-            http_get=HttpGet(path="/healthz", port="admin"), period_seconds=10, failure_threshold=3
-        ),
-        readiness_probe=Probe(
-            http_get=HttpGet(path="/readyz", port="admin"),
-            period_seconds=2,
-            timeout_seconds=1,
-            failure_threshold=1,
-            success_threshold=1,
-        ),
+        liveness_probe=_ALIVE,
+        readiness_probe=_READY,
         resources=_resources(tunnel_class.spec.size),
-        volume_mounts=(VolumeMount(name="ca", mount_path=_CAS, read_only=True),)
-        if trusting
-        else (),
-        security_context=SecurityContext(
-            allow_privilege_escalation=False,
-            read_only_root_filesystem=True,
-            capabilities=Capabilities(drop=("ALL",)),
-        ),
+        volume_mounts=(_AUTHORITIES,) if trusting else (),
+        security_context=_CONFINED,
     )
 
 
