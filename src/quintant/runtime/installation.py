@@ -17,7 +17,7 @@ share a machine that way, and nothing listens where nobody looks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -139,21 +139,14 @@ def _budget(manager: Manager, namespace: str) -> PodDisruptionBudget:
 
 def _container(manager: Manager, program: Program) -> Container:
     ports = _ports(manager)
-    flags = tuple(f"--{name}=[$(POD_IP)]:{port}" for name, port in ports.items())
     own = tuple(EnvVar(name=name, value=value) for name, value in program.env.items())
-    mounted = bool(manager.webhooks) and program.given_keys
-    if mounted:
-        flags = (*flags, f"--certificates={_MOUNTED}")
-    elif manager.webhooks:
-        flags = (*flags, f"--webhook-secret={_secret_name(manager)}")
+    keys = VolumeMount(name=_KEYS, mount_path=_MOUNTED, read_only=True)
     return Container(
         name=manager.name,
         image=program.image,
-        args=(*program.arguments, *flags),
+        args=(*program.arguments, *_flags(manager, program)),
         env=(_field("POD_IP", "status.podIP"), _field("POD_NAMESPACE", "metadata.namespace"), *own),
-        volume_mounts=(VolumeMount(name=_KEYS, mount_path=_MOUNTED, read_only=True),)
-        if mounted
-        else (),
+        volume_mounts=(keys,) if manager.webhooks and program.given_keys else (),
         ports=tuple(ContainerPort(container_port=port, name=name) for name, port in ports.items()),
         liveness_probe=Probe(http_get=HttpGet(path="/healthz", port="probes")),
         readiness_probe=Probe(http_get=HttpGet(path="/readyz", port="probes"), period_seconds=2),
@@ -164,6 +157,16 @@ def _container(manager: Manager, program: Program) -> Container:
             capabilities=Capabilities(drop=("ALL",)),
         ),
     )
+
+
+def _flags(manager: Manager, program: Program) -> Iterator[str]:
+    """Where the program listens, and where its keys are."""
+    for name, port in _ports(manager).items():
+        yield f"--{name}=[$(POD_IP)]:{port}"
+    if manager.webhooks and program.given_keys:
+        yield f"--certificates={_MOUNTED}"
+    elif manager.webhooks:
+        yield f"--webhook-secret={_secret_name(manager)}"
 
 
 def _secret_name(manager: Manager) -> str:

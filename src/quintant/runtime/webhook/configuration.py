@@ -49,14 +49,11 @@ def configurations(
         for hook in hooks
         if hook.verb == "validate"
     )
+    first = ObjectMeta(name=f"{name}-mutating-webhook-configuration")
+    second = ObjectMeta(name=f"{name}-validating-webhook-configuration")
     both: tuple[Configuration, ...] = (
-        MutatingWebhookConfiguration(
-            metadata=ObjectMeta(name=f"{name}-mutating-webhook-configuration"), webhooks=mutating
-        ),
-        ValidatingWebhookConfiguration(
-            metadata=ObjectMeta(name=f"{name}-validating-webhook-configuration"),
-            webhooks=validating,
-        ),
+        MutatingWebhookConfiguration(metadata=first, webhooks=mutating),
+        ValidatingWebhookConfiguration(metadata=second, webhooks=validating),
     )
     return tuple(configuration for configuration in both if configuration.webhooks)
 
