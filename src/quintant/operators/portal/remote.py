@@ -11,14 +11,21 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Protocol
 
 from quintant.api.core import Pod
 from quintant.operators.portal.builders import ADMIN_PORT
 from quintant.operators.portal.reports import newer, parse, same
+from quintant.runtime.address import Address
+from quintant.runtime.client.config import Config
+from quintant.runtime.client.http import HttpTransport, Limits
+from quintant.runtime.client.transport import Call
 from quintant.runtime.clock import monotonic
+from quintant.runtime.errors import TransportError
 from quintant.runtime.object import Request
 from quintant.runtime.sources import Feed
+from quintant.runtime.watch.lines import Lines as WholeLines
 from quintant.wire.tunnelreport import Report
 
 # Between attempts to reach a tunnel, in seconds: it doubles, and varies by a fifth.
@@ -42,21 +49,20 @@ class Lines(Protocol):
 
 async def http_lines(address: str) -> AsyncGenerator[bytes, None]:
     """`GET /status?watch=1` of a tunnel's admin port, line by line."""
-    # It is loaded by those who really listen.
-    import aiohttp
-
-    host = f"[{address}]" if ":" in address else address
-    timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS)
+    server = Config(f"http://{Address(address, ADMIN_PORT)}")
+    transport = HttpTransport(server, limits=Limits(connect=CONNECT_SECONDS))
     try:
-        async with (
-            aiohttp.ClientSession(timeout=timeout) as client,
-            client.get(f"http://{host}:{ADMIN_PORT}/status?watch=1") as answer,
-        ):
-            answer.raise_for_status()
-            while line := await answer.content.readline():
-                yield line
-    except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
+        async with transport.stream(Call("GET", "/status", {"watch": "1"})) as answer:
+            if answer.status != HTTPStatus.OK:
+                raise Unreachable(f"answered with {answer.status}")
+            told = WholeLines()
+            async for chunk in answer.chunks:
+                for line in told.feed(chunk):
+                    yield line
+    except TransportError as error:
         raise Unreachable(str(error)) from error
+    finally:
+        await transport.close()
 
 
 @dataclass(slots=True)

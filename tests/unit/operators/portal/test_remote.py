@@ -9,10 +9,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from aiohttp import web
 
 from quintant.api.core import Pod, PodStatus
 from quintant.api.meta import Condition
+from quintant.http.answer import Answer, Flow
+from quintant.http.question import Question
+from quintant.http.server import serving
 from quintant.operators.portal.remote import Scraper, Unreachable, http_lines
 from quintant.runtime.clock import Chance
 from quintant.runtime.object import ObjectMeta, Request
@@ -175,22 +177,25 @@ async def test_tunnels_that_go_are_hung_up_on() -> None:
 
 @pytest.mark.realtime
 async def test_http_lines_come_as_they_are_told() -> None:
-    async def status(request: web.Request) -> web.StreamResponse:
-        assert request.query == {"watch": "1"}
-        answer = web.StreamResponse()
-        await answer.prepare(request)
-        for each in (b"one\n", b"two\n"):
-            await answer.write(each)
-        return answer
+    async def told() -> AsyncGenerator[bytes, None]:
+        for each in (b"on", b"e\ntwo\n", b"no end"):
+            yield each
 
-    app = web.Application()
-    app.router.add_get("/status", status)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.9.8", 9808).start()
-    try:
-        assert [each async for each in http_lines("127.0.9.8")] == [b"one\n", b"two\n"]
-    finally:
-        await runner.cleanup()
-    with pytest.raises(Unreachable):
+    async def status(question: Question) -> Flow:
+        assert question.target == "/status?watch=1"
+        return Flow(told())
+
+    async with serving(status, "127.0.9.8", 9808):
+        assert [each async for each in http_lines("127.0.9.8")] == [b"one", b"two"]
+    with pytest.raises(Unreachable, match="cannot be reached"):
         _ = [each async for each in http_lines("127.0.9.8")]
+
+
+@pytest.mark.realtime
+async def test_a_tunnel_that_answers_with_an_error_tells_nothing() -> None:
+    async def status(_: Question) -> Answer:
+        return Answer(500)
+
+    async with serving(status, "127.0.9.8", 9808):
+        with pytest.raises(Unreachable, match="answered with 500"):
+            _ = [each async for each in http_lines("127.0.9.8")]
