@@ -61,14 +61,26 @@ def _applied(
 def _configured(target: Target, config: Any) -> Plain:
     where = DOCUMENT if target.sub == SCALE else target.kind.resource
     said = config if isinstance(config, dict) else {}
-    version, kind = said.get("apiVersion", ""), said.get("kind", "")
+    version, kind = _text(said.get("apiVersion")), _text(said.get("kind"))
     if (version, kind) != (where.api_version, where.kind):
-        group = version if "/" in version else f"/{version}"
-        raise bad_request(f"invalid object type: {group}, Kind={kind}")
+        raise bad_request(f"invalid object type: {_spelt(version, kind)}")
     metadata = said.get("metadata")
-    if isinstance(metadata, dict) and metadata.get("managedFields") is not None:
+    managers = metadata.get("managedFields") if isinstance(metadata, dict) else None
+    if isinstance(managers, list) and managers != [None]:
         raise bad_request("metadata.managedFields must be nil")
     return said
+
+
+def _text(value: Any) -> str:
+    """What a field of the wrong type says, to whom reads only texts."""
+    return value if isinstance(value, str) else ""
+
+
+def _spelt(version: str, kind: str) -> str:
+    """A version and kind, as Go shows them; nothing is left of what is no version at all."""
+    if version.count("/") > 1:
+        return "/, Kind="
+    return f"{version}, Kind={kind}" if "/" in version else f"/{version}, Kind={kind}"
 
 
 def _applied_new(target: Target, sent: Plain, author: Author) -> Draft:
@@ -120,5 +132,5 @@ def _unconverted(kind: Kind, config: Plain, error: Mistyped) -> str:
 def _titled(kind: Kind, config: Plain) -> str:
     metadata, where = config.get("metadata") or {}, kind.resource
     named = metadata if isinstance(metadata, dict) else {}
-    name = f"{named.get('namespace', '')}/{named.get('name', '')}"
+    name = f"{_text(named.get('namespace'))}/{_text(named.get('name'))}"
     return f"{name}; {where.group}/{where.version}, Kind={where.kind}"

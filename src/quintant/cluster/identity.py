@@ -100,4 +100,5 @@ def _check_renamed(where: Resource, obj: Plain) -> None:
 
 
 def _name(obj: Plain) -> Any:
-    return (obj.get("metadata") or {}).get("name", "")
+    metadata = obj.get("metadata")
+    return metadata.get("name", "") if isinstance(metadata, dict) else ""

@@ -12,7 +12,7 @@ from typing import Any
 from quintant.cluster import tables
 from quintant.cluster.catalog import Kind, Plain, Verdict
 from quintant.cluster.causes import required, wrong
-from quintant.cluster.fitting import fit
+from quintant.cluster.fitting import Mistyped, fit
 from quintant.cluster.metadata import (
     finalizer_causes,
     late_finalizer_causes,
@@ -41,22 +41,16 @@ _KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSe
 
 
 def identified(kind: Kind, sent: Any) -> Plain:
-    """What a client sent, as an object of the kind with metadata; 400 or 422 if it is not one."""
+    """What a client sent, as an object of the kind with metadata; 400 if it is none at all."""
     if not isinstance(sent, dict):
         raise bad_request(f"the body is not an object of kind {kind.resource.kind}")
-    where = kind.resource
-    metadata = sent.get("metadata")
-    if metadata is not None and not isinstance(metadata, dict):
-        raise bad_request(
-            f'{where.kind} in version "{where.version}" cannot be handled as a {where.kind}: '
-            f"{no_metadata(metadata)}"
-        )
+    where, metadata = kind.resource, sent.get("metadata")
     rest = {key: value for key, value in sent.items() if key not in ("apiVersion", "kind")}
     return {
         "apiVersion": where.api_version,
         "kind": where.kind,
         **rest,
-        "metadata": _tidy(metadata or {}),
+        "metadata": _tidy({} if metadata is None else metadata),
     }
 
 
@@ -78,7 +72,10 @@ def placed(kind: Kind, obj: Plain, namespace: str, name: str = "") -> None:
 
 def unknown_metadata(obj: Plain) -> list[str]:
     """Drop metadata nobody knows, in place; its paths. Mistyped where it cannot be read."""
-    unknown = fit(tables.message("meta.v1.ObjectMeta"), obj["metadata"])
+    metadata = obj["metadata"]
+    if not isinstance(metadata, dict):
+        raise Mistyped(no_metadata(metadata))
+    unknown = fit(tables.message("meta.v1.ObjectMeta"), metadata)
     return [f"metadata.{path}" for path in unknown]
 
 
@@ -179,11 +176,14 @@ def identity_causes(obj: Plain, live: Plain) -> list[Cause]:
     ]
 
 
-def _tidy(metadata: Plain) -> Plain:
+def _tidy(metadata: Any) -> Any:
     """Metadata without nulls and empty collections, which mean nothing there.
 
-    An empty list of managers means something: like a blank one, it takes all ownership away.
+    An empty list of managers means something: like a blank one, it takes all ownership away. What
+    is no metadata at all is refused by who decodes it.
     """
+    if not isinstance(metadata, dict):
+        return metadata
     cleared: Plain = {"managedFields": [{}]} if metadata.get("managedFields") == [] else {}
     kept = {
         name: value

@@ -47,7 +47,8 @@ def _job(job: Plain, live: Plain | None, others: Others) -> None:
 
 
 def _select_own(spec: Plain, metadata: Plain) -> None:
-    names = {f"{domain}job-name": metadata["name"] for domain in ("", "batch.kubernetes.io/")}
+    name = metadata.get("name", "")
+    names = {f"{domain}job-name": name for domain in ("", "batch.kubernetes.io/")}
     uids = {"controller-uid": metadata["uid"], _OWN_UID: metadata["uid"]}
     labels = dict(sorted({**names, **uids}.items()))
     template = spec["template"].setdefault("metadata", {})
@@ -60,11 +61,11 @@ def _select_own(spec: Plain, metadata: Plain) -> None:
 
 
 def _namespace(namespace: Plain, live: Plain | None, others: Others) -> None:
-    """A generated name is not known any earlier than here."""
+    """A generated name is not known any earlier than here; one that is missing is refused later."""
     metadata = namespace["metadata"]
     metadata["labels"] = {
         **(metadata.get("labels") or {}),
-        "kubernetes.io/metadata.name": metadata["name"],
+        "kubernetes.io/metadata.name": metadata.get("name", ""),
     }
 
 
