@@ -7,9 +7,10 @@ their cells are always there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from quintant.cluster.catalog import Plain
 from quintant.cluster.printing.ages import age
@@ -24,8 +25,7 @@ Cell = Callable[[Plain, datetime], Any]
 """From an object and the present to what a column shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """A column, and how it is filled."""
 
     name: str
@@ -47,8 +47,7 @@ class Column:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Printer:
+class Printer(msgspec.Struct, frozen=True):
     """The columns of a kind."""
 
     columns: tuple[Column, ...]
