@@ -112,6 +112,8 @@ class Kind(Struct, frozen=True, eq=False):
     """Nothing is stored: creating one asks something, and the answer comes back."""
     computed: bool = False
     """Nothing is stored: an object is worked out whenever it is read, and cannot be written."""
+    weight: int = 0
+    """What looking at any object takes beside its own size, in bytes: some of a large schema."""
     declared: Mapping[str, Any] = field(default_factory=dict)
     """What the definition of a custom resource says of this version: its schema, its columns."""
     prime: Callable[[Iterable[Entry]], Awaitable[None]] | None = None

@@ -6,8 +6,7 @@ quintant.cluster.problems.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from quintant.cluster.golang import quoted, shown
@@ -119,13 +118,17 @@ def _cause(reason: str, field: str, head: str, message: str) -> Cause:
 
 
 def _invalid(title: str, about: Mapping[str, Any], causes: Sequence[Cause]) -> Problem:
-    name, causes = about.get("name", ""), _told(causes)
+    name, causes = about.get("name", ""), [*told(causes)]
     details = {**present(about), "causes": plain(causes)}
     text = f"{title} {quoted(name)} is invalid: {complaint(causes)}"
     return Problem(422, "Invalid", text, details)
 
 
-def _told(causes: Sequence[Cause]) -> Sequence[Cause]:
-    """The causes that are told, the first of them whatever its size."""
-    sizes = accumulate(len(cause.field) + len(cause.message) for cause in causes)
-    return causes[: 1 + sum(size <= TOLD_BYTES for size in sizes)]
+def told(causes: Iterable[Cause]) -> Iterator[Cause]:
+    """The causes that are told, the first of them whatever its size; others are not looked for."""
+    size = 0
+    for cause in causes:
+        yield cause
+        size += len(cause.field) + len(cause.message)
+        if size > TOLD_BYTES:
+            return

@@ -22,6 +22,10 @@ from quintant.cluster.priority import priority
 from quintant.cluster.shapes import DEDUCED
 from quintant.runtime.resource import Resource
 
+SCHEMA_SHARE = 16
+"""One byte of so many in a schema counts as one of each object: most of it is about what an object
+does not have, but what has to be added to one may be all of it."""
+
 
 class Epochs(msgspec.Struct, frozen=True):
     """What objects were stored as until when: revisions in order, each with a version's name."""
@@ -132,6 +136,7 @@ def _kind(crd: Plain, version: Plain, history: _History) -> Kind:
         categories=tuple(names.get("categories") or ()),
         custom=True,
         declared=version,
+        weight=history.prepared(name).size // SCHEMA_SHARE,
         generation=True,
         status_metadata=False,
         scale=scale_of(version),

@@ -135,7 +135,7 @@ class Endpoints(msgspec.Struct, frozen=True):
     async def _write(self, call: Call, target: Target, verb: str, user: User) -> Reply:
         drafting = self.changes.drafting(verb)
         found = self.stored.read(target)
-        size = weight(call) + (0 if found is None else len(found.raw))
+        size = weight(call) + target.kind.weight + (0 if found is None else len(found.raw))
         result = await self.admission.write(partial(drafting, call, target, user), size)
         code = CREATED if result.created else OK
         return await self._shown(call, target, result.entry, code, result.warnings)

@@ -11,7 +11,7 @@ from typing import Any
 
 from quintant.cluster import tables
 from quintant.cluster.catalog import Kind, Plain, Verdict
-from quintant.cluster.causes import required, wrong
+from quintant.cluster.causes import required, told, wrong
 from quintant.cluster.fitting import Mistyped, fit
 from quintant.cluster.metadata import (
     finalizer_causes,
@@ -147,13 +147,13 @@ def _repeated_owners(obj: Plain) -> list[str]:
 def judge(kind: Kind, obj: Plain, live: Plain | None = None, sub: str = "") -> Verdict:
     """Everything that is wrong with an object, and what its author should know."""
     metadata = obj["metadata"]
-    causes = [*_name_causes(kind, obj), *map_causes(metadata), *owner_causes(metadata)]
+    causes = [*_name_causes(kind, obj), *told(map_causes(metadata)), *told(owner_causes(metadata))]
     built_in = not kind.custom and kind.resource.group != _EXTENSIONS
-    causes += finalizer_causes(metadata, core=built_in)
+    causes += told(finalizer_causes(metadata, core=built_in))
     if live is not None and deleting(live):
         causes += late_finalizer_causes(metadata, live["metadata"])
     if kind.complaints is not None:
-        causes += kind.complaints(obj, live)
+        causes += told(kind.complaints(obj, live))
     if kind.judge is None:
         return Verdict(causes)
     verdict = kind.judge(obj, live, sub, causes)

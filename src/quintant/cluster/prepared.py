@@ -26,6 +26,8 @@ class Prepared(Struct, frozen=True):
 
     schema: CustomSchema
     shape: Shape
+    size: int
+    """Bytes of it as JSON."""
 
 
 def prepared(schema: Mapping[str, Any], scale: Scale | None) -> Prepared:
@@ -36,4 +38,4 @@ def prepared(schema: Mapping[str, Any], scale: Scale | None) -> Prepared:
 @lru_cache(RECENT)
 def _prepared(raw: bytes, scale: Scale | None) -> Prepared:
     schema = msgspec.json.decode(raw)
-    return Prepared(CustomSchema(schema, scale), custom_shape(schema))
+    return Prepared(CustomSchema(schema, scale), custom_shape(schema), len(raw))

@@ -15,6 +15,8 @@ def quality(spec: Mapping[str, Any]) -> str:
     """BestEffort without requests and limits, Guaranteed if every container has equal ones for
     CPU and memory, else Burstable."""
     containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    if not any(each.get("resources") for each in containers):
+        return "BestEffort"
     wants = [(_amounts(each, "requests"), _amounts(each, "limits")) for each in containers]
     if not any(requests or limits for requests, limits in wants):
         return "BestEffort"

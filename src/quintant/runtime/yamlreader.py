@@ -117,6 +117,24 @@ class _Loader(_Base):
             )
         return super().construct_document(node)
 
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        if isinstance(node, yaml.ScalarNode):
+            return self.yaml_constructors.get(node.tag, _any)(self, node)
+        return super().construct_object(node, deep)
+
+    def parts(self, node: yaml.Node) -> Iterator[Any]:
+        """What is in a node, each part let go of before the next.
+
+        To free a million nodes at once would halt every thread for a while.
+        """
+        if self._aliased:
+            yield from node.value
+            return
+        left, node.value = node.value, []
+        left.reverse()
+        while left:
+            yield left.pop()
+
     def resolve(self, kind: type[yaml.Node], value: Any, implicit: Any) -> str:
         if kind is yaml.ScalarNode:
             return _tag(value) if implicit[0] else _STR
@@ -170,7 +188,7 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Any]:
     loader.flatten_mapping(node)
     found: dict[str, Any] = {}
     seen: set[str] = set()
-    for key, value in node.value:
+    for key, value in loader.parts(node):
         name = _key(loader, key)
         if id(key) in own:
             if name in seen:
@@ -192,7 +210,7 @@ def _key(loader: _Loader, node: yaml.Node) -> str:
 
 
 def _sequence(loader: _Loader, node: yaml.SequenceNode) -> list[Any]:
-    return [loader.construct_object(item, deep=True) for item in node.value]
+    return [loader.construct_object(item, deep=True) for item in loader.parts(node)]
 
 
 def _any(loader: _Loader, node: yaml.Node) -> Any:

@@ -243,3 +243,12 @@ async def test_a_definition_may_have_thousands_of_versions(client: Api) -> None:
     index = await client.get("/openapi/v3")
     assert "apis/example.com/v1" in index["paths"]
     assert "apis/example.com/v1999" in index["paths"]
+
+
+async def test_small_objects_of_a_large_schema_are_made_beside_others(client: Api) -> None:
+    fields = {f"a{at}": {"type": "string", "default": "x" * 40} for at in range(5_000)}
+    await client.create(CRDS, definition(**fields))
+    async with Turns() as turns:
+        made = await client.create(FOOS, foo("a", {}))
+        assert turns.count > 0
+    assert len(made["spec"]) == 5_000
