@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from quintant.cluster import tables
+from quintant.cluster import offers, tables
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.offers import Subresource
 from quintant.cluster.tables import Field, Message, Sort, Type
@@ -68,8 +68,9 @@ def components(kinds: Iterable[Kind]) -> dict[str, Schema]:
             found[name] = _custom(kind)
         found[name] = found[name] | {_GVK: [_gvk(kind, _kind(kind))]}
         found[f"{name}List"] = _list(kind, name)
-        if kind.scale is not None:
-            _collect(tables.message("autoscaling.v1.Scale"), found)
+        for sub in offers.subresources(kind):
+            if (own := _document(kind, sub)) is not None:
+                _collect(own, found)
     return found
 
 
@@ -82,14 +83,19 @@ def schema_name(kind: Kind, sub: Subresource | None = None) -> str:
     """The name of the schema of a kind's objects, or of a subresource's."""
     where = kind.resource
     if sub is not None and sub.kind != where.kind:
-        label = f"{sub.group}/{sub.version}" if sub.version else where.api_version
-        message = tables.find(label, sub.kind)
+        message = _document(kind, sub)
         return schema_name(kind) if message is None else _named(message.name)
     message = None if kind.custom else tables.find(where.api_version, where.kind)
     if message is not None:
         return _named(message.name)
     domain = ".".join(reversed(where.group.split(".")))
     return f"{domain}.{where.version}.{where.kind}"
+
+
+def _document(kind: Kind, sub: Subresource) -> Message | None:
+    """What a subresource reads or shows, where that is not its parent."""
+    label = f"{sub.group}/{sub.version}" if sub.version else kind.resource.api_version
+    return None if sub.kind == kind.resource.kind else tables.find(label, sub.kind)
 
 
 def _kind(kind: Kind) -> str:

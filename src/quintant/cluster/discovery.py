@@ -20,6 +20,7 @@ from quintant.cluster.offers import Subresource
 from quintant.cluster.openapi import describe
 from quintant.cluster.problems import NoPage, no_resource, not_acceptable, not_allowed
 from quintant.cluster.routes import segments
+from quintant.cluster.swagger import everything
 from quintant.runtime.client.transport import Call, Reply
 from quintant.runtime.resource import Resource
 from quintant.version import KUBERNETES
@@ -44,6 +45,8 @@ def _inside(catalog: Catalog, parts: list[str]) -> bool:
 
 
 def _answer(catalog: Catalog, parts: list[str], call: Call) -> Reply | None:
+    if parts == ["openapi", "v2"]:
+        return everything(catalog, call)
     if parts[:2] == ["openapi", "v3"]:
         return describe(catalog, "/".join(parts[2:]), call)
     accept = call.headers.get("accept", "")

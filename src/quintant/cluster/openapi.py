@@ -23,6 +23,8 @@ from quintant.runtime.client.transport import Call, Reply
 from quintant.version import KUBERNETES
 
 ROOT = "/openapi/v3"
+INFO = {"title": "Kubernetes", "version": KUBERNETES.lstrip("v").rpartition(".")[0]}
+"""What a document is about."""
 REMEMBERED = 128
 """Documents kept: more group versions than a cluster serves."""
 _INDEX = {"content-type": "text/plain; charset=utf-8"}
@@ -77,10 +79,9 @@ def _address(name: str, kinds: tuple[Kind, ...]) -> str:
 
 @lru_cache(REMEMBERED)
 def _document(kinds: tuple[Kind, ...]) -> Document:
-    release = KUBERNETES.lstrip("v").rpartition(".")[0]
     document = {
         "openapi": "3.0.0",
-        "info": {"title": "Kubernetes", "version": release},
+        "info": INFO,
         "paths": {path: found for kind in kinds for path, found in paths(kind)},
         "components": {"schemas": components(kinds)},
     }

@@ -1,0 +1,135 @@
+"""OpenAPI v2: one document about everything that is served.
+
+Clients that are older than v3, or never moved on, read it: tools that apply manifests by the
+schemas of a cluster, and `kubectl explain --output=plaintext-openapiv2`. It is made of the parts
+of v3, in the words that v2 has: there are no alternatives, nothing is nullable, and defaults are
+not told. Go's clients take it as protobuf only (quintant.cluster.gnostic).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import sha512
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from quintant.cluster.catalog import Catalog, Kind, Plain
+from quintant.cluster.components import components
+from quintant.cluster.gnostic import written
+from quintant.cluster.media import JSON, YAML
+from quintant.cluster.negotiation import clauses
+from quintant.cluster.openapi import INFO
+from quintant.cluster.operations import paths
+from quintant.runtime.client.transport import Call, Reply
+
+GNOSTIC = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+"""What is asked for; an answer writes it without the sign that no media type may have."""
+_ANSWERED = {JSON: JSON, GNOSTIC: GNOSTIC.replace("@", ".")}
+_NOT_MODIFIED, _NOT_ACCEPTABLE = 304, 406
+_REF = "$ref"
+_OLD, _NEW = "#/components/schemas/", "#/definitions/"
+_UNKNOWN_TO_V2 = frozenset({"allOf", "anyOf", "default", "not", "nullable", "oneOf"})
+_SHAPE = frozenset({"additionalProperties", "items", "properties", "type"})
+"""What says of which type a value is; with one type too many, v2 can say nothing."""
+_STRINGS: Plain = {
+    "io.k8s.apimachinery.pkg.api.resource.Quantity": {"type": "string"},
+    "io.k8s.apimachinery.pkg.util.intstr.IntOrString": {
+        "type": "string",
+        "format": "int-or-string",
+    },
+}
+
+
+class Document(Struct, frozen=True):
+    """The document in one form, and the hash of that."""
+
+    body: bytes
+    digest: str
+
+
+def everything(catalog: Catalog, call: Call) -> Reply:
+    """The document, in the form that is liked best."""
+    media = _liked(call.headers.get("accept", ""))
+    if not media:
+        return Reply(_NOT_ACCEPTABLE)
+    document = _document(tuple(kind for kind in catalog if not kind.computed), media)
+    tag = f'"{document.digest}"'
+    headers = {"etag": tag, "vary": "Accept"}
+    if call.headers.get("if-none-match") == tag:
+        return Reply(_NOT_MODIFIED, b"", headers)
+    return Reply(200, document.body, headers | {"content-type": _ANSWERED[media]})
+
+
+def _liked(accept: str) -> str:
+    found = (media for clause in clauses(accept) for media in _ANSWERED if clause.covers(media))
+    return next(found, "")
+
+
+# A change of definitions makes a new document: older ones are of no use.
+@lru_cache(len(_ANSWERED))
+def _document(kinds: tuple[Kind, ...], media: str) -> Document:
+    schemas = components(kinds) | _STRINGS
+    document: Plain = {
+        "swagger": "2.0",
+        "info": INFO,
+        "paths": {path: _path(found) for kind in kinds for path, found in paths(kind)},
+        "definitions": {name: _schema(schemas[name]) for name in sorted(schemas)},
+    }
+    body = msgspec.json.encode(document) if media == JSON else written(document)
+    return Document(body, sha512(body).hexdigest().upper())
+
+
+def _schema(schema: Plain) -> Plain:
+    """A schema of v3, as far as v2 can say it."""
+    said = {name: value for name, value in schema.items() if name not in _dropped(schema)}
+    match schema:
+        case {"allOf": [{"$ref": str(place)}]} | {"$ref": str(place)}:
+            said[_REF] = place.replace(_OLD, _NEW)
+    if "properties" in said:
+        below = said["properties"]
+        said["properties"] = {name: _schema(below[name]) for name in below}
+    for name in ("items", "additionalProperties"):
+        if isinstance(said.get(name), dict):
+            said[name] = _schema(said[name])
+    return said
+
+
+def _dropped(schema: Plain) -> frozenset[str]:
+    """What v2 cannot say of a value."""
+    if not (schema.get("nullable") or schema.get("x-kubernetes-preserve-unknown-fields")):
+        return _UNKNOWN_TO_V2
+    # What an object inside another must have is not declared, but known of its type.
+    known = {"required"} if schema.get("x-kubernetes-embedded-resource") else frozenset()
+    return _UNKNOWN_TO_V2 | _SHAPE | known
+
+
+def _path(operations: Plain) -> Plain:
+    return {method: _operation(operations[method]) for method in operations}
+
+
+def _operation(operation: Plain) -> Plain:
+    """An operation of v3: what it takes is a parameter like others, and its media stand apart."""
+    taken = operation.get("requestBody", {}).get("content", {})
+    parameters = [_parameter(each) for each in operation["parameters"]]
+    if taken:
+        schema = _schema(next(iter(taken.values()))["schema"])
+        parameters.insert(0, {"name": "body", "in": "body", "required": True, "schema": schema})
+    return {
+        **{name: value for name, value in operation.items() if name.startswith("x-")},
+        "consumes": list(taken) or ["*/*"],
+        "produces": [JSON, YAML],
+        "parameters": parameters,
+        "responses": {code: _answer(found) for code, found in operation["responses"].items()},
+    }
+
+
+def _parameter(parameter: Plain) -> Plain:
+    schema: dict[str, Any] = parameter["schema"]
+    return {"name": parameter["name"], "in": parameter["in"], **schema}
+
+
+def _answer(response: Plain) -> Plain:
+    schema = _schema(response["content"][JSON]["schema"])
+    return {"description": response["description"], "schema": schema}
