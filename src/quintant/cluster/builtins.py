@@ -17,7 +17,7 @@ from quintant.cluster.checks import CHECKS
 from quintant.cluster.declared import builtin_shape
 from quintant.cluster.defaulting import defaulter
 from quintant.cluster.events import to_core, to_group
-from quintant.cluster.names import segment_complaint, subdomain_complaint, word_complaint
+from quintant.cluster.names import segment_complaints, subdomain_complaints, word_complaints
 from quintant.cluster.preparing import COMPLETE, NAMESPACE_FINALIZER, terminate
 from quintant.cluster.settling import SETTLE
 from quintant.runtime.errors import Cause
@@ -145,9 +145,9 @@ _REVISIONS = {
 }
 _JUDGES = {"customresourcedefinitions": crd.judge}
 _NAMING = {
-    **dict.fromkeys(("namespaces", "services"), word_complaint),
-    **dict.fromkeys(("roles", "rolebindings"), segment_complaint),
-    **dict.fromkeys(("clusterroles", "clusterrolebindings"), segment_complaint),
+    **dict.fromkeys(("namespaces", "services"), word_complaints),
+    **dict.fromkeys(("roles", "rolebindings"), segment_complaints),
+    **dict.fromkeys(("clusterroles", "clusterrolebindings"), segment_complaints),
 }
 _SCALED = {
     "deployments": Scale(selector=".spec.selector"),
@@ -196,7 +196,7 @@ def _kind(
         dying=_DYING.get(plural),
         keeps_status=plural == "nodes",
         status_holds=_STATUS_HOLDS.get(plural, frozenset()),
-        naming=_NAMING.get(plural, subdomain_complaint),
+        naming=_NAMING.get(plural, subdomain_complaints),
         scale=_SCALED.get(plural),
         selectable=selectable.labels(where),
         facts=selectable.facts(where),

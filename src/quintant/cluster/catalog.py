@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from quintant.cluster.names import subdomain_complaint
+from quintant.cluster.names import subdomain_complaints
 from quintant.cluster.problems import bad_request
 from quintant.cluster.ring import Entry
 from quintant.cluster.shapes import DEDUCED, Shape
@@ -74,7 +74,7 @@ class Kind(Struct, frozen=True, eq=False):
     """A write of the status may change labels and annotations too."""
     status_holds: frozenset[str] = frozenset()
     """The metadata that it may not change all the same."""
-    naming: Callable[[str], str] = subdomain_complaint
+    naming: Callable[[str], list[str]] = subdomain_complaints
     """What is wrong with a name, if anything."""
     scale: Scale | None = None
     selectable: Mapping[str, str] = field(default_factory=dict)

@@ -70,6 +70,11 @@ def wrong(field: str, value: Any, message: str) -> Cause:
     return _cause(INVALID, field, f"Invalid value: {shown(value)}", message)
 
 
+def misnamed(field: str, value: Any, complaints: Sequence[str]) -> list[Cause]:
+    """A cause for each complaint about a name (quintant.cluster.names)."""
+    return [wrong(field, value, complaint) for complaint in complaints]
+
+
 def mistyped(field: str, value: Any, message: str) -> Cause:
     return _cause(MISTYPED, field, f"Invalid value: {shown(value)}", message)
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from quintant.cluster.causes import wrong
 from quintant.cluster.conditions import Condition
 from quintant.cluster.golang import quoted
-from quintant.cluster.names import identifier_complaint
+from quintant.cluster.names import identifier_complaints
 from quintant.runtime.errors import Cause
 
 Names = Mapping[str, Any]
@@ -88,11 +88,18 @@ def name_causes(names: Names, path: str) -> Iterator[Cause]:
         yield from _spelling(name, f"{path}.categories[{at}]")
 
 
+def spelling_causes(name: str, path: str) -> Iterator[Cause]:
+    """What is wrong with a name that begins with a letter, all in one complaint."""
+    if complaints := identifier_complaints(name):
+        yield wrong(path, name, ",".join(complaints))
+
+
 def _spelling(name: str | None, path: str) -> Iterator[Cause]:
-    if name and (complaint := identifier_complaint(name)):
-        yield wrong(path, name, complaint)
+    if name:
+        yield from spelling_causes(name, path)
 
 
 def _mixed(name: str | None, path: str) -> Iterator[Cause]:
-    if name and (complaint := identifier_complaint(name.lower())):
-        yield wrong(path, name, f"may have mixed case, but should otherwise match: {complaint}")
+    if name and (complaints := identifier_complaints(name.lower())):
+        text = ",".join(complaints)
+        yield wrong(path, name, f"may have mixed case, but should otherwise match: {text}")

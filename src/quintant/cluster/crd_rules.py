@@ -18,11 +18,11 @@ from quintant.cluster.causes import (
 )
 from quintant.cluster.crd_approval import approval_causes
 from quintant.cluster.crd_conversion import conversion_causes
-from quintant.cluster.crd_names import name_causes
+from quintant.cluster.crd_names import name_causes, spelling_causes
 from quintant.cluster.crd_parts import column_causes, selectable_causes, subresource_causes
 from quintant.cluster.crd_schemas import format_advice, schema_causes
 from quintant.cluster.golang import encoded
-from quintant.cluster.names import identifier_complaint, subdomain_complaint
+from quintant.cluster.names import subdomain_complaints
 from quintant.runtime.errors import Cause
 
 WARNING_LIMIT = 256
@@ -79,8 +79,9 @@ def _spec(spec: Plain) -> Iterator[Cause]:
         if (version.get("schema") or {}).get("openAPIV3Schema") is None:
             yield required(f"spec.versions[{at}].schema.openAPIV3Schema")
     yield from _versions(versions)
-    if versions and (complaint := identifier_complaint(versions[0].get("name") or "")):
-        yield wrong("spec.version", versions[0].get("name") or "", complaint)
+    if versions:
+        first = versions[0].get("name") or ""
+        yield from spelling_causes(first, "spec.version")
     for name in ("plural", "singular", "kind", "listKind"):
         if not spec["names"].get(name):
             yield required(f"spec.names.{name}")
@@ -93,8 +94,8 @@ def _spec(spec: Plain) -> Iterator[Cause]:
 def _group(group: str) -> Iterator[Cause]:
     if not group:
         yield required("spec.group")
-    elif complaint := subdomain_complaint(group):
-        yield wrong("spec.group", group, complaint)
+    elif complaints := subdomain_complaints(group):
+        yield wrong("spec.group", group, ",".join(complaints))
     elif "." not in group:
         yield wrong("spec.group", group, "should be a domain with at least one dot")
 
@@ -113,8 +114,7 @@ def _versions(versions: list[Plain]) -> Iterator[Cause]:
     common = _common(versions)
     for at, version in enumerate(versions):
         where = f"spec.versions[{at}]"
-        if complaint := identifier_complaint(version.get("name") or ""):
-            yield wrong(f"{where}.name", version.get("name") or "", complaint)
+        yield from spelling_causes(version.get("name") or "", f"{where}.name")
         yield from _deprecation(version, f"{where}.deprecationWarning")
         own = {key: version[key] for key in _SHARED if key in version and key not in common}
         yield from _parts(own, where, {}, status=_has_status(version))

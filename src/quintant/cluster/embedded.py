@@ -10,7 +10,7 @@ from quintant.cluster.causes import required, wrong
 from quintant.cluster.fitting import Mistyped, fit
 from quintant.cluster.golang import shown
 from quintant.cluster.metadata import embedded_causes, no_metadata
-from quintant.cluster.names import identifier_complaint
+from quintant.cluster.names import identifier_complaints
 from quintant.cluster.structural import Structure
 from quintant.runtime.errors import Cause
 
@@ -96,8 +96,8 @@ def _odd_version(version: str) -> str:
 
 
 def _odd_kind(kind: str) -> str:
-    complaint = identifier_complaint(kind.lower())
-    return f"may have mixed case, but should otherwise match: {complaint}" if complaint else ""
+    text = ",".join(identifier_complaints(kind.lower()))
+    return f"may have mixed case, but should otherwise match: {text}" if text else ""
 
 
 _ODDITIES = {"apiVersion": _odd_version, "kind": _odd_kind}

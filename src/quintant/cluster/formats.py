@@ -12,7 +12,7 @@ from datetime import date
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
 from quintant.cluster import patterns
-from quintant.cluster.names import subdomain_complaint, word_complaint
+from quintant.cluster.names import subdomain_complaints, word_complaints
 from quintant.cluster.urls import BadUrl, parse_request
 
 Check = Callable[[str], bool]
@@ -234,8 +234,8 @@ _CHECKS: dict[str, Check] = {
     "isbn": _isbn,
     "isbn10": _isbn10,
     "isbn13": _isbn13,
-    "k8slongname": lambda text: not subdomain_complaint(text),
-    "k8sshortname": lambda text: not word_complaint(text),
+    "k8slongname": lambda text: not subdomain_complaints(text),
+    "k8sshortname": lambda text: not word_complaints(text),
     "mac": _mac,
     "password": lambda text: True,
     "rgbcolor": _regex(rf"rgb\(\s*{_OCTET}\s*,\s*{_OCTET}\s*,\s*{_OCTET}\s*\)"),

@@ -24,7 +24,7 @@ from quintant.cluster.auth import (
 )
 from quintant.cluster.authz import denied
 from quintant.cluster.golang import quoted
-from quintant.cluster.names import subdomain_complaint
+from quintant.cluster.names import subdomain_complaints
 from quintant.cluster.problems import Problem, bad_request
 from quintant.cluster.routes import Route
 
@@ -176,7 +176,7 @@ def _only_name(other: User) -> bool:
 
 def _node(user: User) -> str:
     name = user.name.removeprefix(_NODE)
-    return "" if name == user.name or subdomain_complaint(name) else name
+    return "" if name == user.name or subdomain_complaints(name) else name
 
 
 def _values(headers: Mapping[str, str], name: str) -> tuple[str, ...]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quintant.cluster.causes import forbidden_field, too_long, wrong
+from quintant.cluster.causes import forbidden_field, misnamed, too_long, wrong
 from quintant.cluster.golang import quoted
 from quintant.cluster.names import (
-    key_complaint,
-    label_complaint,
-    segment_complaint,
-    word_complaint,
+    key_complaints,
+    label_complaints,
+    segment_complaints,
+    word_complaints,
 )
 from quintant.runtime.errors import Cause
 
@@ -34,11 +34,9 @@ def embedded_causes(metadata: Metadata, where: str) -> Iterator[Cause]:
     """What is wrong with the metadata of an object embedded in another; it may lack a name."""
     for field in ("generateName", "name"):
         name = metadata.get(field) or ""
-        if complaint := segment_complaint(name):
-            yield wrong(f"{where}.{field}", name, complaint)
-    namespace = metadata.get("namespace") or ""
-    if namespace and (complaint := word_complaint(namespace)):
-        yield wrong(f"{where}.namespace", namespace, complaint)
+        yield from misnamed(f"{where}.{field}", name, segment_complaints(name))
+    if namespace := metadata.get("namespace"):
+        yield from misnamed(f"{where}.namespace", namespace, word_complaints(namespace))
     if metadata.get("generation", 0) < 0:
         text = "must be greater than or equal to 0"
         yield wrong(f"{where}.generation", metadata["generation"], text)
@@ -51,13 +49,10 @@ def map_causes(metadata: Metadata, where: str = "metadata") -> Iterator[Cause]:
     """What is wrong with labels and annotations."""
     annotations = metadata.get("annotations") or {}
     for key, value in (metadata.get("labels") or {}).items():
-        if complaint := key_complaint(key):
-            yield wrong(f"{where}.labels", key, complaint)
-        if complaint := label_complaint(value):
-            yield wrong(f"{where}.labels", value, complaint)
+        yield from misnamed(f"{where}.labels", key, key_complaints(key))
+        yield from misnamed(f"{where}.labels", value, label_complaints(value))
     for key in annotations:
-        if complaint := key_complaint(key.lower()):
-            yield wrong(f"{where}.annotations", key, complaint)
+        yield from misnamed(f"{where}.annotations", key, key_complaints(key.lower()))
     if annotations_size(annotations) > ANNOTATIONS_LIMIT:
         yield too_long(f"{where}.annotations", ANNOTATIONS_LIMIT)
 
@@ -93,12 +88,13 @@ def finalizer_causes(
     metadata: Metadata, where: str = "metadata", *, core: bool = False
 ) -> Iterator[Cause]:
     """What is wrong with finalizers; those of built-in kinds need a domain or a standard name."""
-    for at, finalizer in enumerate(metadata.get("finalizers") or ()):
-        if complaint := key_complaint(finalizer):
-            yield wrong(f"{where}.finalizers[{at}]", finalizer, complaint)
-        elif core and "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
+    finalizers, field = metadata.get("finalizers") or (), f"{where}.finalizers"
+    for finalizer in finalizers:
+        yield from misnamed(field, finalizer, key_complaints(finalizer))
+    for at, finalizer in enumerate(finalizers):
+        if core and "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
             text = "name is neither a standard finalizer name nor is it fully qualified"
-            yield wrong(f"{where}.finalizers[{at}]", finalizer, text)
+            yield wrong(f"{field}[{at}]", finalizer, text)
 
 
 def late_finalizer_causes(metadata: Metadata, live: Metadata) -> Iterator[Cause]:

@@ -1,4 +1,7 @@
-"""The grammar of names, keys and label values, and the complaints about what does not follow it."""
+"""The grammar of names, keys and label values, and the complaints about what does not follow it.
+
+A text is told everything that is wrong with it at once; one that is right, nothing.
+"""
 
 from __future__ import annotations
 
@@ -32,58 +35,70 @@ _LABEL_TEXT = (
     "'.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  "
     "or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 )
-_KEY_TEXT = (
-    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end "
-    "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
+_NAME_TEXT = (
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+    "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
     "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+)
+_KEY_TEXT = (
+    f"a qualified name {_NAME_TEXT} with an optional DNS subdomain prefix and '/' "
+    "(e.g. 'example.com/MyName')"
 )
 
 
-def subdomain_complaint(text: str) -> str:
-    """Why a text is no DNS subdomain, as most objects' names have to be; empty if it is one."""
-    if len(text) > SUBDOMAIN_LIMIT:
-        return f"must be no more than {SUBDOMAIN_LIMIT} characters"
-    return "" if _SUBDOMAIN.fullmatch(text) else _SUBDOMAIN_TEXT
+def subdomain_complaints(text: str, unit: str = "characters") -> list[str]:
+    """Why a text is no DNS subdomain, as most objects' names have to be."""
+    return [
+        *_length(text, SUBDOMAIN_LIMIT, unit),
+        *([] if _SUBDOMAIN.fullmatch(text) else [_SUBDOMAIN_TEXT]),
+    ]
 
 
-def word_complaint(text: str) -> str:
-    """Why a text is no DNS label, as a namespace's name has to be; empty if it is one."""
-    if len(text) > LABEL_LIMIT:
-        return f"must be no more than {LABEL_LIMIT} bytes"
+def word_complaints(text: str) -> list[str]:
+    """Why a text is no DNS label, as a namespace's name has to be."""
+    long = _length(text, LABEL_LIMIT, "characters")
     if _LABEL.fullmatch(text):
-        return ""
-    return "must not contain dots" if _SUBDOMAIN.fullmatch(text) else _WORD_TEXT
+        return long
+    dotted = _SUBDOMAIN.fullmatch(text) is not None
+    return [*long, "must not contain dots" if dotted else _WORD_TEXT]
 
 
-def identifier_complaint(text: str) -> str:
-    """Why a text is no DNS label that begins with a letter; empty if it is one."""
-    if len(text) > LABEL_LIMIT:
-        return f"must be no more than {LABEL_LIMIT} bytes"
-    return "" if _IDENTIFIER.fullmatch(text) else _IDENTIFIER_TEXT
+def identifier_complaints(text: str) -> list[str]:
+    """Why a text is no DNS label that begins with a letter."""
+    long = _length(text, LABEL_LIMIT, "characters")
+    return long if _IDENTIFIER.fullmatch(text) else [*long, _IDENTIFIER_TEXT]
 
 
-def segment_complaint(text: str) -> str:
-    """Why a text is no segment of a path, as a role's name has to be; empty if it is one."""
+def segment_complaints(text: str) -> list[str]:
+    """Why a text is no segment of a path, as a role's name has to be."""
     if text in (".", ".."):
-        return f"may not be '{text}'"
-    found = next((mark for mark in "/%" if mark in text), "")
-    return f"may not contain '{found}'" if found else ""
+        return [f"may not be '{text}'"]
+    return [f"may not contain '{mark}'" for mark in "/%" if mark in text]
 
 
-def key_complaint(key: str) -> str:
+def key_complaints(key: str) -> list[str]:
     """Why a text is no key of labels or annotations: a name, perhaps with a domain in front."""
     domain, slash, name = key.rpartition("/")
-    if slash and (complaint := subdomain_complaint(domain)):
-        return f"prefix part {complaint}"
-    if len(name) > LABEL_LIMIT:
-        return f"name part must be no more than {LABEL_LIMIT} bytes"
-    return "" if _NAME.fullmatch(name) else _KEY_TEXT
+    if "/" in domain:
+        return [_KEY_TEXT]
+    found = [f"prefix part {complaint}" for complaint in _domain(domain)] if slash else []
+    if not name:
+        found.append("name part must be non-empty")
+    found += [f"name part {complaint}" for complaint in _length(name, LABEL_LIMIT)]
+    return found if _NAME.fullmatch(name) else [*found, f"name part {_NAME_TEXT}"]
 
 
-def label_complaint(value: object) -> str:
-    """Why something is no value of a label; empty if it is one."""
+def label_complaints(value: object) -> list[str]:
+    """Why something is no value of a label."""
     if not isinstance(value, str):
-        return "must be a string"
-    if len(value) > LABEL_LIMIT:
-        return f"must be no more than {LABEL_LIMIT} bytes"
-    return "" if not value or _NAME.fullmatch(value) else _LABEL_TEXT
+        return ["must be a string"]
+    long = _length(value, LABEL_LIMIT)
+    return long if not value or _NAME.fullmatch(value) else [*long, _LABEL_TEXT]
+
+
+def _domain(text: str) -> list[str]:
+    return subdomain_complaints(text, "bytes") if text else ["must be non-empty"]
+
+
+def _length(text: str, limit: int, unit: str = "bytes") -> list[str]:
+    return [f"must be no more than {limit} {unit}"] if len(text.encode()) > limit else []

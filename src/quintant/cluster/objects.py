@@ -11,7 +11,7 @@ from typing import Any
 
 from quintant.cluster import tables
 from quintant.cluster.catalog import Kind, Plain, Verdict
-from quintant.cluster.causes import required, told, wrong
+from quintant.cluster.causes import misnamed, required, told, wrong
 from quintant.cluster.fitting import Mistyped, fit
 from quintant.cluster.metadata import (
     finalizer_causes,
@@ -58,7 +58,7 @@ def placed(kind: Kind, obj: Plain, namespace: str, name: str = "") -> None:
     """Give the object the namespace of the URL, in place; 400 where it names another place."""
     metadata = obj["metadata"]
     said = metadata.get("namespace") or namespace
-    if said != namespace:
+    if said != namespace and kind.resource.namespaced:
         raise bad_request(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
@@ -210,9 +210,9 @@ def _name_causes(kind: Kind, obj: Plain) -> Iterator[Cause]:
     name, base = (obj["metadata"].get(field, "") for field in ("name", "generateName"))
     # What a name is made from need not end like one.
     begun = f"{base[:-2]}a" if len(base) > 1 and base.endswith("-") else base
-    if complaint := kind.naming(begun) if begun else "":
-        yield wrong("metadata.generateName", base, complaint)
+    if begun:
+        yield from misnamed("metadata.generateName", base, kind.naming(begun))
     if not name:
         yield required("metadata.name", "name or generateName is required")
-    elif complaint := kind.naming(name):
-        yield wrong("metadata.name", name, complaint)
+    else:
+        yield from misnamed("metadata.name", name, kind.naming(name))

@@ -10,8 +10,8 @@ from typing import Any
 
 from quintant.cluster.bindings import GROUP
 from quintant.cluster.catalog import Plain
-from quintant.cluster.causes import required, unsupported, wrong
-from quintant.cluster.names import key_complaint, segment_complaint, subdomain_complaint
+from quintant.cluster.causes import misnamed, required, unsupported, wrong
+from quintant.cluster.names import key_complaints, segment_complaints, subdomain_complaints
 from quintant.runtime.errors import Cause
 
 _SUBJECTS = ("ServiceAccount", "User", "Group")
@@ -87,9 +87,9 @@ def _rule_causes(path: str, rule: Plain, *, namespaced: bool) -> Iterator[Cause]
 
 def _selector_causes(path: str, selector: Plain) -> Iterator[Cause]:
     complaints = [
-        wrong(f"{path}.matchLabels", key, complaint)
+        cause
         for key in selector.get("matchLabels") or {}
-        if (complaint := key_complaint(key))
+        for cause in misnamed(f"{path}.matchLabels", key, key_complaints(key))
     ]
     yield from complaints
     if complaints:
@@ -114,8 +114,8 @@ def _ref_causes(ref: Plain, kinds: Sequence[str]) -> Iterator[Cause]:
         yield unsupported("roleRef.kind", ref.get("kind", ""), kinds)
     if not name:
         yield required("roleRef.name")
-    elif complaint := segment_complaint(name):
-        yield wrong("roleRef.name", name, complaint)
+    else:
+        yield from misnamed("roleRef.name", name, segment_complaints(name))
 
 
 def _subject_causes(path: str, subject: Plain, *, namespaced: bool) -> Iterator[Cause]:
@@ -126,8 +126,8 @@ def _subject_causes(path: str, subject: Plain, *, namespaced: bool) -> Iterator[
         yield unsupported(f"{path}.kind", kind, _SUBJECTS)
         return
     account = kind == "ServiceAccount"
-    if account and name and (complaint := subdomain_complaint(name)):
-        yield wrong(f"{path}.name", name, complaint)
+    if account and name:
+        yield from misnamed(f"{path}.name", name, subdomain_complaints(name))
     group, expected = subject.get("apiGroup", ""), "" if account else GROUP
     if group != expected:
         yield unsupported(f"{path}.apiGroup", group, [expected])

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from quintant.cluster.names import key_complaint, label_complaint
+from quintant.cluster.causes import NOWHERE
+from quintant.cluster.names import key_complaints, label_complaints
 from quintant.cluster.problems import Problem, bad_request
 from quintant.cluster.selectors import EVERYTHING, Operator, Requirement, Selector
 
@@ -142,16 +143,17 @@ def _tokens(text: str) -> Iterator[str]:
 
 
 def _check_key(key: str) -> None:
-    complaint = key_complaint(key)
-    if complaint:
-        raise ValueError(f'<nil>: Invalid value: "{key}": {complaint}')
+    _refuse(NOWHERE, key, key_complaints(key))
 
 
 def _checked(key: str, value: str) -> str:
-    complaint = label_complaint(value)
-    if complaint:
-        raise ValueError(f'values[0][{key}]: Invalid value: "{value}": {complaint}')
+    _refuse(f"values[0][{key}]", value, label_complaints(value))
     return value
+
+
+def _refuse(field: str, text: str, complaints: list[str]) -> None:
+    if complaints:
+        raise ValueError(f'{field}: Invalid value: "{text}": {"; ".join(complaints)}')
 
 
 def _terms(text: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from quintant.cluster import wire
 from quintant.cluster.catalog import Edit, Kind, Plain
 from quintant.cluster.drafts import Target
-from quintant.cluster.names import segment_complaint
+from quintant.cluster.names import segment_complaints
 from quintant.cluster.objects import deleting, held
 from quintant.cluster.problems import misnamed, not_found, unexplained
 from quintant.cluster.ring import Entry
@@ -38,8 +38,8 @@ class Stored:
 
     def sought(self, target: Target) -> Entry | None:
         """The stored entry, if there is one; 400 for a name that could not be part of a path."""
-        if target.name and (complaint := segment_complaint(target.name)):
-            raise misnamed(target.name, complaint)
+        if target.name and (complaints := segment_complaints(target.name)):
+            raise misnamed(target.name, ";".join(complaints))
         return self.read(target)
 
     def found(self, target: Target) -> Entry:

@@ -14,11 +14,11 @@ from quintant.cluster.cel.types import FORMAT, QUANTITY, SEMVER
 from quintant.cluster.cel.values import INT64, NONE, CelError, Opaque, Optional
 from quintant.cluster.cel.versions import version_key
 from quintant.cluster.names import (
-    identifier_complaint,
-    key_complaint,
-    label_complaint,
-    subdomain_complaint,
-    word_complaint,
+    identifier_complaints,
+    key_complaints,
+    label_complaints,
+    subdomain_complaints,
+    word_complaints,
 )
 from quintant.cluster.patterns import BadPattern, finder
 
@@ -74,26 +74,26 @@ def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
     return found if limit < 0 else found[:limit]
 
 
-def _prefix(complaint: Callable[[str], str]) -> Callable[[str], str]:
+def _prefix(complaints: Callable[[str], list[str]]) -> Callable[[str], list[str]]:
     """A name that something is appended to may end in a dash."""
-    return lambda text: complaint(f"{text[:-1]}a" if text.endswith("-") else text)
+    return lambda text: complaints(f"{text[:-1]}a" if text.endswith("-") else text)
 
 
-def _strict(name: str, complaint: str) -> Callable[[str], str]:
+def _strict(name: str, complaint: str) -> Callable[[str], list[str]]:
     check = formats.find("string", name)
     assert check is not None, "these formats are known"
-    return lambda text: "" if check(text) else complaint
+    return lambda text: [] if check(text) else [complaint]
 
 
-_COMPLAINTS: dict[str, Callable[[str], str]] = {
-    "dns1123Label": word_complaint,
-    "dns1123Subdomain": subdomain_complaint,
-    "dns1035Label": identifier_complaint,
-    "qualifiedName": key_complaint,
-    "dns1123LabelPrefix": _prefix(word_complaint),
-    "dns1123SubdomainPrefix": _prefix(subdomain_complaint),
-    "dns1035LabelPrefix": _prefix(identifier_complaint),
-    "labelValue": label_complaint,
+_COMPLAINTS: dict[str, Callable[[str], list[str]]] = {
+    "dns1123Label": word_complaints,
+    "dns1123Subdomain": subdomain_complaints,
+    "dns1035Label": identifier_complaints,
+    "qualifiedName": key_complaints,
+    "dns1123LabelPrefix": _prefix(word_complaints),
+    "dns1123SubdomainPrefix": _prefix(subdomain_complaints),
+    "dns1035LabelPrefix": _prefix(identifier_complaints),
+    "labelValue": label_complaints,
     "uri": _strict("uri", "invalid URI for request"),
     "uuid": _strict("uuid", "does not match the UUID format"),
     "byte": _strict("byte", "invalid base64"),
@@ -107,8 +107,8 @@ def _named(name: str) -> Optional:
 
 
 def _validate(form: Opaque, text: str) -> Optional:
-    complaint = _COMPLAINTS[form.value](text)
-    return Optional([complaint]) if complaint else NONE
+    complaints = _COMPLAINTS[form.value](text)
+    return Optional(complaints) if complaints else NONE
 
 
 LIBRARY: dict[str, Function] = {

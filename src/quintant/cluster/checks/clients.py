@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from quintant.cluster.causes import required, wrong
+from quintant.cluster.causes import misnamed, required, wrong
 from quintant.cluster.checks.fields import PORTS
-from quintant.cluster.names import identifier_complaint, subdomain_complaint
+from quintant.cluster.names import identifier_complaints, subdomain_complaints
 from quintant.cluster.urls import BadUrl, parse_request
 from quintant.runtime.errors import Cause
 
@@ -63,8 +63,8 @@ def review_causes(versions: Sequence[str], path: str, needed: str = "") -> Itera
     for at, version in enumerate(versions):
         if version in versions[:at]:
             yield wrong(f"{path}[{at}]", version, "duplicate version")
-        elif complaint := identifier_complaint(version):
-            yield wrong(f"{path}[{at}]", version, complaint)
+        else:
+            yield from misnamed(f"{path}[{at}]", version, identifier_complaints(version))
     if not set(versions) & set(REVIEWS):
         text = f"must include at least one of {', '.join(REVIEWS)}"
         yield wrong(path, list(versions), text)
@@ -82,5 +82,6 @@ def _path_causes(text: str, path: str) -> Iterator[Cause]:
             continue
         if not segment:
             yield wrong(path, text, f"segment[{at}] may not be empty")
-        elif complaint := subdomain_complaint(segment):
-            yield wrong(path, text, f"segment[{at}]: {complaint}")
+        else:
+            complaints = [f"segment[{at}]: {each}" for each in subdomain_complaints(segment)]
+            yield from misnamed(path, text, complaints)

@@ -18,7 +18,7 @@ from quintant.cluster.checks.fields import (
     port_name,
     within,
 )
-from quintant.cluster.names import word_complaint
+from quintant.cluster.names import word_complaints
 from quintant.runtime.errors import Cause
 
 _HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
@@ -46,7 +46,7 @@ def container_causes(
     for at, container in enumerate(containers):
         where = f"{path}[{at}]"
         name = container.get("name", "")
-        yield from named(f"{where}.name", name, word_complaint)
+        yield from named(f"{where}.name", name, word_complaints)
         if name in taken:
             yield duplicate(f"{where}.name", name)
         taken.add(name)

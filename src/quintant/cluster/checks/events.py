@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from quintant.cluster.causes import required, wrong
+from quintant.cluster.causes import misnamed, required, wrong
 from quintant.cluster.checks.fields import fixed
 from quintant.cluster.events import to_core
-from quintant.cluster.names import key_complaint
+from quintant.cluster.names import key_complaints
 from quintant.runtime.errors import Cause
 
 Plain = dict[str, Any]
@@ -70,9 +70,7 @@ def _controller(event: Plain, field: str) -> Iterator[Cause]:
     name = event.get("reportingComponent") or ""
     if not name:
         yield required(field)
-        yield wrong(field, name, "name part must be non-empty")
-    if complaint := key_complaint(name):
-        yield wrong(field, name, complaint)
+    yield from misnamed(field, name, key_complaints(name))
 
 
 def _word(name: str, value: str) -> Iterator[Cause]:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ipaddress import ip_address
 from typing import Any
 
-from quintant.cluster.causes import required, unsupported, wrong
-from quintant.cluster.names import key_complaint, label_complaint
+from quintant.cluster.causes import misnamed, required, unsupported, wrong
+from quintant.cluster.names import key_complaints, label_complaints
 from quintant.runtime.errors import Cause
 
 PORTS = range(1, 65536)
@@ -43,12 +43,12 @@ def chosen(path: str, value: Any, choices: Sequence[str]) -> Iterator[Cause]:
         yield unsupported(path, value, choices)
 
 
-def named(path: str, name: Any, naming: Callable[[str], str]) -> Iterator[Cause]:
+def named(path: str, name: Any, naming: Callable[[str], list[str]]) -> Iterator[Cause]:
     """A name that has to be there and to follow a grammar."""
     if not name:
         yield required(path)
-    elif complaint := naming(name):
-        yield wrong(path, name, complaint)
+    else:
+        yield from misnamed(path, name, naming(name))
 
 
 def fixed(path: str, value: Any, before: Any) -> Iterator[Cause]:
@@ -60,10 +60,8 @@ def fixed(path: str, value: Any, before: Any) -> Iterator[Cause]:
 def labelled(path: str, labels: Mapping[str, Any] | None) -> Iterator[Cause]:
     """Keys and values of labels."""
     for key, value in (labels or {}).items():
-        if complaint := key_complaint(key):
-            yield wrong(path, key, complaint)
-        if complaint := label_complaint(value):
-            yield wrong(path, value, complaint)
+        yield from misnamed(path, key, key_complaints(key))
+        yield from misnamed(path, value, label_complaints(value))
 
 
 def address(path: str, value: str) -> Iterator[Cause]:

@@ -8,7 +8,7 @@ from typing import Any
 from quintant.cluster.causes import duplicate, forbidden_field, required, wrong
 from quintant.cluster.checks.containers import container_causes
 from quintant.cluster.checks.fields import address, chosen, labelled, named, within
-from quintant.cluster.names import subdomain_complaint, word_complaint
+from quintant.cluster.names import subdomain_complaints, word_complaints
 from quintant.runtime.errors import Cause
 
 DEADLINES = range(1, 2**31)
@@ -74,10 +74,10 @@ def spec_causes(path: str, spec: Plain) -> Iterator[Cause]:
     yield from chosen(f"{path}.dnsPolicy", spec["dnsPolicy"], _RESOLVERS)
     yield from labelled(f"{path}.nodeSelector", spec.get("nodeSelector"))
     for name, naming in (
-        ("serviceAccountName", subdomain_complaint),
-        ("nodeName", subdomain_complaint),
-        ("hostname", word_complaint),
-        ("subdomain", word_complaint),
+        ("serviceAccountName", subdomain_complaints),
+        ("nodeName", subdomain_complaints),
+        ("hostname", word_complaints),
+        ("subdomain", word_complaints),
     ):
         if spec.get(name):
             yield from named(f"{path}.{name}", spec[name], naming)
@@ -90,7 +90,7 @@ def spec_causes(path: str, spec: Plain) -> Iterator[Cause]:
 def _volume_causes(path: str, volumes: list[Plain], names: set[str]) -> Iterator[Cause]:
     for at, volume in enumerate(volumes):
         where, name = f"{path}[{at}]", volume.get("name")
-        yield from named(f"{where}.name", name, word_complaint)
+        yield from named(f"{where}.name", name, word_complaints)
         if name in names:
             yield duplicate(f"{where}.name", name)
         names |= {name} if name else set()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from quintant.cluster.addresses import HEADLESS, NODE_PORTS
-from quintant.cluster.causes import duplicate, forbidden_field, required, wrong
+from quintant.cluster.causes import duplicate, forbidden_field, misnamed, required, wrong
 from quintant.cluster.checks.fields import (
     PORTS,
     PROTOCOLS,
@@ -18,7 +18,7 @@ from quintant.cluster.checks.fields import (
     within,
 )
 from quintant.cluster.golang import Struct
-from quintant.cluster.names import word_complaint
+from quintant.cluster.names import word_complaints
 from quintant.runtime.errors import Cause
 
 Plain = dict[str, Any]
@@ -96,8 +96,7 @@ def _port_causes(spec: Plain) -> Iterator[Cause]:
     for at, each in enumerate(ports):
         where, name = f"spec.ports[{at}]", each.get("name")
         if name:
-            if complaint := word_complaint(name):
-                yield wrong(f"{where}.name", name, complaint)
+            yield from misnamed(f"{where}.name", name, word_complaints(name))
             if name in names:
                 yield duplicate(f"{where}.name", name)
             names.add(name)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from quintant.api.quantity import parse_quantity
-from quintant.cluster.causes import forbidden_field, required, unsupported, wrong
+from quintant.cluster.causes import forbidden_field, misnamed, required, unsupported, wrong
 from quintant.cluster.checks.fields import chosen, fixed
-from quintant.cluster.names import subdomain_complaint
+from quintant.cluster.names import subdomain_complaints
 from quintant.runtime.errors import Cause
 
 Plain = dict[str, Any]
@@ -41,8 +41,8 @@ def claim_complaints(claim: Plain, live: Plain | None) -> Iterator[Cause]:
     elif parse_quantity(size) <= 0:
         yield wrong("spec.resources[storage]", size, "must be greater than zero")
     name = spec.get("storageClassName")
-    if name and (complaint := subdomain_complaint(name)):
-        yield wrong("spec.storageClassName", name, complaint)
+    if name:
+        yield from misnamed("spec.storageClassName", name, subdomain_complaints(name))
     yield from chosen("spec.volumeMode", spec["volumeMode"], _MODES)
     if live is not None and size is not None:
         yield from _claim_change(claim, live)

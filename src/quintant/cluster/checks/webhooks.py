@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from quintant.cluster.catalog import Plain
-from quintant.cluster.causes import duplicate, required, too_many, wrong
+from quintant.cluster.causes import duplicate, misnamed, required, too_many, wrong
 from quintant.cluster.checks.clients import (
     REVIEWS,
     one_way,
@@ -15,7 +15,7 @@ from quintant.cluster.checks.clients import (
     url_causes,
 )
 from quintant.cluster.checks.fields import chosen, labelled
-from quintant.cluster.names import key_complaint, subdomain_complaint
+from quintant.cluster.names import key_complaints, subdomain_complaints
 from quintant.runtime.errors import Cause
 
 TIMEOUTS = range(1, 31)
@@ -59,8 +59,8 @@ def _hook(hook: Plain, path: str, *, mutating: bool) -> Iterator[Cause]:
 def _name(name: str, path: str) -> Iterator[Cause]:
     if not name:
         yield required(path)
-    elif complaint := subdomain_complaint(name):
-        yield wrong(path, name, complaint)
+    elif complaints := misnamed(path, name, subdomain_complaints(name)):
+        yield from complaints
     elif len(name.split(".")) < SEGMENTS:
         yield wrong(path, name, "should be a domain with at least three segments separated by dots")
 
@@ -156,8 +156,7 @@ def selector_causes(selector: Plain, path: str) -> Iterator[Cause]:
         elif operator not in _SETS and values:
             text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
             yield Cause("FieldValueForbidden", f"Forbidden: {text}", f"{where}.values")
-        if complaint := key_complaint(key):
-            yield wrong(f"{where}.key", key, complaint)
+        yield from misnamed(f"{where}.key", key, key_complaints(key))
 
 
 def _conditions(conditions: Sequence[Plain], path: str) -> Iterator[Cause]:
@@ -171,8 +170,7 @@ def _conditions(conditions: Sequence[Plain], path: str) -> Iterator[Cause]:
         if not name:
             yield required(f"{where}.name")
             continue
-        if complaint := key_complaint(name):
-            yield wrong(f"{where}.name", name, complaint)
+        yield from misnamed(f"{where}.name", name, key_complaints(name))
         if name in names:
             yield duplicate(f"{where}.name", name)
         names.add(name)
