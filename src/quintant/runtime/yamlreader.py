@@ -118,7 +118,8 @@ class _Loader(_Base):
         return super().construct_document(node)
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        if isinstance(node, yaml.ScalarNode):
+        # Only what is referred to elsewhere has to be remembered, and may contain itself.
+        if not self._aliased or isinstance(node, yaml.ScalarNode):
             return self.yaml_constructors.get(node.tag, _any)(self, node)
         return super().construct_object(node, deep)
 

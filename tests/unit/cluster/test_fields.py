@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.fields import FieldSet, Path, key_element, shown, value_element
+from quintant.cluster.fields import RUN, FieldSet, Path, key_element, shown, value_element
 
 ELEMENTS = st.sampled_from(["f:a", "f:b", 'k:{"name":"x"}', 'v:"y"'])
 PATHS = st.lists(ELEMENTS, min_size=1, max_size=4).map(tuple)
@@ -78,3 +78,8 @@ def test_paths_are_shown_as_a_real_server_shows_them() -> None:
     )
     assert shown(("f:metadata", "f:finalizers", 'v:"a"')) == '.metadata.finalizers[="a"]'
     assert shown(("f:list", "i:3")) == ".list[3]"
+
+
+def test_very_many_elements_are_in_order_too() -> None:
+    names = [f"f:k{at}" for at in range(2 * RUN + 1)]
+    assert list(FieldSet.of(*((name,) for name in names)).encode()) == sorted(names)
