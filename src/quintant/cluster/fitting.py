@@ -100,13 +100,23 @@ def _message(spot: Spot) -> Fit:
 
 
 def _union(spot: Spot) -> Fit:
-    """A union is read by code of its own there, which tells of no unknown field."""
+    """A union is read by code of its own there, which tells of no unknown field.
+
+    It is a schema, or what the other member is: a truth, a list of schemas or of texts. Whatever
+    else stands in the place of a list is nothing.
+    """
+    members = spot.type.message.fields
+    schema = members["Schema"].type.message
+    listed = next((member.type for member in members.values() if member.type.of is not None), None)
+    several = None if listed is None else _list(Spot(spot.message, listed))
 
     def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
-        schema = spot.type.message.fields["Schema"].type.message
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, dict):
-                fit(schema, one)
+        if type(value) is dict:
+            fit(schema, value)
+        elif several is None and type(value) is not bool:
+            raise Mistyped("boolean or JSON schema expected")
+        elif several is not None:
+            return several(value, path, []) or None if type(value) is list else None
         return value
 
     return fitted

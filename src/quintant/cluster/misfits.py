@@ -20,6 +20,9 @@ _GO_KINDS = {
     float: "float64",
     type(None): "nil",
 }
+_SPELT = {Sort.BYTES: "[]uint8", Sort.JSON: "v1.JSON"}
+# Lists that have a name there, by what they hold.
+_NAMED = {"apiextensions.v1.ValidationRule": "v1.ValidationRules"}
 _WRAPPERS = {Sort.LIST: "[]", Sort.BOX: "[]", Sort.MAP: "map[string]"}
 
 
@@ -86,10 +89,10 @@ def _json_type(value: Any) -> str:
 
 def _go_type(kind: Type) -> str:
     if kind.of is not None:
-        return _WRAPPERS[kind.sort] + _go_type(kind.of)
+        return _NAMED.get(kind.of.name) or _WRAPPERS[kind.sort] + _go_type(kind.of)
     if kind.sort is Sort.MESSAGE:
         return ".".join(kind.name.split(".")[-2:])
-    return "[]uint8" if kind.sort is Sort.BYTES else kind.name or kind.sort.value
+    return _SPELT.get(kind.sort) or kind.name or kind.sort.value
 
 
 def _names(path: Path) -> list[str]:

@@ -188,6 +188,7 @@ def _sort(schema: Mapping[str, Any]) -> Sort:
 
 
 def _keys(schema: Mapping[str, Any]) -> dict[str, Any]:
-    properties = (schema.get("items") or {}).get("properties") or {}
+    items = schema.get("items")
+    properties = (items.get("properties") or {}) if isinstance(items, dict) else {}
     names = schema.get("x-kubernetes-list-map-keys") or ()
     return {name: properties.get(name, {}).get("default") for name in names}
