@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unit.cluster.api import CMS, JSON_PATCH, MERGE, Plain, api, config_map
+from unit.cluster.api import CMS, JSON_PATCH, MERGE, Api, Plain, api, config_map
 
 STRATEGIC = "application/strategic-merge-patch+json"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
@@ -24,24 +24,47 @@ async def test_a_patch_edits_the_live_object_as_its_media_type_says(media: str) 
     assert patched["metadata"]["labels"] == {"x": "y"}
 
 
+@pytest.mark.parametrize(("media", "images"), [(MERGE, ["new"]), (STRATEGIC, ["new", "old"])])
+async def test_only_a_strategic_patch_knows_lists(media: str, images: list[str]) -> None:
+    client = await deployed()
+    added = {"containers": [{"name": "new", "image": "new"}]}
+    patch = {"spec": {"template": {"spec": added}}}
+    patched = await client.ask("PATCH", f"{DEPLOYMENTS}/a", patch, 200, media=media)
+    found = patched["spec"]["template"]["spec"]["containers"]
+    assert [each["image"] for each in found] == images
+
+
 @pytest.mark.parametrize(
     ("media", "patch"),
     [
-        (MERGE, {"spec": {"replicas": 3}}),
-        (STRATEGIC, {"spec": {"replicas": 3}}),
-        (JSON_PATCH, [{"op": "replace", "path": "/spec/replicas", "value": 3}]),
+        (MERGE, {"spec": {"replicas": 3, "paused": True}}),
+        (STRATEGIC, {"spec": {"replicas": 3, "paused": True}}),
+        (
+            JSON_PATCH,
+            [
+                {"op": "replace", "path": "/spec/replicas", "value": 3},
+                {"op": "add", "path": "/spec/paused", "value": True},
+            ],
+        ),
     ],
 )
-async def test_a_patch_of_a_scale_edits_what_is_scaled(media: str, patch: object) -> None:
-    client, path = api(), f"{DEPLOYMENTS}/a"
-    labels = {"app": "a"}
-    pods: Plain = {"containers": [{"name": "main", "image": "image"}]}
+async def test_a_patch_of_a_scale_edits_no_more_than_how_many_there_are(
+    media: str, patch: object
+) -> None:
+    client, path = await deployed(), f"{DEPLOYMENTS}/a"
+    scale = await client.ask("PATCH", f"{path}/scale", patch, 200, media=media)
+    assert (scale["kind"], scale["spec"]) == ("Scale", {"replicas": 3})
+    spec = (await client.get(path))["spec"]
+    assert (spec["replicas"], spec.get("paused")) == (3, None)
+
+
+async def deployed() -> Api:
+    client, labels = api(), {"app": "a"}
+    pods: Plain = {"containers": [{"name": "old", "image": "old"}]}
     template = {"metadata": {"labels": labels}, "spec": pods}
     spec = {"selector": {"matchLabels": labels}, "template": template}
     await client.create(DEPLOYMENTS, {"metadata": {"name": "a"}, "spec": spec})
-    scale = await client.ask("PATCH", f"{path}/scale", patch, 200, media=media)
-    assert (scale["kind"], scale["spec"]) == ("Scale", {"replicas": 3})
-    assert (await client.get(path))["spec"]["replicas"] == 3
+    return client
 
 
 async def test_a_verb_that_changes_nothing_is_not_allowed() -> None:

@@ -68,6 +68,12 @@ def test_what_was_stored_as_another_version_has_the_defaults_of_that_one() -> No
     assert wire.unpack(kinds["v1"], later)["spec"] == {"c": "x"}
 
 
+def test_what_was_stored_as_a_version_that_is_gone_has_the_defaults_of_storage() -> None:
+    kinds = _kinds(_crd(ONE, TWO), Epochs(((7, "v0"),), 7))
+    entry = _stored(kinds["v1"], 5, c="x")
+    assert wire.unpack(kinds["v2"], entry)["spec"] == {"c": "x"}
+
+
 def test_versions_with_one_schema_are_read_without_decoding() -> None:
     kinds = _kinds(_crd(ONE, {**ONE, "name": "v2", "storage": False}))
     assert kinds["v2"].shown is None

@@ -59,6 +59,7 @@ def test_an_item_that_is_there_twice_counts_once_or_not_at_all() -> None:
     assert indexed(twice, LIST) == {'k:{"name":"a"}': {"name": "a", "n": 2}}
     with pytest.raises(Untypable, match="duplicate entries for key"):
         list(unique(twice, LIST))
+    assert [item for _, item in unique(items("ab"), LIST)] == items("ab")
 
 
 @pytest.mark.parametrize("wrong", ["a", {"other": 1}, {"name": None}])

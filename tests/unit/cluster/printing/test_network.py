@@ -32,6 +32,11 @@ def shown(printer: Printer, obj: dict[str, Any]) -> dict[str, Any]:
         ({"type": "NodePort", "externalIPs": ["5.6.7.8"]}, {}, "5.6.7.8"),
         ({"type": "LoadBalancer"}, {}, "<pending>"),
         (
+            {"type": "LoadBalancer"},
+            {"loadBalancer": {"ingress": [{}, {"ip": "2.2.2.2"}]}},
+            "2.2.2.2",
+        ),
+        (
             {"type": "LoadBalancer", "externalIPs": ["5.6.7.8"]},
             {"loadBalancer": {"ingress": [{"ip": "2.2.2.2"}, {"hostname": "1.example"}]}},
             "1.example,2.2.2.2,5.6.7.8",
