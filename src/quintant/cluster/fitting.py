@@ -209,14 +209,6 @@ def _illegal(text: str) -> int:
     return len(text) if half_padded else len(text) - rest
 
 
-def _respelt_time(text: str) -> str:
-    return timestamp(_moment(text, _TIME, _TIME_LAYOUT))
-
-
-def _respelt_micro_time(text: str) -> str:
-    return micro_timestamp(_moment(text, _MICRO_TIME, _MICRO_LAYOUT))
-
-
 def _moment(text: str, form: re.Pattern[str], layout: str) -> datetime:
     try:
         if form.fullmatch(text):
@@ -246,8 +238,10 @@ _MAKERS: Mapping[Sort, Callable[[Spot], Fit]] = {
     Sort.INT64: lambda spot: _whole(spot, Sort.INT64),
     Sort.INT_OR_STRING: _int_or_string,
     Sort.BYTES: lambda spot: _text(spot, _respelt_bytes),
-    Sort.TIME: lambda spot: _text(spot, _respelt_time),
-    Sort.MICROTIME: lambda spot: _text(spot, _respelt_micro_time),
+    Sort.TIME: lambda spot: _text(spot, lambda text: timestamp(_moment(text, _TIME, _TIME_LAYOUT))),
+    Sort.MICROTIME: lambda spot: _text(
+        spot, lambda text: micro_timestamp(_moment(text, _MICRO_TIME, _MICRO_LAYOUT))
+    ),
     Sort.QUANTITY: lambda spot: lambda value, path, unknown: _quantity(value),
 }
 """How values of a sort are made to fit; those of any other do as they are."""
