@@ -1,9 +1,9 @@
-"""The search for garbage while large documents are at work: among what is new, not among all.
+"""The search for garbage while large documents are at work: among what is new, not among the rest.
 
 A full search looks at every object there is and halts everybody meanwhile, for tenths of a second
 if somebody's document of a million values is there, too; it comes whenever much is new, which is
-just then. What is made of a document has no cycles and is freed when nobody uses it, so full
-searches can wait for a moment without large documents. The short ones go on as ever.
+just then. What is made of a document has no cycles and is freed when nobody uses it, so only what
+was just made is searched, and the rest waits for a moment without large documents.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from contextlib import contextmanager
 QUIET_SECONDS = 1.0
 """Since the last work on a large document: by then its request is over, and it is freed."""
 NEVER = 2**31 - 1
-"""Searches among the rather new that come before a full one."""
+"""Searches among newer objects that come before one among the older."""
 
 
 class Search:
-    """The full search for garbage of this process, put off and resumed."""
+    """The search for garbage among the older objects of this process, put off and resumed."""
 
     def __init__(self) -> None:
         self._reasons = 0
@@ -29,7 +29,7 @@ class Search:
 
     @contextmanager
     def postponed(self) -> Iterator[None]:
-        """No full search meanwhile, nor until it has been quiet for a moment after that."""
+        """None of it meanwhile, nor until it has been quiet for a moment after that."""
         self._put_off()
         self._reasons += 1
         try:
@@ -54,4 +54,4 @@ class Search:
             self._resuming = None
         if self._usual is None:
             self._usual = gc.get_threshold()
-            gc.set_threshold(*self._usual[:2], NEVER)
+            gc.set_threshold(self._usual[0], NEVER, NEVER)
