@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from enum import Enum
 
 import msgspec
+from msgspec.structs import force_setattr
 
 
 class Operator(Enum):
@@ -49,16 +50,52 @@ class Requirement(msgspec.Struct, frozen=True):
 
 
 class Selector(msgspec.Struct, frozen=True):
-    """Requirements that must all hold; an empty one matches everything."""
+    """Requirements that must all hold; an empty one matches everything.
+
+    There may be a hundred thousand. Those that an absent key satisfies are looked at only for keys
+    that are there; of the others, the first whose key is absent ends the comparison.
+    """
 
     requirements: tuple[Requirement, ...] = ()
+    firm: tuple[Requirement, ...] = ()
+    """Those that an absent key does not satisfy, each once; made of the requirements."""
+    absent: frozenset[str] = frozenset()
+    """Keys that must not be there; made of the requirements, as are the next."""
+    unlike: Mapping[str, set[str]] = {}
+    """Values that a key must not have."""
+
+    def __post_init__(self) -> None:
+        firm: dict[Requirement, None] = {}
+        absent: set[str] = set()
+        unlike: dict[str, set[str]] = {}
+        for each in self.requirements:
+            match each.operator:
+                case Operator.ABSENT:
+                    absent.add(each.key)
+                case Operator.NOT_IN:
+                    unlike.setdefault(each.key, set()).update(each.values)
+                case _:
+                    firm[each] = None
+        force_setattr(self, "firm", tuple(firm))
+        force_setattr(self, "absent", frozenset(absent))
+        force_setattr(self, "unlike", unlike)
+
+    def __hash__(self) -> int:
+        return hash(self.requirements)
 
     def __bool__(self) -> bool:
         return bool(self.requirements)
 
     def matches(self, values: Mapping[str, str]) -> bool:
         """Whether labels, or the values of fields, satisfy every requirement."""
-        return all(requirement.matches(values) for requirement in self.requirements)
+        return (
+            all(each.matches(values) for each in self.firm)
+            and self.absent.isdisjoint(values)
+            and (not self.unlike or self._differs(values))
+        )
+
+    def _differs(self, values: Mapping[str, str]) -> bool:
+        return not any(values[key] in self.unlike[key] for key in self.unlike.keys() & values)
 
     def exact(self, key: str) -> str | None:
         """The only value a key may have, if the selector says so."""

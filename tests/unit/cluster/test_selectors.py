@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from quintant.cluster.selectors import EVERYTHING, Operator, Requirement, Selector, from_object
 
+WORDS = st.sampled_from(["a", "b", "c", "1", "2"])
+SETS = st.frozensets(WORDS, min_size=1, max_size=2)
+REQUIREMENTS = st.lists(st.builds(Requirement, WORDS, st.sampled_from(Operator), SETS), max_size=6)
 LABELS = {"app": "web", "tier": "1", "empty": ""}
 
 
@@ -49,3 +54,13 @@ def test_the_object_form_means_the_same() -> None:
     assert selector.matches(LABELS)
     assert not selector.matches({**LABELS, "absent": "here"})
     assert from_object({}) == Selector()
+
+
+@given(REQUIREMENTS, st.dictionaries(WORDS, WORDS, max_size=4))
+def test_a_selector_matches_what_each_requirement_does(
+    requirements: list[Requirement], labels: dict[str, str]
+) -> None:
+    selector = Selector(tuple(requirements))
+    assert selector.matches(labels) is all(each.matches(labels) for each in requirements)
+    assert selector == Selector(tuple(requirements))
+    assert hash(selector) == hash(Selector(tuple(requirements)))
