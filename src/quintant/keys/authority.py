@@ -107,8 +107,12 @@ def new_key() -> ec.EllipticCurvePrivateKey:
 
 
 def private_pem(key: ec.EllipticCurvePrivateKey) -> Hidden[bytes]:
-    """A key as PEM, without a password."""
-    return Hidden(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    """A key as PEM, without a password.
+
+    The title of this form names the algorithm. Clients in Java go by that, and take a key of the
+    form without for one of RSA.
+    """
+    return Hidden(key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption()))
 
 
 def _builder(subject: x509.Name, issuer: x509.Name, term: Term) -> x509.CertificateBuilder:

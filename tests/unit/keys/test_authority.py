@@ -103,3 +103,8 @@ def _met(server: ssl.SSLContext, client: ssl.SSLContext) -> dict[str, tuple[obje
     found = right.getpeercert()
     assert found is not None
     return found  # type: ignore[return-value]
+
+
+def test_a_key_says_of_which_kind_it_is() -> None:
+    key = authority().client("ann", [], TERM).key.reveal()
+    assert key.startswith(b"-----BEGIN EC PRIVATE KEY-----")
