@@ -11,6 +11,7 @@ from quintant.cluster.problems import (
     no_resource,
     not_allowed,
     not_found,
+    unavailable,
     unconnected,
 )
 from quintant.cluster.routes import Route
@@ -51,6 +52,16 @@ def precise(call: Call, asked: Route) -> Route:
         if field == "metadata.name":
             return replace(asked, name=value.lstrip("="))
     return asked
+
+
+def check_stream(call: Call, asked: Route) -> None:
+    """503 for a watch over WebSockets: clients that begin so go on with HTTP then.
+
+    An answer over HTTP at once, as if nothing had been said of WebSockets, they read to its end,
+    which a watch does not have.
+    """
+    if asked.verb == "watch" and call.headers.get("upgrade", "").lower() == "websocket":
+        raise unavailable("watches are not served over WebSockets by this cluster")
 
 
 def _check_sub(kind: Kind, asked: Route) -> None:

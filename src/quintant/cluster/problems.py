@@ -128,6 +128,10 @@ def unconnected(what: str) -> Problem:
     return Problem(405, "MethodNotAllowed", text, {})
 
 
+def unavailable(text: str) -> Problem:
+    return Problem(503, "ServiceUnavailable", text, {})
+
+
 def not_acceptable(accepted: Sequence[str]) -> Problem:
     """406: none of the media types the client likes can be written."""
     text = f"406: Not Acceptable\n\nAvailable representations: {', '.join(accepted)}"

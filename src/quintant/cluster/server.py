@@ -28,7 +28,7 @@ from quintant.cluster.catalog import Catalog
 from quintant.cluster.deadlines import allowed_seconds, within
 from quintant.cluster.discovery import discover
 from quintant.cluster.listing import Listing
-from quintant.cluster.lookup import kind_of, precise
+from quintant.cluster.lookup import check_stream, kind_of, precise
 from quintant.cluster.machinery import Machinery
 from quintant.cluster.media import JSON
 from quintant.cluster.metrics import Metrics
@@ -196,6 +196,7 @@ class ApiServer:
         if not asked.resource:
             return discover(self.catalog, call)
         kind = kind_of(self.catalog, asked)
+        check_stream(call, asked)
         if kind.computed:
             return self.metrics.answer(call, asked, kind)
         if streams(kind, asked.sub):

@@ -130,3 +130,11 @@ async def test_streams_to_containers_are_refused_by_name(sub: str) -> None:
     ):
         assert refused["reason"] == "MethodNotAllowed"
         assert f"pods/{sub} is not served by this cluster" in refused["message"]
+
+
+async def test_a_watch_over_websockets_is_refused_so_that_clients_go_on_with_http() -> None:
+    upgrade = {"upgrade": "websocket", "connection": "Upgrade"}
+    client = api()
+    refused = await client.get(PODS, code=503, watch="true", headers=upgrade)
+    assert refused["reason"] == "ServiceUnavailable"
+    await client.get(PODS, headers=upgrade)
