@@ -145,9 +145,16 @@ _REVISIONS = {
 }
 _JUDGES = {"customresourcedefinitions": crd.judge}
 _NAMING = {
-    **dict.fromkeys(("namespaces", "services"), word_complaints),
+    **dict.fromkeys(("namespaces", "services", "statefulsets"), word_complaints),
+    **dict.fromkeys(("events", "poddisruptionbudgets"), segment_complaints),
     **dict.fromkeys(("roles", "rolebindings"), segment_complaints),
     **dict.fromkeys(("clusterroles", "clusterrolebindings"), segment_complaints),
+}
+_NAMELESS = {"limitranges"}
+_LATE = {"events", "poddisruptionbudgets"}
+_UNQUALIFIED = {
+    *("customresourcedefinitions", "events", "leases", "poddisruptionbudgets", "runtimeclasses"),
+    *("validatingwebhookconfigurations", "mutatingwebhookconfigurations"),
 }
 _SCALED = {
     "deployments": Scale(selector=".spec.selector"),
@@ -197,6 +204,9 @@ def _kind(
         keeps_status=plural == "nodes",
         status_holds=_STATUS_HOLDS.get(plural, frozenset()),
         naming=_NAMING.get(plural, subdomain_complaints),
+        nameless=plural in _NAMELESS,
+        unqualified=plural in _UNQUALIFIED,
+        late=plural in _LATE,
         scale=_SCALED.get(plural),
         selectable=selectable.labels(where),
         facts=selectable.facts(where),

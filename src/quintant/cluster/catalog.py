@@ -76,6 +76,12 @@ class Kind(Struct, frozen=True, eq=False):
     """The metadata that it may not change all the same."""
     naming: Callable[[str], list[str]] = subdomain_complaints
     """What is wrong with a name, if anything."""
+    nameless: bool = False
+    """A new object without a name is given one."""
+    unqualified: bool = False
+    """Its finalizers need neither a domain nor a standard name, as those of custom resources."""
+    late: bool = False
+    """Its metadata is looked at only when nothing else is wrong with it."""
     scale: Scale | None = None
     selectable: Mapping[str, str] = field(default_factory=dict)
     """Fields to select by, beside name and namespace, each with its path in a stored object."""

@@ -129,7 +129,8 @@ def _versions(versions: list[Plain]) -> Iterator[Cause]:
 def _wrong_versions(versions: list[Plain], text: str) -> Cause:
     """All versions are shown, as Go prints the structures they are in there."""
     listed = ",".join(_spelt(version, _common(versions)) for version in versions)
-    return Cause(INVALID, f"Invalid value: [{listed}]: {text}", "spec.versions")
+    shown = f"[{listed}]" if versions else "null"
+    return Cause(INVALID, f"Invalid value: {shown}: {text}", "spec.versions")
 
 
 def _spelt(version: Plain, common: Sequence[str]) -> str:

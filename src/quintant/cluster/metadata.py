@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from quintant.cluster.causes import forbidden_field, misnamed, too_long, wrong
+from quintant.cluster.causes import forbidden_field, misnamed, required, told, too_long, wrong
 from quintant.cluster.golang import quoted
 from quintant.cluster.names import (
     key_complaints,
@@ -28,6 +28,28 @@ def no_metadata(value: Any) -> str:
     """What Go says of something in the place of metadata."""
     found = {str: "string", bool: "bool", list: "array"}.get(type(value), "number")
     return f"json: cannot unmarshal {found} into Go value of type v1.ObjectMeta"
+
+
+def metadata_causes(
+    metadata: Metadata, naming: Callable[[str], list[str]], *, core: bool
+) -> Iterator[Cause]:
+    """What is wrong with an object's own metadata, given how its kind is named."""
+    yield from _name_causes(metadata, naming)
+    yield from told(map_causes(metadata))
+    yield from told(owner_causes(metadata))
+    yield from told(finalizer_causes(metadata, core=core))
+
+
+def _name_causes(metadata: Metadata, naming: Callable[[str], list[str]]) -> Iterator[Cause]:
+    name, base = (metadata.get(field, "") for field in ("name", "generateName"))
+    # What a name is made from need not end like one.
+    begun = f"{base[:-2]}a" if len(base) > 1 and base.endswith("-") else base
+    if begun:
+        yield from misnamed("metadata.generateName", base, naming(begun))
+    if not name:
+        yield required("metadata.name", "name or generateName is required")
+    else:
+        yield from misnamed("metadata.name", name, naming(name))
 
 
 def embedded_causes(metadata: Metadata, where: str) -> Iterator[Cause]:

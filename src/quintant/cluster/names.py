@@ -20,6 +20,12 @@ _SUBDOMAIN_TEXT = (
     "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
     "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 )
+_WILDCARD_TEXT = (
+    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which "
+    "must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric "
+    "character (e.g. '*.example.com', regex used for validation is "
+    "'\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+)
 _WORD_TEXT = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
     "must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used "
@@ -52,6 +58,14 @@ def subdomain_complaints(text: str, unit: str = "characters") -> list[str]:
         *_length(text, SUBDOMAIN_LIMIT, unit),
         *([] if _SUBDOMAIN.fullmatch(text) else [_SUBDOMAIN_TEXT]),
     ]
+
+
+def wildcard_complaints(text: str) -> list[str]:
+    """Why a text is no DNS subdomain below which everything is meant."""
+    found = _length(text, SUBDOMAIN_LIMIT, "characters")
+    star, domain = text[:2], text[2:]
+    good = star == "*." and _SUBDOMAIN.fullmatch(domain)
+    return found if good else [*found, _WILDCARD_TEXT]
 
 
 def word_complaints(text: str) -> list[str]:

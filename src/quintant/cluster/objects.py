@@ -6,20 +6,14 @@ every kind.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from quintant.cluster import tables
 from quintant.cluster.catalog import Kind, Plain, Verdict
-from quintant.cluster.causes import misnamed, required, told, wrong
+from quintant.cluster.causes import told, wrong
 from quintant.cluster.fitting import Mistyped, fit
-from quintant.cluster.metadata import (
-    finalizer_causes,
-    late_finalizer_causes,
-    map_causes,
-    no_metadata,
-    owner_causes,
-)
+from quintant.cluster.metadata import late_finalizer_causes, metadata_causes, no_metadata
 from quintant.cluster.problems import (
     bad_request,
     unexplained,
@@ -33,8 +27,6 @@ SUFFIX_LENGTH = 5
 NAME_LIMIT = 63
 """Longest generated name; the base is cut to leave room for the suffix."""
 
-_EXTENSIONS = "apiextensions.k8s.io"
-"""A group whose objects are held to no more than custom resources are."""
 _EMPTY: Plain = {"labels": {}, "annotations": {}, "finalizers": [], "ownerReferences": []}
 _WIPED = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 _KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
@@ -147,13 +139,12 @@ def _repeated_owners(obj: Plain) -> list[str]:
 def judge(kind: Kind, obj: Plain, live: Plain | None = None, sub: str = "") -> Verdict:
     """Everything that is wrong with an object, and what its author should know."""
     metadata = obj["metadata"]
-    causes = [*_name_causes(kind, obj), *told(map_causes(metadata)), *told(owner_causes(metadata))]
-    built_in = not kind.custom and kind.resource.group != _EXTENSIONS
-    causes += told(finalizer_causes(metadata, core=built_in))
+    core = not (kind.custom or kind.unqualified)
+    causes = [*metadata_causes(metadata, kind.naming, core=core)]
     if live is not None and deleting(live):
         causes += late_finalizer_causes(metadata, live["metadata"])
-    if kind.complaints is not None:
-        causes += told(kind.complaints(obj, live))
+    own = [*told(kind.complaints(obj, live))] if kind.complaints is not None else []
+    causes = own if own and kind.late else [*causes, *own]
     if kind.judge is None:
         return Verdict(causes)
     verdict = kind.judge(obj, live, sub, causes)
@@ -204,15 +195,3 @@ def _check_name(metadata: Plain, name: str) -> None:
         raise bad_request(
             f"the name of the object ({said}) does not match the name on the URL ({name})"
         )
-
-
-def _name_causes(kind: Kind, obj: Plain) -> Iterator[Cause]:
-    name, base = (obj["metadata"].get(field, "") for field in ("name", "generateName"))
-    # What a name is made from need not end like one.
-    begun = f"{base[:-2]}a" if len(base) > 1 and base.endswith("-") else base
-    if begun:
-        yield from misnamed("metadata.generateName", base, kind.naming(begun))
-    if not name:
-        yield required("metadata.name", "name or generateName is required")
-    else:
-        yield from misnamed("metadata.name", name, kind.naming(name))

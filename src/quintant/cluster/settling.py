@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from quintant.cluster.addresses import settle_service
 from quintant.cluster.catalog import Others, Plain
+from quintant.cluster.names import label_complaints
 from quintant.cluster.qos import quality
 
 _GATED = {
@@ -41,9 +42,10 @@ def _job(job: Plain, live: Plain | None, others: Others) -> None:
         return
     if not spec.get("manualSelector"):
         _select_own(spec, metadata)
-    labels = (spec["template"].get("metadata") or {}).get("labels")
-    if labels and not metadata.get("labels"):
-        metadata["labels"] = dict(labels)
+    labels = (spec["template"].get("metadata") or {}).get("labels") or {}
+    # What is wrong with labels is told of the template's own.
+    if not metadata.get("labels") and not any(map(label_complaints, labels.values())):
+        metadata |= {"labels": dict(labels)} if labels else {}
 
 
 def _select_own(spec: Plain, metadata: Plain) -> None:

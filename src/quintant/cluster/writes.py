@@ -197,6 +197,8 @@ class Writes:
     def _named(self, target: Target, metadata: Plain) -> Target:
         """The target with the object's name, generated if need be."""
         base = metadata.get("generateName")
+        if target.kind.nameless and not (metadata.get("name") or base):
+            metadata["name"] = self._chance.id()
         if not metadata.get("name") and base:
             for _ in range(NAME_ATTEMPTS):
                 metadata["name"] = generated(base, self._chance)

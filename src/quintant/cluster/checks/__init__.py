@@ -9,21 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from quintant.cluster.catalog import Plain
+from quintant.cluster.checks.autoscalers import AUTOSCALERS
 from quintant.cluster.checks.events import event_complaints
+from quintant.cluster.checks.ingresses import INGRESSES
 from quintant.cluster.checks.others import OTHERS
 from quintant.cluster.checks.pods import pod_complaints
+from quintant.cluster.checks.policies import POLICIES
 from quintant.cluster.checks.services import (
     endpoints_complaints,
     service_complaints,
     slice_complaints,
 )
 from quintant.cluster.checks.storage import claim_complaints, class_complaints, volume_complaints
+from quintant.cluster.checks.templates import TEMPLATES
 from quintant.cluster.checks.webhooks import WEBHOOKS
 from quintant.cluster.checks.workloads import WORKLOADS
 from quintant.runtime.errors import Cause
 
 CHECKS: dict[str, Callable[[Plain, Plain | None], Iterable[Cause]]] = {
     **WORKLOADS,
+    **AUTOSCALERS,
+    **INGRESSES,
+    **POLICIES,
+    **TEMPLATES,
     **OTHERS,
     **WEBHOOKS,
     "endpoints": endpoints_complaints,

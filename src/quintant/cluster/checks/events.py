@@ -12,7 +12,8 @@ from typing import Any
 from quintant.cluster.causes import misnamed, required, wrong
 from quintant.cluster.checks.fields import fixed
 from quintant.cluster.events import to_core
-from quintant.cluster.names import key_complaints
+from quintant.cluster.metadata import metadata_causes
+from quintant.cluster.names import key_complaints, subdomain_complaints
 from quintant.runtime.errors import Cause
 
 Plain = dict[str, Any]
@@ -40,6 +41,7 @@ def event_complaints(event: Plain, live: Plain | None) -> Iterator[Cause]:
     if core:
         return
     if live is None:
+        yield from metadata_causes(event["metadata"], subdomain_complaints, core=True)
         yield from _new(event)
     else:
         before = to_core(live)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from quintant.cluster.causes import forbidden_field, required, wrong
-from quintant.cluster.checks.fields import countable, fixed, share
+from quintant.cluster.checks.fields import countable, fixed, named, share
+from quintant.cluster.names import word_complaints
 from quintant.runtime.errors import Cause
 
 Plain = dict[str, Any]
@@ -32,8 +33,6 @@ _HELD = {
     "kubernetes.io/tls": ("tls.crt", "tls.key"),
 }
 _BASIC = ("username", "password")
-_HOOK_SEGMENTS = 3
-_REVIEWS = "must specify one of v1, v1beta1"
 
 
 def secret_complaints(secret: Plain, live: Plain | None) -> Iterator[Cause]:
@@ -109,20 +108,13 @@ def revision_complaints(revision: Plain, live: Plain | None) -> Iterator[Cause]:
         yield from fixed("data", revision.get("data"), live.get("data"))
 
 
-def webhook_complaints(hooks: Plain, live: Plain | None) -> Iterator[Cause]:
-    """What is wrong with a webhook configuration."""
-    for at, hook in enumerate(hooks.get("webhooks") or ()):
-        where, name, client = f"webhooks[{at}]", hook.get("name", ""), hook["clientConfig"]
-        if name.count(".") < _HOOK_SEGMENTS - 1:
-            text = "should be a domain with at least three segments separated by dots"
-            yield wrong(f"{where}.name", name, text)
-        if not hook.get("sideEffects"):
-            yield required(f"{where}.sideEffects", "must specify one of None, NoneOnDryRun")
-        if ("url" in client) == ("service" in client):
-            text = "exactly one of url or service is required"
-            yield required(f"{where}.clientConfig", text)
-        if not hook.get("admissionReviewVersions"):
-            yield required(f"{where}.admissionReviewVersions", _REVIEWS)
+def runtime_complaints(runtime: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with a RuntimeClass."""
+    handler = runtime.get("handler") or ""
+    if live is not None:
+        yield from fixed("handler", handler, live.get("handler"))
+    else:
+        yield from named("handler", handler, word_complaints)
 
 
 def _key_causes(field: str, data: Plain) -> Iterator[Cause]:
@@ -151,9 +143,8 @@ OTHERS: dict[str, Callable[[Plain, Plain | None], Iterator[Cause]]] = {
     "configmaps": config_map_complaints,
     "controllerrevisions": revision_complaints,
     "leases": lease_complaints,
-    "mutatingwebhookconfigurations": webhook_complaints,
     "poddisruptionbudgets": budget_complaints,
     "priorityclasses": priority_complaints,
+    "runtimeclasses": runtime_complaints,
     "secrets": secret_complaints,
-    "validatingwebhookconfigurations": webhook_complaints,
 }

@@ -8,6 +8,7 @@ from typing import Any
 from quintant.cluster.causes import duplicate, forbidden_field, required, wrong
 from quintant.cluster.checks.containers import container_causes
 from quintant.cluster.checks.fields import address, chosen, labelled, named, within
+from quintant.cluster.metadata import map_causes
 from quintant.cluster.names import subdomain_complaints, word_complaints
 from quintant.runtime.errors import Cause
 
@@ -56,7 +57,7 @@ def _address_causes(addresses: list[Plain]) -> Iterator[Cause]:
 
 def template_causes(path: str, template: Plain) -> Iterator[Cause]:
     """What is wrong with the template of pods."""
-    yield from labelled(f"{path}.metadata.labels", template.get("metadata", {}).get("labels"))
+    yield from map_causes(template.get("metadata") or {}, path)
     yield from spec_causes(f"{path}.spec", template["spec"])
 
 

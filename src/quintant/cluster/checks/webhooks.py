@@ -14,7 +14,8 @@ from quintant.cluster.checks.clients import (
     service_causes,
     url_causes,
 )
-from quintant.cluster.checks.fields import chosen, labelled
+from quintant.cluster.checks.fields import chosen
+from quintant.cluster.checks.selecting import selector_causes
 from quintant.cluster.names import key_complaints, subdomain_complaints
 from quintant.runtime.errors import Cause
 
@@ -27,8 +28,6 @@ _ANY = "*"
 _OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _EFFECTS = ("None", "NoneOnDryRun")
 _EITHER = "exactly one of url or service is required"
-_SETS = ("In", "NotIn")
-_SELECTING = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
 def configuration_complaints(obj: Plain, live: Plain | None, *, mutating: bool) -> Iterator[Cause]:
@@ -48,7 +47,7 @@ def _hook(hook: Plain, path: str, *, mutating: bool) -> Iterator[Cause]:
         yield from _rule(rule, f"{path}.rules[{at}]")
     yield from _choices(hook, path, mutating=mutating)
     for name in ("namespaceSelector", "objectSelector"):
-        yield from selector_causes(hook.get(name) or {}, f"{path}.{name}")
+        yield from selector_causes(f"{path}.{name}", hook.get(name) or {})
     yield from _client(hook.get("clientConfig") or {}, f"{path}.clientConfig")
     needed = f"must specify one of {', '.join(REVIEWS)}"
     versions = hook.get("admissionReviewVersions") or ()
@@ -140,23 +139,6 @@ def _resources(resources: Sequence[str], path: str) -> Iterator[Cause]:
 
 def _beside(all_of_them: str, resource: str) -> str:
     return f"if '{all_of_them}' is present, must not specify {resource}"
-
-
-def selector_causes(selector: Plain, path: str) -> Iterator[Cause]:
-    """What is wrong with a label selector."""
-    yield from labelled(f"{path}.matchLabels", selector.get("matchLabels"))
-    for at, expression in enumerate(selector.get("matchExpressions") or ()):
-        where, values = f"{path}.matchExpressions[{at}]", expression.get("values") or []
-        operator, key = expression.get("operator"), expression.get("key") or ""
-        if operator not in _SELECTING:
-            yield wrong(f"{where}.operator", operator or "", "not a valid selector operator")
-        elif operator in _SETS and not values:
-            text = "must be specified when `operator` is 'In' or 'NotIn'"
-            yield required(f"{where}.values", text)
-        elif operator not in _SETS and values:
-            text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-            yield Cause("FieldValueForbidden", f"Forbidden: {text}", f"{where}.values")
-        yield from misnamed(f"{where}.key", key, key_complaints(key))
 
 
 def _conditions(conditions: Sequence[Plain], path: str) -> Iterator[Cause]:

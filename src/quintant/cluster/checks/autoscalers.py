@@ -1,0 +1,226 @@
+"""What is wrong with HorizontalPodAutoscalers: what they scale, how far, by what, how fast.
+
+Objects of version 1 are looked at as those of version 2, whose fields are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from quintant.api.quantity import parse_quantity
+from quintant.cluster.autoscaling import to_v2
+from quintant.cluster.causes import forbidden_field, misnamed, required, unsupported, wrong
+from quintant.cluster.checks.fields import chosen, named
+from quintant.cluster.names import segment_complaints, word_complaints
+from quintant.runtime.errors import Cause
+
+Plain = dict[str, Any]
+
+LONGEST_PERIOD, LONGEST_WINDOW = 1800, 3600
+"""Seconds over which a policy counts, and over which advice is collected."""
+_OLD = "autoscaling/v1"
+_CORE_SCALED = "ReplicationController"
+"""What can be scaled and is in no group."""
+_SELECT = ("Disabled", "Max", "Min")
+_POLICIES = ("Percent", "Pods")
+_AIMS = ("Utilization", "Value", "AverageValue")
+# The types of metrics, in the order in which their sources are looked at.
+_SOURCES = {
+    "Object": "object",
+    "External": "external",
+    "Pods": "pods",
+    "Resource": "resource",
+    "ContainerResource": "containerResource",
+}
+_EITHER = "must set either a target raw value or a target utilization"
+_NOT_BOTH = "may not set both a target raw value and a target utilization"
+
+
+def autoscaler_complaints(autoscaler: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with an autoscaler of either version."""
+    spec, before = _spec(autoscaler), None if live is None else _spec(live)
+    yield from _size_causes(spec)
+    target = spec.get("scaleTargetRef") or {}
+    yield from _reference_causes("spec.scaleTargetRef", target)
+    if before is None or _scaled(before) != _scaled(spec):
+        grouped = target.get("kind") != _CORE_SCALED
+        yield from _version_causes("spec.scaleTargetRef", target, grouped=grouped)
+    for at, metric in enumerate(spec.get("metrics") or ()):
+        yield from _metric_causes(f"spec.metrics[{at}]", metric)
+    for name, rules in (spec.get("behavior") or {}).items():
+        yield from _speed_causes(f"spec.behavior.{name}", rules)
+
+
+def _spec(autoscaler: Plain) -> Plain:
+    found = to_v2(autoscaler) if autoscaler["apiVersion"] == _OLD else autoscaler
+    spec: Plain = found.get("spec") or {}
+    return spec
+
+
+def _scaled(spec: Plain) -> tuple[Any, Any]:
+    target = spec.get("scaleTargetRef") or {}
+    return target.get("apiVersion"), target.get("kind")
+
+
+def _size_causes(spec: Plain) -> Iterator[Cause]:
+    least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
+    if least is not None and least < 1:
+        yield wrong("spec.minReplicas", least, "must be greater than or equal to 1")
+    if most == 0:
+        yield required("spec.maxReplicas", "must be set and greater than 0")
+    elif most < 0:
+        yield wrong("spec.maxReplicas", most, "must be greater than or equal to 1")
+    if least is not None and most < least:
+        yield wrong("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
+
+
+def _reference_causes(where: str, target: Plain) -> Iterator[Cause]:
+    for name in ("kind", "name"):
+        yield from named(f"{where}.{name}", target.get(name), segment_complaints)
+
+
+def _version_causes(where: str, target: Plain, *, grouped: bool) -> Iterator[Cause]:
+    version = target.get("apiVersion") or ""
+    if version.count("/") > 1:
+        text = f"unexpected GroupVersion string: {version}"
+        yield wrong(f"{where}.apiVersion", version, text)
+    elif grouped and not version.rpartition("/")[0]:
+        yield wrong(f"{where}.apiVersion", version, "apiVersion must specify API group")
+
+
+def _metric_causes(where: str, metric: Plain) -> Iterator[Cause]:
+    kind, known = metric.get("type") or "", sorted(_SOURCES)
+    given = [name for name in _SOURCES.values() if metric.get(name) is not None]
+    if not kind:
+        yield required(f"{where}.type", "must specify a metric source type")
+    yield from chosen(f"{where}.type", kind, known)
+    for name in given[:1]:
+        yield from _SOURCE_CAUSES[name](f"{where}.{name}", metric[name])
+    expected = _SOURCES.get(kind)
+    if expected is None:
+        yield unsupported(f"{where}.type", kind, known)
+    elif expected not in given:
+        text = "must populate information for the given metric source"
+        yield required(f"{where}.{expected}", text)
+    for name in given if len(given) > 1 else ():
+        if name != expected:
+            yield forbidden_field(f"{where}.{name}", "must populate the given metric source only")
+
+
+def _object_causes(where: str, source: Plain) -> Iterator[Cause]:
+    described = source.get("describedObject") or {}
+    yield from _reference_causes(f"{where}.describedObject", described)
+    yield from _version_causes(f"{where}.describedObject", described, grouped=False)
+    aim = source.get("target") or {}
+    yield from _named_target(where, source)
+    if not {"value", "averageValue"} & aim.keys():
+        text = "must set either a target value or averageValue"
+        yield required(f"{where}.target.averageValue", text)
+
+
+def _external_causes(where: str, source: Plain) -> Iterator[Cause]:
+    aim = source.get("target") or {}
+    yield from _named_target(where, source)
+    given = {"value", "averageValue"} & aim.keys()
+    if not given:
+        text = "must set either a target value for metric or a per-pod target"
+        yield required(f"{where}.target.averageValue", text)
+    elif len(given) > 1:
+        text = "may not set both a target value for metric and a per-pod target"
+        yield forbidden_field(f"{where}.target.value", text)
+
+
+def _pods_causes(where: str, source: Plain) -> Iterator[Cause]:
+    aim = source.get("target") or {}
+    yield from _named_target(where, source)
+    if "averageValue" not in aim:
+        text = "must specify a positive target averageValue"
+        yield required(f"{where}.target.averageValue", text)
+
+
+def _named_target(where: str, source: Plain) -> Iterator[Cause]:
+    name = (source.get("metric") or {}).get("name")
+    if not name:
+        yield required(f"{where}.metric.name", "must specify a metric name")
+    else:
+        yield from misnamed(f"{where}.metric.name", name, segment_complaints(name))
+    yield from _target_causes(f"{where}.target", source.get("target") or {})
+
+
+def _container_causes(where: str, source: Plain) -> Iterator[Cause]:
+    if not source.get("name"):
+        yield required(f"{where}.name", "must specify a resource name")
+    container = source.get("container")
+    if not container:
+        yield required(f"{where}.container", "must specify a container")
+    else:
+        yield from misnamed(f"{where}.container", container, word_complaints(container))
+    yield from _utilization_causes(where, source)
+
+
+def _resource_causes(where: str, source: Plain) -> Iterator[Cause]:
+    if not source.get("name"):
+        yield required(f"{where}.name", "must specify a resource name")
+    yield from _utilization_causes(where, source)
+
+
+def _utilization_causes(where: str, source: Plain) -> Iterator[Cause]:
+    aim = source.get("target") or {}
+    yield from _target_causes(f"{where}.target", aim)
+    given = {"averageUtilization", "averageValue"} & aim.keys()
+    if not given:
+        yield required(f"{where}.target.averageUtilization", _EITHER)
+    elif len(given) > 1:
+        yield forbidden_field(f"{where}.target.averageValue", _NOT_BOTH)
+
+
+def _target_causes(where: str, aim: Plain) -> Iterator[Cause]:
+    kind = aim.get("type") or ""
+    if not kind:
+        yield required(f"{where}.type", "must specify a metric target type")
+    if kind not in _AIMS:
+        yield wrong(f"{where}.type", kind, "must be either Utilization, Value, or AverageValue")
+    for name in ("value", "averageValue"):
+        if name in aim and parse_quantity(aim[name]) <= 0:
+            yield wrong(f"{where}.{name}", aim[name], "must be positive")
+    share = aim.get("averageUtilization")
+    if share is not None and share < 1:
+        yield wrong(f"{where}.averageUtilization", share, "must be greater than 0")
+
+
+def _speed_causes(where: str, rules: Plain) -> Iterator[Cause]:
+    window = rules.get("stabilizationWindowSeconds")
+    if window is not None and window < 0:
+        text = "must be greater than or equal to zero"
+        yield wrong(f"{where}.stabilizationWindowSeconds", window, text)
+    elif window is not None and window > LONGEST_WINDOW:
+        text = f"must be less than or equal to {LONGEST_WINDOW}"
+        yield wrong(f"{where}.stabilizationWindowSeconds", window, text)
+    yield from chosen(f"{where}.selectPolicy", rules.get("selectPolicy"), _SELECT)
+    if not rules.get("policies"):
+        yield required(f"{where}.policies", "must specify at least one Policy")
+    for at, policy in enumerate(rules.get("policies") or ()):
+        yield from _policy_causes(f"{where}.policies[{at}]", policy)
+
+
+def _policy_causes(where: str, policy: Plain) -> Iterator[Cause]:
+    value, seconds = policy.get("value") or 0, policy.get("periodSeconds") or 0
+    yield from chosen(f"{where}.type", policy.get("type") or "", _POLICIES)
+    if value <= 0:
+        yield wrong(f"{where}.value", value, "must be greater than zero")
+    if seconds <= 0:
+        yield wrong(f"{where}.periodSeconds", seconds, "must be greater than zero")
+    if seconds > LONGEST_PERIOD:
+        text = f"must be less than or equal to {LONGEST_PERIOD}"
+        yield wrong(f"{where}.periodSeconds", seconds, text)
+
+
+_SOURCE_CAUSES: Mapping[str, Callable[[str, Plain], Iterator[Cause]]] = {
+    "object": _object_causes,
+    "external": _external_causes,
+    "pods": _pods_causes,
+    "resource": _resource_causes,
+    "containerResource": _container_causes,
+}
+AUTOSCALERS = {"horizontalpodautoscalers": autoscaler_complaints}

@@ -1,0 +1,172 @@
+"""What is wrong with Ingresses and their classes: hosts, paths, backends, controllers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from ipaddress import ip_address
+from typing import Any
+
+from quintant.cluster.causes import forbidden_field, misnamed, required, too_long, wrong
+from quintant.cluster.checks.fields import PORTS, chosen, fixed, named, port_name, within
+from quintant.cluster.names import (
+    segment_complaints,
+    subdomain_complaints,
+    wildcard_complaints,
+    word_complaints,
+)
+from quintant.runtime.errors import Cause
+
+Plain = dict[str, Any]
+
+CONTROLLER_LIMIT = 250
+"""Characters of a controller's name."""
+_CLASS = "kubernetes.io/ingress.class"
+_PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
+_ODD_PARTS = ("//", "/./", "/../", "%2f", "%2F")
+_ODD_ENDS = ("/..", "/.")
+_SCOPES = ("Cluster", "Namespace")
+_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
+_PATH_TEXT = r"Invalid path (regex used for validation is '[A-Za-z0-9/\-._~%!$&'()*+,;=:]+')"
+
+
+def ingress_complaints(ingress: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with an Ingress."""
+    spec = ingress["spec"]
+    rules, backend = spec.get("rules") or [], spec.get("defaultBackend")
+    if not rules and backend is None:
+        yield wrong("spec", None, "either `defaultBackend` or `rules` must be specified")
+    if backend is not None:
+        yield from _backend_causes("spec.defaultBackend", backend)
+    for at, rule in enumerate(rules):
+        yield from _rule_causes(f"spec.rules[{at}]", rule)
+    for at, tls in enumerate(spec.get("tls") or ()):
+        yield from _tls_causes(f"spec.tls[{at}]", tls)
+    name = spec.get("ingressClassName")
+    if name is not None:
+        yield from misnamed("spec.ingressClassName", name, subdomain_complaints(name))
+    said = (ingress["metadata"].get("annotations") or {}).get(_CLASS)
+    if live is None and None not in (name, said) and name != said:
+        text = "must match `ingressClassName` when both are specified"
+        yield wrong(f"annotations.{_CLASS}", said, text)
+
+
+def class_complaints(kind: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with an IngressClass."""
+    spec, path = kind["spec"], "spec.controller"
+    controller = spec.get("controller") or ""
+    if live is not None:
+        yield from fixed(path, controller, live["spec"].get("controller") or "")
+    if len(controller) > CONTROLLER_LIMIT:
+        yield too_long(path, CONTROLLER_LIMIT)
+    yield from _controller_causes(path, controller)
+    if spec.get("parameters") is not None:
+        yield from _parameter_causes("spec.parameters", spec["parameters"])
+
+
+def _rule_causes(where: str, rule: Plain) -> Iterator[Cause]:
+    host, http = rule.get("host") or "", rule.get("http")
+    if _is_address(host):
+        yield wrong(f"{where}.host", host, "must be a DNS name, not an IP address")
+    if host:
+        yield from _host_causes(f"{where}.host", host)
+    if http is None:
+        return
+    if not http.get("paths"):
+        yield required(f"{where}.http.paths")
+    for at, path in enumerate(http.get("paths") or ()):
+        yield from _path_causes(f"{where}.http.paths[{at}]", path)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        return bool(ip_address(text))
+    except ValueError:
+        return False
+
+
+def _host_causes(where: str, host: str) -> Iterator[Cause]:
+    naming = wildcard_complaints if "*" in host else subdomain_complaints
+    yield from misnamed(where, host, naming(host))
+
+
+def _path_causes(where: str, each: Plain) -> Iterator[Cause]:
+    kind, path = each.get("pathType"), each.get("path") or ""
+    if kind is None:
+        yield required(f"{where}.pathType", "pathType must be specified")
+        return
+    yield from chosen(f"{where}.pathType", kind, _PATH_TYPES)
+    exact = kind in ("Exact", "Prefix")
+    if kind in _PATH_TYPES and not path.startswith("/") and (path or exact):
+        yield wrong(f"{where}.path", path, "must be an absolute path")
+    odd = [f"must not contain '{part}'" for part in _ODD_PARTS if part in path]
+    odd += [f"cannot end with '{end}'" for end in _ODD_ENDS if path.endswith(end)]
+    yield from misnamed(f"{where}.path", path, odd if exact else [])
+    yield from _backend_causes(f"{where}.backend", each.get("backend") or {})
+
+
+def _backend_causes(where: str, backend: Plain) -> Iterator[Cause]:
+    service, resource = backend.get("service"), backend.get("resource")
+    if service is not None and resource is not None:
+        yield wrong(where, "", "cannot set both resource and service backends")
+    elif resource is not None:
+        yield from _reference_causes(f"{where}.resource", resource)
+    elif service is not None:
+        yield from named(f"{where}.service.name", service.get("name"), word_complaints)
+        yield from _port_causes(where, service.get("port") or {})
+    else:
+        yield wrong(where, "", "resource or service backend is required")
+
+
+def _port_causes(where: str, port: Plain) -> Iterator[Cause]:
+    name, number = port.get("name"), port.get("number")
+    if name and number:
+        yield wrong(where, "", "cannot set both port name & port number")
+    elif name:
+        yield from port_name(f"{where}.service.port.name", name)
+    elif number:
+        yield from within(f"{where}.service.port.number", number, PORTS)
+    else:
+        yield required(where, "port name or number is required")
+
+
+def _tls_causes(where: str, tls: Plain) -> Iterator[Cause]:
+    for at, host in enumerate(tls.get("hosts") or ()):
+        yield from _host_causes(f"{where}.hosts[{at}]", host)
+    if name := tls.get("secretName"):
+        yield from misnamed(f"{where}.secretName", name, subdomain_complaints(name))
+
+
+def _controller_causes(path: str, controller: str) -> Iterator[Cause]:
+    host, _, rest = controller.partition("/")
+    if not controller:
+        yield required(path)
+    elif not host or not rest:
+        yield wrong(path, controller, 'must be a domain-prefixed path (such as "acme.io/foo")')
+    else:
+        yield from misnamed(path, host, subdomain_complaints(host))
+        if not _PATH.fullmatch(rest):
+            yield wrong(path, rest, _PATH_TEXT)
+
+
+def _reference_causes(where: str, reference: Plain) -> Iterator[Cause]:
+    group = reference.get("apiGroup")
+    if group is not None:
+        yield from misnamed(f"{where}.apiGroup", group, subdomain_complaints(group))
+    for name in ("kind", "name"):
+        yield from named(f"{where}.{name}", reference.get(name), segment_complaints)
+
+
+def _parameter_causes(where: str, reference: Plain) -> Iterator[Cause]:
+    yield from _reference_causes(where, reference)
+    scope, namespace = reference.get("scope"), reference.get("namespace")
+    yield from chosen(f"{where}.scope", scope, _SCOPES)
+    if scope == "Namespace" and namespace is None:
+        yield required(f"{where}.namespace", "`parameters.scope` is set to 'Namespace'")
+    elif scope == "Namespace" and namespace is not None:
+        yield from misnamed(f"{where}.namespace", namespace, word_complaints(namespace))
+    elif scope == "Cluster" and namespace is not None:
+        yield forbidden_field(f"{where}.namespace", "`parameters.scope` is set to 'Cluster'")
+
+
+INGRESSES = {"ingresses": ingress_complaints, "ingressclasses": class_complaints}

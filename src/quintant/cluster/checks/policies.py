@@ -1,0 +1,95 @@
+"""What is wrong with NetworkPolicies: whom they select, which peers and ports they let through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import ip_network
+from typing import Any
+
+from quintant.cluster.causes import forbidden_field, required, wrong
+from quintant.cluster.checks.fields import PORTS, chosen, port, within
+from quintant.cluster.checks.selecting import selector_causes
+from quintant.runtime.errors import Cause
+
+Plain = dict[str, Any]
+
+_PROTOCOLS = ("TCP", "UDP", "SCTP")
+_DIRECTIONS = ("Ingress", "Egress")
+_SELECTORS = ("podSelector", "namespaceSelector")
+_NO_RANGE = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+
+
+def policy_complaints(policy: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with a NetworkPolicy."""
+    spec = policy["spec"]
+    yield from selector_causes("spec.podSelector", spec.get("podSelector") or {})
+    for direction, peers in (("ingress", "from"), ("egress", "to")):
+        for at, rule in enumerate(spec.get(direction) or ()):
+            yield from _rule_causes(f"spec.{direction}[{at}]", rule, peers)
+    kinds = spec.get("policyTypes") or []
+    if len(kinds) > len(_DIRECTIONS):
+        yield wrong("spec.policyTypes", kinds, "may not specify more than two policyTypes")
+        return
+    for at, kind in enumerate(kinds):
+        yield from chosen(f"spec.policyTypes[{at}]", kind, _DIRECTIONS)
+
+
+def _rule_causes(where: str, rule: Plain, peers: str) -> Iterator[Cause]:
+    for at, each in enumerate(rule.get("ports") or ()):
+        yield from _port_causes(f"{where}.ports[{at}]", each)
+    for at, peer in enumerate(rule.get(peers) or ()):
+        yield from _peer_causes(f"{where}.{peers}[{at}]", peer)
+
+
+def _port_causes(where: str, each: Plain) -> Iterator[Cause]:
+    yield from chosen(f"{where}.protocol", each.get("protocol"), _PROTOCOLS)
+    first, last = each.get("port"), each.get("endPort")
+    if last is not None and not isinstance(first, int):
+        why = "not specified" if first is None else "non-numeric"
+        yield wrong(f"{where}.endPort", last, f"may not be specified when `port` is {why}")
+    if first is not None:
+        yield from port(f"{where}.port", first)
+    if last is not None and isinstance(first, int):
+        if last < first:
+            yield wrong(f"{where}.endPort", first, "must be greater than or equal to `port`")
+        yield from within(f"{where}.endPort", last, PORTS)
+
+
+def _peer_causes(where: str, peer: Plain) -> Iterator[Cause]:
+    selectors = [name for name in _SELECTORS if peer.get(name) is not None]
+    for name in selectors:
+        yield from selector_causes(f"{where}.{name}", peer[name])
+    block = peer.get("ipBlock")
+    if block is not None:
+        yield from _block_causes(f"{where}.ipBlock", block)
+    if block is not None and selectors:
+        yield forbidden_field(where, "may not specify both ipBlock and another peer")
+    elif block is None and not selectors:
+        yield required(where, "must specify a peer")
+
+
+def _block_causes(where: str, block: Plain) -> Iterator[Cause]:
+    if not block.get("cidr"):
+        yield required(f"{where}.cidr")
+        return
+    whole = _network(block["cidr"])
+    if whole is None:
+        yield wrong(f"{where}.cidr", block["cidr"], _NO_RANGE)
+        return
+    for at, text in enumerate(block.get("except") or ()):
+        part, path = _network(text), f"{where}.except[{at}]"
+        if part is None:
+            yield wrong(path, text, _NO_RANGE)
+        elif part.version != whole.version or part == whole or not part.subnet_of(whole):
+            yield wrong(path, text, "must be a strict subset of `cidr`")
+
+
+def _network(text: str) -> Any:
+    """The addresses that a text means; None if it means none."""
+    try:
+        return ip_network(text, strict=False) if "/" in text else None
+    except ValueError:
+        return None
+
+
+POLICIES = {"networkpolicies": policy_complaints}

@@ -1,0 +1,39 @@
+"""What is wrong with label selectors, wherever they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from quintant.cluster.causes import forbidden_field, misnamed, required, wrong
+from quintant.cluster.checks.fields import labelled
+from quintant.cluster.names import key_complaints, label_complaints
+from quintant.runtime.errors import Cause
+
+Plain = Mapping[str, Any]
+
+_SETS = ("In", "NotIn")
+_PRESENCE = ("Exists", "DoesNotExist")
+
+
+def selector_causes(path: str, selector: Plain) -> Iterator[Cause]:
+    """What is wrong with a label selector."""
+    yield from labelled(f"{path}.matchLabels", selector.get("matchLabels"))
+    for at, expression in enumerate(selector.get("matchExpressions") or ()):
+        yield from _expression_causes(f"{path}.matchExpressions[{at}]", expression)
+
+
+def _expression_causes(where: str, expression: Plain) -> Iterator[Cause]:
+    operator, key = expression.get("operator") or "", expression.get("key") or ""
+    values = expression.get("values") or []
+    if operator not in (*_SETS, *_PRESENCE):
+        yield wrong(f"{where}.operator", operator, "not a valid selector operator")
+    elif operator in _SETS and not values:
+        text = "must be specified when `operator` is 'In' or 'NotIn'"
+        yield required(f"{where}.values", text)
+    elif operator in _PRESENCE and values:
+        text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+        yield forbidden_field(f"{where}.values", text)
+    yield from misnamed(f"{where}.key", key, key_complaints(key))
+    for at, value in enumerate(values):
+        yield from misnamed(f"{where}.values[{at}]", value, label_complaints(value))

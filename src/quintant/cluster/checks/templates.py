@@ -1,0 +1,50 @@
+"""What is wrong with PodTemplates, and with ReplicationControllers, which are made of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from quintant.cluster.causes import forbidden_field, required, wrong
+from quintant.cluster.checks.fields import chosen, countable
+from quintant.cluster.checks.pods import template_causes
+from quintant.runtime.errors import Cause
+
+Plain = dict[str, Any]
+
+
+def pod_template_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with a PodTemplate."""
+    yield from template_causes("template", obj["template"])
+
+
+def replication_controller_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with a ReplicationController."""
+    spec = obj["spec"]
+    selector, template = spec.get("selector") or {}, spec.get("template")
+    yield from countable("spec.minReadySeconds", spec.get("minReadySeconds"))
+    if not selector:
+        yield required("spec.selector")
+    yield from countable("spec.replicas", spec.get("replicas"))
+    if template is None:
+        yield required("spec.template")
+    else:
+        yield from _owned_causes("spec.template", template, selector)
+
+
+def _owned_causes(path: str, template: Plain, selector: Plain) -> Iterator[Cause]:
+    labels = (template.get("metadata") or {}).get("labels")
+    if not selector.items() <= (labels or {}).items():
+        text = "`selector` does not match template `labels`"
+        yield wrong(f"{path}.metadata.labels", labels, text)
+    yield from template_causes(path, template)
+    yield from chosen(f"{path}.spec.restartPolicy", template["spec"]["restartPolicy"], ["Always"])
+    if "activeDeadlineSeconds" in template["spec"]:
+        text = "activeDeadlineSeconds in ReplicationController is not Supported"
+        yield forbidden_field(f"{path}.spec.activeDeadlineSeconds", text)
+
+
+TEMPLATES = {
+    "podtemplates": pod_template_complaints,
+    "replicationcontrollers": replication_controller_complaints,
+}
