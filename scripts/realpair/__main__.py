@@ -1,4 +1,4 @@
-"""`python -m realpair build|path|up`: the real Kubernetes pair at hand.
+"""`python -m realpair build|path|up|kubectl`: the real Kubernetes pair at hand.
 
 Results go to standard output, so that a shell can use them; progress goes to standard error.
 """
@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from quintant.version import KUBERNETES
 from realpair.binaries import ALL, cached, locate
-from realpair.build import provide
+from realpair.build import provide, provide_kubectl
 from realpair.cluster import RealCluster
 from realpair.errors import RealPairError, announce
 
@@ -31,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.command == "build":
             print(provide(os.environ, ALL))
+        elif options.command == "kubectl":
+            print(provide_kubectl(os.environ, options.version))
         elif options.command == "path":
             _path()
         else:
@@ -48,6 +50,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("build", help="build what is missing and print the folder")
     commands.add_parser("path", help="print the folder, or fail if nothing is built")
+    kubectl = commands.add_parser("kubectl", help="build the kubectl of any release and print it")
+    kubectl.add_argument("version", help="such as v1.30.14")
     up = commands.add_parser("up", help="run etcd and kube-apiserver until Ctrl-C")
     up.add_argument("--controllers", action="store_true", help="run kube-controller-manager too")
     return parser

@@ -36,6 +36,16 @@ def cached(environ: Mapping[str, str]) -> Path:
     return _cache(environ) / f"kubernetes-{KUBERNETES}" / "bin"
 
 
+def kubectl_of(environ: Mapping[str, str], version: str) -> Path:
+    """Return where the kubectl of another release belongs."""
+    return _cache(environ) / f"{KUBECTL}-{version}" / "bin" / KUBECTL
+
+
+def other_kubectls(environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the kubectls of other releases that were built, by their names."""
+    return tuple(sorted(_cache(environ).glob(f"{KUBECTL}-*/bin/{KUBECTL}")))
+
+
 def missing(folder: Path, needed: Iterable[str]) -> tuple[str, ...]:
     """Return those names for which the folder has no program."""
     return tuple(name for name in needed if not os.access(folder / name, os.X_OK))

@@ -43,12 +43,13 @@ class Recipe:
     package: str
 
 
+def _recipe(name: str, version: str = KUBERNETES) -> Recipe:
+    return Recipe(KUBERNETES_MODULE, version, f"{KUBERNETES_MODULE}/cmd/{name}")
+
+
 RECIPES: Mapping[str, Recipe] = {
     binaries.STORE: Recipe(ETCD_MODULE, ETCD, ETCD_MODULE),
-    **{
-        name: Recipe(KUBERNETES_MODULE, KUBERNETES, f"{KUBERNETES_MODULE}/cmd/{name}")
-        for name in (binaries.APISERVER, binaries.MANAGER, binaries.KUBECTL)
-    },
+    **{name: _recipe(name) for name in (binaries.APISERVER, binaries.MANAGER, binaries.KUBECTL)},
 }
 
 
@@ -63,13 +64,22 @@ def provide(
     return found or _build_all(Go.find(environ, report), binaries.cached(environ))
 
 
-def _build_all(go: Go, folder: Path) -> Path:
+def provide_kubectl(environ: Mapping[str, str], version: str) -> Path:
+    """Return the kubectl of any release, such as v1.30.14; build it first where it is missing."""
+    program = binaries.kubectl_of(environ, version)
+    if binaries.missing(program.parent, (program.name,)):
+        recipe = {program.name: _recipe(binaries.KUBECTL, version)}
+        _build_all(Go.find(environ, announce), program.parent, recipe)
+    return program
+
+
+def _build_all(go: Go, folder: Path, recipes: Mapping[str, Recipe] = RECIPES) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with _locked(folder.parent / "lock", go.report):
         # Asked again under the lock: another process may have built them while we waited.
-        for name in binaries.missing(folder, RECIPES):
+        for name in binaries.missing(folder, recipes):
             with _workshop(folder.parent / "building") as work:
-                _build(go, RECIPES[name], work / name)
+                _build(go, recipes[name], work / name)
                 os.replace(work / name, folder / name)
     return folder
 

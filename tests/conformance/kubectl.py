@@ -1,4 +1,4 @@
-"""kubectl as a program: the one of the user's machine, and the one built beside the real pair."""
+"""kubectl as a program: the one of the user's machine, and those that were built with Go."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from realpair import locate
+from realpair.binaries import other_kubectls
 
 KUBECTL = "kubectl"
 WITHIN = 60.0
@@ -62,4 +63,4 @@ def programs() -> list[Path]:
     named = os.environ.get("KUBECTL") or shutil.which("kubectl")
     beside = locate(os.environ, (KUBECTL,))
     found = [Path(named)] if named else []
-    return found if beside is None else [*found, beside / KUBECTL]
+    return [*found, *([] if beside is None else [beside / KUBECTL]), *other_kubectls(os.environ)]

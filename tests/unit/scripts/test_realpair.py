@@ -13,8 +13,8 @@ import pytest
 from quintant.version import KUBERNETES
 from realpair import RealCluster, RealPairError, flags, process
 from realpair.access import Access, kubeconfig, token_line, write_secret
-from realpair.binaries import ALL, PAIR, cached, locate
-from realpair.build import RECIPES, provide
+from realpair.binaries import ALL, PAIR, cached, kubectl_of, locate, other_kubectls
+from realpair.build import RECIPES, provide, provide_kubectl
 from realpair.existing import access, disposable
 from realpair.flags import Layout
 from realpair.go import Tally
@@ -143,6 +143,18 @@ class TestFinding:
         self, environ: dict[str, str], cache: str
     ) -> None:
         assert cached(environ) == Path(cache) / f"kubernetes-{KUBERNETES}" / "bin"
+
+    def test_kubectls_of_other_releases_are_found_where_they_were_built(
+        self, tmp_path: Path
+    ) -> None:
+        environ = {"QUINTANT_CACHE": str(tmp_path)}
+        assert other_kubectls(environ) == ()
+        built = [kubectl_of(environ, version) for version in ("v1.27.3", "v1.30.14")]
+        for program in built:
+            programs(program.parent, program.name)
+        programs(cached(environ), "kubectl")
+        assert other_kubectls(environ) == tuple(built)
+        assert provide_kubectl(environ, "v1.30.14") == built[1]
 
     def test_building_without_go_says_what_to_install(self, tmp_path: Path) -> None:
         with pytest.raises(RealPairError) as raised:
