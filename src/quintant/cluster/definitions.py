@@ -28,7 +28,7 @@ from quintant.cluster.drafts import Target
 from quintant.cluster.objects import deleting
 from quintant.cluster.options import Options
 from quintant.cluster.problems import NoPage, forbidden
-from quintant.cluster.ring import Change
+from quintant.cluster.ring import Change, Entry
 from quintant.cluster.store import Store, Table
 from quintant.cluster.watchers import Hub
 from quintant.cluster.writes import Writes
@@ -59,6 +59,7 @@ class Definitions:
         self._names: dict[str, Plain] = {}
         self._epochs: dict[str, Epochs] = {}
         self._stirred: dict[str, None] = {}
+        self._last: tuple[Entry, Plain] | None = None
         store.subscribe(self._told)
 
     def guard(self, target: Target) -> None:
@@ -173,9 +174,10 @@ class Definitions:
 
     def _mark(self, name: str, writes: Writes, mark: Mark) -> None:
         """Write a definition's status; nothing happens if it says so already."""
-        now = timestamp(self._clock.now())
-        target = self._target(name, "status")
-        writes.restate(target, partial(_marked, mark, now), SERVER)
+        now, found = timestamp(self._clock.now()), self._read(name)
+        if found is None or mark(found["status"], now) != found["status"]:
+            target = self._target(name, "status")
+            writes.restate(target, partial(_marked, mark, now), SERVER)
 
     def _neighbours(self, name: str, group: str) -> list[Plain]:
         """The names that other definitions of the group have."""
@@ -193,8 +195,13 @@ class Definitions:
         return [key for key in keys if key != name and key.partition(".")[2] == group]
 
     def _read(self, name: str) -> Plain | None:
+        """A definition, not to be changed; a large one takes long, so it is read once in a row."""
         entry = self._store.table(TABLE).entries.get(name)
-        return None if entry is None else wire.unpack(self._target(name).kind, entry)
+        if entry is None:
+            return None
+        if self._last is None or self._last[0] is not entry:
+            self._last = entry, wire.unpack(self._target(name).kind, entry)
+        return self._last[1]
 
     def _target(self, name: str, sub: str = "") -> Target:
         kind = self._catalog.find(GROUP, "v1", PLURAL)
