@@ -10,7 +10,9 @@ import msgspec
 from quintant.cluster import embedded
 from quintant.cluster.causes import wrong
 from quintant.cluster.correlation import ABSENT, same
+from quintant.cluster.crd_schema import RULES
 from quintant.cluster.fitting import Mistyped
+from quintant.cluster.rule import BadRule
 from quintant.cluster.rules import Rules
 from quintant.cluster.structural import EMBEDDED, META, prune, structure
 from quintant.cluster.validation import Validator
@@ -48,10 +50,19 @@ def _default(schema: Schema, value: Any, path: str) -> Iterator[Cause]:
         return
     causes = list(embedded.complaints(value, place, path)) or Validator(schema)(value, prefix=path)
     yield from causes
-    rules = None if causes else Rules.of(schema, root=False)
+    if not causes and all((rule.get("rule") or "").strip() for rule in schema.get(RULES) or ()):
+        yield from _broken(schema, value, path)
+
+
+def _broken(schema: Schema, value: Any, path: str) -> Iterator[Cause]:
+    """The rules that a default does not follow, or the one that nothing can follow."""
+    try:
+        rules = Rules.of(schema, root=False)
+    except BadRule as error:
+        yield wrong(path, schema.get("type") or "", f"rule compile error: {error}")
+        return
     if rules is not None:
-        broken = rules.judge(value, value, path).causes or rules.judge(value, ABSENT, path).causes
-        yield from broken
+        yield from rules.judge(value, value, path).causes or rules.judge(value, ABSENT, path).causes
 
 
 def _copy(value: Any) -> Any:
