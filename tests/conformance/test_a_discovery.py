@@ -262,6 +262,12 @@ async def test_a_time_limit_has_to_be_a_duration(target: Target, timeout: str, c
         assert answer["message"] == said
 
 
+@pytest.mark.parametrize(("more", "code"), [(9_999, 400), (10_000, 200)])
+async def test_of_too_many_parameters_none_is_read(target: Target, more: int, code: int) -> None:
+    others = {f"a{at}": "b" for at in range(more)}
+    await target.get("/api/v1/namespaces", code=code, limit="x", **others)
+
+
 LARGE = b"x" * (3 * 1024 * 1024)
 
 

@@ -175,6 +175,12 @@ async def test_unknown_metadata_of_custom_resources(target: Target, strictness: 
         assert complaints(reply) == (set() if strictness == "Ignore" else unknown)
 
 
+async def test_a_hundred_unknown_fields_are_told_and_no_more(target: Target) -> None:
+    obj = {"metadata": {"name": "a"}, **{f"x{at}": 1 for at in range(150)}}
+    reply = await target.send("POST", target.path("configmaps"), obj, fieldValidation="Strict")
+    assert (reply.status, len(complaints(reply))) == (400, 100)
+
+
 @STRICTNESS
 async def test_yaml_with_a_key_twice(target: Target, strictness: str) -> None:
     text = (
