@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from quintant.agents.relay.fields import Origin, to_service, to_visitor, upgrade_of
+from quintant.agents.relay.fields import Origin, to_service, to_visitor
 from quintant.http.framing import Framing, Sort
-from quintant.http.head import Request, Response, request, response
+from quintant.http.head import Request, Response, request, response, upgrade_of
 
 NONE = Framing(Sort.NONE)
 ORIGIN = Origin("203.0.113.7", "https", 443)
