@@ -152,9 +152,9 @@ class ApiServer:
             self._hub.leave(flow)
 
     def staffed(self) -> AbstractContextManager[None]:
-        """Have a thread for what takes long, for as long as the context lasts.
+        """Have threads for what takes long, for as long as the context lasts.
 
-        Without one, everything is done at once and nobody else is served meanwhile.
+        Without them, everything is done at once and nobody else is served meanwhile.
         """
         return self._beside.staffed()
 
