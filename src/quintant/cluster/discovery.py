@@ -12,6 +12,7 @@ import msgspec
 
 from quintant.cluster import offers
 from quintant.cluster.aggregated import aggregated, asked
+from quintant.cluster.beside import Beside
 from quintant.cluster.catalog import Catalog, Kind, Plain
 from quintant.cluster.health import is_probe, probe
 from quintant.cluster.media import JSON
@@ -26,12 +27,15 @@ from quintant.runtime.resource import Resource
 from quintant.version import KUBERNETES
 
 
-def discover(catalog: Catalog, call: Call) -> Reply:
+async def discover(catalog: Catalog, call: Call, beside: Beside) -> Reply:
     """The answer to a request that is about no resource."""
     if is_probe(call.path):
         return probe(call.path, call.query)
     parts = segments(call.path)
-    found = _answer(catalog, parts, call)
+    if parts == ["openapi", "v2"]:
+        found: Reply | None = await everything(catalog, call, beside)
+    else:
+        found = _answer(catalog, parts, call)
     if found is None:
         raise no_resource() if "" in parts and _inside(catalog, parts) else NoPage()
     if call.method != "GET":
@@ -45,8 +49,6 @@ def _inside(catalog: Catalog, parts: list[str]) -> bool:
 
 
 def _answer(catalog: Catalog, parts: list[str], call: Call) -> Reply | None:
-    if parts == ["openapi", "v2"]:
-        return everything(catalog, call)
     if parts[:2] == ["openapi", "v3"]:
         return describe(catalog, "/".join(parts[2:]), call)
     accept = call.headers.get("accept", "")

@@ -194,7 +194,7 @@ class ApiServer:
 
     async def _found(self, call: Call, asked: Route, user: User) -> Reply | Flow:
         if not asked.resource:
-            return discover(self.catalog, call)
+            return await discover(self.catalog, call, self._beside)
         kind = kind_of(self.catalog, asked)
         check_stream(call, asked)
         if kind.computed:

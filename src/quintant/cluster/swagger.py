@@ -3,18 +3,20 @@
 Clients that are older than v3, or never moved on, read it: tools that apply manifests by the
 schemas of a cluster, and `kubectl explain --output=plaintext-openapiv2`. It is made of the parts
 of v3, in the words that v2 has: there are no alternatives, nothing is nullable, and defaults are
-not told. Go's clients take it as protobuf only (quintant.cluster.gnostic).
+not told. Go's clients take it as protobuf only (quintant.cluster.gnostic). It is made anew, beside
+the loop, for the first who asks after a definition has changed.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha512
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from quintant.cluster.beside import Beside
 from quintant.cluster.catalog import Catalog, Kind, Plain
 from quintant.cluster.components import components
 from quintant.cluster.gnostic import written
@@ -26,6 +28,8 @@ from quintant.runtime.client.transport import Call, Reply
 
 GNOSTIC = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 """What is asked for; an answer writes it without the sign that no media type may have."""
+LEAST_BYTES = 400 * 1024
+"""What the built-in kinds take; definitions may be any number of times as large."""
 _ANSWERED = {JSON: JSON, GNOSTIC: GNOSTIC.replace("@", ".")}
 _NOT_MODIFIED, _NOT_ACCEPTABLE = 304, 406
 _REF = "$ref"
@@ -49,12 +53,13 @@ class Document(Struct, frozen=True):
     digest: str
 
 
-def everything(catalog: Catalog, call: Call) -> Reply:
+async def everything(catalog: Catalog, call: Call, beside: Beside) -> Reply:
     """The document, in the form that is liked best."""
     media = _liked(call.headers.get("accept", ""))
     if not media:
         return Reply(_NOT_ACCEPTABLE)
-    document = _document(tuple(kind for kind in catalog if not kind.computed), media)
+    kinds = tuple(kind for kind in catalog if not kind.computed)
+    document = await beside.do(partial(_document, kinds, media), LEAST_BYTES)
     tag = f'"{document.digest}"'
     headers = {"etag": tag, "vary": "Accept"}
     if call.headers.get("if-none-match") == tag:
