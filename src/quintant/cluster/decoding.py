@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from quintant.cluster import tables
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.causes import unpatchable
 from quintant.cluster.fitting import Mistyped, fit
@@ -19,6 +20,7 @@ from quintant.cluster.golang import encoded, quoted
 from quintant.cluster.identity import check_patched, check_sent
 from quintant.cluster.objects import identified, unknown_metadata
 from quintant.cluster.problems import Problem, bad_request
+from quintant.runtime.resource import Resource
 
 TOLD = 100
 """Unknown and repeated fields that are told, as by the decoder of a real server."""
@@ -82,7 +84,7 @@ def decode(kind: Kind, obj: Plain, scrutiny: Scrutiny, *, patch: bool = False) -
         paths = drop_unknown(kind, obj)
     except Mistyped as error:
         why = error.converted if scrutiny.converted else str(error)
-        raise _unfit(kind, why, sent or encoded(obj), patch=patch) from None
+        raise _unfit(kind.resource, why, sent or encoded(obj), patch=patch) from None
     # A patched object is written and read again, with its keys in order.
     paths = sorted(paths, key=_steps) if patch else paths
     unknown = tuple(f"unknown field {quoted(path)}" for path in paths)
@@ -91,8 +93,22 @@ def decode(kind: Kind, obj: Plain, scrutiny: Scrutiny, *, patch: bool = False) -
     most = None if patch or kind.custom else TOLD
     complaints = (*scrutiny.refusal, *unknown)[:most]
     if scrutiny.strict and complaints:
-        raise _unfit(kind, f"strict decoding error: {', '.join(complaints)}", sent, patch=patch)
+        why = f"strict decoding error: {', '.join(complaints)}"
+        raise _unfit(kind.resource, why, sent, patch=patch)
     return (*scrutiny.told, *unknown)[:most] if scrutiny.strictness is Strictness.WARN else ()
+
+
+def fitted(sent: Any, wanted: Resource, *, patch: bool = False) -> Any:
+    """A document that is read and not stored, made to fit in place; 400 or 422 if it cannot be."""
+    message = tables.find(wanted.api_version, wanted.kind)
+    if message is None or not isinstance(sent, dict):
+        return sent
+    before = encoded(sent) if patch else ""
+    try:
+        fit(message, sent)
+    except Mistyped as error:
+        raise _unfit(wanted, str(error), before, patch=patch) from None
+    return sent
 
 
 def drop_unknown(kind: Kind, obj: Plain) -> list[str]:
@@ -115,10 +131,9 @@ def _steps(path: str) -> list[str]:
     return [f"{int(step):09}" if step.isdecimal() else step for step in _STEP.findall(path)]
 
 
-def _unfit(kind: Kind, why: str, sent: str, *, patch: bool) -> Problem:
+def _unfit(where: Resource, why: str, sent: str, *, patch: bool) -> Problem:
     if patch:
         return unpatchable(sent, why)
-    where = kind.resource
     return bad_request(
         f'{where.kind} in version "{where.version}" cannot be handled as a {where.kind}: {why}'
     )

@@ -13,11 +13,12 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster import wire
+from quintant.cluster import tables, wire
 from quintant.cluster.auth import SERVER, User
 from quintant.cluster.catalog import Kind, Plain, Propagation
 from quintant.cluster.causes import invalid_options, unsupported, wrong
 from quintant.cluster.drafts import Target
+from quintant.cluster.fitting import Mistyped, fit
 from quintant.cluster.media import read_object
 from quintant.cluster.objects import deleting, held
 from quintant.cluster.problems import Problem, bad_request
@@ -68,6 +69,11 @@ class Deleted(msgspec.Struct, frozen=True):
 def read_deletion(call: Call, user: User) -> Deletion:
     """What a request says of the deletion that it asks for."""
     sent = read_object(call.headers, call.body, _DOCUMENT) if call.body else None
+    if isinstance(sent, dict):
+        try:
+            fit(tables.message("meta.v1.DeleteOptions"), sent)
+        except Mistyped as error:
+            raise bad_request(str(error)) from None
     return read_options(sent, call.query, user)
 
 
@@ -82,7 +88,7 @@ def read_options(body: Any, query: Mapping[str, str], user: User) -> Deletion:
         raise bad_request("the body is not a DeleteOptions document")
     conditions = body.get("preconditions") or {}
     dry_run = body.get("dryRun") or []
-    _check_dry_run(dry_run if isinstance(dry_run, list) else [dry_run])
+    _check_dry_run(dry_run)
     return Deletion(
         grace=body.get(_GRACE),
         propagation=_propagation(body),

@@ -29,7 +29,7 @@ from quintant.cluster.frames import Selection
 from quintant.cluster.headers import warned
 from quintant.cluster.listing import Listing
 from quintant.cluster.offers import verbs
-from quintant.cluster.options import Options, read_asked
+from quintant.cluster.options import Options, read_order
 from quintant.cluster.problems import Problem, not_allowed
 from quintant.cluster.queries import read_query
 from quintant.cluster.reads import Reads, about, select
@@ -147,7 +147,7 @@ class Endpoints(msgspec.Struct, frozen=True):
         old = None if creates else wire.unpack(target.kind, self.stored.found(target))
         sent, told = await self.admission.document(target, doing.document, sent, old, options)
         edit = doing.edit(target, sent, timestamp(self.clock.now()))
-        entry = self.stored.amend(target, edit)
+        entry = self.stored.amend(target, edit, dry_run=options.dry_run)
         if doing.answers_object:
             return await self._shown(call, target, entry, warnings=told)
         return _succeeded(told)
@@ -166,7 +166,7 @@ class Endpoints(msgspec.Struct, frozen=True):
         self, call: Call, wanted: Resource, words: str, user: User
     ) -> tuple[Any, Options]:
         """A document that does something, and what is said beside it."""
-        return await self.beside.do(partial(read_asked, call, wanted, words, user), weight(call))
+        return await self.beside.do(partial(read_order, call, wanted, words, user), weight(call))
 
     async def _deletion(self, call: Call, user: User) -> Deletion:
         return await self.beside.do(partial(read_deletion, call, user), weight(call))

@@ -16,7 +16,7 @@ from quintant.cluster.causes import (
     unsupported,
     wrong,
 )
-from quintant.cluster.decoding import Scrutiny, Strictness
+from quintant.cluster.decoding import Scrutiny, Strictness, fitted
 from quintant.cluster.media import APPLY_PATCH, STRATEGIC_PATCH, read_object, said_media
 from quintant.cluster.oddities import oddities
 from quintant.cluster.routes import flag
@@ -76,6 +76,12 @@ def read_asked(call: Call, wanted: Resource, document: str, user: User) -> tuple
     """A document in a body, which should be a `wanted`, and the options beside it."""
     sent = read_object(call.headers, call.body, wanted)
     return sent, write_options(call, document, user, sent)
+
+
+def read_order(call: Call, wanted: Resource, document: str, user: User) -> tuple[Any, Options]:
+    """The same for a document that does something: what it has no field for is nothing."""
+    sent, options = read_asked(call, wanted, document, user)
+    return fitted(sent, wanted), options
 
 
 def _said(query: Mapping[str, str]) -> dict[str, Any]:

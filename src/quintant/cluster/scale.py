@@ -15,6 +15,7 @@ from quintant.cluster.catalog import Edit, Kind, Plain
 from quintant.cluster.causes import invalid, wrong
 from quintant.cluster.claims import UPDATE, Author, Claim, Claims, decode, less, store
 from quintant.cluster.declared import builtin_shape
+from quintant.cluster.decoding import fitted
 from quintant.cluster.fields import FieldSet, field_element
 from quintant.cluster.managed import track_apply
 from quintant.cluster.objects import placed
@@ -45,6 +46,7 @@ def edit_scale(kind: Kind, edit: Edit, *, patch: bool = False) -> Edit:
         sent = edit(view_scale(kind, live))
         if not isinstance(sent, dict) or sent.get("kind", "Scale") != "Scale":
             raise bad_request("the body is not a Scale document")
+        fitted(sent, DOCUMENT, patch=patch)
         metadata, said = live["metadata"], dict(sent.get("metadata") or {})
         placed(kind, {"metadata": said}, metadata.get("namespace", ""), metadata["name"])
         _check_replicas(kind, live, sent, patch=patch)

@@ -59,10 +59,12 @@ class Stored:
             raise unexplained("etcdserver: request is too large")
         return self._store.put(self._table(target), target.key, entry)
 
-    def amend(self, target: Target, edit: Edit) -> Entry:
+    def amend(self, target: Target, edit: Edit, *, dry_run: bool = False) -> Entry:
         """Store what `edit` makes of the live object, with no owner of fields and no generation."""
         base = self.found(target)
         obj = edit(wire.unpack(target.kind, base))
+        if dry_run:
+            return wire.pack(target.kind, obj, base.rv)
         if deleting(obj) and not held(target.kind, obj):
             self.remove(target)
             return wire.pack(target.kind, obj, base.rv)

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 import msgspec
 from msgspec import Struct
 
+from quintant.cluster import tables
 from quintant.cluster.accounts import (
     AUDIENCES,
     ISSUER,
@@ -32,6 +33,7 @@ KIND = Kind(
     Resource("authentication.k8s.io", "v1", "TokenRequest", "tokenrequests", namespaced=True),
     table="",
     question=True,
+    message=tables.find("authentication.k8s.io/v1", "TokenRequest"),
 )
 DEFAULT_SECONDS = 3600
 LEAST_SECONDS = 600
