@@ -11,7 +11,7 @@ from quintant.cluster.access import Access
 from quintant.cluster.admission.writing import Admission
 from quintant.cluster.auth import User
 from quintant.cluster.beside import Beside
-from quintant.cluster.catalog import Kind
+from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.claims import Author
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.endpoints import CREATED
@@ -49,11 +49,14 @@ class Questions:
             target, document.resource, draft.obj, None, options
         )
         if target.sub:
-            told = self._requests.answer(target, obj)
+            body = msgspec.json.encode(self._requests.answer(target, obj))
         else:
-            told = self._reviews.answer(target, obj, user)
-        body = msgspec.json.encode(told) + b"\n"
-        return Reply(CREATED, body, warned((*draft.warnings, *warnings)))
+            reviewing = partial(self._reviewed, target, obj, user)
+            body = await self._beside.do(reviewing, weight(call))
+        return Reply(CREATED, body + b"\n", warned((*draft.warnings, *warnings)))
+
+    def _reviewed(self, target: Target, obj: Plain, user: User) -> bytes:
+        return msgspec.json.encode(self._reviews.answer(target, obj, user))
 
     def _draft(self, call: Call, target: Target, user: User, now: str) -> tuple[Draft, Options]:
         sent, options = read_asked(call, target.kind.resource, "CreateOptions", user)

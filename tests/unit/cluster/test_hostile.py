@@ -252,3 +252,13 @@ async def test_small_objects_of_a_large_schema_are_made_beside_others(client: Ap
         made = await client.create(FOOS, foo("a", {}))
         assert turns.count > 0
     assert len(made["spec"]) == 5_000
+
+
+async def test_long_questions_are_answered_beside_others(client: Api) -> None:
+    extra = {f"k{at}": ["v"] for at in range(MANY)}
+    asked = {"spec": {"user": "a", "extra": extra, "resourceAttributes": {"verb": "get"}}}
+    async with Turns() as turns:
+        path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+        answer = await client.create(path, asked)
+        assert turns.count > 0
+    assert answer["status"]["allowed"]
