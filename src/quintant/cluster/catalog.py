@@ -209,7 +209,9 @@ class Catalog:
 
     def _file(self) -> None:
         """Have the kinds by group and version: a definition may have thousands of versions."""
-        self._groups = {}
+        groups: dict[str, dict[str, list[Kind]]] = {}
         for kind in self._kinds.values():
             where = kind.resource
-            self._groups.setdefault(where.group, {}).setdefault(where.version, []).append(kind)
+            groups.setdefault(where.group, {}).setdefault(where.version, []).append(kind)
+        # In one step, as a thread may be reading.
+        self._groups = groups
