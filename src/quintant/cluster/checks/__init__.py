@@ -12,6 +12,7 @@ from quintant.cluster.catalog import Plain
 from quintant.cluster.checks.autoscalers import AUTOSCALERS
 from quintant.cluster.checks.events import event_complaints
 from quintant.cluster.checks.ingresses import INGRESSES
+from quintant.cluster.checks.jobs import JOBS
 from quintant.cluster.checks.others import OTHERS
 from quintant.cluster.checks.pods import pod_complaints
 from quintant.cluster.checks.policies import POLICIES
@@ -20,6 +21,7 @@ from quintant.cluster.checks.services import (
     service_complaints,
     slice_complaints,
 )
+from quintant.cluster.checks.statefulsets import STATEFUL_SETS
 from quintant.cluster.checks.storage import claim_complaints, class_complaints, volume_complaints
 from quintant.cluster.checks.templates import TEMPLATES
 from quintant.cluster.checks.webhooks import WEBHOOKS
@@ -30,7 +32,9 @@ CHECKS: dict[str, Callable[[Plain, Plain | None], Iterable[Cause]]] = {
     **WORKLOADS,
     **AUTOSCALERS,
     **INGRESSES,
+    **JOBS,
     **POLICIES,
+    **STATEFUL_SETS,
     **TEMPLATES,
     **OTHERS,
     **WEBHOOKS,

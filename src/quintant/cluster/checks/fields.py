@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from typing import Any
 
 from quintant.cluster.causes import misnamed, required, unsupported, wrong
-from quintant.cluster.names import key_complaints, label_complaints
+from quintant.cluster.names import key_complaints, label_complaints, subdomain_complaints
 from quintant.runtime.errors import Cause
 
 PORTS = range(1, 65536)
@@ -19,6 +19,9 @@ IMMUTABLE = "field is immutable"
 
 _NEGATIVE = "must be greater than or equal to 0"
 _ADDRESS_TEXT = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+_WHOLE = 100
+_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
+_PATH_TEXT = r"Invalid path (regex used for validation is '[A-Za-z0-9/\-._~%!$&'()*+,;=:]+')"
 _PERCENT = re.compile(r"[0-9]+%")
 _PERCENT_TEXT = (
     "a valid percent string must be a numeric string followed by an ending '%' "
@@ -78,6 +81,32 @@ def share(path: str, value: int | str | None) -> Iterator[Cause]:
             yield wrong(path, value, _PERCENT_TEXT)
     else:
         yield from countable(path, value)
+
+
+def bounded(path: str, value: int | str) -> Iterator[Cause]:
+    """A share is never more than the whole."""
+    if isinstance(value, str) and _PERCENT.fullmatch(value) and int(value[:-1]) > _WHOLE:
+        yield wrong(path, value, "must not be greater than 100%")
+
+
+def amount(value: int | str) -> int:
+    """The number of a number or a share; none of what is neither."""
+    if isinstance(value, int):
+        return value
+    return int(value[:-1]) if _PERCENT.fullmatch(value) else 0
+
+
+def domain_path(path: str, value: str) -> Iterator[Cause]:
+    """A name with the domain of who chose it in front."""
+    host, _, rest = value.partition("/")
+    if not value:
+        yield required(path)
+    elif not host or not rest:
+        yield wrong(path, value, 'must be a domain-prefixed path (such as "acme.io/foo")')
+    else:
+        yield from misnamed(path, host, subdomain_complaints(host))
+        if not _PATH.fullmatch(rest):
+            yield wrong(path, rest, _PATH_TEXT)
 
 
 def port(path: str, value: int | str) -> Iterator[Cause]:

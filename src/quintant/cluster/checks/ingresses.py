@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import Any
 
 from quintant.cluster.causes import forbidden_field, misnamed, required, too_long, wrong
-from quintant.cluster.checks.fields import PORTS, chosen, fixed, named, port_name, within
+from quintant.cluster.checks.fields import (
+    PORTS,
+    chosen,
+    domain_path,
+    fixed,
+    named,
+    port_name,
+    within,
+)
 from quintant.cluster.names import (
     segment_complaints,
     subdomain_complaints,
@@ -26,8 +33,6 @@ _PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
 _ODD_PARTS = ("//", "/./", "/../", "%2f", "%2F")
 _ODD_ENDS = ("/..", "/.")
 _SCOPES = ("Cluster", "Namespace")
-_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
-_PATH_TEXT = r"Invalid path (regex used for validation is '[A-Za-z0-9/\-._~%!$&'()*+,;=:]+')"
 
 
 def ingress_complaints(ingress: Plain, live: Plain | None) -> Iterator[Cause]:
@@ -59,7 +64,7 @@ def class_complaints(kind: Plain, live: Plain | None) -> Iterator[Cause]:
         yield from fixed(path, controller, live["spec"].get("controller") or "")
     if len(controller) > CONTROLLER_LIMIT:
         yield too_long(path, CONTROLLER_LIMIT)
-    yield from _controller_causes(path, controller)
+    yield from domain_path(path, controller)
     if spec.get("parameters") is not None:
         yield from _parameter_causes("spec.parameters", spec["parameters"])
 
@@ -135,18 +140,6 @@ def _tls_causes(where: str, tls: Plain) -> Iterator[Cause]:
         yield from _host_causes(f"{where}.hosts[{at}]", host)
     if name := tls.get("secretName"):
         yield from misnamed(f"{where}.secretName", name, subdomain_complaints(name))
-
-
-def _controller_causes(path: str, controller: str) -> Iterator[Cause]:
-    host, _, rest = controller.partition("/")
-    if not controller:
-        yield required(path)
-    elif not host or not rest:
-        yield wrong(path, controller, 'must be a domain-prefixed path (such as "acme.io/foo")')
-    else:
-        yield from misnamed(path, host, subdomain_complaints(host))
-        if not _PATH.fullmatch(rest):
-            yield wrong(path, rest, _PATH_TEXT)
 
 
 def _reference_causes(where: str, reference: Plain) -> Iterator[Cause]:

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from quintant.cluster.causes import forbidden_field, required, wrong
-from quintant.cluster.checks.fields import countable, fixed, named, share
+from quintant.cluster.checks.fields import bounded, chosen, countable, fixed, named, share
+from quintant.cluster.checks.selecting import selector_causes
+from quintant.cluster.golang import Struct
 from quintant.cluster.names import word_complaints
 from quintant.runtime.errors import Cause
 
@@ -32,6 +34,7 @@ _HELD = {
     "kubernetes.io/ssh-auth": ("ssh-privatekey",),
     "kubernetes.io/tls": ("tls.crt", "tls.key"),
 }
+_UNHEALTHY = ("AlwaysAllow", "IfHealthyBudget")
 _BASIC = ("username", "password")
 
 
@@ -76,13 +79,18 @@ def budget_complaints(budget: Plain, live: Plain | None) -> Iterator[Cause]:
     spec = budget["spec"]
     low, high = spec.get("minAvailable"), spec.get("maxUnavailable")
     if low is not None and high is not None:
-        names = {"MinAvailable": "minAvailable", "Selector": "selector"}
-        names |= {"MaxUnavailable": "maxUnavailable"}
-        names |= {"UnhealthyPodEvictionPolicy": "unhealthyPodEvictionPolicy"}
-        value = {shown: spec.get(name) for shown, name in names.items()}
+        names = ("minAvailable", "selector", "maxUnavailable", "unhealthyPodEvictionPolicy")
+        value = Struct({name[0].upper() + name[1:]: spec.get(name) for name in names})
         yield wrong("spec", value, "minAvailable and maxUnavailable cannot be both set")
-    yield from share("spec.minAvailable", low)
-    yield from share("spec.maxUnavailable", high)
+    for name in ("minAvailable", "maxUnavailable"):
+        if spec.get(name) is not None:
+            yield from share(f"spec.{name}", spec[name])
+            yield from bounded(f"spec.{name}", spec[name])
+    if spec.get("selector") is not None:
+        yield from selector_causes("spec.selector", spec["selector"])
+    if spec.get("unhealthyPodEvictionPolicy") is not None:
+        policy = spec["unhealthyPodEvictionPolicy"]
+        yield from chosen("spec.unhealthyPodEvictionPolicy", policy, _UNHEALTHY)
 
 
 def priority_complaints(priority: Plain, live: Plain | None) -> Iterator[Cause]:

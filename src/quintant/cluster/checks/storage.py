@@ -8,12 +8,14 @@ from typing import Any
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.causes import forbidden_field, misnamed, required, unsupported, wrong
 from quintant.cluster.checks.fields import chosen, fixed
+from quintant.cluster.checks.selecting import selector_causes
 from quintant.cluster.names import subdomain_complaints
 from quintant.runtime.errors import Cause
 
 Plain = dict[str, Any]
 
 _ACCESS = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+_ALONE = "ReadWriteOncePod"
 _MODES = ("Block", "Filesystem")
 _RECLAIM = ("Delete", "Recycle", "Retain")
 _BINDING = ("Immediate", "WaitForFirstConsumer")
@@ -31,21 +33,34 @@ _ABOUT = {
 
 def claim_complaints(claim: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a PersistentVolumeClaim."""
-    spec = claim["spec"]
+    yield from claim_causes("spec", claim["spec"])
+    if live is not None and _size(claim["spec"]) is not None:
+        yield from _claim_change(claim, live)
+
+
+def claim_causes(path: str, spec: Plain) -> Iterator[Cause]:
+    """What is wrong with what is claimed, by itself or in the template of claims."""
     if not spec.get("accessModes"):
-        yield required("spec.accessModes", "at least 1 access mode is required")
-    yield from _access_causes(spec)
-    size = (spec["resources"].get("requests") or {}).get("storage")
+        yield required(f"{path}.accessModes", "at least 1 access mode is required")
+    if spec.get("selector") is not None:
+        yield from selector_causes(f"{path}.selector", spec["selector"])
+    yield from _access_causes(path, spec)
+    size = _size(spec)
     if size is None:
-        yield required("spec.resources[storage]")
+        yield required(f"{path}.resources[storage]")
     elif parse_quantity(size) <= 0:
-        yield wrong("spec.resources[storage]", size, "must be greater than zero")
+        yield wrong(f"{path}.resources[storage]", size, "must be greater than zero")
     name = spec.get("storageClassName")
     if name:
-        yield from misnamed("spec.storageClassName", name, subdomain_complaints(name))
-    yield from chosen("spec.volumeMode", spec["volumeMode"], _MODES)
-    if live is not None and size is not None:
-        yield from _claim_change(claim, live)
+        yield from misnamed(f"{path}.storageClassName", name, subdomain_complaints(name))
+    if "volumeMode" in spec:
+        yield from chosen(f"{path}.volumeMode", spec["volumeMode"], _MODES)
+    if name := spec.get("volumeAttributesClassName"):
+        yield from misnamed(f"{path}.volumeAttributesClassName", name, subdomain_complaints(name))
+
+
+def _size(spec: Plain) -> Any:
+    return ((spec.get("resources") or {}).get("requests") or {}).get("storage")
 
 
 def volume_complaints(volume: Plain, live: Plain | None) -> Iterator[Cause]:
@@ -53,7 +68,7 @@ def volume_complaints(volume: Plain, live: Plain | None) -> Iterator[Cause]:
     spec = volume["spec"]
     if not spec.get("accessModes"):
         yield required("spec.accessModes")
-    yield from _access_causes(spec)
+    yield from _access_causes("spec", spec)
     if not spec.get("capacity"):
         yield required("spec.capacity")
     if "storage" not in (spec.get("capacity") or {}):
@@ -79,9 +94,13 @@ def class_complaints(kind: Plain, live: Plain | None) -> Iterator[Cause]:
             yield from fixed(name, kind.get(name), live.get(name))
 
 
-def _access_causes(spec: Plain) -> Iterator[Cause]:
-    for mode in spec.get("accessModes") or ():
-        yield from chosen("spec.accessModes", mode, _ACCESS)
+def _access_causes(path: str, spec: Plain) -> Iterator[Cause]:
+    modes = spec.get("accessModes") or ()
+    for mode in modes:
+        yield from chosen(f"{path}.accessModes", mode, _ACCESS)
+    if _ALONE in modes and len(modes) > 1:
+        text = f"may not use {_ALONE} with other access modes"
+        yield forbidden_field(f"{path}.accessModes", text)
 
 
 def _claim_change(claim: Plain, live: Plain) -> Iterator[Cause]:

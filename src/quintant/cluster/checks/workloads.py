@@ -1,4 +1,4 @@
-"""What is wrong with what runs pods: Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs."""
+"""What is wrong with what keeps pods running: Deployments, ReplicaSets, DaemonSets."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from quintant.cluster.causes import forbidden_field, required, unsupported, wrong
-from quintant.cluster.checks.fields import chosen, countable, fixed, share
+from quintant.cluster.checks.fields import amount, bounded, chosen, countable, fixed, share
 from quintant.cluster.checks.pods import template_causes
+from quintant.cluster.checks.selecting import selector_causes
 from quintant.cluster.golang import Struct
 from quintant.cluster.selectors import from_object
 from quintant.runtime.errors import Cause
@@ -19,29 +20,16 @@ _SEEN = (
     *("replicas", "updatedReplicas", "readyReplicas", "availableReplicas"),
     "unavailableReplicas",
 )
-_CONCURRENCY = ("Allow", "Forbid", "Replace")
-_CRON_FIELDS = 5
-_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
-_COUNTS = (
-    *("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit"),
-    "ttlSecondsAfterFinished",
-)
-_OWN_UID = "batch.kubernetes.io/controller-uid"
-_STATEFUL = (
-    *("replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit"),
-    *("persistentVolumeClaimRetentionPolicy", "minReadySeconds"),
-)
-_STATEFUL_TEXT = (
-    "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
-    "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and "
-    "'minReadySeconds' are forbidden"
-)
+# What a ReplicaSet is refused for, a Deployment is, too.
+_NAMES = {"deployment": "ReplicaSet", "statefulset": "StatefulSet"}
+_UNREADABLE = {"deployment": "invalid label selector", "statefulset": ""}
+_STRATEGIES = ("RollingUpdate", "OnDelete")
 
 
 def deployment_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a Deployment."""
     spec = obj["spec"]
-    yield from _replicated("deployment", spec)
+    yield from replicated("deployment", spec)
     yield from _strategy_causes(spec["strategy"])
     deadline, ready = spec["progressDeadlineSeconds"], spec.get("minReadySeconds", 0)
     yield from countable("spec.revisionHistoryLimit", spec["revisionHistoryLimit"])
@@ -50,14 +38,14 @@ def deployment_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
         yield wrong(
             "spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"
         )
-    yield from _selector_fixed(spec, live)
+    yield from selector_fixed(spec, live)
     yield from _progress_causes(obj.get("status") or {})
 
 
 def replica_set_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a ReplicaSet."""
-    yield from _replicated("deployment", obj["spec"])
-    yield from _selector_fixed(obj["spec"], live)
+    yield from replicated("deployment", obj["spec"])
+    yield from selector_fixed(obj["spec"], live)
 
 
 def daemon_set_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
@@ -65,51 +53,11 @@ def daemon_set_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
     spec = obj["spec"]
     yield from _matching("daemonset", spec, needed=False)
     yield from template_causes("spec.template", spec["template"])
-    yield from _always(spec)
+    yield from always(spec, "DaemonSet")
     yield from countable("spec.minReadySeconds", spec.get("minReadySeconds"))
-    yield from _selector_fixed(spec, live)
-
-
-def stateful_set_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
-    """What is wrong with a StatefulSet."""
-    spec = obj["spec"]
-    yield from _replicated("statefulset", {**spec, "template": _member(spec)})
-    if live is not None and any(
-        spec.get(name) != live["spec"].get(name)
-        for name in {*spec, *live["spec"]}.difference(_STATEFUL)
-    ):
-        yield forbidden_field("spec", _STATEFUL_TEXT)
-
-
-def job_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
-    """What is wrong with a Job."""
-    spec = obj["spec"]
-    yield from _counted("spec", spec)
-    yield from _own_selector(obj)
-    yield from _finishing("spec", spec)
-    if live is None:
-        return
-    before = live["spec"]
-    if spec.get("completionMode") != "Indexed":
-        yield from fixed("spec.completions", spec.get("completions"), before.get("completions"))
-    yield from fixed("spec.selector", spec.get("selector"), before.get("selector"))
-    if not before.get("suspend"):
-        yield from fixed("spec.template", spec["template"], before["template"])
-    yield from fixed("spec.completionMode", spec["completionMode"], before["completionMode"])
-
-
-def cron_job_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
-    """What is wrong with a CronJob."""
-    spec = obj["spec"]
-    words = spec.get("schedule", "").split()
-    if not words:
-        yield required("spec.schedule")
-    elif len(words) != _CRON_FIELDS and not words[0].startswith(("@", "TZ=", "CRON_TZ=")):
-        text = f"expected exactly 5 fields, found {len(words)}: [{' '.join(words)}]"
-        yield wrong("spec.schedule", spec["schedule"], text)
-    yield from chosen("spec.concurrencyPolicy", spec["concurrencyPolicy"], _CONCURRENCY)
-    yield from _counted("spec.jobTemplate.spec", spec["jobTemplate"]["spec"])
-    yield from _finishing("spec.jobTemplate.spec", spec["jobTemplate"]["spec"])
+    yield from _update_causes(spec["updateStrategy"])
+    yield from countable("spec.revisionHistoryLimit", spec["revisionHistoryLimit"])
+    yield from selector_fixed(spec, live)
 
 
 def _progress_causes(status: Plain) -> Iterator[Cause]:
@@ -126,25 +74,13 @@ def _progress_causes(status: Plain) -> Iterator[Cause]:
         yield wrong("status.availableReplicas", counts["availableReplicas"], text)
 
 
-def _replicated(kind: str, spec: Plain) -> Iterator[Cause]:
+def replicated(kind: str, spec: Plain) -> Iterator[Cause]:
+    """What is wrong with how many pods there shall be, of which template."""
     yield from countable("spec.replicas", spec["replicas"])
     yield from countable("spec.minReadySeconds", spec.get("minReadySeconds"))
     yield from _matching(kind, spec, needed=True)
     yield from template_causes("spec.template", spec["template"])
-    yield from _always(spec)
-
-
-def _member(spec: Plain) -> Plain:
-    """The template of a StatefulSet, with the claims and the names that its controller sets."""
-    template, claims = spec["template"], spec.get("volumeClaimTemplates") or ()
-    names = {claim.get("metadata", {}).get("name", ""): None for claim in claims}
-    given = template["spec"].get("volumes") or ()
-    volumes = [
-        *({"name": name, "persistentVolumeClaim": {"claimName": name}} for name in names),
-        *(volume for volume in given if volume.get("name") not in names),
-    ]
-    set_later: Plain = {"volumes": volumes, "hostname": "", "subdomain": ""}
-    return {**template, "spec": {**template["spec"], **set_later}}
+    yield from always(spec, _NAMES[kind])
 
 
 def _matching(kind: str, spec: Plain, *, needed: bool) -> Iterator[Cause]:
@@ -155,31 +91,55 @@ def _matching(kind: str, spec: Plain, *, needed: bool) -> Iterator[Cause]:
     elif not selector:
         yield wrong("spec.selector", {}, f"empty selector is invalid for {kind}")
         return
-    elif odd := [*_odd_operators("spec.selector", selector)]:
+    elif odd := [*selector_causes("spec.selector", selector)]:
         yield from odd
+        if kind in _UNREADABLE:
+            yield wrong("spec.selector", _typed(selector), _UNREADABLE[kind])
         return
     if selector is None or not from_object(selector).matches(labels or {}):
         text = "`selector` does not match template `labels`"
         yield wrong("spec.template.metadata.labels", labels, text)
 
 
-def _odd_operators(path: str, selector: Plain) -> Iterator[Cause]:
-    for at, expression in enumerate(selector.get("matchExpressions") or ()):
-        operator = expression.get("operator", "")
-        if operator not in _OPERATORS:
-            where = f"{path}.matchExpressions[{at}].operator"
-            yield wrong(where, operator, "not a valid selector operator")
+def _typed(selector: Plain) -> Plain:
+    """A selector as Go writes it: every expression has a key and an operator."""
+    expressions = selector.get("matchExpressions")
+    shown = [Struct({"key": "", "operator": ""} | each) for each in expressions or ()]
+    return Struct({**selector, **({"matchExpressions": shown} if shown else {})})
 
 
-def _always(spec: Plain) -> Iterator[Cause]:
-    yield from chosen(
-        "spec.template.spec.restartPolicy", spec["template"]["spec"]["restartPolicy"], ["Always"]
-    )
+def always(spec: Plain, kind: str) -> Iterator[Cause]:
+    """Pods that are kept running have no end."""
+    pod, path = spec["template"]["spec"], "spec.template.spec"
+    yield from chosen(f"{path}.restartPolicy", pod["restartPolicy"], ["Always"])
+    if "activeDeadlineSeconds" in pod:
+        text = f"activeDeadlineSeconds in {kind} is not Supported"
+        yield forbidden_field(f"{path}.activeDeadlineSeconds", text)
 
 
-def _selector_fixed(spec: Plain, live: Plain | None) -> Iterator[Cause]:
+def selector_fixed(spec: Plain, live: Plain | None) -> Iterator[Cause]:
+    """Which pods are meant may not change."""
     if live is not None:
         yield from fixed("spec.selector", spec.get("selector"), live["spec"].get("selector"))
+
+
+def _update_causes(strategy: Plain) -> Iterator[Cause]:
+    path, rolling = "spec.updateStrategy.rollingUpdate", strategy.get("rollingUpdate")
+    if strategy["type"] not in _STRATEGIES:
+        shown = Struct(Type=strategy["type"], RollingUpdate=_shown(rolling))
+        yield unsupported("spec.updateStrategy", shown, _STRATEGIES)
+    if strategy["type"] != "RollingUpdate" or rolling is None:
+        return
+    for name in ("maxUnavailable", "maxSurge"):
+        yield from share(f"{path}.{name}", rolling[name])
+    for name in ("maxUnavailable", "maxSurge"):
+        yield from bounded(f"{path}.{name}", rolling[name])
+    lacking, more = (amount(rolling[name]) for name in ("maxUnavailable", "maxSurge"))
+    if lacking and more:
+        text = "may not be set when maxUnavailable is non-zero"
+        yield wrong(f"{path}.maxSurge", rolling["maxSurge"], text)
+    elif not lacking and not more:
+        yield required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0")
 
 
 def _shown(rolling: Plain | None) -> Struct | None:
@@ -204,47 +164,14 @@ def _strategy_causes(strategy: Plain) -> Iterator[Cause]:
     elif rolling is not None:
         for name in ("maxUnavailable", "maxSurge"):
             yield from share(f"spec.strategy.rollingUpdate.{name}", rolling[name])
-        if {str(rolling[name]).rstrip("%") for name in ("maxUnavailable", "maxSurge")} == {"0"}:
-            text, path = "may not be 0 when `maxSurge` is 0", "rollingUpdate.maxUnavailable"
-            yield wrong(f"spec.strategy.{path}", rolling["maxUnavailable"], text)
-
-
-def _counted(path: str, spec: Plain) -> Iterator[Cause]:
-    for name in _COUNTS:
-        yield from countable(f"{path}.{name}", spec.get(name))
-    if spec.get("completionMode") == "Indexed" and "completions" not in spec:
-        yield required(f"{path}.completions", "when completion mode is Indexed")
-
-
-def _own_selector(job: Plain) -> Iterator[Cause]:
-    spec, own = job["spec"], {"matchLabels": {_OWN_UID: job["metadata"]["uid"]}}
-    selector, labels = spec.get("selector"), spec["template"]["metadata"].get("labels") or {}
-    if selector is None:
-        yield required("spec.selector")
-        return
-    if odd := [*_odd_operators("spec.selector", selector)]:
-        yield from odd
-        return
-    if not spec.get("manualSelector") and selector != own:
-        yield wrong("spec.selector", selector, "`selector` not auto-generated")
-    if not from_object(selector).matches(labels):
-        text = "`selector` does not match template `labels`"
-        yield wrong("spec.template.metadata.labels", labels or None, text)
-
-
-def _finishing(path: str, spec: Plain) -> Iterator[Cause]:
-    yield from template_causes(f"{path}.template", spec["template"])
-    restart = spec["template"]["spec"]["restartPolicy"]
-    if restart not in ("OnFailure", "Never"):
-        text = 'valid values: "OnFailure", "Never"'
-        yield required(f"{path}.template.spec.restartPolicy", text)
+        path = "spec.strategy.rollingUpdate.maxUnavailable"
+        if not amount(rolling["maxUnavailable"]) and not amount(rolling["maxSurge"]):
+            yield wrong(path, rolling["maxUnavailable"], "may not be 0 when `maxSurge` is 0")
+        yield from bounded(path, rolling["maxUnavailable"])
 
 
 WORKLOADS: dict[str, Callable[[Plain, Plain | None], Iterator[Cause]]] = {
-    "cronjobs": cron_job_complaints,
     "daemonsets": daemon_set_complaints,
     "deployments": deployment_complaints,
-    "jobs": job_complaints,
     "replicasets": replica_set_complaints,
-    "statefulsets": stateful_set_complaints,
 }

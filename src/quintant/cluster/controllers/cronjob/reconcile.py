@@ -8,7 +8,7 @@ from datetime import datetime
 from quintant.api.batch import CronJob, CronJobStatus, Job
 from quintant.api.meta import ObjectReference
 from quintant.cluster.controllers.cronjob.plan import due, job_name, superfluous, too_late
-from quintant.cluster.controllers.cronjob.schedule import Schedule, parse
+from quintant.cluster.schedules import Schedule, parse
 from quintant.runtime.clock import timestamp
 from quintant.runtime.context import Context
 from quintant.runtime.errors import AlreadyExists, ApiError

@@ -9,7 +9,7 @@ import pytest
 
 from quintant.api.batch import CronJob, CronJobSpec, CronJobStatus, Job, JobCondition, JobStatus
 from quintant.cluster.controllers.cronjob.plan import due, job_name, superfluous, too_late
-from quintant.cluster.controllers.cronjob.schedule import parse
+from quintant.cluster.schedules import parse
 from quintant.runtime.clock import timestamp
 from quintant.runtime.object import ObjectMeta
 

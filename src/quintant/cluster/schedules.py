@@ -86,9 +86,13 @@ def parse(text: str, zone: str = "") -> Schedule:
     """Understand a schedule; ValueError says what is wrong with it or with its time zone."""
     if text.startswith(("TZ=", "CRON_TZ=")):
         head, _, text = text.partition(" ")
-        zone = head.partition("=")[2]
-    place = _zone(zone)
+        place = _own_zone(head.partition("=")[2])
+    else:
+        place = locate(zone)
     text = text.strip()
+    if text.startswith("@every ") and not _EVERY.fullmatch(text):
+        span = text.partition(" ")[2]
+        raise ValueError(f'failed to parse duration {text}: time: invalid duration "{span}"')
     if found := _EVERY.fullmatch(text):
         return Schedule(every=timedelta(seconds=max(1, int(_seconds(found[1])))))
     if text.startswith("@") and text not in _WORDS:
@@ -105,7 +109,16 @@ def parse(text: str, zone: str = "") -> Schedule:
     return Schedule(minutes, hours, days, months, weekdays, either=either, zone=place)
 
 
-def _zone(name: str) -> tzinfo:
+def _own_zone(name: str) -> tzinfo:
+    """The zone that a schedule begins with."""
+    try:
+        return locate(name)
+    except ValueError as error:
+        raise ValueError(f"provided bad location {name}: {error}") from None
+
+
+def locate(name: str) -> tzinfo:
+    """A place's time; ValueError if nobody knows the place."""
     if not name:
         return UTC
     # Loaded for the first schedule that is of some place.
@@ -128,6 +141,10 @@ def _field(word: str, low: int, high: int, names: Mapping[str, int]) -> frozense
 def _range(part: str, low: int, high: int, names: Mapping[str, int]) -> range:
     span, slash, step = part.partition("/")
     first, dash, last = span.partition("-")
+    if "-" in last:
+        raise ValueError(f"too many hyphens: {part}")
+    if "/" in step:
+        raise ValueError(f"too many slashes: {part}")
     if first in ("*", "?"):
         start, end = low, high
     else:
@@ -149,7 +166,8 @@ def _number(word: str, names: Mapping[str, int]) -> int:
     if word.lower() in names:
         return names[word.lower()]
     if not (word.isascii() and word.isdecimal()):
-        raise ValueError(f"failed to parse int from {word}")
+        why = f'strconv.Atoi: parsing "{word}": invalid syntax'
+        raise ValueError(f"failed to parse int from {word}: {why}")
     return int(word)
 
 

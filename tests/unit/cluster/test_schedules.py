@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.controllers.cronjob.schedule import parse
+from quintant.cluster.schedules import parse
 
 WEDNESDAY = datetime(2026, 7, 1, 12, 30, 15, tzinfo=UTC)
 
@@ -73,9 +73,15 @@ def test_hour_that_is_left_out_does_not_come_and_one_that_is_repeated_comes_twic
         ("* * 0 * *", "beginning of range (0) below minimum (1): 0"),
         ("9-5 * * * *", "beginning of range (9) beyond end of range (5): 9-5"),
         ("*/0 * * * *", "step of range should be a positive number: */0"),
-        ("x * * * *", "failed to parse int from x"),
+        ("x * * * *", 'failed to parse int from x: strconv.Atoi: parsing "x": invalid syntax'),
+        ("1-2-3 * * * *", "too many hyphens: 1-2-3"),
+        ("1/2/3 * * * *", "too many slashes: 1/2/3"),
+        ("@every x", 'failed to parse duration @every x: time: invalid duration "x"'),
         ("@often", "unrecognized descriptor: @often"),
-        ("TZ=Nowhere/Land * * * * *", "unknown time zone Nowhere/Land"),
+        (
+            "TZ=Nowhere/Land * * * * *",
+            "provided bad location Nowhere/Land: unknown time zone Nowhere/Land",
+        ),
     ],
 )
 def test_nonsense_is_refused(schedule: str, why: str) -> None:

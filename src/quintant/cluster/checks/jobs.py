@@ -1,0 +1,193 @@
+"""What is wrong with Jobs and CronJobs: how often, how many, when, and what becomes of failures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from quintant.cluster.causes import required, too_long, unsupported, wrong
+from quintant.cluster.checks.fields import chosen, countable, domain_path, fixed
+from quintant.cluster.checks.pods import template_causes
+from quintant.cluster.checks.selecting import selector_causes
+from quintant.cluster.golang import Struct
+from quintant.cluster.schedules import locate, parse
+from quintant.cluster.selectors import from_object
+from quintant.runtime.errors import Cause
+
+Plain = dict[str, Any]
+
+MOST_INDEXED = 100_000
+"""Pods at a time, and failed indexes, of a job that counts by index."""
+MANAGER_LIMIT = 63
+"""Characters of the name of who manages a job."""
+_CONCURRENCY = ("Allow", "Forbid", "Replace")
+_MODES = ("NonIndexed", "Indexed")
+_REPLACED = ("Failed", "TerminatingOrFailed")
+_ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
+_COUNTS = (
+    *("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit"),
+    *("ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes"),
+)
+_OWN_UID = "batch.kubernetes.io/controller-uid"
+_IN_SCHEDULE = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
+_SOMEWHERE = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
+_MISMATCH = "`selector` does not match template `labels`"
+
+
+def job_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with a Job."""
+    spec = obj["spec"]
+    yield from _generated(obj)
+    yield from _counted("spec", spec)
+    yield from _finishing("spec", spec)
+    yield from _matching(spec)
+    if live is None:
+        return
+    before = live["spec"]
+    if spec.get("completionMode") != "Indexed":
+        yield from fixed("spec.completions", spec.get("completions"), before.get("completions"))
+    yield from fixed("spec.selector", spec.get("selector"), before.get("selector"))
+    if not before.get("suspend"):
+        yield from fixed("spec.template", spec["template"], before["template"])
+    yield from fixed("spec.completionMode", spec["completionMode"], before["completionMode"])
+
+
+def cron_job_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with a CronJob."""
+    spec, path = obj["spec"], "spec.jobTemplate.spec"
+    yield from _schedule_causes(spec.get("schedule") or "")
+    yield from countable("spec.startingDeadlineSeconds", spec.get("startingDeadlineSeconds"))
+    if spec.get("timeZone") is not None:
+        yield from _zone_causes(spec["timeZone"])
+    yield from chosen("spec.concurrencyPolicy", spec["concurrencyPolicy"], _CONCURRENCY)
+    template = spec["jobTemplate"]["spec"]
+    yield from _counted(path, template)
+    yield from _finishing(path, template)
+    if template.get("selector") is not None:
+        text = "`selector` will be auto-generated"
+        yield wrong(f"{path}.selector", template["selector"], text)
+    if template.get("manualSelector"):
+        yield unsupported(f"{path}.manualSelector", True, ["nil", "false"])
+    for name in ("successfulJobsHistoryLimit", "failedJobsHistoryLimit"):
+        yield from countable(f"spec.{name}", spec.get(name))
+
+
+def _schedule_causes(text: str) -> Iterator[Cause]:
+    path = "spec.schedule"
+    if not text:
+        yield required(path)
+        return
+    try:
+        parse(text)
+    except ValueError as error:
+        yield wrong(path, text, str(error))
+    if "TZ" in text:
+        yield wrong(path, text, _IN_SCHEDULE)
+
+
+def _zone_causes(name: str) -> Iterator[Cause]:
+    path = "spec.timeZone"
+    if not name:
+        yield wrong(path, name, "timeZone must be nil or non-empty string")
+    elif name.lower() == "local":
+        yield wrong(path, name, _SOMEWHERE)
+    else:
+        try:
+            locate(name)
+        except ValueError as error:
+            yield wrong(path, name, str(error))
+
+
+def _counted(path: str, spec: Plain) -> Iterator[Cause]:
+    for name in _COUNTS:
+        yield from countable(f"{path}.{name}", spec.get(name))
+    if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
+        yield required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified")
+    if spec.get("managedBy") is not None:
+        yield from domain_path(f"{path}.managedBy", spec["managedBy"])
+        if len(spec["managedBy"]) > MANAGER_LIMIT:
+            yield too_long(f"{path}.managedBy", MANAGER_LIMIT)
+    mode = spec.get("completionMode")
+    if mode is not None:
+        yield from chosen(f"{path}.completionMode", mode, _MODES)
+    if mode == "Indexed":
+        yield from _indexed(path, spec)
+    elif mode in (None, "NonIndexed"):
+        for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
+            if name in spec:
+                yield wrong(f"{path}.{name}", spec[name], "requires indexed completion mode")
+    yield from _policies(path, spec)
+
+
+def _indexed(path: str, spec: Plain) -> Iterator[Cause]:
+    completions, failed = spec.get("completions"), spec.get("maxFailedIndexes")
+    if completions is None:
+        yield required(f"{path}.completions", "when completion mode is Indexed")
+    if spec.get("parallelism", 0) > MOST_INDEXED:
+        text = f"must be less than or equal to {MOST_INDEXED} when completion mode is Indexed"
+        yield wrong(f"{path}.parallelism", spec["parallelism"], text)
+    if failed is not None and completions is not None and failed > completions:
+        text = "must be less than or equal to completions"
+        yield wrong(f"{path}.maxFailedIndexes", failed, text)
+    if failed is not None and failed > MOST_INDEXED:
+        text = f"must be less than or equal to {MOST_INDEXED}"
+        yield wrong(f"{path}.maxFailedIndexes", failed, text)
+
+
+def _policies(path: str, spec: Plain) -> Iterator[Cause]:
+    """What is wrong with what becomes of failures and successes."""
+    failures = spec.get("podFailurePolicy")
+    for at, rule in enumerate((failures or {}).get("rules") or ()):
+        yield from _action_causes(f"{path}.podFailurePolicy.rules[{at}]", rule)
+    success = spec.get("successPolicy")
+    if success is not None and spec.get("completionMode") != "Indexed":
+        shown = Struct(Rules=success.get("rules") or [])
+        yield wrong(f"{path}.successPolicy", shown, "requires indexed completion mode")
+    replaced = spec.get("podReplacementPolicy")
+    if replaced is not None:
+        allowed = _REPLACED if failures is None else _REPLACED[:1]
+        yield from chosen(f"{path}.podReplacementPolicy", replaced, allowed)
+
+
+def _action_causes(where: str, rule: Plain) -> Iterator[Cause]:
+    action = rule.get("action")
+    if not action:
+        listed = " ".join(f'"{each}"' for each in _ACTIONS)
+        yield required(f"{where}.action", f"valid values: [{listed}]")
+    else:
+        yield from chosen(f"{where}.action", action, _ACTIONS)
+
+
+def _generated(job: Plain) -> Iterator[Cause]:
+    """A job's selector is its own, unless its author says that it is not."""
+    spec, own = job["spec"], {"matchLabels": {_OWN_UID: job["metadata"]["uid"]}}
+    selector = spec.get("selector")
+    if selector is not None and selector != own and not spec.get("manualSelector"):
+        yield wrong("spec.selector", selector, "`selector` not auto-generated")
+
+
+def _matching(spec: Plain) -> Iterator[Cause]:
+    selector, labels = spec.get("selector"), spec["template"]["metadata"].get("labels") or {}
+    if selector is None:
+        yield required("spec.selector")
+        yield wrong("spec.template.metadata.labels", labels or None, _MISMATCH)
+        return
+    if odd := [*selector_causes("spec.selector", selector)]:
+        yield from odd
+        return
+    if not from_object(selector).matches(labels):
+        yield wrong("spec.template.metadata.labels", labels or None, _MISMATCH)
+
+
+def _finishing(path: str, spec: Plain) -> Iterator[Cause]:
+    yield from template_causes(f"{path}.template", spec["template"])
+    restart = spec["template"]["spec"]["restartPolicy"]
+    if restart not in ("OnFailure", "Never"):
+        text = 'valid values: "OnFailure", "Never"'
+        yield required(f"{path}.template.spec.restartPolicy", text)
+
+
+JOBS: dict[str, Callable[[Plain, Plain | None], Iterator[Cause]]] = {
+    "cronjobs": cron_job_complaints,
+    "jobs": job_complaints,
+}

@@ -1,0 +1,114 @@
+"""What is wrong with StatefulSets, beyond what is wrong with whatever keeps pods running."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from quintant.cluster.causes import forbidden_field, misnamed, wrong
+from quintant.cluster.checks.fields import amount, bounded, chosen, countable, share
+from quintant.cluster.checks.storage import claim_causes
+from quintant.cluster.checks.workloads import replicated
+from quintant.cluster.golang import Struct
+from quintant.cluster.names import word_complaints
+from quintant.runtime.errors import Cause
+
+Plain = dict[str, Any]
+
+_ORDERS = ("OrderedReady", "Parallel")
+_UPDATES = ("RollingUpdate", "OnDelete")
+_KEEPING = ("Retain", "Delete")
+_CHANGEABLE = (
+    *("replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit"),
+    *("persistentVolumeClaimRetentionPolicy", "minReadySeconds"),
+)
+_FROZEN = (
+    "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
+    "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and "
+    "'minReadySeconds' are forbidden"
+)
+
+
+def stateful_set_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with a StatefulSet."""
+    spec = obj["spec"]
+    yield from _own_causes(spec)
+    for at, claim in enumerate(spec.get("volumeClaimTemplates") or () if live is None else ()):
+        yield from claim_causes(f"spec.volumeClaimTemplates[{at}].spec", claim.get("spec") or {})
+    start = (spec.get("ordinals") or {}).get("start")
+    ordinals = [*countable("spec.ordinals.start", start)]
+    service = spec.get("serviceName") or ""
+    names = misnamed("spec.serviceName", service, word_complaints(service) if service else [])
+    shown = {**spec, "template": _member(spec)}
+    found = [*replicated("statefulset", shown)]
+    counted = [cause for cause in found if cause.field in _COUNTS]
+    yield from (*counted, *ordinals, *names, *found[len(counted) :])
+    if live is not None and any(
+        spec.get(name) != live["spec"].get(name)
+        for name in {*spec, *live["spec"]}.difference(_CHANGEABLE)
+    ):
+        yield forbidden_field("spec", _FROZEN)
+
+
+_COUNTS = ("spec.replicas", "spec.minReadySeconds")
+"""What is looked at before the ordinals and the name of the service."""
+
+
+def _own_causes(spec: Plain) -> Iterator[Cause]:
+    order, strategy = spec["podManagementPolicy"], spec["updateStrategy"]
+    if order not in _ORDERS:
+        text = "must be 'OrderedReady' or 'Parallel'"
+        yield wrong("spec.podManagementPolicy", order, text)
+    yield from _update_causes(strategy["type"], strategy.get("rollingUpdate"))
+    keeping = spec.get("persistentVolumeClaimRetentionPolicy") or {}
+    for name in ("whenDeleted", "whenScaled"):
+        path = f"spec.persistentVolumeClaimRetentionPolicy.{name}"
+        yield from chosen(path, keeping.get(name), _KEEPING)
+
+
+def _update_causes(kind: str, rolling: Plain | None) -> Iterator[Cause]:
+    path = "spec.updateStrategy"
+    if kind not in _UPDATES:
+        shown = Struct(Type=kind, RollingUpdate=_shown(rolling))
+        yield wrong(path, shown, "must be 'RollingUpdate' or 'OnDelete'")
+    elif kind == "OnDelete" and rolling is not None:
+        text = "only allowed for updateStrategy 'RollingUpdate'"
+        yield wrong(f"{path}.rollingUpdate", _shown(rolling), text)
+    elif rolling is not None:
+        yield from countable(f"{path}.rollingUpdate.partition", rolling.get("partition"))
+        if rolling.get("maxUnavailable") is not None:
+            yield from _lacking_causes(
+                f"{path}.rollingUpdate.maxUnavailable", rolling["maxUnavailable"]
+            )
+
+
+def _lacking_causes(path: str, lacking: int | str) -> Iterator[Cause]:
+    yield from share(path, lacking)
+    if not amount(lacking):
+        yield wrong(path, lacking, "cannot be 0")
+    yield from bounded(path, lacking)
+
+
+def _shown(rolling: Plain | None) -> Struct | None:
+    """How members are replaced, as Go shows it."""
+    if rolling is None:
+        return None
+    return Struct(
+        Partition=rolling.get("partition", 0), MaxUnavailable=rolling.get("maxUnavailable")
+    )
+
+
+def _member(spec: Plain) -> Plain:
+    """The template of a StatefulSet, with the claims and the names that its controller sets."""
+    template, claims = spec["template"], spec.get("volumeClaimTemplates") or ()
+    names = {claim.get("metadata", {}).get("name", ""): None for claim in claims}
+    given = template["spec"].get("volumes") or ()
+    volumes = [
+        *({"name": name, "persistentVolumeClaim": {"claimName": name}} for name in names),
+        *(volume for volume in given if volume.get("name") not in names),
+    ]
+    set_later: Plain = {"volumes": volumes, "hostname": "", "subdomain": ""}
+    return {**template, "spec": {**template["spec"], **set_later}}
+
+
+STATEFUL_SETS = {"statefulsets": stateful_set_complaints}
