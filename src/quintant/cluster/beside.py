@@ -21,9 +21,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from heapq import heapify, heappop, heappush
+from itertools import count
 from typing import TypeVar
 
-from quintant.cluster.deadlines import Overrun
+from quintant.cluster.deadlines import Overrun, due
 from quintant.cluster.garbage import Search
 
 STACK_BYTES = 16 * 1024 * 1024
@@ -110,25 +112,55 @@ class Beside:
 
 
 class Lane:
-    """One thread, and what waits for it."""
+    """One thread, and who waits for it: who has to be answered first has the next turn.
+
+    So a request that was begun is finished before others are begun, however many steps it takes.
+    """
 
     def __init__(self, name: str) -> None:
         self._thread = _started(name)
-        self._waiting = 0
+        self._busy = False
+        self._waiting: list[tuple[float, int, asyncio.Future[None]]] = []
+        self._arrivals = count()
 
     async def do(self, work: Callable[[], T]) -> T:
         """The result of work, in its turn; Overrun if too many wait already."""
-        if self._waiting >= WAITING:
+        if len(self._waiting) >= WAITING:
             raise Overrun()
-        self._waiting += 1
+        await self._turn()
+        loop = asyncio.get_running_loop()
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+            return await loop.run_in_executor(self._thread, work)
         finally:
-            self._waiting -= 1
+            # In a moment: what was done here may have a next step, which may come first.
+            loop.call_soon(self._pass_on)
 
     def close(self) -> None:
         """Finish what is being done, and nothing else."""
         self._thread.shutdown(cancel_futures=True)
+
+    async def _turn(self) -> None:
+        if not self._busy:
+            self._busy = True
+            return
+        mine = asyncio.get_running_loop().create_future()
+        heappush(self._waiting, (due(), next(self._arrivals), mine))
+        try:
+            await mine
+        except asyncio.CancelledError:
+            if mine.cancelled():
+                self._waiting = [each for each in self._waiting if each[2] is not mine]
+                heapify(self._waiting)
+            else:
+                self._pass_on()
+            raise
+
+    def _pass_on(self) -> None:
+        if self._waiting:
+            *_, next_ = heappop(self._waiting)
+            next_.set_result(None)
+        else:
+            self._busy = False
 
 
 def _started(name: str) -> ThreadPoolExecutor:

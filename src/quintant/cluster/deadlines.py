@@ -11,6 +11,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 
 import msgspec
 
@@ -19,6 +20,7 @@ from quintant.cluster.problems import Problem, bad_request
 
 LONGEST_SECONDS = 60.0
 """As on a real server, whatever a request asks for."""
+_due: ContextVar[float | None] = ContextVar("due", default=None)
 _TEXT = {"content-type": "text/plain; charset=utf-8"}
 _NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)"
 _UNITS = {
@@ -74,6 +76,7 @@ class Overrun(Problem):
 @asynccontextmanager
 async def within(seconds: float) -> AsyncIterator[None]:
     """Late for what takes longer."""
+    told = _due.set(asyncio.get_running_loop().time() + seconds)
     try:
         async with asyncio.timeout(seconds) as limit:
             yield
@@ -81,6 +84,14 @@ async def within(seconds: float) -> AsyncIterator[None]:
         if not limit.expired():
             raise
         raise Late() from None
+    finally:
+        _due.reset(told)
+
+
+def due() -> float:
+    """When the request that is being answered has to be, by the loop's clock."""
+    found = _due.get()
+    return asyncio.get_running_loop().time() + LONGEST_SECONDS if found is None else found
 
 
 def allowed_seconds(query: Mapping[str, str]) -> float:

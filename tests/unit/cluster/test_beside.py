@@ -7,6 +7,7 @@ import gc
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -19,7 +20,7 @@ from quintant.cluster.beside import (
     Beside,
     haste,
 )
-from quintant.cluster.deadlines import Overrun
+from quintant.cluster.deadlines import Overrun, within
 from quintant.cluster.garbage import NEVER
 from quintant.cluster.nesting import make_room
 
@@ -103,7 +104,7 @@ async def test_who_comes_when_too_many_wait_is_sent_away() -> None:
     beside, go = Beside(), threading.Event()
     with beside.staffed():
         waiting = [
-            asyncio.ensure_future(beside.do(go.wait, LARGE_BYTES + 1)) for _ in range(WAITING)
+            asyncio.ensure_future(beside.do(go.wait, LARGE_BYTES + 1)) for _ in range(WAITING + 1)
         ]
         await asyncio.sleep(0)
         with pytest.raises(Overrun):
@@ -112,6 +113,33 @@ async def test_who_comes_when_too_many_wait_is_sent_away() -> None:
         go.set()
         assert all(await asyncio.gather(*waiting))
         assert await beside.do(where, LARGE_BYTES + 1) is not HERE
+
+
+async def test_what_was_begun_is_finished_before_others_are_begun() -> None:
+    beside, done = Beside(), list[str]()
+
+    async def request(name: str, seconds: float) -> None:
+        async with within(seconds):
+            for step in (1, 2):
+                await beside.do(partial(done.append, f"{name}{step}"), LARGE_BYTES + 1)
+
+    with beside.staffed():
+        await asyncio.gather(request("a", 10.0), request("c", 12.0), request("b", 11.0))
+    assert done == ["a1", "a2", "b1", "b2", "c1", "c2"]
+
+
+async def test_a_turn_that_is_given_up_goes_to_the_next() -> None:
+    beside, go = Beside(), threading.Event()
+    with beside.staffed():
+        busy = asyncio.ensure_future(beside.do(go.wait, LARGE_BYTES + 1))
+        await asyncio.sleep(0)
+        waiting = [asyncio.ensure_future(beside.do(where, LARGE_BYTES + 1)) for _ in range(3)]
+        await asyncio.sleep(0)
+        waiting[0].cancel()
+        go.set()
+        await busy
+        waiting[1].cancel()
+        assert await waiting[2] is not HERE
 
 
 async def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
