@@ -13,6 +13,7 @@ SPEC = "core.v1.PodSpec"
 SOURCES = "core.v1.VolumeSource"
 LEFT_OUT = frozenset(
     {
+        "activeDeadlineSeconds",  # only of pods that end
         "ephemeralContainers",  # only ever added to a pod that runs
         "priority",  # follows from the class
         "serviceAccount",  # the old name of serviceAccountName, which the server keeps alike
@@ -20,7 +21,17 @@ LEFT_OUT = frozenset(
 )
 EITHER: dict[str, tuple[str, ...]] = {
     "core.v1.Probe": ("exec", "httpGet", "tcpSocket", "grpc"),
+    "core.v1.LifecycleHandler": ("exec", "httpGet", "tcpSocket", "sleep"),
     "core.v1.EnvVar": ("value", "valueFrom"),
+    "core.v1.EnvVarSource": (
+        *("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef"),
+        "fileKeyRef",
+    ),
+    "core.v1.EnvFromSource": ("configMapRef", "secretRef"),
+    "core.v1.VolumeMount": ("subPath", "subPathExpr"),
+    "core.v1.DownwardAPIVolumeFile": ("fieldRef", "resourceFieldRef"),
+    "core.v1.FCVolumeSource": ("targetWWNs", "wwids"),
+    SPEC: ("hostPID", "shareProcessNamespace"),
 }
 """Fields that exclude each other: each message that is made has the next of them."""
 MOUNTED = "v-emptydir"
@@ -32,8 +43,26 @@ GIVEN: Plain = {
     "successThreshold": 1,
     "limits": {"cpu": "64"},
     "requests": {"cpu": "64"},
+    "mode": 0o640,
+    "defaultMode": 0o640,
+    "weight": 50,
+    "fieldPath": "metadata.name",
+    "nameservers": ["10.0.0.1"],
+    "ip": "10.0.0.1",
+    "accessModes": ["ReadWriteOnce"],
+    "expirationSeconds": 3600,
 }
 """What the server accepts for a field where it is particular."""
+GIVEN_IN: dict[str, Plain] = {
+    "core.v1.NFSVolumeSource": {"path": "/exported"},
+    "core.v1.ObjectFieldSelector": {"apiVersion": "v1"},
+    "core.v1.PodOS": {"name": "linux"},
+    "core.v1.ResourceFieldSelector": {"resource": "limits.cpu"},
+    "core.v1.SleepAction": {"seconds": 1},
+    "core.v1.VolumeResourceRequirements": {"requests": {"storage": "64"}},
+    "meta.v1.LabelSelectorRequirement": {"operator": "In"},
+}
+"""The same where it depends on the message."""
 PLAIN: dict[Sort, Any] = {
     Sort.BOOL: True,
     Sort.TIME: "2026-01-02T03:04:05Z",
@@ -50,6 +79,7 @@ def every_field() -> Plain:
     for container in (*spec["containers"], *spec["initContainers"]):
         for mount in container["volumeMounts"]:
             mount["name"] = MOUNTED
+        del container["readinessProbe"]["terminationGracePeriodSeconds"]
     return spec
 
 
@@ -66,7 +96,8 @@ class Filler:
         if others:
             others.remove(next(self._turns[kind.name]))
         fields = [it for it in kind.fields.values() if it.name not in LEFT_OUT | others]
-        return {it.name: GIVEN.get(it.name) or self._value(it, it.type) for it in fields}
+        given = {**GIVEN, **GIVEN_IN.get(kind.name, {})}
+        return {it.name: given.get(it.name) or self._value(it, it.type) for it in fields}
 
     def volumes(self) -> Iterator[Plain]:
         """A volume for each kind of source: one can have only one."""

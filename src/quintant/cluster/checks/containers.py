@@ -3,55 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from typing import Any
 
 from quintant.api.quantity import parse_quantity
-from quintant.cluster.causes import duplicate, forbidden_field, missing, required, wrong
+from quintant.cluster.causes import duplicate, missing, required, wrong
+from quintant.cluster.checks.environment import import_causes, variable_causes
 from quintant.cluster.checks.fields import (
     PORTS,
     PROTOCOLS,
     chosen,
-    countable,
     named,
-    port,
     port_name,
     within,
 )
+from quintant.cluster.checks.probes import life_causes, probe_causes
+from quintant.cluster.checks.volumes import local_causes
 from quintant.cluster.names import word_complaints
 from quintant.runtime.errors import Cause
 
-_HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 _MESSAGE_POLICIES = ("File", "FallbackToLogsOnError")
 _RESOURCES = ("cpu", "memory", "ephemeral-storage")
-_SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
-_NO_SOURCE = (
-    "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or "
-    "`fileKeyRef`"
-)
-_NO_VARIABLE = (
-    "a valid environment variable name must consist only of printable ASCII characters other "
-    "than '='"
-)
+_PROPAGATIONS = ("Bidirectional", "HostToContainer", "None")
+_IDS = range(2**31)
+_PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")
 
 Plain = Mapping[str, Any]
 
 
 def container_causes(
-    path: str, containers: list[Plain], volumes: set[str], *, taken: set[str]
+    path: str, containers: list[Plain], volumes: set[str], *, taken: set[str], grace: int
 ) -> Iterator[Cause]:
     """What is wrong with containers; their names are added to the taken ones."""
     for at, container in enumerate(containers):
         where = f"{path}[{at}]"
         name = container.get("name", "")
         yield from named(f"{where}.name", name, word_complaints)
+        yield from _image_causes(f"{where}.image", container.get("image", ""))
+        yield from _content_causes(where, container, volumes)
         if name in taken:
             yield duplicate(f"{where}.name", name)
         taken.add(name)
-        yield from _image_causes(f"{where}.image", container.get("image", ""))
-        yield from _content_causes(where, container, volumes)
+        yield from _life_causes(where, container, grace)
+    yield from _taken_causes(path, containers)
+
+
+def _life_causes(where: str, container: Plain, grace: int) -> Iterator[Cause]:
+    if container.get("lifecycle") is not None:
+        yield from life_causes(f"{where}.lifecycle", container["lifecycle"], grace)
+    for probe in _PROBES:
+        if container.get(probe) is not None:
+            yield from probe_causes(f"{where}.{probe}", container[probe], probe)
+
+
+def _taken_causes(path: str, containers: list[Plain]) -> Iterator[Cause]:
+    """Ports of the node that are taken twice."""
+    taken: set[str] = set()
+    for at, container in enumerate(containers):
+        for index, each in enumerate(container.get("ports") or ()):
+            place = f"{each.get('protocol')}/{each.get('hostIP', '')}/{each.get('hostPort')}"
+            if each.get("hostPort") and place in taken:
+                yield duplicate(f"{path}[{at}].ports[{index}].hostPort", place)
+            taken.add(place)
 
 
 def _image_causes(path: str, image: str) -> Iterator[Cause]:
@@ -62,20 +76,31 @@ def _image_causes(path: str, image: str) -> Iterator[Cause]:
 
 
 def _content_causes(where: str, container: Plain, volumes: set[str]) -> Iterator[Cause]:
-    for probe in _PROBES:
-        if probe in container:
-            yield from _probe_causes(f"{where}.{probe}", container[probe], probe)
-    yield from _port_causes(f"{where}.ports", container.get("ports") or [])
-    yield from chain.from_iterable(
-        _variable_causes(f"{where}.env[{at}]", variable)
-        for at, variable in enumerate(container.get("env") or ())
-    )
-    mounts = container.get("volumeMounts") or []
-    yield from _mount_causes(f"{where}.volumeMounts", mounts, volumes)
     message, pull = container["terminationMessagePolicy"], container["imagePullPolicy"]
     yield from chosen(f"{where}.terminationMessagePolicy", message, _MESSAGE_POLICIES)
+    yield from _port_causes(f"{where}.ports", container.get("ports") or [])
+    yield from variable_causes(f"{where}.env", container.get("env") or [])
+    yield from import_causes(f"{where}.envFrom", container.get("envFrom") or [])
+    mounts = container.get("volumeMounts") or []
+    yield from _mount_causes(f"{where}.volumeMounts", mounts, volumes)
     yield from chosen(f"{where}.imagePullPolicy", pull, _PULL_POLICIES)
     yield from _resource_causes(f"{where}.resources", container.get("resources") or {})
+    yield from _security_causes(f"{where}.securityContext", container.get("securityContext") or {})
+
+
+def _security_causes(where: str, context: Plain) -> Iterator[Cause]:
+    for name in ("runAsUser", "runAsGroup"):
+        if context.get(name) is not None:
+            yield from within(f"{where}.{name}", context[name], _IDS)
+    if context.get("procMount") is not None:
+        yield from chosen(f"{where}.procMount", context["procMount"], ("Default", "Unmasked"))
+    profile = context.get("seccompProfile")
+    if profile is not None:
+        kind, path = profile.get("type") or "", f"{where}.seccompProfile"
+        yield from chosen(f"{path}.type", kind, _PROFILES)
+        if kind == "Localhost" and not profile.get("localhostProfile"):
+            text = "must be set when seccomp type is Localhost"
+            yield required(f"{path}.localhostProfile", text)
 
 
 def _port_causes(path: str, ports: list[Plain]) -> Iterator[Cause]:
@@ -96,48 +121,33 @@ def _port_causes(path: str, ports: list[Plain]) -> Iterator[Cause]:
         yield from chosen(f"{where}.protocol", each.get("protocol"), PROTOCOLS)
 
 
-def _variable_causes(where: str, variable: Plain) -> Iterator[Cause]:
-    name, source = variable.get("name", ""), variable.get("valueFrom")
-    if not name:
-        yield required(f"{where}.name")
-    elif "=" in name or not (name.isascii() and name.isprintable()):
-        yield wrong(f"{where}.name", name, _NO_VARIABLE)
-    if source is None:
-        return
-    if not any(kind in source for kind in _SOURCES):
-        yield wrong(f"{where}.valueFrom", "", _NO_SOURCE)
-    elif variable.get("value"):
-        yield wrong(f"{where}.valueFrom", "", "may not be specified when `value` is not empty")
-
-
 def _mount_causes(path: str, mounts: list[Plain], volumes: set[str]) -> Iterator[Cause]:
     places: set[str] = set()
     for at, mount in enumerate(mounts):
         where, name, place = f"{path}[{at}]", mount.get("name"), mount.get("mountPath")
         if not name:
             yield required(f"{where}.name")
-        elif name not in volumes:
-            yield missing(f"{where}.name", name)
+        if name not in volumes:
+            yield missing(f"{where}.name", name or "")
         if not place:
             yield required(f"{where}.mountPath")
         elif place in places:
             yield wrong(f"{where}.mountPath", place, "must be unique")
         places |= {place} if place else set()
+        yield from _part_causes(path, where, mount)
 
 
-def _probe_causes(where: str, probe: Plain, kind: str) -> Iterator[Cause]:
-    first, *more = [name for name in _HANDLERS if name in probe] or [""]
-    if not first:
-        yield required(where, "must specify a handler type")
-    elif first in ("httpGet", "tcpSocket"):
-        yield from port(f"{where}.{first}.port", probe[first].get("port", 0))
-    for name in more:
-        yield forbidden_field(f"{where}.{name}", "may not specify more than 1 handler type")
-    for name in ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold"):
-        yield from countable(f"{where}.{name}", probe.get(name))
-    yield from countable(f"{where}.failureThreshold", probe.get("failureThreshold"))
-    if kind != "readinessProbe" and probe.get("successThreshold", 1) not in (0, 1):
-        yield wrong(f"{where}.successThreshold", probe["successThreshold"], "must be 1")
+def _part_causes(path: str, where: str, mount: Plain) -> Iterator[Cause]:
+    """What is wrong with which part of a volume is mounted, and how."""
+    part = mount.get("subPath") or ""
+    yield from local_causes(f"{path}.subPath", part)
+    if mount.get("subPathExpr"):
+        if part:
+            text = "subPathExpr and subPath are mutually exclusive"
+            yield wrong(f"{where}.subPathExpr", mount["subPathExpr"], text)
+        yield from local_causes(f"{path}.subPathExpr", mount["subPathExpr"])
+    if mount.get("mountPropagation") is not None:
+        yield from chosen(f"{path}.mountPropagation", mount["mountPropagation"], _PROPAGATIONS)
 
 
 def _resource_causes(where: str, resources: Plain) -> Iterator[Cause]:
@@ -146,9 +156,22 @@ def _resource_causes(where: str, resources: Plain) -> Iterator[Cause]:
         for name, amount in amounts.items():
             yield from _amount_causes(f"{where}.{which}[{name}]", name, amount)
             limit = limits.get(name)
-            if which == "requests" and limit and parse_quantity(amount) > parse_quantity(limit):
-                text = f"must be less than or equal to {name} limit of {limit}"
-                yield wrong(f"{where}.requests", amount, text)
+            if which == "requests":
+                yield from _asked_causes(where, name, amount, limit)
+
+
+def _asked_causes(where: str, name: str, amount: str, limit: str | None) -> Iterator[Cause]:
+    """What is asked for is no more than the limit; of what cannot be shared, all of it."""
+    whole = "/" in name or name.startswith("hugepages-")
+    if limit is None:
+        if whole:
+            text = "Limit must be set for non overcommitable resources"
+            yield required(f"{where}.limits", text)
+    elif whole and parse_quantity(amount) != parse_quantity(limit):
+        yield wrong(f"{where}.requests", amount, f"must be equal to {name} limit of {limit}")
+    elif parse_quantity(amount) > parse_quantity(limit):
+        text = f"must be less than or equal to {name} limit of {limit}"
+        yield wrong(f"{where}.requests", amount, text)
 
 
 def _amount_causes(where: str, name: str, amount: str) -> Iterator[Cause]:

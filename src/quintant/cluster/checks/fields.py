@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from ipaddress import ip_address
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any
 
 from quintant.cluster.causes import misnamed, required, unsupported, wrong
@@ -15,11 +15,19 @@ PORTS = range(1, 65536)
 PROTOCOLS = ("SCTP", "TCP", "UDP")
 PORT_NAME_LIMIT = 15
 """Letters of a port's name: what IANA allows for a service."""
+KEY_LIMIT = 253
+"""Bytes of a key of data."""
 IMMUTABLE = "field is immutable"
 
 _NEGATIVE = "must be greater than or equal to 0"
+_RANGE_TEXT = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 _ADDRESS_TEXT = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 _WHOLE = 100
+_KEY = re.compile(r"[-._a-zA-Z0-9]+")
+_KEY_TEXT = (
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "
+    "'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
+)
 _PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 _PATH_TEXT = r"Invalid path (regex used for validation is '[A-Za-z0-9/\-._~%!$&'()*+,;=:]+')"
 _PERCENT = re.compile(r"[0-9]+%")
@@ -74,6 +82,23 @@ def address(path: str, value: str) -> Iterator[Cause]:
         yield wrong(path, value, _ADDRESS_TEXT)
 
 
+def network(path: str, value: str) -> Iterator[Cause]:
+    """A range of addresses, which begins where it says."""
+    found = range_of(value)
+    if found is None:
+        yield wrong(path, value, _RANGE_TEXT)
+    elif str(found.network_address) != value.partition("/")[0]:
+        yield wrong(path, value, "must not have bits set beyond the prefix length")
+
+
+def range_of(text: str) -> IPv4Network | IPv6Network | None:
+    """The addresses that a text means; None if it means none."""
+    try:
+        return ip_network(text, strict=False) if "/" in text else None
+    except ValueError:
+        return None
+
+
 def share(path: str, value: int | str | None) -> Iterator[Cause]:
     """A number, or a share in percent."""
     if isinstance(value, str):
@@ -81,6 +106,18 @@ def share(path: str, value: int | str | None) -> Iterator[Cause]:
             yield wrong(path, value, _PERCENT_TEXT)
     else:
         yield from countable(path, value)
+
+
+def data_key(path: str, key: str) -> Iterator[Cause]:
+    """A key of the data of maps and secrets."""
+    if len(key) > KEY_LIMIT:
+        yield wrong(path, key, f"must be no more than {KEY_LIMIT} bytes")
+    if not _KEY.fullmatch(key):
+        yield wrong(path, key, _KEY_TEXT)
+    elif key in (".", ".."):
+        yield wrong(path, key, f"must not be '{key}'")
+    elif key.startswith(".."):
+        yield wrong(path, key, "must not start with '..'")
 
 
 def bounded(path: str, value: int | str) -> Iterator[Cause]:

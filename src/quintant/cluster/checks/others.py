@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from quintant.cluster.causes import forbidden_field, required, wrong
-from quintant.cluster.checks.fields import bounded, chosen, countable, fixed, named, share
+from quintant.cluster.checks.fields import bounded, chosen, countable, data_key, fixed, named, share
 from quintant.cluster.checks.selecting import selector_causes
 from quintant.cluster.golang import Struct
 from quintant.cluster.names import word_complaints
@@ -17,14 +16,7 @@ Plain = dict[str, Any]
 
 PRIORITY_LIMIT = 1_000_000_000
 """The highest priority that does not belong to the system."""
-KEY_LIMIT = 253
-"""Bytes of a key of data."""
 
-_KEY = re.compile(r"[-._a-zA-Z0-9]+")
-_KEY_TEXT = (
-    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "
-    "'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
-)
 _FROZEN = "field is immutable when `immutable` is set"
 _ACCOUNT = "kubernetes.io/service-account.name"
 # What the data of a secret of some type has to hold; one of them is enough for basic-auth.
@@ -127,14 +119,7 @@ def runtime_complaints(runtime: Plain, live: Plain | None) -> Iterator[Cause]:
 
 def _key_causes(field: str, data: Plain) -> Iterator[Cause]:
     for key in data:
-        if len(key) > KEY_LIMIT:
-            yield wrong(f"{field}[{key}]", key, f"must be no more than {KEY_LIMIT} bytes")
-        if not _KEY.fullmatch(key):
-            yield wrong(f"{field}[{key}]", key, _KEY_TEXT)
-        elif key in (".", ".."):
-            yield wrong(f"{field}[{key}]", key, f"must not be '{key}'")
-        elif key.startswith(".."):
-            yield wrong(f"{field}[{key}]", key, "must not start with '..'")
+        yield from data_key(f"{field}[{key}]", key)
 
 
 def _frozen_causes(obj: Plain, live: Plain, *fields: str) -> Iterator[Cause]:

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from quintant.cluster.causes import duplicate, forbidden_field, required, wrong
+from quintant.cluster.causes import forbidden_field, misnamed, required, wrong
 from quintant.cluster.checks.containers import container_causes
 from quintant.cluster.checks.fields import address, chosen, labelled, named, within
+from quintant.cluster.checks.placing import (
+    affinity_causes,
+    gate_causes,
+    spread_causes,
+    toleration_causes,
+)
+from quintant.cluster.checks.volumes import volume_causes
 from quintant.cluster.metadata import map_causes
-from quintant.cluster.names import subdomain_complaints, word_complaints
+from quintant.cluster.names import key_complaints, subdomain_complaints, word_complaints
 from quintant.runtime.errors import Cause
 
 DEADLINES = range(1, 2**31)
 """Seconds that a pod may be allowed to run."""
+MOST_SERVERS = 3
+"""Name servers of a pod: more are not looked at."""
+_IDS = range(2**31)
 _RESTARTS = ("Always", "OnFailure", "Never")
 _RESOLVERS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
-# What a volume's source needs.
-_NEEDED = {
-    "configMap": "name",
-    "hostPath": "path",
-    "nfs": "server",
-    "persistentVolumeClaim": "claimName",
-    "secret": "secretName",
-}
 _FROZEN = (
     "pod updates may not change fields other than `spec.containers[*].image`,"
     "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only "
     "additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set "
     "to 1 if it was previously negative)"
-)
-
-_KEYLESS = (
-    'operator must be Exists when `key` is empty, which means "match all values and all keys"'
 )
 
 Plain = dict[str, Any]
@@ -64,16 +62,28 @@ def template_causes(path: str, template: Plain) -> Iterator[Cause]:
 def spec_causes(path: str, spec: Plain) -> Iterator[Cause]:
     """What is wrong with what a pod shall be."""
     volumes: set[str] = set()
-    yield from _volume_causes(f"{path}.volumes", spec.get("volumes") or [], volumes)
+    yield from volume_causes(f"{path}.volumes", spec.get("volumes") or [], volumes)
     if not spec.get("containers"):
         yield required(f"{path}.containers")
     taken: set[str] = set()
+    grace = spec.get("terminationGracePeriodSeconds") or 0
     for which in ("containers", "initContainers"):
-        containers = spec.get(which) or []
-        yield from container_causes(f"{path}.{which}", containers, volumes, taken=taken)
+        containers, where = spec.get(which) or [], f"{path}.{which}"
+        yield from container_causes(where, containers, volumes, taken=taken, grace=grace)
     yield from chosen(f"{path}.restartPolicy", spec["restartPolicy"], _RESTARTS)
     yield from chosen(f"{path}.dnsPolicy", spec["dnsPolicy"], _RESOLVERS)
     yield from labelled(f"{path}.nodeSelector", spec.get("nodeSelector"))
+    yield from _security_causes(path, spec)
+    yield from affinity_causes(f"{path}.affinity", spec.get("affinity") or {})
+    yield from _resolver_causes(f"{path}.dnsConfig", spec)
+    for at, gate in enumerate(spec.get("readinessGates") or ()):
+        kind = gate.get("conditionType") or ""
+        yield from misnamed(
+            f"{path}.readinessGates[{at}].conditionType", kind, key_complaints(kind)
+        )
+    yield from gate_causes(f"{path}.schedulingGates", spec.get("schedulingGates") or [])
+    spreads = spec.get("topologySpreadConstraints") or []
+    yield from spread_causes(f"{path}.topologySpreadConstraints", spreads)
     for name, naming in (
         ("serviceAccountName", subdomain_complaints),
         ("nodeName", subdomain_complaints),
@@ -84,33 +94,54 @@ def spec_causes(path: str, spec: Plain) -> Iterator[Cause]:
             yield from named(f"{path}.{name}", spec[name], naming)
     if "activeDeadlineSeconds" in spec:
         yield from within(f"{path}.activeDeadlineSeconds", spec["activeDeadlineSeconds"], DEADLINES)
-    for at, toleration in enumerate(spec.get("tolerations") or ()):
-        yield from _toleration_causes(f"{path}.tolerations[{at}]", toleration)
+    yield from toleration_causes(f"{path}.tolerations", spec.get("tolerations") or [])
+    for at, alias in enumerate(spec.get("hostAliases") or ()):
+        yield from _alias_causes(f"{path}.hostAliases[{at}]", alias)
+    if spec.get("os") is not None:
+        yield from _system_causes(f"{path}.os", spec["os"].get("name") or "")
 
 
-def _volume_causes(path: str, volumes: list[Plain], names: set[str]) -> Iterator[Cause]:
-    for at, volume in enumerate(volumes):
-        where, name = f"{path}[{at}]", volume.get("name")
-        yield from named(f"{where}.name", name, word_complaints)
-        if name in names:
-            yield duplicate(f"{where}.name", name)
-        names |= {name} if name else set()
-        sources = [source for source in volume if source != "name"]
-        for source in sorted(sources, key="emptyDir".__ne__)[1:]:
-            yield forbidden_field(f"{where}.{source}", "may not specify more than 1 volume type")
-        for source in sources[:1]:
-            needed = _NEEDED.get(source)
-            if needed and not volume[source].get(needed):
-                yield required(f"{where}.{source}.{needed}")
+def _security_causes(path: str, spec: Plain) -> Iterator[Cause]:
+    context, where = spec.get("securityContext") or {}, f"{path}.securityContext"
+    for name in ("fsGroup", "runAsUser", "runAsGroup"):
+        if context.get(name) is not None:
+            yield from within(f"{where}.{name}", context[name], _IDS)
+    for at, group in enumerate(context.get("supplementalGroups") or ()):
+        yield from within(f"{where}.supplementalGroups[{at}]", group, _IDS)
+    if spec.get("shareProcessNamespace") and spec.get("hostPID"):
+        text = "ShareProcessNamespace and HostPID cannot both be enabled"
+        yield wrong(f"{where}.shareProcessNamespace", True, text)
+    if context.get("fsGroupChangePolicy") is not None:
+        policy = context["fsGroupChangePolicy"]
+        yield from chosen(f"{where}.fsGroupChangePolicy", policy, ("Always", "OnRootMismatch"))
 
 
-def _toleration_causes(where: str, toleration: Mapping[str, Any]) -> Iterator[Cause]:
-    operator, value = toleration.get("operator"), toleration.get("value", "")
-    if not toleration.get("key") and operator != "Exists":
-        yield wrong(f"{where}.operator", operator or "", _KEYLESS)
-    if operator == "Exists" and value:
-        text = "value must be empty when `operator` is 'Exists'"
-        yield wrong(f"{where}.operator", value, text)
+def _resolver_causes(where: str, spec: Plain) -> Iterator[Cause]:
+    config = spec.get("dnsConfig")
+    if spec["dnsPolicy"] == "None" and config is None:
+        yield required(where, "must provide `dnsConfig` when `dnsPolicy` is None")
+    servers = (config or {}).get("nameservers") or []
+    if len(servers) > MOST_SERVERS:
+        text = f"must not have more than {MOST_SERVERS} nameservers"
+        yield wrong(f"{where}.nameservers", servers, text)
+    for at, server in enumerate(servers):
+        yield from address(f"{where}.nameservers[{at}]", server)
+    for at, option in enumerate((config or {}).get("options") or ()):
+        if not option.get("name"):
+            yield required(f"{where}.options[{at}]", "must not be empty")
+
+
+def _alias_causes(where: str, alias: Plain) -> Iterator[Cause]:
+    yield from address(f"{where}.ip", alias.get("ip") or "")
+    for at, name in enumerate(alias.get("hostnames") or ()):
+        yield from misnamed(f"{where}.hostnames[{at}]", name, subdomain_complaints(name))
+
+
+def _system_causes(where: str, name: str) -> Iterator[Cause]:
+    if not name:
+        yield required(f"{where}.name")
+    else:
+        yield from chosen(where, name, ("linux", "windows"))
 
 
 _DEADLINE = "activeDeadlineSeconds"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import ip_network
+from ipaddress import IPv4Network, IPv6Network
 from typing import Any
 
 from quintant.cluster.causes import forbidden_field, required, wrong
-from quintant.cluster.checks.fields import PORTS, chosen, port, within
+from quintant.cluster.checks.fields import PORTS, chosen, network, port, range_of, within
 from quintant.cluster.checks.selecting import selector_causes
 from quintant.runtime.errors import Cause
 
@@ -16,7 +16,6 @@ Plain = dict[str, Any]
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
 _DIRECTIONS = ("Ingress", "Egress")
 _SELECTORS = ("podSelector", "namespaceSelector")
-_NO_RANGE = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 
 
 def policy_complaints(policy: Plain, live: Plain | None) -> Iterator[Cause]:
@@ -72,24 +71,23 @@ def _block_causes(where: str, block: Plain) -> Iterator[Cause]:
     if not block.get("cidr"):
         yield required(f"{where}.cidr")
         return
-    whole = _network(block["cidr"])
-    if whole is None:
-        yield wrong(f"{where}.cidr", block["cidr"], _NO_RANGE)
-        return
-    for at, text in enumerate(block.get("except") or ()):
-        part, path = _network(text), f"{where}.except[{at}]"
-        if part is None:
-            yield wrong(path, text, _NO_RANGE)
-        elif part.version != whole.version or part == whole or not part.subnet_of(whole):
+    yield from network(f"{where}.cidr", block["cidr"])
+    whole = range_of(block["cidr"])
+    for at, text in enumerate(block.get("except") or () if whole is not None else ()):
+        path = f"{where}.except[{at}]"
+        yield from network(path, text)
+        if range_of(text) is not None and not _inside(text, block["cidr"]):
             yield wrong(path, text, "must be a strict subset of `cidr`")
 
 
-def _network(text: str) -> Any:
-    """The addresses that a text means; None if it means none."""
-    try:
-        return ip_network(text, strict=False) if "/" in text else None
-    except ValueError:
-        return None
+def _inside(part: str, whole: str) -> bool:
+    """Whether a range is a part of another, and not all of it."""
+    small, large = range_of(part), range_of(whole)
+    if isinstance(small, IPv4Network) and isinstance(large, IPv4Network):
+        return small != large and small.subnet_of(large)
+    if isinstance(small, IPv6Network) and isinstance(large, IPv6Network):
+        return small != large and small.subnet_of(large)
+    return False
 
 
 POLICIES = {"networkpolicies": policy_complaints}

@@ -7,6 +7,7 @@ from typing import Any
 
 from quintant.cluster.addresses import HEADLESS, NODE_PORTS
 from quintant.cluster.causes import duplicate, forbidden_field, misnamed, required, wrong
+from quintant.cluster.checks.exposing import exposure_causes, family_causes
 from quintant.cluster.checks.fields import (
     PORTS,
     PROTOCOLS,
@@ -18,7 +19,7 @@ from quintant.cluster.checks.fields import (
     within,
 )
 from quintant.cluster.golang import Struct
-from quintant.cluster.names import word_complaints
+from quintant.cluster.names import key_complaints, word_complaints
 from quintant.runtime.errors import Cause
 
 Plain = dict[str, Any]
@@ -37,6 +38,7 @@ def service_complaints(service: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a Service."""
     spec = service["spec"]
     unreadable, headed = [*_address_causes(spec)], [*_head_causes(spec)]
+    unreadable += [] if spec.get("clusterIP") == HEADLESS else family_causes(spec)
     if unreadable or (headed and live is None):
         # Addresses are read, and given out, before anything else is looked at.
         yield from (*unreadable, *headed)
@@ -48,8 +50,7 @@ def service_complaints(service: Plain, live: Plain | None) -> Iterator[Cause]:
     yield from labelled("spec.selector", spec.get("selector"))
     yield from chosen("spec.sessionAffinity", spec["sessionAffinity"], _AFFINITIES)
     yield from chosen("spec.type", spec["type"], _TYPES)
-    if spec["type"] == "ExternalName" and not spec.get("externalName"):
-        yield required("spec.externalName")
+    yield from exposure_causes(spec)
     yield from headed
     yield from _traffic_causes(spec)
     yield from _ingress_causes(service)
@@ -103,6 +104,9 @@ def _port_causes(spec: Plain) -> Iterator[Cause]:
         elif len(ports) > 1:
             yield required(f"{where}.name")
         yield from within(f"{where}.port", each.get("port", 0), PORTS)
+        protocol = each.get("appProtocol")
+        if protocol is not None:
+            yield from misnamed(f"{where}.appProtocol", protocol, key_complaints(protocol))
         yield from chosen(f"{where}.protocol", each["protocol"], PROTOCOLS)
         if spec.get("clusterIP") != HEADLESS:
             yield from port(f"{where}.targetPort", each["targetPort"])

@@ -1,0 +1,102 @@
+"""What is wrong with how a Service is reached: from outside, by balancers, by whom again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import ip_address
+from typing import Any
+
+from quintant.cluster.causes import forbidden_field, misnamed, wrong
+from quintant.cluster.checks.fields import chosen, named, network
+from quintant.cluster.names import key_complaints, subdomain_complaints
+from quintant.runtime.errors import Cause
+
+Plain = dict[str, Any]
+
+AFFINITIES = range(1, 86_401)
+"""Seconds that a client is sent to the same pod: up to a day."""
+_BALANCED = "LoadBalancer"
+_ONLY_BALANCED = "may only be used when `type` is 'LoadBalancer'"
+_NEAR = ("PreferClose", "PreferSameZone", "PreferSameNode")
+_FAMILIES = ("IPv4", "IPv6")
+_STACKS = ("PreferDualStack", "RequireDualStack", "SingleStack")
+_LOCAL = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
+_RANGES = "spec.LoadBalancerSourceRanges"
+"""How a real server spells it."""
+
+
+def exposure_causes(spec: Plain) -> Iterator[Cause]:
+    """What is wrong with a Service beyond its ports and addresses."""
+    yield from _affinity_causes(spec)
+    for at, value in enumerate(spec.get("externalIPs") or ()):
+        yield from outer_causes(f"spec.externalIPs[{at}]", value)
+    if spec["type"] == "ExternalName":
+        yield from _name_causes(spec)
+    yield from _balancer_causes(spec)
+    if spec.get("trafficDistribution") is not None:
+        yield from chosen("spec.trafficDistribution", spec["trafficDistribution"], _NEAR)
+
+
+def family_causes(spec: Plain) -> Iterator[Cause]:
+    """What is wrong with the families of addresses; there is one here, as on most clusters."""
+    for at, family in enumerate(spec.get("ipFamilies") or ()):
+        path = f"spec.ipFamilies[{at}]"
+        yield from chosen(path, family, _FAMILIES)
+        if family == "IPv6":
+            yield wrong(path, family, "not configured on this cluster")
+    policy = spec.get("ipFamilyPolicy")
+    if policy is not None:
+        yield from chosen("spec.ipFamilyPolicy", policy, _STACKS)
+    if policy == "RequireDualStack":
+        text = "this cluster is not configured for dual-stack services"
+        yield wrong("spec.ipFamilyPolicy", policy, text)
+
+
+def outer_causes(path: str, value: str) -> Iterator[Cause]:
+    """What is wrong with an address that is reached from elsewhere."""
+    try:
+        found = ip_address(value)
+    except ValueError:
+        text = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+        yield wrong(path, value, text)
+        return
+    if found.is_unspecified:
+        yield wrong(path, value, f"may not be unspecified ({value})")
+    if found.is_loopback:
+        yield wrong(path, value, "may not be in the loopback range (127.0.0.0/8, ::1/128)")
+    if found.is_link_local:
+        text = "may not be in the link-local range (169.254.0.0/16, fe80::/10)"
+        yield wrong(path, value, text)
+
+
+def _affinity_causes(spec: Plain) -> Iterator[Cause]:
+    client = (spec.get("sessionAffinityConfig") or {}).get("clientIP") or {}
+    seconds = client.get("timeoutSeconds")
+    if seconds is not None and seconds not in AFFINITIES:
+        path = "spec.sessionAffinityConfig.clientIP.timeoutSeconds"
+        yield wrong(path, seconds, "must be greater than 0 and less than 86400")
+
+
+def _name_causes(spec: Plain) -> Iterator[Cause]:
+    if spec.get("clusterIPs") or spec.get("clusterIP"):
+        yield forbidden_field("spec.clusterIPs", "may not be set for ExternalName services")
+    name = (spec.get("externalName") or "").removesuffix(".")
+    yield from named("spec.externalName", name, subdomain_complaints)
+
+
+def _balancer_causes(spec: Plain) -> Iterator[Cause]:
+    balanced, ranges = spec["type"] == _BALANCED, spec.get("loadBalancerSourceRanges") or []
+    if ranges and not balanced:
+        yield forbidden_field(_RANGES, _ONLY_BALANCED)
+    for at, text in enumerate(ranges):
+        yield from network(f"{_RANGES}[{at}]", text.strip())
+    if spec.get("allocateLoadBalancerNodePorts") is not None and not balanced:
+        yield forbidden_field("spec.allocateLoadBalancerNodePorts", _ONLY_BALANCED)
+    kind = spec.get("loadBalancerClass")
+    if kind is not None and not balanced:
+        yield forbidden_field("spec.loadBalancerClass", _ONLY_BALANCED)
+    elif kind is not None:
+        yield from misnamed("spec.loadBalancerClass", kind, key_complaints(kind))
+    port, policy = spec.get("healthCheckNodePort"), spec.get("externalTrafficPolicy")
+    if port and not (balanced and policy == "Local"):
+        yield wrong("spec.healthCheckNodePort", port, _LOCAL)

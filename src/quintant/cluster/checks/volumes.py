@@ -1,0 +1,195 @@
+"""What is wrong with the volumes of pods: their names, and what they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from quintant.api.quantity import parse_quantity
+from quintant.cluster.causes import duplicate, forbidden_field, required, wrong
+from quintant.cluster.checks.environment import field_causes, resource_causes
+from quintant.cluster.checks.fields import chosen, named
+from quintant.cluster.checks.storage import claim_causes
+from quintant.cluster.names import word_complaints
+from quintant.runtime.errors import Cause
+
+Plain = Mapping[str, Any]
+
+MODES = range(0o1000)
+LEAST_SECONDS = 600
+"""What a token lasts at least."""
+_MODE_TEXT = "must be a number between 0 and 0777 (octal), both inclusive"
+_FIELDS = (
+    *("metadata.name", "metadata.namespace", "metadata.labels", "metadata.annotations"),
+    "metadata.uid",
+)
+_PATHS = (
+    *("", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate"),
+    "Socket",
+)
+# What else a source needs.
+_NEEDED = {
+    "cephfs": ("monitors",),
+    "csi": ("driver",),
+    "gitRepo": ("repository",),
+    "image": ("reference",),
+    "iscsi": ("targetPortal", "iqn"),
+    "persistentVolumeClaim": ("claimName",),
+}
+
+
+def volume_causes(path: str, volumes: list[Plain], names: set[str]) -> Iterator[Cause]:
+    """What is wrong with volumes; their names are added."""
+    for at, volume in enumerate(volumes):
+        where, name = f"{path}[{at}]", volume.get("name")
+        yield from named(f"{where}.name", name, word_complaints)
+        if name in names:
+            yield duplicate(f"{where}.name", name)
+        names |= {name} if name else set()
+        yield from _source_causes(where, volume)
+
+
+def _source_causes(where: str, volume: Plain) -> Iterator[Cause]:
+    sources = [source for source in volume if source != "name"]
+    for source in sorted(sources, key="emptyDir".__ne__)[1:]:
+        yield forbidden_field(f"{where}.{source}", "may not specify more than 1 volume type")
+    for source in sources[:1]:
+        for needed in _NEEDED.get(source, ()):
+            if not volume[source].get(needed):
+                yield required(f"{where}.{source}.{needed}")
+        if source in _CAUSES:
+            yield from _CAUSES[source](f"{where}.{source}", volume[source])
+
+
+def _empty_causes(where: str, source: Plain) -> Iterator[Cause]:
+    size = source.get("sizeLimit")
+    if size is not None and parse_quantity(size) < 0:
+        text = "SizeLimit field must be a valid resource quantity"
+        yield forbidden_field(f"{where}.sizeLimit", text)
+
+
+def host_path_causes(where: str, source: Plain) -> Iterator[Cause]:
+    """What is wrong with a path of the node."""
+    path = source.get("path") or ""
+    if not path:
+        yield required(f"{where}.path")
+    yield from _back_causes(f"{where}.path", path)
+    yield from chosen(f"{where}.type", source.get("type") or "", _PATHS)
+
+
+def _map_causes(where: str, source: Plain) -> Iterator[Cause]:
+    if not source.get("name"):
+        yield required(f"{where}.name")
+    yield from _file_causes(where, source)
+
+
+def _secret_causes(where: str, source: Plain) -> Iterator[Cause]:
+    if not source.get("secretName"):
+        yield required(f"{where}.secretName")
+    yield from _file_causes(where, source)
+
+
+def _file_causes(where: str, source: Plain) -> Iterator[Cause]:
+    yield from _mode_causes(f"{where}.defaultMode", source.get("defaultMode"))
+    for at, item in enumerate(source.get("items") or ()):
+        place = f"{where}.items[{at}]"
+        if not item.get("key"):
+            yield required(f"{place}.key")
+        if not item.get("path"):
+            yield required(f"{place}.path")
+        yield from local_causes(f"{place}.path", item.get("path") or "")
+        yield from _mode_causes(f"{place}.mode", item.get("mode"))
+
+
+def _mode_causes(path: str, mode: int | None) -> Iterator[Cause]:
+    if mode is not None and mode not in MODES:
+        yield wrong(path, mode, _MODE_TEXT)
+
+
+def local_causes(path: str, value: str) -> Iterator[Cause]:
+    """What is wrong with a path below another."""
+    if value.startswith("/"):
+        yield wrong(path, value, "must be a relative path")
+    yield from _back_causes(path, value)
+
+
+def _back_causes(path: str, value: str) -> Iterator[Cause]:
+    if ".." in value.split("/"):
+        yield wrong(path, value, "must not contain '..'")
+
+
+def _nfs_causes(where: str, source: Plain) -> Iterator[Cause]:
+    path = source.get("path") or ""
+    if not source.get("server"):
+        yield required(f"{where}.server")
+    if not path:
+        yield required(f"{where}.path")
+    if not path.startswith("/"):
+        yield wrong(f"{where}.path", path, "must be an absolute path")
+
+
+def _downward_causes(where: str, source: Plain) -> Iterator[Cause]:
+    yield from _mode_causes(f"{where}.defaultMode", source.get("defaultMode"))
+    for item in source.get("items") or ():
+        yield from _pod_file_causes(where, item)
+
+
+def _pod_file_causes(where: str, item: Plain) -> Iterator[Cause]:
+    """What is wrong with a file about the pod; a real server does not say which of them."""
+    if not item.get("path"):
+        yield required(f"{where}.path")
+    yield from local_causes(f"{where}.path", item.get("path") or "")
+    if item.get("fieldRef") is not None:
+        yield from field_causes(f"{where}.fieldRef", item["fieldRef"], _FIELDS)
+    elif item.get("resourceFieldRef") is not None:
+        ref = item["resourceFieldRef"]
+        yield from resource_causes(f"{where}.resourceFieldRef", ref, volume=True)
+    else:
+        yield required(where, "one of fieldRef and resourceFieldRef is required")
+
+
+def _projected_causes(where: str, source: Plain) -> Iterator[Cause]:
+    yield from _mode_causes(f"{where}.defaultMode", source.get("defaultMode"))
+    for at, each in enumerate(source.get("sources") or ()):
+        place = f"{where}.sources[{at}]"
+        for name in ("secret", "configMap"):
+            if each.get(name) is not None:
+                yield from _map_causes(f"{place}.{name}", each[name])
+        token = each.get("serviceAccountToken")
+        if token is not None:
+            yield from _token_causes(where, f"{place}.serviceAccountToken", token)
+
+
+def _token_causes(where: str, place: str, token: Plain) -> Iterator[Cause]:
+    if token.get("expirationSeconds", LEAST_SECONDS) < LEAST_SECONDS:
+        text = "may not specify a duration less than 10 minutes"
+        yield wrong(f"{place}.expirationSeconds", token["expirationSeconds"], text)
+    if not token.get("path"):
+        yield required(f"{where}.path")
+
+
+def _ephemeral_causes(where: str, source: Plain) -> Iterator[Cause]:
+    template, path = source.get("volumeClaimTemplate"), f"{where}.volumeClaimTemplate"
+    if template is None:
+        yield required(path)
+    else:
+        yield from claim_causes(f"{path}.spec", template.get("spec") or {})
+
+
+def _channel_causes(where: str, source: Plain) -> Iterator[Cause]:
+    if bool(source.get("targetWWNs")) == bool(source.get("wwids")):
+        text = "must specify either targetWWNs or wwids, but not both"
+        yield required(f"{where}.targetWWNs", text)
+
+
+_CAUSES: Mapping[str, Callable[[str, Plain], Iterator[Cause]]] = {
+    "configMap": _map_causes,
+    "downwardAPI": _downward_causes,
+    "emptyDir": _empty_causes,
+    "ephemeral": _ephemeral_causes,
+    "fc": _channel_causes,
+    "hostPath": host_path_causes,
+    "nfs": _nfs_causes,
+    "projected": _projected_causes,
+    "secret": _secret_causes,
+}
