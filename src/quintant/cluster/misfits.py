@@ -23,6 +23,8 @@ _GO_KINDS = {
 _SPELT = {Sort.BYTES: "[]uint8", Sort.JSON: "v1.JSON"}
 # Lists that have a name there, by what they hold.
 _NAMED = {"apiextensions.v1.ValidationRule": "v1.ValidationRules"}
+_AMOUNTS = "v1.ResourceList"
+"""What a map of quantities is called."""
 _WRAPPERS = {Sort.LIST: "[]", Sort.BOX: "[]", Sort.MAP: "map[string]"}
 
 
@@ -89,6 +91,8 @@ def _json_type(value: Any) -> str:
 
 def _go_type(kind: Type) -> str:
     if kind.of is not None:
+        if kind.sort is Sort.MAP and kind.of.sort is Sort.QUANTITY:
+            return _AMOUNTS
         return _NAMED.get(kind.of.name) or _WRAPPERS[kind.sort] + _go_type(kind.of)
     if kind.sort is Sort.MESSAGE:
         return ".".join(kind.name.split(".")[-2:])

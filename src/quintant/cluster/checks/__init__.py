@@ -13,6 +13,8 @@ from quintant.cluster.checks.autoscalers import AUTOSCALERS
 from quintant.cluster.checks.events import event_complaints
 from quintant.cluster.checks.ingresses import INGRESSES
 from quintant.cluster.checks.jobs import JOBS
+from quintant.cluster.checks.limits import LIMITS
+from quintant.cluster.checks.nodes import NODES
 from quintant.cluster.checks.others import OTHERS
 from quintant.cluster.checks.pods import pod_complaints
 from quintant.cluster.checks.policies import POLICIES
@@ -33,6 +35,8 @@ CHECKS: dict[str, Callable[[Plain, Plain | None], Iterable[Cause]]] = {
     **AUTOSCALERS,
     **INGRESSES,
     **JOBS,
+    **LIMITS,
+    **NODES,
     **POLICIES,
     **STATEFUL_SETS,
     **TEMPLATES,

@@ -11,7 +11,7 @@ from typing import Any
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.autoscaling import to_v2
 from quintant.cluster.causes import forbidden_field, misnamed, required, unsupported, wrong
-from quintant.cluster.checks.fields import chosen, named
+from quintant.cluster.checks.fields import chosen, named, quantity
 from quintant.cluster.names import segment_complaints, word_complaints
 from quintant.runtime.errors import Cause
 
@@ -33,6 +33,7 @@ _SOURCES = {
     "Resource": "resource",
     "ContainerResource": "containerResource",
 }
+_TO_ZERO = "must specify at least one Object or External metric to support scaling to zero replicas"
 _EITHER = "must set either a target raw value or a target utilization"
 _NOT_BOTH = "may not set both a target raw value and a target utilization"
 
@@ -48,6 +49,10 @@ def autoscaler_complaints(autoscaler: Plain, live: Plain | None) -> Iterator[Cau
         yield from _version_causes("spec.scaleTargetRef", target, grouped=grouped)
     for at, metric in enumerate(spec.get("metrics") or ()):
         yield from _metric_causes(f"spec.metrics[{at}]", metric)
+    if spec.get("minReplicas") == 0 and not any(
+        metric.get("type") in ("Object", "External") for metric in spec.get("metrics") or ()
+    ):
+        yield forbidden_field("spec.metrics", _TO_ZERO)
     for name, rules in (spec.get("behavior") or {}).items():
         yield from _speed_causes(f"spec.behavior.{name}", rules)
 
@@ -202,6 +207,8 @@ def _speed_causes(where: str, rules: Plain) -> Iterator[Cause]:
         yield required(f"{where}.policies", "must specify at least one Policy")
     for at, policy in enumerate(rules.get("policies") or ()):
         yield from _policy_causes(f"{where}.policies[{at}]", policy)
+    if rules.get("tolerance") is not None:
+        yield from quantity(f"{where}.tolerance", rules["tolerance"])
 
 
 def _policy_causes(where: str, policy: Plain) -> Iterator[Cause]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quintant.api.quantity import parse_quantity
-from quintant.cluster.causes import duplicate, missing, required, wrong
+from quintant.cluster.causes import duplicate, forbidden_field, missing, required, wrong
 from quintant.cluster.checks.environment import import_causes, variable_causes
 from quintant.cluster.checks.fields import (
     PORTS,
@@ -25,6 +25,8 @@ _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 _MESSAGE_POLICIES = ("File", "FallbackToLogsOnError")
 _RESOURCES = ("cpu", "memory", "ephemeral-storage")
+_RESTARTS = ("Always", "Never", "OnFailure")
+_STAYING = "may not be set for init containers without restartPolicy=Always"
 _PROPAGATIONS = ("Bidirectional", "HostToContainer", "None")
 _IDS = range(2**31)
 _PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")
@@ -47,6 +49,17 @@ def container_causes(
         taken.add(name)
         yield from _life_causes(where, container, grace)
     yield from _taken_causes(path, containers)
+
+
+def init_causes(path: str, containers: list[Plain]) -> Iterator[Cause]:
+    """What only containers that stay may have."""
+    for at, container in enumerate(containers):
+        where, restart = f"{path}[{at}]", container.get("restartPolicy")
+        if restart is not None:
+            yield from chosen(f"{where}.restartPolicy", restart, _RESTARTS)
+        for name in ("lifecycle", *_PROBES):
+            if container.get(name) is not None and restart != "Always":
+                yield forbidden_field(f"{where}.{name}", _STAYING)
 
 
 def _life_causes(where: str, container: Plain, grace: int) -> Iterator[Cause]:

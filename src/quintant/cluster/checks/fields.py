@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any
 
+from quintant.api.quantity import parse_quantity
 from quintant.cluster.causes import misnamed, required, unsupported, wrong
 from quintant.cluster.names import key_complaints, label_complaints, subdomain_complaints
 from quintant.runtime.errors import Cause
@@ -80,6 +81,15 @@ def address(path: str, value: str) -> Iterator[Cause]:
         ip_address(value)
     except ValueError:
         yield wrong(path, value, _ADDRESS_TEXT)
+
+
+def quantity(path: str, amount: str, *, whole: bool = False) -> Iterator[Cause]:
+    """An amount of something, which may have to be a whole number of it."""
+    value = parse_quantity(amount)
+    if value < 0:
+        yield wrong(path, amount, _NEGATIVE)
+    elif whole and value != value.to_integral_value():
+        yield wrong(path, amount, "must be an integer")
 
 
 def network(path: str, value: str) -> Iterator[Cause]:

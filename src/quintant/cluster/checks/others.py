@@ -6,7 +6,18 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from quintant.cluster.causes import forbidden_field, required, wrong
-from quintant.cluster.checks.fields import bounded, chosen, countable, data_key, fixed, named, share
+from quintant.cluster.checks.fields import (
+    bounded,
+    chosen,
+    countable,
+    data_key,
+    fixed,
+    labelled,
+    named,
+    quantity,
+    share,
+)
+from quintant.cluster.checks.placing import toleration_causes
 from quintant.cluster.checks.selecting import selector_causes
 from quintant.cluster.golang import Struct
 from quintant.cluster.names import word_complaints
@@ -92,6 +103,8 @@ def priority_complaints(priority: Plain, live: Plain | None) -> Iterator[Cause]:
     if value > PRIORITY_LIMIT and not system:
         text = f"maximum allowed value of a user defined priority is {PRIORITY_LIMIT}"
         yield forbidden_field("value", text)
+    policy = priority.get("preemptionPolicy")
+    yield from chosen("preemptionPolicy", policy, ("PreemptLowerPriority", "Never"))
     if live is not None and value != live.get("value", 0):
         yield forbidden_field("value", "may not be changed in an update.")
 
@@ -115,6 +128,11 @@ def runtime_complaints(runtime: Plain, live: Plain | None) -> Iterator[Cause]:
         yield from fixed("handler", handler, live.get("handler"))
     else:
         yield from named("handler", handler, word_complaints)
+    for name, amount in ((runtime.get("overhead") or {}).get("podFixed") or {}).items():
+        yield from quantity(f"overhead.limits[{name}]", amount)
+    scheduling = runtime.get("scheduling") or {}
+    yield from labelled("scheduling.nodeSelector", scheduling.get("nodeSelector"))
+    yield from toleration_causes("scheduling.tolerations", scheduling.get("tolerations") or [])
 
 
 def _key_causes(field: str, data: Plain) -> Iterator[Cause]:

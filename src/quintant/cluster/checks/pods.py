@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from quintant.cluster.causes import forbidden_field, misnamed, required, wrong
-from quintant.cluster.checks.containers import container_causes
+from quintant.cluster.checks.containers import container_causes, init_causes
 from quintant.cluster.checks.fields import address, chosen, labelled, named, within
 from quintant.cluster.checks.placing import (
     affinity_causes,
@@ -39,6 +39,8 @@ Plain = dict[str, Any]
 def pod_complaints(pod: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a pod, or with what an update makes of it."""
     yield from spec_causes("spec", pod["spec"])
+    if live is None and pod["spec"].get("ephemeralContainers"):
+        yield forbidden_field("spec.ephemeralContainers", "cannot be set on create")
     yield from _address_causes((pod.get("status") or {}).get("podIPs") or [])
     if live is not None:
         yield from _change_causes(pod["spec"], live["spec"])
@@ -70,6 +72,7 @@ def spec_causes(path: str, spec: Plain) -> Iterator[Cause]:
     for which in ("containers", "initContainers"):
         containers, where = spec.get(which) or [], f"{path}.{which}"
         yield from container_causes(where, containers, volumes, taken=taken, grace=grace)
+    yield from init_causes(f"{path}.initContainers", spec.get("initContainers") or [])
     yield from chosen(f"{path}.restartPolicy", spec["restartPolicy"], _RESTARTS)
     yield from chosen(f"{path}.dnsPolicy", spec["dnsPolicy"], _RESOLVERS)
     yield from labelled(f"{path}.nodeSelector", spec.get("nodeSelector"))

@@ -88,8 +88,23 @@ def slice_complaints(endpoints: Plain, live: Plain | None) -> Iterator[Cause]:
         for index, value in enumerate(each.get("addresses") or ()):
             if family in ("IPv4", "IPv6"):
                 yield from address(f"{where}[{index}]", value)
+        if name := each.get("hostname"):
+            yield from misnamed(f"endpoints[{at}].hostname", name, word_complaints(name))
+    yield from _slice_port_causes(endpoints.get("ports") or [])
     if live is not None:
         yield from fixed("addressType", family, live.get("addressType"))
+
+
+def _slice_port_causes(ports: list[Plain]) -> Iterator[Cause]:
+    names: set[str] = set()
+    for at, each in enumerate(ports):
+        name = each.get("name") or ""
+        if name:
+            yield from misnamed(f"ports[{at}].name", name, word_complaints(name))
+        if name in names:
+            yield duplicate(f"ports[{at}].name", name)
+        names.add(name)
+        yield from chosen(f"ports[{at}].protocol", each.get("protocol"), PROTOCOLS)
 
 
 def _port_causes(spec: Plain) -> Iterator[Cause]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from quintant.cluster.causes import forbidden_field, misnamed, wrong
-from quintant.cluster.checks.fields import amount, bounded, chosen, countable, share
+from quintant.cluster.checks.fields import chosen, countable
 from quintant.cluster.checks.storage import claim_causes
 from quintant.cluster.checks.workloads import replicated
 from quintant.cluster.golang import Struct
@@ -76,17 +76,6 @@ def _update_causes(kind: str, rolling: Plain | None) -> Iterator[Cause]:
         yield wrong(f"{path}.rollingUpdate", _shown(rolling), text)
     elif rolling is not None:
         yield from countable(f"{path}.rollingUpdate.partition", rolling.get("partition"))
-        if rolling.get("maxUnavailable") is not None:
-            yield from _lacking_causes(
-                f"{path}.rollingUpdate.maxUnavailable", rolling["maxUnavailable"]
-            )
-
-
-def _lacking_causes(path: str, lacking: int | str) -> Iterator[Cause]:
-    yield from share(path, lacking)
-    if not amount(lacking):
-        yield wrong(path, lacking, "cannot be 0")
-    yield from bounded(path, lacking)
 
 
 def _shown(rolling: Plain | None) -> Struct | None:

@@ -9,7 +9,7 @@ from quintant.api.quantity import parse_quantity
 from quintant.cluster.causes import forbidden_field, misnamed, required, unsupported, wrong
 from quintant.cluster.checks.fields import chosen, fixed
 from quintant.cluster.checks.selecting import selector_causes
-from quintant.cluster.names import subdomain_complaints
+from quintant.cluster.names import key_complaints, subdomain_complaints
 from quintant.runtime.errors import Cause
 
 Plain = dict[str, Any]
@@ -24,6 +24,8 @@ _CLAIM_FIXED = (
     "for bound claims"
 )
 _SHRUNK = "field can not be less than status.capacity"
+# What a source needs.
+_NEEDED = {"csi": ("driver", "volumeHandle"), "hostPath": ("path",), "local": ("path",)}
 # What a volume says beside where its data is.
 _ABOUT = {
     *("capacity", "accessModes", "claimRef", "persistentVolumeReclaimPolicy", "storageClassName"),
@@ -71,10 +73,12 @@ def volume_complaints(volume: Plain, live: Plain | None) -> Iterator[Cause]:
     yield from _access_causes("spec", spec)
     if not spec.get("capacity"):
         yield required("spec.capacity")
-    if "storage" not in (spec.get("capacity") or {}):
+    if set(spec.get("capacity") or ()) != {"storage"}:
         yield unsupported("spec.capacity", spec.get("capacity"), ["storage"])
-    if not spec.keys() - _ABOUT:
-        yield required("spec", "must specify a volume type")
+    yield from _capacity_causes(spec.get("capacity") or {})
+    yield from _source_causes(spec)
+    if name := spec.get("storageClassName"):
+        yield from misnamed("spec.storageClassName", name, subdomain_complaints(name))
     reclaim = spec["persistentVolumeReclaimPolicy"]
     yield from chosen("spec.persistentVolumeReclaimPolicy", reclaim, _RECLAIM)
     yield from chosen("spec.volumeMode", spec["volumeMode"], _MODES)
@@ -85,8 +89,13 @@ def volume_complaints(volume: Plain, live: Plain | None) -> Iterator[Cause]:
 
 def class_complaints(kind: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a StorageClass."""
-    if not kind.get("provisioner"):
+    maker = kind.get("provisioner") or ""
+    if not maker:
         yield required("provisioner")
+    else:
+        yield from misnamed("provisioner", maker.lower(), key_complaints(maker.lower()))
+    if any(not key for key in kind.get("parameters") or ()):
+        yield wrong("parameters", "", "field can not be empty.")
     yield from chosen("reclaimPolicy", kind["reclaimPolicy"], ("Delete", "Retain"))
     yield from chosen("volumeBindingMode", kind["volumeBindingMode"], _BINDING)
     if live is not None:
@@ -125,6 +134,28 @@ def _claim_fixed(spec: Plain, before: Plain, bound: bool) -> Plain:
         kept.pop("volumeAttributesClassName", None)
         kept["resources"] = {**spec["resources"], "requests": None}
     return kept
+
+
+def _capacity_causes(capacity: Plain) -> Iterator[Cause]:
+    for name, amount in capacity.items():
+        if parse_quantity(amount) <= 0:
+            yield wrong(f"spec.capacity[{name}]", amount, "must be greater than zero")
+
+
+def _source_causes(spec: Plain) -> Iterator[Cause]:
+    sources = sorted(spec.keys() - _ABOUT)
+    if not sources:
+        yield required("spec", "must specify a volume type")
+    for name in sources[1:]:
+        yield forbidden_field(f"spec.{name}", "may not specify more than 1 volume type")
+    for name in sources[:1]:
+        for needed in _NEEDED.get(name, ()):
+            if not spec[name].get(needed):
+                yield required(f"spec.{name}.{needed}")
+    if ".." in (spec.get("hostPath") or {}).get("path", "").split("/"):
+        yield wrong("spec.hostPath.path", spec["hostPath"]["path"], "must not contain '..'")
+    if "local" in sources and not spec.get("nodeAffinity"):
+        yield required("spec.nodeAffinity", "Local volume requires node affinity")
 
 
 def _source(spec: Plain) -> Plain:

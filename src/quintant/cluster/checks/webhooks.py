@@ -91,16 +91,16 @@ def _client(client: Plain, path: str) -> Iterator[Cause]:
 
 
 def _rule(rule: Plain, path: str) -> Iterator[Cause]:
+    operations = rule.get("operations") or []
+    yield from _listed(operations, f"{path}.operations", "operations")
+    for at, operation in enumerate(operations):
+        yield from chosen(f"{path}.operations[{at}]", operation, _OPERATIONS)
     yield from _listed(rule.get("apiGroups") or [], f"{path}.apiGroups", "API groups")
     versions = rule.get("apiVersions") or []
     yield from _listed(versions, f"{path}.apiVersions", "API versions")
     yield from _named(versions, f"{path}.apiVersions")
     yield from _resources(rule.get("resources") or [], f"{path}.resources")
     yield from chosen(f"{path}.scope", rule.get("scope"), ("*", "Cluster", "Namespaced"))
-    operations = rule.get("operations") or []
-    yield from _listed(operations, f"{path}.operations", "operations")
-    for at, operation in enumerate(operations):
-        yield from chosen(f"{path}.operations[{at}]", operation, _OPERATIONS)
 
 
 def _listed(items: Sequence[str], path: str, what: str) -> Iterator[Cause]:

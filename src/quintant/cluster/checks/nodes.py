@@ -1,0 +1,53 @@
+"""What is wrong with Nodes: taints, and the addresses of their pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from quintant.cluster.causes import DUPLICATE, misnamed, wrong
+from quintant.cluster.checks.fields import chosen, network, quantity, range_of
+from quintant.cluster.checks.placing import EFFECTS
+from quintant.cluster.golang import Struct, encoded
+from quintant.cluster.names import key_complaints, label_complaints
+from quintant.runtime.errors import Cause
+
+Plain = Mapping[str, Any]
+
+
+def node_complaints(node: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with a Node."""
+    spec, status = node.get("spec") or {}, node.get("status") or {}
+    yield from _taint_causes("metadata.taints", spec.get("taints") or [])
+    for name in ("capacity", "allocatable"):
+        for resource, amount in (status.get(name) or {}).items():
+            yield from quantity(f"status.{name}.{resource}", amount)
+    ranges = spec.get("podCIDRs") or ([spec["podCIDR"]] if spec.get("podCIDR") else [])
+    bad = [
+        cause for at, text in enumerate(ranges) for cause in network(f"spec.podCIDRs[{at}]", text)
+    ]
+    yield from bad
+    families = {found.version for text in ranges if (found := range_of(text)) is not None}
+    if not bad and len(families) < len(ranges):
+        text = "may specify no more than one CIDR for each IP family"
+        yield wrong("spec.podCIDRs", ranges, text)
+
+
+def _taint_causes(path: str, taints: list[Plain]) -> Iterator[Cause]:
+    """What is wrong with taints; a real server looks for them in the metadata, too."""
+    seen: set[tuple[str, str]] = set()
+    for at, taint in enumerate(taints):
+        where, key, value = f"{path}[{at}]", taint.get("key") or "", taint.get("value") or ""
+        effect = taint.get("effect") or ""
+        yield from misnamed(f"{where}.key", key, key_complaints(key))
+        if complaints := label_complaints(value):
+            yield wrong(f"{where}.value", value, ";".join(complaints))
+        yield from chosen(f"{where}.effect", effect, EFFECTS)
+        if (key, effect) in seen:
+            shown = Struct(Key=key, Value=value, Effect=effect, TimeAdded=taint.get("timeAdded"))
+            text = "taints must be unique by key and effect pair"
+            yield Cause(DUPLICATE, f"Duplicate value: {encoded(shown)}: {text}", where)
+        seen.add((key, effect))
+
+
+NODES = {"nodes": node_complaints}
