@@ -1,7 +1,7 @@
 """The HTTP edge: an `ApiServer` on a socket.
 
 It turns a request into a `Call` and an answer into bytes on a connection, and holds no other
-knowledge. While it is served, the server has a thread for what takes long
+knowledge. While it is served, the server has threads for what takes long
 (quintant.cluster.beside). Large answers and watches are written piece by piece, so that one slow
 or greedy client stalls nobody else.
 """
