@@ -19,8 +19,10 @@ from quintant.cluster.authz import Authorizer, together
 from quintant.cluster.catalog import Plain
 from quintant.cluster.causes import invalid, wrong
 from quintant.cluster.drafts import Target
+from quintant.cluster.golang import struct
 from quintant.cluster.problems import bad_request
 from quintant.cluster.routes import Route
+from quintant.cluster.tables import Sort, Type
 from quintant.runtime.clock import Clock, timestamp
 from quintant.runtime.errors import Cause
 from quintant.runtime.resource import Resource
@@ -29,6 +31,8 @@ from quintant.runtime.resource import Resource
 _ACCESS = Resource("authorization.k8s.io", "v1", "", "")
 # No rule but one for everything allows a request that names no resource.
 _NO_RESOURCE = " "
+
+_METADATA = Type(Sort.MESSAGE, name="meta.v1.ObjectMeta")
 
 
 class _TokenSpec(msgspec.Struct, frozen=True):
@@ -203,7 +207,7 @@ def _local(target: Target, spec: _AccessSpec) -> Iterator[Cause]:
 def _named(metadata: Plain) -> Iterator[Cause]:
     if any(name not in ("managedFields", "namespace") for name in metadata):
         text = "must be empty except for namespace" if "namespace" in metadata else "must be empty"
-        yield wrong("metadata", metadata, text)
+        yield wrong("metadata", struct(_METADATA, metadata), text)
 
 
 def _go_path(path: _Path) -> Plain:

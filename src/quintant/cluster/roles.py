@@ -70,12 +70,11 @@ def _rule_causes(path: str, rule: Plain, *, namespaced: bool) -> Iterator[Cause]
         yield required(f"{path}.verbs", "verbs must contain at least one value")
     urls = rule.get("nonResourceURLs")
     if urls:
-        text = ""
         if namespaced:
             text = "namespaced rules cannot apply to non-resource URLs"
-        elif any(rule.get(name) for name in ("apiGroups", "resources", "resourceNames")):
+            yield wrong(f"{path}.nonResourceURLs", urls, text)
+        if any(rule.get(name) for name in ("apiGroups", "resources", "resourceNames")):
             text = "rules cannot apply to both regular resources and non-resource URLs"
-        if text:
             yield wrong(f"{path}.nonResourceURLs", urls, text)
         return
     if not rule.get("apiGroups"):

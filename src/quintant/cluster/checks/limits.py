@@ -61,8 +61,9 @@ def limit_range_complaints(limits: Plain, live: Plain | None) -> Iterator[Cause]
     kinds: set[str] = set()
     for at, item in enumerate(limits["spec"].get("limits") or ()):
         where, kind = f"spec.limits[{at}]", item.get("type") or ""
-        yield from misnamed(f"{where}.type", kind, key_complaints(kind))
-        if "/" not in kind and kind not in _TYPES:
+        complaints = key_complaints(kind)
+        yield from misnamed(f"{where}.type", kind, complaints)
+        if not complaints and "/" not in kind and kind not in _TYPES:
             text = "must be a standard limit type or fully qualified"
             yield wrong(f"{where}.type", kind, text)
         if kind in kinds:
@@ -116,10 +117,12 @@ def quota_complaints(quota: Plain, live: Plain | None) -> Iterator[Cause]:
     spec = quota["spec"]
     for resource, amount in (spec.get("hard") or {}).items():
         path = f"spec.hard[{resource}]"
-        yield from misnamed(path, resource, key_complaints(resource))
+        complaints = key_complaints(resource)
+        yield from misnamed(path, resource, complaints)
         if "/" not in resource and resource not in _QUOTA and "hugepages-" not in resource:
-            text = "must be a standard resource type or fully qualified"
-            yield wrong(path, resource, text)
+            if not complaints:
+                text = "must be a standard resource type or fully qualified"
+                yield wrong(path, resource, text)
             yield wrong(path, resource, "must be a standard resource for quota")
         yield from quantity(path, amount, whole=resource in _COUNTED)
     yield from _scope_causes("spec.scopes", spec.get("scopes") or [])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quintant.cluster.causes import DUPLICATE, misnamed, wrong
+from quintant.cluster.causes import DUPLICATE, misnamed, required, wrong
 from quintant.cluster.checks.fields import chosen, network, quantity, range_of
 from quintant.cluster.checks.placing import EFFECTS
 from quintant.cluster.golang import Struct, encoded
@@ -42,7 +42,10 @@ def _taint_causes(path: str, taints: list[Plain]) -> Iterator[Cause]:
         yield from misnamed(f"{where}.key", key, key_complaints(key))
         if complaints := label_complaints(value):
             yield wrong(f"{where}.value", value, ";".join(complaints))
-        yield from chosen(f"{where}.effect", effect, EFFECTS)
+        if not effect:
+            yield required(f"{where}.effect")
+        else:
+            yield from chosen(f"{where}.effect", effect, EFFECTS)
         if (key, effect) in seen:
             shown = Struct(Key=key, Value=value, Effect=effect, TimeAdded=taint.get("timeAdded"))
             text = "taints must be unique by key and effect pair"

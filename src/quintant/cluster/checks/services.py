@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from quintant.cluster.addresses import HEADLESS, NODE_PORTS
+from quintant.cluster.addresses import HEADLESS, NODE_PORTS, family_of
 from quintant.cluster.causes import duplicate, forbidden_field, misnamed, required, wrong
 from quintant.cluster.checks.exposing import exposure_causes, family_causes
 from quintant.cluster.checks.fields import (
@@ -19,7 +19,7 @@ from quintant.cluster.checks.fields import (
     within,
 )
 from quintant.cluster.golang import Struct
-from quintant.cluster.names import key_complaints, word_complaints
+from quintant.cluster.names import key_complaints, subdomain_complaints, word_complaints
 from quintant.runtime.errors import Cause
 
 Plain = dict[str, Any]
@@ -70,8 +70,21 @@ def endpoints_complaints(endpoints: Plain, live: Plain | None) -> Iterator[Cause
                 for cause in address(path, each.get("ip", "")):
                     yield cause
                     yield wrong(path, each.get("ip", ""), "must be a valid IP address")
-        for index, each in enumerate(subset.get("ports") or ()):
-            yield from within(f"{where}.ports[{index}].port", each.get("port", 0), PORTS)
+                if name := each.get("hostname"):
+                    host = f"{where}.{kind}[{index}].hostname"
+                    yield from misnamed(host, name, word_complaints(name))
+        yield from _subset_port_causes(f"{where}.ports", subset.get("ports") or [])
+
+
+def _subset_port_causes(path: str, ports: list[Plain]) -> Iterator[Cause]:
+    for at, each in enumerate(ports):
+        name = each.get("name") or ""
+        if name:
+            yield from misnamed(f"{path}[{at}].name", name, word_complaints(name))
+        elif len(ports) > 1:
+            yield required(f"{path}[{at}].name")
+        yield from within(f"{path}[{at}].port", each.get("port", 0), PORTS)
+        yield from chosen(f"{path}[{at}].protocol", each.get("protocol"), PROTOCOLS)
 
 
 def slice_complaints(endpoints: Plain, live: Plain | None) -> Iterator[Cause]:
@@ -86,13 +99,23 @@ def slice_complaints(endpoints: Plain, live: Plain | None) -> Iterator[Cause]:
         if not each.get("addresses"):
             yield required(where, "must contain at least 1 address")
         for index, value in enumerate(each.get("addresses") or ()):
-            if family in ("IPv4", "IPv6"):
-                yield from address(f"{where}[{index}]", value)
+            yield from _family_causes(where, index, value, family)
         if name := each.get("hostname"):
             yield from misnamed(f"endpoints[{at}].hostname", name, word_complaints(name))
     yield from _slice_port_causes(endpoints.get("ports") or [])
     if live is not None:
         yield from fixed("addressType", family, live.get("addressType"))
+
+
+def _family_causes(where: str, index: int, value: str, family: str | None) -> Iterator[Cause]:
+    """What is wrong with an address of a kind."""
+    if family == "FQDN":
+        yield from misnamed(f"{where}[{index}]", value, subdomain_complaints(value))
+    elif family in ("IPv4", "IPv6"):
+        bad = [*address(f"{where}[{index}]", value)]
+        yield from bad
+        if not bad and family_of(value) != family:
+            yield wrong(where, value, f"must be an {family} address")
 
 
 def _slice_port_causes(ports: list[Plain]) -> Iterator[Cause]:

@@ -9,8 +9,9 @@ from quintant.cluster.causes import forbidden_field, required, unsupported, wron
 from quintant.cluster.checks.fields import amount, bounded, chosen, countable, fixed, share
 from quintant.cluster.checks.pods import template_causes
 from quintant.cluster.checks.selecting import selector_causes
-from quintant.cluster.golang import Struct
+from quintant.cluster.golang import Struct, struct
 from quintant.cluster.selectors import from_object
+from quintant.cluster.tables import Sort, Type
 from quintant.runtime.errors import Cause
 
 Plain = dict[str, Any]
@@ -23,6 +24,7 @@ _SEEN = (
 # What a ReplicaSet is refused for, a Deployment is, too.
 _NAMES = {"deployment": "ReplicaSet", "statefulset": "StatefulSet"}
 _UNREADABLE = {"deployment": "invalid label selector", "statefulset": ""}
+_SELECTOR = Type(Sort.MESSAGE, name="meta.v1.LabelSelector")
 _STRATEGIES = ("RollingUpdate", "OnDelete")
 
 
@@ -94,18 +96,11 @@ def _matching(kind: str, spec: Plain, *, needed: bool) -> Iterator[Cause]:
     elif odd := [*selector_causes("spec.selector", selector)]:
         yield from odd
         if kind in _UNREADABLE:
-            yield wrong("spec.selector", _typed(selector), _UNREADABLE[kind])
+            yield wrong("spec.selector", struct(_SELECTOR, selector), _UNREADABLE[kind])
         return
     if selector is None or not from_object(selector).matches(labels or {}):
         text = "`selector` does not match template `labels`"
         yield wrong("spec.template.metadata.labels", labels, text)
-
-
-def _typed(selector: Plain) -> Plain:
-    """A selector as Go writes it: every expression has a key and an operator."""
-    expressions = selector.get("matchExpressions")
-    shown = [Struct({"key": "", "operator": ""} | each) for each in expressions or ()]
-    return Struct({**selector, **({"matchExpressions": shown} if shown else {})})
 
 
 def always(spec: Plain, kind: str) -> Iterator[Cause]:
