@@ -113,10 +113,15 @@ def finalizer_causes(
     finalizers, field = metadata.get("finalizers") or (), f"{where}.finalizers"
     for finalizer in finalizers:
         yield from misnamed(field, finalizer, key_complaints(finalizer))
-    for at, finalizer in enumerate(finalizers):
-        if core and "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
-            text = "name is neither a standard finalizer name nor is it fully qualified"
-            yield wrong(f"{field}[{at}]", finalizer, text)
+    for at, finalizer in enumerate(finalizers if core else ()):
+        yield from domain_causes(f"{field}[{at}]", finalizer)
+
+
+def domain_causes(path: str, finalizer: str) -> Iterator[Cause]:
+    """A finalizer of the server's own kinds has a domain in front, or a standard name."""
+    if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
+        text = "name is neither a standard finalizer name nor is it fully qualified"
+        yield wrong(path, finalizer, text)
 
 
 def late_finalizer_causes(metadata: Metadata, live: Metadata) -> Iterator[Cause]:

@@ -5,20 +5,23 @@ What such an action does is a change of the parent, made by the write path like 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from msgspec import Struct
 
 from quintant.cluster.catalog import Edit, Kind, Plain
-from quintant.cluster.causes import complaint, required, unsupported
+from quintant.cluster.causes import complaint, invalid, misnamed, required, unsupported
 from quintant.cluster.conditions import Condition
 from quintant.cluster.drafts import Target
 from quintant.cluster.identity import check_sent
+from quintant.cluster.metadata import domain_causes
+from quintant.cluster.names import key_complaints
 from quintant.cluster.objects import identified, placed
 from quintant.cluster.podlogs import LOG
 from quintant.cluster.problems import bad_request, conflict, unexplained
 from quintant.cluster.scale import SCALE
+from quintant.runtime.errors import Cause
 from quintant.runtime.resource import Resource
 
 STATUS = "status"
@@ -116,12 +119,22 @@ def _finalize(target: Target, sent: Any, now: str) -> Edit:
     check_sent(target.kind, sent)
     placed(target.kind, identified(target.kind, sent), target.namespace, target.name)
     left = _part(sent, "spec").get("finalizers")
+    causes = [cause for at, each in enumerate(left or ()) for cause in _odd(at, each)]
+    if causes:
+        raise invalid(_NAMESPACE, target.name, *causes)
 
     def finalized(namespace: Plain) -> Plain:
         namespace["spec"] = {"finalizers": left} if left else {}
         return namespace
 
     return finalized
+
+
+def _odd(at: int, finalizer: str) -> Iterator[Cause]:
+    """What is wrong with what holds a namespace."""
+    path = f"spec.finalizers[{at}]"
+    yield from misnamed(path, finalizer, key_complaints(finalizer))
+    yield from domain_causes(path, finalizer)
 
 
 def _part(document: Any, name: str) -> Plain:

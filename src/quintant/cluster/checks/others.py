@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from quintant.cluster.causes import forbidden_field, required, wrong
+from quintant.cluster.causes import forbidden_field, misnamed, required, wrong
 from quintant.cluster.checks.fields import (
     bounded,
     chosen,
@@ -20,7 +20,8 @@ from quintant.cluster.checks.fields import (
 from quintant.cluster.checks.placing import toleration_causes
 from quintant.cluster.checks.selecting import selector_causes
 from quintant.cluster.golang import Struct
-from quintant.cluster.names import word_complaints
+from quintant.cluster.metadata import domain_causes
+from quintant.cluster.names import key_complaints, word_complaints
 from quintant.runtime.errors import Cause
 
 Plain = dict[str, Any]
@@ -66,6 +67,13 @@ def config_map_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
     yield from _key_causes("binaryData", binary)
     if live is not None:
         yield from _frozen_causes(obj, live, "data", "binaryData")
+
+
+def namespace_complaints(namespace: Plain, live: Plain | None) -> Iterator[Cause]:
+    """What is wrong with a Namespace."""
+    for finalizer in (namespace.get("spec") or {}).get("finalizers") or ():
+        yield from misnamed("spec.finalizers", finalizer, key_complaints(finalizer))
+        yield from domain_causes("spec.finalizers", finalizer)
 
 
 def lease_complaints(lease: Plain, live: Plain | None) -> Iterator[Cause]:
@@ -154,6 +162,7 @@ OTHERS: dict[str, Callable[[Plain, Plain | None], Iterator[Cause]]] = {
     "configmaps": config_map_complaints,
     "controllerrevisions": revision_complaints,
     "leases": lease_complaints,
+    "namespaces": namespace_complaints,
     "poddisruptionbudgets": budget_complaints,
     "priorityclasses": priority_complaints,
     "runtimeclasses": runtime_complaints,
