@@ -161,3 +161,23 @@ async def test_g_no_write_makes_metadata_something_else(target: Target, media: s
     method = "PUT" if media == JSON else "PATCH"
     code = {JSON: 400, APPLY: 500}.get(media, 422)
     await target.ask(method, path, body, code, media=media, **more)
+
+
+MERGED: list[tuple[Plain, str]] = [
+    ({"spec": {"replicas": "x"}}, '"map[spec:map[replicas:x]]": unrecognized type: int32'),
+    ({"spec": []}, '"map[spec:[]]": cannot restore struct from: slice'),
+    ({"metadata": [{}]}, '"map[metadata:[map[]]]": cannot restore struct from: slice'),
+    (
+        {"metadata": {"labels": {"a": 1}}},
+        '"map[metadata:map[labels:map[a:1]]]": cannot convert int64 to string',
+    ),
+]
+
+
+@pytest.mark.parametrize(("patch", "why"), MERGED, ids=[why for _, why in MERGED])
+async def test_g_a_strategic_patch_of_the_wrong_types_is_shown(
+    target: Target, patch: Plain, why: str
+) -> None:
+    await target.create(DEPLOYMENT.path(target), DEPLOYMENT.object("a"))
+    refused = await target.strategic(DEPLOYMENT.path(target, "a"), patch, code=422)
+    assert refused["message"] == f' "" is invalid: patch: Invalid value: {why}'

@@ -16,7 +16,7 @@ from quintant.cluster import tables
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.causes import unpatchable
 from quintant.cluster.fitting import Mistyped, fit
-from quintant.cluster.golang import encoded, quoted
+from quintant.cluster.golang import encoded, plain, quoted
 from quintant.cluster.identity import check_patched, check_sent
 from quintant.cluster.objects import identified, unknown_metadata
 from quintant.cluster.problems import Problem, bad_request
@@ -42,8 +42,13 @@ class Scrutiny(msgspec.Struct, frozen=True):
     told: tuple[str, ...] = ()
     yaml: bool = False
     """The text is YAML, whose reader tells everything at once."""
-    converted: bool = False
-    """It is the result of a strategic patch, which is not decoded again."""
+    merged: Any = None
+    """The strategic patch that it is the result of; such a result is not decoded again."""
+
+    @property
+    def converted(self) -> bool:
+        """Whether it is only converted from one form to another."""
+        return self.merged is not None
 
     @property
     def strict(self) -> bool:
@@ -83,8 +88,9 @@ def decode(kind: Kind, obj: Plain, scrutiny: Scrutiny, *, patch: bool = False) -
     try:
         paths = drop_unknown(kind, obj)
     except Mistyped as error:
-        why = error.converted if scrutiny.converted else str(error)
-        raise _unfit(kind.resource, why, sent or encoded(obj), patch=patch) from None
+        if scrutiny.converted:
+            raise unpatchable(plain(scrutiny.merged), error.converted) from None
+        raise _unfit(kind.resource, str(error), sent or encoded(obj), patch=patch) from None
     # A patched object is written and read again, with its keys in order.
     paths = sorted(paths, key=_steps) if patch else paths
     unknown = tuple(f"unknown field {quoted(path)}" for path in paths)

@@ -102,11 +102,11 @@ def check_force(query: Mapping[str, str], media: str) -> None:
 
 def _scrutiny(call: Call, document: str, sent: Any) -> Scrutiny:
     strictness = _strictness(call.query, document)
-    converted = said_media(call.headers) == STRATEGIC_PATCH
+    merged = sent if said_media(call.headers) == STRATEGIC_PATCH else None
     if strictness is Strictness.IGNORE:
-        return Scrutiny(strictness, converted=converted)
+        return Scrutiny(strictness, merged=merged)
     told, yaml = oddities(call.headers, call.body, sent)
-    return Scrutiny(strictness, told, yaml, converted)
+    return Scrutiny(strictness, told, yaml, merged)
 
 
 def _strictness(query: Mapping[str, str], document: str) -> Strictness:
