@@ -97,12 +97,12 @@ def _selector_causes(path: str, selector: Plain) -> Iterator[Cause]:
 
 def _binding_causes(binding: Plain, live: Plain | None, kinds: Sequence[str]) -> Iterator[Cause]:
     ref = binding.get("roleRef") or {}
-    if live is not None and ref != live.get("roleRef"):
-        yield wrong("roleRef", _go_ref(ref), "cannot change roleRef")
     yield from _ref_causes(ref, kinds)
     for at, subject in enumerate(binding.get("subjects") or ()):
         namespaced = len(kinds) > 1
         yield from _subject_causes(f"subjects[{at}]", subject, namespaced=namespaced)
+    if live is not None and ref != live.get("roleRef"):
+        yield wrong("roleRef", _go_ref(ref), "cannot change roleRef")
 
 
 def _ref_causes(ref: Plain, kinds: Sequence[str]) -> Iterator[Cause]:

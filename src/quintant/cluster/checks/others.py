@@ -45,6 +45,9 @@ _BASIC = ("username", "password")
 def secret_complaints(secret: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a Secret."""
     data, kind = secret.get("data") or {}, secret.get("type", "")
+    if live is not None:
+        yield from fixed("type", kind, live.get("type"))
+        yield from _frozen_causes(secret, live, "data")
     yield from _key_causes("data", data)
     yield from (required(f"data[{key}]") for key in _HELD.get(kind, ()) if key not in data)
     if kind == "kubernetes.io/basic-auth" and not any(key in data for key in _BASIC):
@@ -52,9 +55,6 @@ def secret_complaints(secret: Plain, live: Plain | None) -> Iterator[Cause]:
     annotations = secret["metadata"].get("annotations") or {}
     if kind == "kubernetes.io/service-account-token" and not annotations.get(_ACCOUNT):
         yield required(f"metadata.annotations[{_ACCOUNT}]")
-    if live is not None:
-        yield from fixed("type", kind, live.get("type"))
-        yield from _frozen_causes(secret, live, "data")
 
 
 def config_map_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
@@ -70,8 +70,8 @@ def config_map_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
 
 
 def namespace_complaints(namespace: Plain, live: Plain | None) -> Iterator[Cause]:
-    """What is wrong with a Namespace."""
-    for finalizer in (namespace.get("spec") or {}).get("finalizers") or ():
+    """What is wrong with a new Namespace; what holds it, an update cannot change."""
+    for finalizer in (namespace.get("spec") or {}).get("finalizers") or () if live is None else ():
         yield from misnamed("spec.finalizers", finalizer, key_complaints(finalizer))
         yield from domain_causes("spec.finalizers", finalizer)
 

@@ -53,13 +53,13 @@ def replica_set_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
 def daemon_set_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a DaemonSet."""
     spec = obj["spec"]
+    yield from selector_fixed(spec, live)
     yield from _matching("daemonset", spec, needed=False)
     yield from template_causes("spec.template", spec["template"])
     yield from always(spec, "DaemonSet")
     yield from countable("spec.minReadySeconds", spec.get("minReadySeconds"))
     yield from _update_causes(spec["updateStrategy"])
     yield from countable("spec.revisionHistoryLimit", spec["revisionHistoryLimit"])
-    yield from selector_fixed(spec, live)
 
 
 def _progress_causes(status: Plain) -> Iterator[Cause]:
@@ -115,7 +115,8 @@ def always(spec: Plain, kind: str) -> Iterator[Cause]:
 def selector_fixed(spec: Plain, live: Plain | None) -> Iterator[Cause]:
     """Which pods are meant may not change."""
     if live is not None:
-        yield from fixed("spec.selector", spec.get("selector"), live["spec"].get("selector"))
+        now, then = (struct(_SELECTOR, each.get("selector")) for each in (spec, live["spec"]))
+        yield from fixed("spec.selector", now, then)
 
 
 def _update_causes(strategy: Plain) -> Iterator[Cause]:
