@@ -6,7 +6,17 @@ from typing import Any
 
 import pytest
 
-from conformance.kinds import DEPLOYMENT, JOB, NAMESPACE, POD, SAMPLES, Sample
+from conformance.kinds import (
+    BINDING,
+    DAEMON_SET,
+    DEPLOYMENT,
+    JOB,
+    NAMESPACE,
+    POD,
+    SAMPLES,
+    SECRET,
+    Sample,
+)
 from conformance.refusals import Refusal, refusals
 from conformance.target import STRATEGIC, Target, causes, definition
 from unit.cluster.api import APPLY, CRDS, JSON, JSON_PATCH, MERGE, Plain
@@ -181,3 +191,51 @@ async def test_g_a_strategic_patch_of_the_wrong_types_is_shown(
     await target.create(DEPLOYMENT.path(target), DEPLOYMENT.object("a"))
     refused = await target.strategic(DEPLOYMENT.path(target, "a"), patch, code=422)
     assert refused["message"] == f' "" is invalid: patch: Invalid value: {why}'
+
+
+UPDATES: list[tuple[Sample, Plain, list[tuple[str, str]]]] = [
+    (
+        DAEMON_SET,
+        {"spec": {"selector": {"matchLabels": {"a": "b"}}, "minReadySeconds": -1}},
+        [
+            ("spec.selector", "FieldValueInvalid"),
+            ("spec.template.metadata.labels", "FieldValueInvalid"),
+            ("spec.minReadySeconds", "FieldValueInvalid"),
+        ],
+    ),
+    (
+        BINDING,
+        {"roleRef": {"name": "a/b"}, "subjects": [{}]},
+        [
+            ("roleRef.name", "FieldValueInvalid"),
+            ("subjects[0].name", "FieldValueRequired"),
+            ("subjects[0].kind", "FieldValueNotSupported"),
+            ("roleRef", "FieldValueInvalid"),
+        ],
+    ),
+    (
+        SECRET,
+        {"type": "kubernetes.io/tls"},
+        [
+            ("type", "FieldValueInvalid"),
+            ("data[tls.crt]", "FieldValueRequired"),
+            ("data[tls.key]", "FieldValueRequired"),
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("sample", "patch", "wrong"), UPDATES, ids=[str(sample) for sample, _, _ in UPDATES]
+)
+async def test_g_an_update_is_told_everything_in_order(
+    target: Target, sample: Sample, patch: Plain, wrong: list[tuple[str, str]]
+) -> None:
+    await target.create(sample.path(target), sample.object("a"))
+    assert causes(await target.merge(sample.path(target, "a"), patch, code=422)) == wrong
+
+
+async def test_g_an_update_cannot_change_what_holds_a_namespace(target: Target) -> None:
+    path = target.elsewhere("", "namespaces", target.namespace)
+    patched = await target.merge(path, {"spec": {"finalizers": ["a b"]}})
+    assert patched["spec"]["finalizers"] == ["kubernetes"]

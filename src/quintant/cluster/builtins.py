@@ -18,7 +18,12 @@ from quintant.cluster.declared import builtin_shape
 from quintant.cluster.defaulting import defaulter
 from quintant.cluster.events import to_core, to_group
 from quintant.cluster.names import segment_complaints, subdomain_complaints, word_complaints
-from quintant.cluster.preparing import COMPLETE, NAMESPACE_FINALIZER, terminate
+from quintant.cluster.preparing import (
+    COMPLETE,
+    NAMESPACE_FINALIZER,
+    hold_namespace,
+    terminate,
+)
 from quintant.cluster.settling import SETTLE
 from quintant.runtime.errors import Cause
 from quintant.runtime.resource import Resource, Scale
@@ -142,6 +147,7 @@ _REVISIONS = {
     "daemonsets": generations.revise_daemon_set,
     "deployments": generations.revise_deployment,
     "endpointslices": generations.revise_slice,
+    "namespaces": hold_namespace,
 }
 _JUDGES = {"customresourcedefinitions": crd.judge}
 _NAMING = {

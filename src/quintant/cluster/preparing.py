@@ -26,6 +26,11 @@ def terminate(obj: Plain, now: str) -> None:
     obj["status"] = dict(obj.get("status") or {}) | {"phase": "Terminating"}
 
 
+def hold_namespace(obj: Plain, live: Plain) -> None:
+    """Keep what holds a namespace, in place: its own subresource alone changes that."""
+    obj["spec"] = dict(live.get("spec") or {})
+
+
 def _claim(obj: Plain) -> None:
     obj["status"] = {"phase": "Pending"}
     spec = obj.setdefault("spec", {})
