@@ -7,7 +7,7 @@ from typing import Any
 
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.causes import duplicate, forbidden_field, misnamed, required, wrong
-from quintant.cluster.checks.fields import quantity
+from quintant.cluster.checks.fields import fixed, quantity
 from quintant.cluster.names import key_complaints
 from quintant.runtime.errors import Cause
 
@@ -129,6 +129,9 @@ def quota_complaints(quota: Plain, live: Plain | None) -> Iterator[Cause]:
     selector = spec.get("scopeSelector") or {}
     for each in selector.get("matchExpressions") or ():
         yield from _selector_causes("spec.scopeSelector.matchExpressions", each)
+    if live is not None:
+        before = live["spec"].get("scopes") or []
+        yield from fixed("spec.scopes", spec.get("scopes") or [], before)
 
 
 def _scope_causes(path: str, scopes: list[str]) -> Iterator[Cause]:

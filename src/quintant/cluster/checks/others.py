@@ -106,15 +106,17 @@ def budget_complaints(budget: Plain, live: Plain | None) -> Iterator[Cause]:
 
 def priority_complaints(priority: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a PriorityClass."""
-    value = priority.get("value", 0)
+    value, policy = priority.get("value", 0), priority.get("preemptionPolicy")
+    if live is not None:
+        if value != live.get("value", 0):
+            yield forbidden_field("value", "may not be changed in an update.")
+        yield from fixed("preemptionPolicy", policy, live.get("preemptionPolicy"))
+        return
     system = priority["metadata"].get("name", "").startswith("system-")
     if value > PRIORITY_LIMIT and not system:
         text = f"maximum allowed value of a user defined priority is {PRIORITY_LIMIT}"
         yield forbidden_field("value", text)
-    policy = priority.get("preemptionPolicy")
     yield from chosen("preemptionPolicy", policy, ("PreemptLowerPriority", "Never"))
-    if live is not None and value != live.get("value", 0):
-        yield forbidden_field("value", "may not be changed in an update.")
 
 
 def revision_complaints(revision: Plain, live: Plain | None) -> Iterator[Cause]:
@@ -132,15 +134,14 @@ def revision_complaints(revision: Plain, live: Plain | None) -> Iterator[Cause]:
 def runtime_complaints(runtime: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a RuntimeClass."""
     handler = runtime.get("handler") or ""
-    if live is not None:
-        yield from fixed("handler", handler, live.get("handler"))
-    else:
-        yield from named("handler", handler, word_complaints)
+    yield from named("handler", handler, word_complaints)
     for name, amount in ((runtime.get("overhead") or {}).get("podFixed") or {}).items():
         yield from quantity(f"overhead.limits[{name}]", amount)
     scheduling = runtime.get("scheduling") or {}
     yield from labelled("scheduling.nodeSelector", scheduling.get("nodeSelector"))
     yield from toleration_causes("scheduling.tolerations", scheduling.get("tolerations") or [])
+    if live is not None:
+        yield from fixed("handler", handler, live.get("handler"))
 
 
 def _key_causes(field: str, data: Plain) -> Iterator[Cause]:

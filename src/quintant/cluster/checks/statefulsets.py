@@ -37,7 +37,7 @@ def stateful_set_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
         yield from claim_causes(f"spec.volumeClaimTemplates[{at}].spec", claim.get("spec") or {})
     start = (spec.get("ordinals") or {}).get("start")
     ordinals = [*countable("spec.ordinals.start", start)]
-    service = spec.get("serviceName") or ""
+    service = (spec.get("serviceName") or "") if live is None else ""
     names = misnamed("spec.serviceName", service, word_complaints(service) if service else [])
     shown = {**spec, "template": _member(spec)}
     found = [*replicated("statefulset", shown)]
