@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quintant.api.quantity import parse_quantity
-from quintant.cluster.causes import duplicate, forbidden_field, missing, required, wrong
+from quintant.cluster.causes import (
+    duplicate,
+    forbidden_field,
+    misnamed,
+    missing,
+    required,
+    wrong,
+)
 from quintant.cluster.checks.environment import import_causes, variable_causes
 from quintant.cluster.checks.fields import (
     PORTS,
@@ -18,7 +25,7 @@ from quintant.cluster.checks.fields import (
 )
 from quintant.cluster.checks.probes import life_causes, probe_causes
 from quintant.cluster.checks.volumes import local_causes
-from quintant.cluster.names import word_complaints
+from quintant.cluster.names import key_complaints, word_complaints
 from quintant.runtime.errors import Cause
 
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
@@ -190,8 +197,11 @@ def _asked_causes(where: str, name: str, amount: str, limit: str | None) -> Iter
 def _amount_causes(where: str, name: str, amount: str) -> Iterator[Cause]:
     standard = name in _RESOURCES or name.startswith("hugepages-")
     value = parse_quantity(amount)
+    complaints = key_complaints(name)
+    yield from misnamed(where, name, complaints)
     if not standard and "/" not in name:
-        yield wrong(where, name, "must be a standard resource type or fully qualified")
+        if not complaints:
+            yield wrong(where, name, "must be a standard resource type or fully qualified")
         yield wrong(where, name, "must be a standard resource for containers")
     if value < 0:
         yield wrong(where, amount, "must be greater than or equal to 0")

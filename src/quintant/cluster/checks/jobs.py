@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from quintant.cluster.causes import required, too_long, unsupported, wrong
+from quintant.cluster.causes import required, too_long, unsupported, untrue, wrong
 from quintant.cluster.checks.fields import chosen, countable, domain_path, fixed
 from quintant.cluster.checks.pods import template_causes
 from quintant.cluster.checks.selecting import selector_causes
@@ -156,6 +156,22 @@ def _action_causes(where: str, rule: Plain) -> Iterator[Cause]:
         yield required(f"{where}.action", f"valid values: [{listed}]")
     else:
         yield from chosen(f"{where}.action", action, _ACTIONS)
+    codes = rule.get("onExitCodes")
+    if codes is not None:
+        yield from _code_causes(f"{where}.onExitCodes", codes)
+    if codes is None and not rule.get("onPodConditions"):
+        text = "specifying one of OnExitCodes and OnPodConditions is required"
+        yield untrue(where, text)
+
+
+def _code_causes(where: str, codes: Plain) -> Iterator[Cause]:
+    operator, values = codes.get("operator") or "", codes.get("values") or []
+    yield from chosen(f"{where}.operator", operator, ("In", "NotIn"))
+    for at, value in enumerate(values):
+        if operator == "In" and value == 0:
+            yield wrong(f"{where}.values[{at}]", value, "must not be 0 for the In operator")
+    if not values:
+        yield wrong(f"{where}.values", values, "at least one value is required")
 
 
 def _generated(job: Plain) -> Iterator[Cause]:

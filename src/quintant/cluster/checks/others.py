@@ -50,6 +50,8 @@ def secret_complaints(secret: Plain, live: Plain | None) -> Iterator[Cause]:
         yield from _frozen_causes(secret, live, "data")
     yield from _key_causes("data", data)
     yield from (required(f"data[{key}]") for key in _HELD.get(kind, ()) if key not in data)
+    if kind == "kubernetes.io/ssh-auth" and data.get("ssh-privatekey") == "":
+        yield required("data[ssh-privatekey]")
     if kind == "kubernetes.io/basic-auth" and not any(key in data for key in _BASIC):
         yield from (required(f"data[{key}]") for key in _BASIC)
     annotations = secret["metadata"].get("annotations") or {}

@@ -7,7 +7,14 @@ from typing import Any
 
 from quintant.cluster.causes import forbidden_field, misnamed, required, wrong
 from quintant.cluster.checks.containers import container_causes, init_causes
-from quintant.cluster.checks.fields import address, chosen, labelled, named, within
+from quintant.cluster.checks.fields import (
+    address,
+    chosen,
+    labelled,
+    named,
+    quantity,
+    within,
+)
 from quintant.cluster.checks.placing import (
     affinity_causes,
     gate_causes,
@@ -100,6 +107,8 @@ def spec_causes(path: str, spec: Plain) -> Iterator[Cause]:
     yield from toleration_causes(f"{path}.tolerations", spec.get("tolerations") or [])
     for at, alias in enumerate(spec.get("hostAliases") or ()):
         yield from _alias_causes(f"{path}.hostAliases[{at}]", alias)
+    for name, amount in (spec.get("overhead") or {}).items():
+        yield from quantity(f"{path}.overhead.limits[{name}]", amount)
     if spec.get("os") is not None:
         yield from _system_causes(f"{path}.os", spec["os"].get("name") or "")
 

@@ -8,6 +8,7 @@ from typing import Any
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.causes import forbidden_field, misnamed, required, unsupported, wrong
 from quintant.cluster.checks.fields import chosen, fixed
+from quintant.cluster.checks.placing import node_causes
 from quintant.cluster.checks.selecting import selector_causes
 from quintant.cluster.names import key_complaints, subdomain_complaints
 from quintant.runtime.errors import Cause
@@ -77,6 +78,9 @@ def volume_complaints(volume: Plain, live: Plain | None) -> Iterator[Cause]:
         yield unsupported("spec.capacity", spec.get("capacity"), ["storage"])
     yield from _capacity_causes(spec.get("capacity") or {})
     yield from _source_causes(spec)
+    needed = (spec.get("nodeAffinity") or {}).get("required")
+    if needed is not None:
+        yield from node_causes("spec.nodeAffinity.required", needed)
     if name := spec.get("storageClassName"):
         yield from misnamed("spec.storageClassName", name, subdomain_complaints(name))
     reclaim = spec["persistentVolumeReclaimPolicy"]
