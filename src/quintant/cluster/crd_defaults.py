@@ -12,7 +12,6 @@ from quintant.cluster.causes import wrong
 from quintant.cluster.correlation import ABSENT, same
 from quintant.cluster.crd_schema import RULES
 from quintant.cluster.fitting import Mistyped
-from quintant.cluster.rule import BadRule
 from quintant.cluster.rules import Rules
 from quintant.cluster.structural import EMBEDDED, META, prune, structure
 from quintant.cluster.validation import Validator
@@ -50,7 +49,8 @@ def _default(schema: Schema, value: Any, path: str) -> Iterator[Cause]:
         return
     causes = list(embedded.complaints(value, place, path)) or Validator(schema)(value, prefix=path)
     yield from causes
-    if not causes and all((rule.get("rule") or "").strip() for rule in schema.get(RULES) or ()):
+    blank = any(not (rule.get("rule") or "").strip() for rule in schema.get(RULES) or ())
+    if not causes and not blank:
         yield from _broken(schema, value, path)
 
 
@@ -58,7 +58,7 @@ def _broken(schema: Schema, value: Any, path: str) -> Iterator[Cause]:
     """The rules that a default does not follow, or the one that nothing can follow."""
     try:
         rules = Rules.of(schema, root=False)
-    except BadRule as error:
+    except ValueError as error:  # BadRule: its module would load the language, which takes 12 MB
         yield wrong(path, schema.get("type") or "", f"rule compile error: {error}")
         return
     if rules is not None:

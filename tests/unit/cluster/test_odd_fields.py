@@ -173,6 +173,17 @@ async def test_every_kind_answers_whatever_stands_in_a_field(name: str) -> None:
                     await answered(client, request)
 
 
+@pytest.mark.parametrize("name", KINDS)
+async def test_every_kind_answers_an_object_without_metadata_or_content(name: str) -> None:
+    kind, client = KINDS[name], api()
+    with client.server.staffed():
+        for metadata in (None, {}, {"name": ""}, {"generateName": "a-"}):
+            whole = {**good(kind), "metadata": metadata}
+            empty = {"metadata": metadata}
+            for body in (whole, empty):
+                await answered(client, ("POST", collection(kind), body, JSON))
+
+
 SUBRESOURCES = {
     "scale": ("/apis/apps/v1/namespaces/default/deployments/good/scale", "PUT"),
     "eviction": ("/api/v1/namespaces/default/pods/good/eviction", "POST"),
