@@ -92,6 +92,8 @@ def segment_complaints(text: str) -> list[str]:
 
 def key_complaints(key: str) -> list[str]:
     """Why a text is no key of labels or annotations: a name, perhaps with a domain in front."""
+    if len(key) <= LABEL_LIMIT and _NAME.fullmatch(key):
+        return []  # as most are
     domain, slash, name = key.rpartition("/")
     if "/" in domain:
         return [_KEY_TEXT]
@@ -115,4 +117,5 @@ def _domain(text: str) -> list[str]:
 
 
 def _length(text: str, limit: int, unit: str = "bytes") -> list[str]:
-    return [f"must be no more than {limit} {unit}"] if len(text.encode()) > limit else []
+    long = len(text) > limit or (not text.isascii() and len(text.encode()) > limit)
+    return [f"must be no more than {limit} {unit}"] if long else []
