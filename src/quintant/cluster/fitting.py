@@ -160,9 +160,11 @@ def _plain(spot: Spot, *sorts: type) -> Fit:
 
 
 def _text(spot: Spot, respelt: Callable[[str], str]) -> Fit:
+    wanted = "" if spot.type.sort is Sort.BYTES else "string"
+
     def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
         if type(value) is not str:
-            raise spot.refused(value, path, wanted="string")
+            raise spot.refused(value, path, wanted=wanted)
         return respelt(value)
 
     return fitted

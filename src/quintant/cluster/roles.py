@@ -11,7 +11,8 @@ from typing import Any
 from quintant.cluster.bindings import GROUP
 from quintant.cluster.catalog import Plain
 from quintant.cluster.causes import misnamed, required, unsupported, wrong
-from quintant.cluster.names import key_complaints, segment_complaints, subdomain_complaints
+from quintant.cluster.checks.selecting import selector_causes
+from quintant.cluster.names import segment_complaints, subdomain_complaints
 from quintant.runtime.errors import Cause
 
 _SUBJECTS = ("ServiceAccount", "User", "Group")
@@ -85,11 +86,7 @@ def _rule_causes(path: str, rule: Plain, *, namespaced: bool) -> Iterator[Cause]
 
 
 def _selector_causes(path: str, selector: Plain) -> Iterator[Cause]:
-    complaints = [
-        cause
-        for key in selector.get("matchLabels") or {}
-        for cause in misnamed(f"{path}.matchLabels", key, key_complaints(key))
-    ]
+    complaints = [*selector_causes(path, selector)]
     yield from complaints
     if complaints:
         yield wrong(path, None, "invalid label selector.")

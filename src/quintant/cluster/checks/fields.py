@@ -17,7 +17,7 @@ PROTOCOLS = ("SCTP", "TCP", "UDP")
 PORT_NAME_LIMIT = 15
 """Letters of a port's name: what IANA allows for a service."""
 KEY_LIMIT = 253
-"""Bytes of a key of data."""
+"""Characters of a key of data."""
 IMMUTABLE = "field is immutable"
 
 _NEGATIVE = "must be greater than or equal to 0"
@@ -121,7 +121,7 @@ def share(path: str, value: int | str | None) -> Iterator[Cause]:
 def data_key(path: str, key: str) -> Iterator[Cause]:
     """A key of the data of maps and secrets."""
     if len(key) > KEY_LIMIT:
-        yield wrong(path, key, f"must be no more than {KEY_LIMIT} bytes")
+        yield wrong(path, key, f"must be no more than {KEY_LIMIT} characters")
     if not _KEY.fullmatch(key):
         yield wrong(path, key, _KEY_TEXT)
     elif key in (".", ".."):
