@@ -31,6 +31,12 @@ DEADLINES = range(1, 2**31)
 MOST_SERVERS = 3
 """Name servers of a pod: more are not looked at."""
 _IDS = range(2**31)
+_NAMES = (
+    ("serviceAccountName", subdomain_complaints),
+    ("nodeName", subdomain_complaints),
+    ("hostname", word_complaints),
+    ("subdomain", word_complaints),
+)
 _RESTARTS = ("Always", "OnFailure", "Never")
 _RESOLVERS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _FROZEN = (
@@ -69,7 +75,25 @@ def template_causes(path: str, template: Plain) -> Iterator[Cause]:
 
 
 def spec_causes(path: str, spec: Plain) -> Iterator[Cause]:
-    """What is wrong with what a pod shall be."""
+    """What is wrong with what a pod shall be, in the order of a real server."""
+    yield from _run_causes(path, spec)
+    yield from chosen(f"{path}.restartPolicy", spec["restartPolicy"], _RESTARTS)
+    yield from chosen(f"{path}.dnsPolicy", spec["dnsPolicy"], _RESOLVERS)
+    yield from labelled(f"{path}.nodeSelector", spec.get("nodeSelector"))
+    yield from _security_causes(path, spec)
+    yield from affinity_causes(f"{path}.affinity", spec.get("affinity") or {})
+    yield from _resolver_causes(f"{path}.dnsConfig", spec)
+    yield from _gate_causes(f"{path}.readinessGates", spec.get("readinessGates") or [])
+    yield from gate_causes(f"{path}.schedulingGates", spec.get("schedulingGates") or [])
+    spreads = spec.get("topologySpreadConstraints") or []
+    yield from spread_causes(f"{path}.topologySpreadConstraints", spreads)
+    yield from _name_causes(path, spec)
+    yield from toleration_causes(f"{path}.tolerations", spec.get("tolerations") or [])
+    yield from _other_causes(path, spec)
+
+
+def _run_causes(path: str, spec: Plain) -> Iterator[Cause]:
+    """What is wrong with containers and their volumes."""
     volumes: set[str] = set()
     yield from volume_causes(f"{path}.volumes", spec.get("volumes") or [], volumes)
     if not spec.get("containers"):
@@ -80,31 +104,23 @@ def spec_causes(path: str, spec: Plain) -> Iterator[Cause]:
         containers, where = spec.get(which) or [], f"{path}.{which}"
         yield from container_causes(where, containers, volumes, taken=taken, grace=grace)
     yield from init_causes(f"{path}.initContainers", spec.get("initContainers") or [])
-    yield from chosen(f"{path}.restartPolicy", spec["restartPolicy"], _RESTARTS)
-    yield from chosen(f"{path}.dnsPolicy", spec["dnsPolicy"], _RESOLVERS)
-    yield from labelled(f"{path}.nodeSelector", spec.get("nodeSelector"))
-    yield from _security_causes(path, spec)
-    yield from affinity_causes(f"{path}.affinity", spec.get("affinity") or {})
-    yield from _resolver_causes(f"{path}.dnsConfig", spec)
-    for at, gate in enumerate(spec.get("readinessGates") or ()):
+
+
+def _gate_causes(path: str, gates: list[Plain]) -> Iterator[Cause]:
+    for at, gate in enumerate(gates):
         kind = gate.get("conditionType") or ""
-        yield from misnamed(
-            f"{path}.readinessGates[{at}].conditionType", kind, key_complaints(kind)
-        )
-    yield from gate_causes(f"{path}.schedulingGates", spec.get("schedulingGates") or [])
-    spreads = spec.get("topologySpreadConstraints") or []
-    yield from spread_causes(f"{path}.topologySpreadConstraints", spreads)
-    for name, naming in (
-        ("serviceAccountName", subdomain_complaints),
-        ("nodeName", subdomain_complaints),
-        ("hostname", word_complaints),
-        ("subdomain", word_complaints),
-    ):
+        yield from misnamed(f"{path}[{at}].conditionType", kind, key_complaints(kind))
+
+
+def _name_causes(path: str, spec: Plain) -> Iterator[Cause]:
+    for name, naming in _NAMES:
         if spec.get(name):
             yield from named(f"{path}.{name}", spec[name], naming)
     if "activeDeadlineSeconds" in spec:
         yield from within(f"{path}.activeDeadlineSeconds", spec["activeDeadlineSeconds"], DEADLINES)
-    yield from toleration_causes(f"{path}.tolerations", spec.get("tolerations") or [])
+
+
+def _other_causes(path: str, spec: Plain) -> Iterator[Cause]:
     for at, alias in enumerate(spec.get("hostAliases") or ()):
         yield from _alias_causes(f"{path}.hostAliases[{at}]", alias)
     for name, amount in (spec.get("overhead") or {}).items():
