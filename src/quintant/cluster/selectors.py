@@ -59,26 +59,27 @@ class Selector(msgspec.Struct, frozen=True):
     requirements: tuple[Requirement, ...] = ()
     firm: tuple[Requirement, ...] = ()
     """Those that an absent key does not satisfy, each once; made of the requirements."""
-    absent: frozenset[str] = frozenset()
-    """Keys that must not be there; made of the requirements, as are the next."""
-    unlike: Mapping[str, set[str]] = {}
-    """Values that a key must not have."""
+    lenient: Mapping[str, Requirement] = {}
+    """What the others say of a key, in one; made of the requirements, too."""
 
     def __post_init__(self) -> None:
         firm: dict[Requirement, None] = {}
-        absent: set[str] = set()
         unlike: dict[str, set[str]] = {}
+        absent: dict[str, Requirement] = {}
         for each in self.requirements:
             match each.operator:
                 case Operator.ABSENT:
-                    absent.add(each.key)
+                    absent[each.key] = each
                 case Operator.NOT_IN:
                     unlike.setdefault(each.key, set()).update(each.values)
                 case _:
                     firm[each] = None
+        others = {
+            key: Requirement(key, Operator.NOT_IN, frozenset(values))
+            for key, values in unlike.items()
+        }
         force_setattr(self, "firm", tuple(firm))
-        force_setattr(self, "absent", frozenset(absent))
-        force_setattr(self, "unlike", unlike)
+        force_setattr(self, "lenient", others | absent)
 
     def __hash__(self) -> int:
         return hash(self.requirements)
@@ -88,14 +89,13 @@ class Selector(msgspec.Struct, frozen=True):
 
     def matches(self, values: Mapping[str, str]) -> bool:
         """Whether labels, or the values of fields, satisfy every requirement."""
-        return (
-            all(each.matches(values) for each in self.firm)
-            and self.absent.isdisjoint(values)
-            and (not self.unlike or self._differs(values))
+        return all(each.matches(values) for each in self.firm) and (
+            not self.lenient or self._tolerates(values)
         )
 
-    def _differs(self, values: Mapping[str, str]) -> bool:
-        return not any(values[key] in self.unlike[key] for key in self.unlike.keys() & values)
+    def _tolerates(self, values: Mapping[str, str]) -> bool:
+        known = self.lenient.keys() & values.keys()
+        return all(self.lenient[key].matches(values) for key in known)
 
     def exact(self, key: str) -> str | None:
         """The only value a key may have, if the selector says so."""
