@@ -111,7 +111,8 @@ class Connection(asyncio.Protocol):
 
     def close(self) -> None:
         """End the connection after what was written."""
-        if self._transport is not None:
+        # Once: before 3.11.5, TLS of asyncio forgets itself when it is closed again.
+        if self._transport is not None and not self._transport.is_closing():
             self._transport.close()
 
     def abort(self) -> None:
