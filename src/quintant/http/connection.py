@@ -111,7 +111,7 @@ class Connection(asyncio.Protocol):
 
     def close(self) -> None:
         """End the connection after what was written."""
-        # Once: closed again, the TLS of asyncio in older releases of 3.11 cannot be aborted any more.
+        # Once: closed again, the TLS of asyncio in older releases cannot be aborted any more.
         if self._transport is not None and not self._transport.is_closing():
             self._transport.close()
 
