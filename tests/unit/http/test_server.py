@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from quintant.http.answer import Answer, Flow, text
 from quintant.http.question import Limits, Question
 from quintant.http.server import serving
-from unit.http.lines import Line, bodies, town
+from unit.http.lines import Line, Town, bodies, town
 
 GET = b"GET /%s HTTP/1.1\r\nHost: a\r\n\r\n"
 POST = b"POST /%s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s"
@@ -251,6 +251,16 @@ async def flowing(line: Line) -> None:
     assert b"1\r\nx\r\n" in await line.settle()
 
 
+async def unread(here: Town, source: Endless) -> Line:
+    """A client that is told something, and then no longer reads."""
+    line = here.dial()
+    await flowing(line)
+    assert line.protocol is not None
+    line.protocol.pause_writing()
+    source.more.set()
+    return line
+
+
 async def cut_within(seconds: float, line: Line) -> bool:
     await asyncio.sleep(seconds)
     return line.aborted
@@ -269,11 +279,7 @@ async def test_a_client_that_leaves_ends_what_it_was_told() -> None:
 async def test_a_client_that_does_not_read_is_cut_off_when_patience_ends() -> None:
     source = Endless(5)
     async with town(source.handle) as here:
-        line = here.dial()
-        await flowing(line)
-        assert line.protocol is not None
-        line.protocol.pause_writing()
-        source.more.set()
+        line = await unread(here, source)
         assert not await cut_within(4, line)
         assert await cut_within(2, line)
         assert source.ended == 1
@@ -282,12 +288,9 @@ async def test_a_client_that_does_not_read_is_cut_off_when_patience_ends() -> No
 async def test_a_client_that_reads_in_time_is_told_more() -> None:
     source = Endless(5)
     async with town(source.handle) as here:
-        line = here.dial()
-        await flowing(line)
+        line = await unread(here, source)
+        assert not await cut_within(4, line)
         assert line.protocol is not None
-        line.protocol.pause_writing()
-        source.more.set()
-        await asyncio.sleep(4)
         line.protocol.resume_writing()
         source.more.set()
         assert (await line.settle()).count(b"x\r\n") == 3
