@@ -11,6 +11,8 @@ import msgspec
 
 TEXT = {"content-type": "text/plain; charset=utf-8"}
 _BODYLESS = (204, 304)
+_SPACES = str.maketrans("\r\n\0", "   ")
+"""What would end a field, or is none of HTTP."""
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = (
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -66,11 +68,16 @@ def refusal(status: int, why: str) -> Answer:
 
 def head(status: int, headers: Mapping[str, str], framing: str, close: bool) -> bytes:
     """The first lines of an answer."""
-    fields = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+    fields = "".join([f"{name}: {_on_one_line(value)}\r\n" for name, value in headers.items()])
     end = "Connection: close\r\n\r\n" if close else "\r\n"
     return f"{_first(status)}{fields}{framing}{_date(int(time.time()))}{end}".encode(
         "utf-8", "surrogateescape"
     )
+
+
+def _on_one_line(value: str) -> str:
+    """A value that cannot be taken for more than itself, whoever it came from."""
+    return value if value.isprintable() else value.translate(_SPACES)
 
 
 @lru_cache(maxsize=64)

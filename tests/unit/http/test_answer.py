@@ -28,6 +28,12 @@ def test_a_status_of_somebodys_own_has_no_words() -> None:
     assert Answer(299).raw(close=False).startswith(b"HTTP/1.1 299 \r\n")
 
 
+def test_a_value_stays_one_field_whatever_it_holds() -> None:
+    raw = Answer(200, {"warning": "a\r\nEvil: 1\r\n\r\n\0b ü"}).raw(close=False)
+    assert fields(raw)[b"warning"] == "a  Evil: 1     b ü".encode()
+    assert b"Evil" not in fields(raw)
+
+
 def test_a_refusal_says_what_is_wrong() -> None:
     assert refusal(400, "why").body == b"400 Bad Request: why"
     assert refusal(417, "").body == b"417 Expectation Failed"
