@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from weakref import WeakSet
 
 from quintant.http.connection import Connection
@@ -41,14 +42,11 @@ class Clients:
             if connection.idle:
                 connection.close()
 
-    async def gone(self, seconds: float) -> bool:
-        """Wait for so long until nobody is left; whether nobody is."""
-        try:
+    async def gone(self, seconds: float) -> None:
+        """Wait until nobody is left, for so long."""
+        with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._empty.wait()
-        except TimeoutError:
-            return False
-        return True
 
     async def close(self) -> None:
         """Cut off whoever is left."""
