@@ -6,7 +6,7 @@ has them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from quintant.cluster import offers, tables
@@ -137,15 +137,21 @@ def _whole(schema: Schema) -> Schema:
     return {**schema, "properties": {**schema.get("properties", {}), **common}}
 
 
+def inside(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:
+    """A schema whose inner schemas are changed."""
+    changed = dict(schema)
+    if "properties" in changed:
+        below = changed["properties"]
+        changed["properties"] = {name: change(below[name]) for name in below}
+    for name in ("items", "additionalProperties"):
+        if isinstance(changed.get(name), dict):
+            changed[name] = change(changed[name])
+    return changed
+
+
 def _published(declared: Schema) -> Schema:
     """A declared schema, with what its extensions mean said in plain keywords, too."""
-    schema = dict(declared)
-    if "properties" in schema:
-        below = schema["properties"]
-        schema["properties"] = {name: _published(below[name]) for name in below}
-    for name in ("items", "additionalProperties"):
-        if isinstance(schema.get(name), dict):
-            schema[name] = _published(schema[name])
+    schema = inside(declared, _published)
     if schema.get("x-kubernetes-int-or-string"):
         schema.setdefault("anyOf", [{"type": "integer"}, {"type": "string"}])
     if schema.get("x-kubernetes-embedded-resource"):

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from quintant.cluster.beside import Beside
 from quintant.cluster.catalog import Catalog, Kind, Plain
-from quintant.cluster.components import components
+from quintant.cluster.components import components, inside
 from quintant.cluster.gnostic import written
 from quintant.cluster.media import JSON, YAML
 from quintant.cluster.negotiation import clauses
@@ -92,13 +92,7 @@ def _schema(schema: Plain) -> Plain:
     match schema:
         case {"allOf": [{"$ref": str(place)}]} | {"$ref": str(place)}:
             said[_REF] = place.replace(_OLD, _NEW)
-    if "properties" in said:
-        below = said["properties"]
-        said["properties"] = {name: _schema(below[name]) for name in below}
-    for name in ("items", "additionalProperties"):
-        if isinstance(said.get(name), dict):
-            said[name] = _schema(said[name])
-    return said
+    return inside(said, _schema)
 
 
 def _dropped(schema: Plain) -> frozenset[str]:
