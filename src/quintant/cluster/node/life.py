@@ -42,8 +42,6 @@ LAST_SECONDS = 2.0
 """What a program has at least between SIGTERM and SIGKILL, however long its hook took."""
 SIGNALLED = 128
 """What a shell adds to the number of a signal for an exit code."""
-START_ERROR = 128
-"""The exit code of what could not be executed."""
 LOST = 255
 """The exit code of a container whose end nobody saw."""
 
