@@ -72,7 +72,7 @@ def _metadata() -> Callable[[bytes], Any]:
 
 def _informed(kind: Any) -> Callable[[bytes], Any]:
     """As an informer does it."""
-    from quintant.runtime import codec
+    from quintant.core import codec
     from quintant.runtime.watch.interning import interner
 
     intern = interner(kind)

@@ -23,6 +23,8 @@ from quintant.cluster.auth import admin
 from quintant.cluster.node.options import Options as LocalNode
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.up import Cluster, Plan, running
+from quintant.core.address import Address
+from quintant.core.object import K
 from quintant.operators.portal import sample
 from quintant.operators.portal.api import PortalExpose, TunnelClass
 from quintant.operators.portal.builders import EXPOSE_LABEL
@@ -32,7 +34,6 @@ from quintant.operators.portal.reconcile import Reconcile
 from quintant.operators.portal.remote import Scraper, http_lines
 from quintant.operators.portal.wiring import classes, exposes
 from quintant.runtime import logs
-from quintant.runtime.address import Address
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.manifests import Applier
 from quintant.runtime.client.rest import Rest
@@ -40,7 +41,6 @@ from quintant.runtime.client.transport import InProcessTransport
 from quintant.runtime.environment import Environment
 from quintant.runtime.install import install
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import K
 
 PLACE = sample.NAMESPACE
 PATIENCE_SECONDS = 300.0

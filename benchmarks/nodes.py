@@ -76,7 +76,7 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
 async def _measure(nodes: int, pods: int) -> Figures:
     from quintant.cluster.simulated.fleet import Fleet
     from quintant.cluster.up import Plan, running
-    from quintant.runtime.address import Address
+    from quintant.core.address import Address
 
     began = time.monotonic()
     plan = Plan(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(nodes))
@@ -112,7 +112,7 @@ async def _client(cluster: Cluster) -> AsyncIterator[Client]:
 
 async def _nodes(client: Client, count: int) -> None:
     from quintant.api.core import Node
-    from quintant.runtime.object import Metadata
+    from quintant.core.object import Metadata
 
     seen: set[str] = set()
     async for change in client.watch(Metadata[Node]):

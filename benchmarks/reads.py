@@ -145,7 +145,7 @@ async def _serve(way: Path, told: Path, count: int) -> None:
     from quintant.cluster.http import LOOPBACK
     from quintant.cluster.up import Plan
     from quintant.cluster.up import running as cluster
-    from quintant.runtime.address import Address
+    from quintant.core.address import Address
     from quintant.runtime.garbage import settle
 
     async with cluster(Plan(Address(LOOPBACK, 0))) as found:

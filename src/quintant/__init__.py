@@ -10,19 +10,10 @@ from typing import TYPE_CHECKING
 from quintant.lazy import lazy
 
 if TYPE_CHECKING:
-    from quintant.runtime import errors, when
-    from quintant.runtime.apply import Policy, control
-    from quintant.runtime.builder import Builder
-    from quintant.runtime.client.client import Client
-    from quintant.runtime.client.config import Config
-    from quintant.runtime.clock import Chance, Clock
-    from quintant.runtime.context import Context, KeyContext, Reconciler
-    from quintant.runtime.controller import Controller
-    from quintant.runtime.declaration import by_index
-    from quintant.runtime.environment import Environment
-    from quintant.runtime.errors import ConfigError, Terminal
-    from quintant.runtime.manager import Manager
-    from quintant.runtime.object import (
+    from quintant.core import errors
+    from quintant.core.clock import Chance, Clock
+    from quintant.core.errors import ConfigError, Terminal
+    from quintant.core.object import (
         Custom,
         Metadata,
         Model,
@@ -32,52 +23,62 @@ if TYPE_CHECKING:
         Request,
         replace,
     )
-    from quintant.runtime.owner import has_owner, owned, with_labels
-    from quintant.runtime.resource import Column, Scale, projection, resource
+    from quintant.core.owner import has_owner, owned, with_labels
+    from quintant.core.resource import Column, Scale, projection, resource
+    from quintant.runtime import when
+    from quintant.runtime.apply import Policy, control
+    from quintant.runtime.builder import Builder
+    from quintant.runtime.client.client import Client
+    from quintant.runtime.client.config import Config
+    from quintant.runtime.context import Context, KeyContext, Reconciler
+    from quintant.runtime.controller import Controller
+    from quintant.runtime.declaration import by_index
+    from quintant.runtime.environment import Environment
+    from quintant.runtime.manager import Manager
     from quintant.runtime.result import DONE, Result
     from quintant.runtime.sources import every
     from quintant.runtime.status import StatusWriter
     from quintant.runtime.watch.timers import Timers
 
 _HOMES = {
-    "errors": "quintant.runtime.errors",
+    "errors": "quintant.core.errors",
     "when": "quintant.runtime.when",
     "Builder": "quintant.runtime.builder",
-    "Chance": "quintant.runtime.clock",
+    "Chance": "quintant.core.clock",
     "Client": "quintant.runtime.client.client",
-    "Clock": "quintant.runtime.clock",
-    "Column": "quintant.runtime.resource",
+    "Clock": "quintant.core.clock",
+    "Column": "quintant.core.resource",
     "Config": "quintant.runtime.client.config",
-    "ConfigError": "quintant.runtime.errors",
+    "ConfigError": "quintant.core.errors",
     "Context": "quintant.runtime.context",
     "Controller": "quintant.runtime.controller",
-    "Custom": "quintant.runtime.object",
+    "Custom": "quintant.core.object",
     "DONE": "quintant.runtime.result",
     "Environment": "quintant.runtime.environment",
     "KeyContext": "quintant.runtime.context",
     "Manager": "quintant.runtime.manager",
-    "Metadata": "quintant.runtime.object",
-    "Model": "quintant.runtime.object",
-    "Object": "quintant.runtime.object",
-    "ObjectMeta": "quintant.runtime.object",
-    "Opaque": "quintant.runtime.object",
+    "Metadata": "quintant.core.object",
+    "Model": "quintant.core.object",
+    "Object": "quintant.core.object",
+    "ObjectMeta": "quintant.core.object",
+    "Opaque": "quintant.core.object",
     "Policy": "quintant.runtime.apply",
     "Reconciler": "quintant.runtime.context",
-    "Request": "quintant.runtime.object",
+    "Request": "quintant.core.object",
     "Result": "quintant.runtime.result",
-    "Scale": "quintant.runtime.resource",
+    "Scale": "quintant.core.resource",
     "StatusWriter": "quintant.runtime.status",
-    "Terminal": "quintant.runtime.errors",
+    "Terminal": "quintant.core.errors",
     "Timers": "quintant.runtime.watch.timers",
     "by_index": "quintant.runtime.declaration",
     "control": "quintant.runtime.apply",
     "every": "quintant.runtime.sources",
-    "has_owner": "quintant.runtime.owner",
-    "owned": "quintant.runtime.owner",
-    "projection": "quintant.runtime.resource",
-    "replace": "quintant.runtime.object",
-    "resource": "quintant.runtime.resource",
-    "with_labels": "quintant.runtime.owner",
+    "has_owner": "quintant.core.owner",
+    "owned": "quintant.core.owner",
+    "projection": "quintant.core.resource",
+    "replace": "quintant.core.object",
+    "resource": "quintant.core.resource",
+    "with_labels": "quintant.core.owner",
 }
 
 __all__ = [

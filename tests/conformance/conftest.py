@@ -23,8 +23,8 @@ from quintant.cluster.http import LOOPBACK, serve
 from quintant.cluster.pki import Roots
 from quintant.cluster.server import ApiServer
 from quintant.cluster.up import Plan, running, save
+from quintant.core.address import Address
 from quintant.keys.authority import Authority
-from quintant.runtime.address import Address
 from quintant.runtime.client.http import HttpTransport
 from realpair import RealCluster
 

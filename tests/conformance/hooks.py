@@ -20,12 +20,12 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from conformance.target import Target
+from quintant.core.address import Address
 from quintant.http.answer import Answer as Said
 from quintant.http.connection import Gone
 from quintant.http.question import Question
 from quintant.keys import tls
 from quintant.keys.authority import Authority, Term
-from quintant.runtime.address import Address
 from quintant.runtime.listen import serving
 from unit.cluster.api import Plain
 

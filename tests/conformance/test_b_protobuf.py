@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.target import Target, decoded
-from quintant.runtime.errors import ConnectError
+from quintant.core.errors import ConnectError
 from unit.cluster.api import Plain, config_map
 from unit.cluster.wires import Wire, body
 

@@ -17,7 +17,7 @@ from conformance.target import Target, until
 from conformance.workloads import deployment
 from quintant import Config
 from quintant.cluster.up import Cluster, Plan, running, save
-from quintant.runtime.address import Address
+from quintant.core.address import Address
 from quintant.runtime.client.http import HttpTransport
 from realpair import locate
 from realpair.binaries import MANAGER

@@ -15,7 +15,7 @@ import pytest_asyncio
 from conformance.conftest import SERVERS
 from conformance.kubectl import Kubectl, programs
 from quintant.cluster.up import Plan, running
-from quintant.runtime.address import Address
+from quintant.core.address import Address
 from realpair import RealCluster
 
 PROGRAMS = programs()

@@ -25,9 +25,9 @@ from conformance.realm import (
     whoami,
 )
 from quintant.cluster import jwt
+from quintant.core.errors import TransportError
 from quintant.keys.authority import Authority, Term
 from quintant.runtime.client.user import Impersonate, User
-from quintant.runtime.errors import TransportError
 from unit.cluster.api import Plain, Requests, config_map, pod
 
 AUDIENCE = "https://kubernetes.default.svc"

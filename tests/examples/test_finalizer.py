@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from examples_support import load_example
-from quintant.runtime.object import replace
+from quintant.core.object import replace
 from quintant.testing import InProcessCluster, kind, named, verb
 
 example = load_example("03_finalizer")

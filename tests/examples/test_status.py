@@ -9,7 +9,7 @@ import pytest
 from examples_support import load_example
 from quintant.api.events import Event
 from quintant.api.meta import condition_of
-from quintant.runtime.object import replace
+from quintant.core.object import replace
 from quintant.testing import InProcessCluster, named
 
 example = load_example("04_status")

@@ -14,7 +14,7 @@ from node.house import House
 from quintant.cluster.node.images import Program
 from quintant.cluster.node.options import Options
 from quintant.cluster.up import Plan, running
-from quintant.runtime.address import Address
+from quintant.core.address import Address
 
 
 def pytest_asyncio_loop_factories(

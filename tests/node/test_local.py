@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from quintant.cluster.node.local import own_folder, workplace
-from quintant.runtime.errors import ConfigError
+from quintant.core.errors import ConfigError
 
 
 def test_the_folder_is_for_its_owner_alone(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from node.house import IMAGE, PATIENCE_SECONDS, PORT, House, fetch
 from quintant.cluster.node.options import Options
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.up import Plan, kept, running
-from quintant.runtime.address import Address
+from quintant.core.address import Address
 from unit.cluster.api import Plain
 
 CLUSTERS = 5

@@ -13,7 +13,7 @@ from quintant.cluster.node.effects import Launch, Missing, Unstartable
 from quintant.cluster.node.hooks import Collector
 from quintant.cluster.node.orphans import CONTAINER
 from quintant.cluster.node.processes import BURST_BYTES, PAUSE_SECONDS, LocalProcesses
-from quintant.runtime.clock import monotonic
+from quintant.core.clock import monotonic
 
 pytestmark = pytest.mark.loops
 

@@ -12,8 +12,8 @@ import pytest
 
 import quintant.api
 from quintant import Client, Object
-from quintant.runtime.resource import Resource, resource_of
-from quintant.runtime.structural import model_schema
+from quintant.core.openapi import model_schema
+from quintant.core.resource import Resource, resource_of
 
 Schema = dict[str, Any]
 

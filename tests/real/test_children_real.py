@@ -13,11 +13,11 @@ from quintant.api.apps import Deployment, StatefulSet
 from quintant.api.batch import Job
 from quintant.api.core import ConfigMap, Namespace, PersistentVolumeClaim, Pod
 from quintant.api.rbac import RoleBinding
+from quintant.core.codec import from_plain
+from quintant.core.errors import Conflict, Terminal
+from quintant.core.object import K, Object, ObjectMeta
 from quintant.runtime.apply import IMMUTABLE, NAME_TAKEN, controlled
 from quintant.runtime.apply.diff import Changes
-from quintant.runtime.codec import from_plain
-from quintant.runtime.errors import Conflict, Terminal
-from quintant.runtime.object import K, Object, ObjectMeta
 
 pytestmark = pytest.mark.realtime
 

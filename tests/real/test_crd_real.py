@@ -14,14 +14,9 @@ from msgspec import Meta
 
 from quintant import Client, Column, Custom, Model, ObjectMeta, Opaque, Scale, replace, resource
 from quintant.api.apiextensions import CustomResourceDefinition
-from quintant.runtime import codec
-from quintant.runtime.client.http import HttpTransport
-from quintant.runtime.client.rest import MERGE
-from quintant.runtime.client.transport import Call
-from quintant.runtime.errors import Conflict, Invalid
-from quintant.runtime.install import install
-from quintant.runtime.resource import resource_of
-from quintant.runtime.schema import (
+from quintant.core import codec
+from quintant.core.errors import Conflict, Invalid
+from quintant.core.markers import (
     cel,
     default,
     deprecated,
@@ -35,6 +30,11 @@ from quintant.runtime.schema import (
     preserve_unknown,
     quantity,
 )
+from quintant.core.resource import resource_of
+from quintant.runtime.client.http import HttpTransport
+from quintant.runtime.client.rest import MERGE
+from quintant.runtime.client.transport import Call
+from quintant.runtime.install import install
 
 NAMESPACE = "default"
 Port = Annotated[int, Meta(ge=1, le=65535)]

@@ -20,16 +20,16 @@ from quintant import Config
 from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.api.core import ConfigMap
 from quintant.cluster.up import Plan, running, save
-from quintant.runtime.address import Address
+from quintant.core.address import Address
+from quintant.core.codec import encode
+from quintant.core.errors import ApiError, Cause, NotFound
+from quintant.core.object import Custom, Model, replace
+from quintant.core.resource import resource
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.client.rest import APPLY, MERGE, Rest
 from quintant.runtime.client.transport import JSON, Call
-from quintant.runtime.codec import encode
-from quintant.runtime.errors import ApiError, Cause, NotFound
 from quintant.runtime.metrics import Metrics
-from quintant.runtime.object import Custom, Model, replace
-from quintant.runtime.resource import resource
 from quintant.runtime.webhook import (
     Admission,
     Allowed,

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from quintant import Context, Custom, Manager, Model, ObjectMeta, resource
 from quintant.api.meta import Condition
+from quintant.core.markers import list_map
 from quintant.runtime.finalizer import Cleanup
-from quintant.runtime.schema import list_map
 from quintant.runtime.when import Predicate
 
 FINALIZER = "demo.dev/mooring"

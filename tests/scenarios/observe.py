@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from quintant.core.object import Object
+from quintant.core.resource import resource_of
 from quintant.runtime.engine import Engine
 from quintant.runtime.health import Probe
-from quintant.runtime.object import Object
-from quintant.runtime.resource import resource_of
 
 
 def sample(engine: Engine, name: str, **labels: str) -> float:

@@ -9,7 +9,7 @@ import asyncio
 from random import Random
 
 from quintant import Context, Manager, Request
-from quintant.runtime.object import replace
+from quintant.core.object import replace
 from quintant.testing import InProcessCluster, watch
 from scenarios.greeter import Greeter, GreeterSpec, greeter
 from scenarios.sized import sized

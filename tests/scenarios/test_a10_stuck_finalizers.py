@@ -20,12 +20,12 @@ from quintant.api.events import Event
 from quintant.cluster.auth import service_account
 from quintant.cluster.controllers import controllers
 from quintant.cluster.http import serve
+from quintant.core.errors import Terminal
+from quintant.core.object import ObjectMeta, replace
 from quintant.keys.hidden import Hidden
 from quintant.runtime import when
 from quintant.runtime.client.proof import Fixed, Proof, bearer
-from quintant.runtime.errors import Terminal
 from quintant.runtime.finalizer import BLOCKED, RELEASE
-from quintant.runtime.object import ObjectMeta, replace
 from quintant.testing import InProcessCluster, kind, settle, verb, watch
 from scenarios.berth import FINALIZER, Berth, berth, berth_manager, moor
 

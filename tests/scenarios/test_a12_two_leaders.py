@@ -14,13 +14,13 @@ from random import Random
 from quintant.api.coordination import Lease
 from quintant.api.core import ConfigMap
 from quintant.cluster.server import ApiServer
-from quintant.runtime import codec
+from quintant.core import codec
+from quintant.core.clock import Chance, Clock, monotonic
+from quintant.core.errors import LeadershipLost, leaves
 from quintant.runtime.client.faults import FaultTransport
 from quintant.runtime.client.transport import Call, InProcessTransport, Reply, Stream
-from quintant.runtime.clock import Chance, Clock, monotonic
 from quintant.runtime.election import LEASE_SECONDS, RETRY_SECONDS
 from quintant.runtime.environment import Environment
-from quintant.runtime.errors import LeadershipLost, leaves
 from quintant.testing import InProcessCluster, kind, writes
 from scenarios.greeter import Greeter, greeter, greeter_manager
 from scenarios.sized import sized

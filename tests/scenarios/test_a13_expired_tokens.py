@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from quintant.api.core import ConfigMap
 from quintant.cluster.auth import service_account
 from quintant.cluster.http import serve
+from quintant.core.clock import monotonic, timestamp
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import memory_file
 from quintant.runtime.client.auth import TokenFile
@@ -30,7 +31,6 @@ from quintant.runtime.client.plugin import Ending, PluginCredentials
 from quintant.runtime.client.proof import Credentials
 from quintant.runtime.client.trust import Pem, Trust
 from quintant.runtime.client.user import Plugin
-from quintant.runtime.clock import monotonic, timestamp
 from quintant.runtime.engine import Engine
 from quintant.testing import InProcessCluster, watch
 from scenarios.greeter import Greeter, greeter, greeter_manager

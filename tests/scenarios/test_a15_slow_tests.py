@@ -16,7 +16,7 @@ import pytest
 
 from quintant import Context, Manager
 from quintant.api.core import ConfigMap
-from quintant.runtime.errors import ConfigError
+from quintant.core.errors import ConfigError
 from quintant.runtime.loading import load_manager
 from quintant.testing import InProcessCluster, reconcile_once
 from scenarios.greeter import Greeter, GreeterStatus, greeter, greeter_manager, reconcile

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from quintant import Context, Manager, Reconciler
 from quintant.api.core import ConfigMap
-from quintant.runtime.object import replace
+from quintant.core.object import replace
 from quintant.testing import InProcessCluster, named, watch, writes
 from scenarios.greeter import Greeter, greeter
 from scenarios.observe import sample

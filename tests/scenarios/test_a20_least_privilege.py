@@ -15,8 +15,8 @@ from quintant import Context, Manager
 from quintant.api.core import ConfigMap, Namespace, Secret
 from quintant.api.events import Event
 from quintant.api.rbac import ClusterRole
-from quintant.runtime.errors import ConfigError, leaves
-from quintant.runtime.object import ObjectMeta, replace
+from quintant.core.errors import ConfigError, leaves
+from quintant.core.object import ObjectMeta, replace
 from quintant.runtime.permissions import rules
 from quintant.testing import Account, InProcessCluster, grant
 from scenarios.greeter import Greeter, GreeterSpec, reconcile

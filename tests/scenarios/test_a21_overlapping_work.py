@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quintant import Context, Manager, Request, Result, every
-from quintant.runtime.clock import monotonic
+from quintant.core.clock import monotonic
 from quintant.runtime.engine import Engine
 from quintant.testing import InProcessCluster, run, watch, writes
 from scenarios.greeter import Greeter, greeter

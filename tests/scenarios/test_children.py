@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from quintant.api.core import ConfigMap
+from quintant.core.errors import Conflict, Terminal
+from quintant.core.object import Custom, Model, ObjectMeta, replace
+from quintant.core.owner import owned
+from quintant.core.resource import resource
 from quintant.runtime.apply import NAME_TAKEN, control, controlled
 from quintant.runtime.apply.diff import Changes
 from quintant.runtime.client.match import kind, verb, watch, writes
 from quintant.runtime.context import Context
-from quintant.runtime.errors import Conflict, Terminal
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Custom, Model, ObjectMeta, replace
-from quintant.runtime.owner import owned
-from quintant.runtime.resource import resource
 from quintant.testing import InProcessCluster, named
 
 

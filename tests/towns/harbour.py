@@ -18,22 +18,22 @@ from quintant.api.core import Pod
 from quintant.api.events import Event
 from quintant.cluster.auth import admin
 from quintant.cluster.up import Cluster
+from quintant.core import codec
+from quintant.core.errors import BadRequest, NotFound
+from quintant.core.object import replace
 from quintant.operators.klight import controllers
 from quintant.operators.klight.api import LABEL, LightNetwork, PeerPod
 from quintant.operators.klight.calls import GrpcPeers
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.record import Record
 from quintant.operators.klight.verdict import Answer
-from quintant.runtime import codec
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.rest import Rest
 from quintant.runtime.client.transport import InProcessTransport
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
-from quintant.runtime.errors import BadRequest, NotFound
 from quintant.runtime.install import install
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import replace
 from quintant.wire.lightpeer import (
     PERSIST,
     QUERY,

@@ -10,18 +10,18 @@ from quintant.api.core import Pod
 from quintant.api.events import Event
 from quintant.api.meta import condition_of
 from quintant.api.pod import ContainerState, ContainerStatus, PodStatus, Running
+from quintant.core import codec
+from quintant.core.clock import timestamp
+from quintant.core.object import replace
 from quintant.operators.klight import controllers
 from quintant.operators.klight.api import JOINED, LABEL, LightNetwork, PeerPod
 from quintant.operators.klight.identity import address_of, object_name
 from quintant.operators.klight.modelled import Model, ModelledPeers, Mood
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.record import Record
-from quintant.runtime import codec
-from quintant.runtime.clock import timestamp
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import replace
 from quintant.testing import InProcessCluster
 
 NET = "a"

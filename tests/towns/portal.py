@@ -19,6 +19,9 @@ from quintant.api.core import Pod, Service, ServicePort, ServiceSpec
 from quintant.api.events import Event
 from quintant.cluster.controllers import controllers as kubernetes
 from quintant.cluster.plane import Component, employed
+from quintant.core.clock import Chance, micro_timestamp, timestamp
+from quintant.core.errors import NotFound
+from quintant.core.object import ObjectMeta
 from quintant.operators.portal import controllers
 from quintant.operators.portal.api import (
     DEFAULT_CLASS,
@@ -33,11 +36,8 @@ from quintant.operators.portal.api import (
 )
 from quintant.operators.portal.options import Options
 from quintant.operators.portal.remote import Unreachable
-from quintant.runtime.clock import Chance, micro_timestamp, timestamp
 from quintant.runtime.engine import Engine
-from quintant.runtime.errors import NotFound
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import ObjectMeta
 from quintant.testing import Account, InProcessCluster, grant
 
 STEP_SECONDS = 0.1

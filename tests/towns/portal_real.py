@@ -24,25 +24,25 @@ from quintant.cluster.auth import admin, service_account
 from quintant.cluster.node.options import Options as Node
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.up import Cluster, Plan, running
+from quintant.core.address import Address
+from quintant.core.clock import SystemClock
+from quintant.core.object import K
 from quintant.keys.authority import Authority, Term
 from quintant.keys.hidden import Hidden
 from quintant.operators.portal import controllers
 from quintant.operators.portal.api import DEFAULT_CLASS, PortalExpose, TunnelClass
 from quintant.operators.portal.builders import EXPOSE_LABEL
 from quintant.operators.portal.options import Options
-from quintant.runtime.address import Address
 from quintant.runtime.client.authenticated import SignedTransport
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.manifests import Applier
 from quintant.runtime.client.proof import Fixed, Proof, bearer
 from quintant.runtime.client.rest import Rest
 from quintant.runtime.client.transport import InProcessTransport
-from quintant.runtime.clock import SystemClock
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
 from quintant.runtime.install import install
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import K
 from quintant.runtime.rbac import generated
 
 GROUP = "portal.gosuda.org/v1alpha1"

@@ -32,8 +32,8 @@ from quintant import (
 )
 from quintant.api.core import ConfigMap, Pod, Secret
 from quintant.api.meta import Condition, set_condition
-from quintant.runtime.codec import decode
-from quintant.runtime.schema import default, list_map
+from quintant.core.codec import decode
+from quintant.core.markers import default, list_map
 
 Port = Annotated[int, Meta(ge=1, le=65535)]
 

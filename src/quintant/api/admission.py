@@ -13,9 +13,9 @@ from typing import Literal
 import msgspec
 
 from quintant.api.meta import LabelSelector
-from quintant.runtime.errors import Status
-from quintant.runtime.object import Model, Object
-from quintant.runtime.resource import resource
+from quintant.core.errors import Status
+from quintant.core.object import Model, Object
+from quintant.core.resource import resource
 
 ADMISSION_V1 = "admission.k8s.io/v1"
 ADMISSION_V1BETA1 = "admission.k8s.io/v1beta1"

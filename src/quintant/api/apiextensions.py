@@ -7,8 +7,8 @@ for. Schemas stay opaque. The server writes `null` for lists it has not filled y
 from __future__ import annotations
 
 from quintant.api.meta import Condition
-from quintant.runtime.object import Model, Object, Opaque
-from quintant.runtime.resource import resource
+from quintant.core.object import Model, Object, Opaque
+from quintant.core.resource import resource
 
 
 class Names(Model):

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from quintant.api.meta import Condition, LabelSelector
 from quintant.api.quantity import IntOrString
-from quintant.runtime.object import Model, Object, Opaque
-from quintant.runtime.resource import resource
+from quintant.core.object import Model, Object, Opaque
+from quintant.core.resource import resource
 
 NO_TEMPLATE = Opaque(b"{}")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from quintant.api.meta import Condition, LabelSelector, ObjectReference
-from quintant.runtime.object import Model, Object, ObjectMeta, Opaque
-from quintant.runtime.resource import resource
+from quintant.core.object import Model, Object, ObjectMeta, Opaque
+from quintant.core.resource import resource
 
 
 class OnExitCodes(Model):

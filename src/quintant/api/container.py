@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import msgspec
 
 from quintant.api.quantity import IntOrString, Quantity
-from quintant.runtime.object import Model
+from quintant.core.object import Model
 
 
 class KeySelector(Model):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from quintant.runtime.object import Model, Object
-from quintant.runtime.resource import resource
+from quintant.core.object import Model, Object
+from quintant.core.resource import resource
 
 
 class LeaseSpec(Model):

@@ -120,8 +120,8 @@ from quintant.api.volume import (
     VolumeSpec,
     VolumeStatus,
 )
-from quintant.runtime.object import Model, Object
-from quintant.runtime.resource import resource
+from quintant.core.object import Model, Object
+from quintant.core.resource import resource
 
 __all__ = [
     "Address",

@@ -6,8 +6,8 @@ The server writes `null` for empty lists, so they may be None.
 from __future__ import annotations
 
 from quintant.api.meta import ObjectReference
-from quintant.runtime.object import Model, Object
-from quintant.runtime.resource import resource
+from quintant.core.object import Model, Object
+from quintant.core.resource import resource
 
 SERVICE_LABEL = "kubernetes.io/service-name"
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from quintant.runtime.clock import timestamp
-from quintant.runtime.object import Model, ObjectMeta, OwnerReference
+from quintant.core.clock import timestamp
+from quintant.core.object import Model, ObjectMeta, OwnerReference
 
 __all__ = [
     "Condition",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from quintant.api.quantity import Quantity
-from quintant.runtime.object import Model, Object
-from quintant.runtime.resource import resource
+from quintant.core.object import Model, Object
+from quintant.core.resource import resource
 
 GROUP = "metrics.k8s.io"
 

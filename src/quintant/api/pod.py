@@ -15,8 +15,8 @@ from quintant.api.container import Container, SeccompProfile
 from quintant.api.meta import Condition
 from quintant.api.scheduling import Affinity, Toleration, TopologySpread
 from quintant.api.volume import Volume
-from quintant.runtime.object import Model, Object, ObjectMeta, Opaque
-from quintant.runtime.resource import resource
+from quintant.core.object import Model, Object, ObjectMeta, Opaque
+from quintant.core.resource import resource
 
 
 class LocalReference(Model):

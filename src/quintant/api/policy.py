@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from quintant.api.meta import Condition, LabelSelector
 from quintant.api.quantity import IntOrString
-from quintant.runtime.object import Model, Object
-from quintant.runtime.resource import resource
+from quintant.core.object import Model, Object
+from quintant.core.resource import resource
 
 
 class BudgetSpec(Model):

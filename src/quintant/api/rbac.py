@@ -8,8 +8,8 @@ from __future__ import annotations
 import msgspec
 
 from quintant.api.meta import LabelSelector
-from quintant.runtime.object import Model, Object
-from quintant.runtime.resource import resource
+from quintant.core.object import Model, Object
+from quintant.core.resource import resource
 
 GROUP = "rbac.authorization.k8s.io"
 

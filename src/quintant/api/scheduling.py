@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from quintant.api.meta import LabelSelector, Requirement
-from quintant.runtime.object import Model
+from quintant.core.object import Model
 
 
 class Toleration(Model):

@@ -11,8 +11,8 @@ import msgspec
 
 from quintant.api.meta import Condition, ObjectReference
 from quintant.api.quantity import IntOrString
-from quintant.runtime.object import Model, Object
-from quintant.runtime.resource import resource
+from quintant.core.object import Model, Object
+from quintant.core.resource import resource
 
 
 class ServicePort(Model):

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from quintant.api.meta import ObjectReference
 from quintant.api.quantity import Quantity
-from quintant.runtime.object import Model, Object
-from quintant.runtime.resource import resource
+from quintant.core.object import Model, Object
+from quintant.core.resource import resource
 
 GROUP = "snapshot.storage.k8s.io"
 

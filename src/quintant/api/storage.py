@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quintant.runtime.object import Object
-from quintant.runtime.resource import resource
+from quintant.core.object import Object
+from quintant.core.resource import resource
 
 
 @resource(group="storage.k8s.io", version="v1", namespaced=False)

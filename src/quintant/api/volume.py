@@ -13,8 +13,8 @@ import msgspec
 from quintant.api.container import FieldSelector, ResourceFieldSelector, Resources
 from quintant.api.meta import Condition, LabelSelector, ObjectReference
 from quintant.api.quantity import Quantity
-from quintant.runtime.object import Model, Object, ObjectMeta, Opaque
-from quintant.runtime.resource import resource
+from quintant.core.object import Model, Object, ObjectMeta, Opaque
+from quintant.core.resource import resource
 
 
 class KeyToPath(Model):

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from quintant.runtime.errors import QuintantError
+from quintant.core.errors import QuintantError
 from quintant.runtime.garbage import unsearched
 from quintant.version import KUBERNETES, QUINTANT
 

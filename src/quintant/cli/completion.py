@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from quintant.runtime.errors import ConfigError
+from quintant.core.errors import ConfigError
 
 PROGRAM = "quintant"
 # The variable by which the script asks the program for completions; click derives the same name.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from quintant.runtime.crd import crds
-from quintant.runtime.errors import ConfigError
+from quintant.core.crd import crds
+from quintant.core.errors import ConfigError
 from quintant.runtime.loading import load
 from quintant.runtime.manifest import to_yaml
 

@@ -17,10 +17,10 @@ from quintant.cluster.kubeconfigs import usual_path
 from quintant.cluster.node.options import Options
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.up import Plan, running, save
+from quintant.core.address import Address
 from quintant.demo.course import FIELD_MANAGER, Progress, Stage, bring_up
 from quintant.demo.systems import System, systems
 from quintant.runtime import logs
-from quintant.runtime.address import Address
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.http import HttpTransport

@@ -8,8 +8,8 @@ import sys
 
 import click
 
+from quintant.core.clock import SystemClock
 from quintant.doctor import Finding, Verdict, examine
-from quintant.runtime.clock import SystemClock
 
 _COLOURS = {Verdict.GOOD: "green", Verdict.ODD: "yellow", Verdict.BAD: "red"}
 _WIDTH = 17

@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 
 from quintant.cli.connecting import connected
+from quintant.core.object import Metadata, Object
+from quintant.core.resource import resource_of
 from quintant.runtime import finalizer
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.config import Config
 from quintant.runtime.loading import load_manager
-from quintant.runtime.object import Metadata, Object
-from quintant.runtime.resource import resource_of
 
 
 @click.group("finalizers")

@@ -18,8 +18,8 @@ from quintant.cluster.node.options import Options
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import load
 from quintant.cluster.up import USUAL, Cluster, Plan, kept, running, save
+from quintant.core.address import Address
 from quintant.runtime import logs
-from quintant.runtime.address import Address
 from quintant.runtime.garbage import settle, unsearched
 from quintant.runtime.loops import loop_factory
 from quintant.version import KUBERNETES

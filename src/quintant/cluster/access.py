@@ -17,9 +17,9 @@ from quintant.cluster.escalation import Escalation
 from quintant.cluster.impersonation import Impersonation, wanted
 from quintant.cluster.routes import Route
 from quintant.cluster.store import Store
+from quintant.core.clock import Clock
 from quintant.keys.hidden import Hidden
 from quintant.runtime.client.transport import Call
-from quintant.runtime.clock import Clock
 
 
 class Access:

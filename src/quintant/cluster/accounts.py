@@ -20,8 +20,8 @@ from quintant.cluster import jwt, wire
 from quintant.cluster.auth import AUTHENTICATED, CREDENTIAL, User, service_account
 from quintant.cluster.policy import words
 from quintant.cluster.store import Store
+from quintant.core.clock import Clock, parse_timestamp
 from quintant.keys.hidden import Hidden
-from quintant.runtime.clock import Clock, parse_timestamp
 
 if TYPE_CHECKING:
     from quintant.cluster.signing import Signer

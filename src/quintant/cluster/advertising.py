@@ -30,10 +30,10 @@ from quintant.cluster.auth import admin
 from quintant.cluster.http import LOOPBACK
 from quintant.cluster.plane import known
 from quintant.cluster.server import ApiServer
-from quintant.runtime.address import Address
+from quintant.core.address import Address
+from quintant.core.object import Object
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.rest import Rest
-from quintant.runtime.object import Object
 
 NAME = "kubernetes"
 MANAGER = "kube-apiserver"

@@ -25,8 +25,8 @@ from quintant.cluster.preparing import (
     terminate,
 )
 from quintant.cluster.settling import SETTLE
-from quintant.runtime.errors import Cause
-from quintant.runtime.resource import Resource, Scale
+from quintant.core.errors import Cause
+from quintant.core.resource import Resource, Scale
 
 # group, version, kind, plural, short names, scope (N or C), has /status, categories
 _ROWS = """

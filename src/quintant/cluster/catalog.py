@@ -18,8 +18,8 @@ from quintant.cluster.problems import bad_request
 from quintant.cluster.ring import Entry
 from quintant.cluster.shapes import DEDUCED, Shape
 from quintant.cluster.tables import Message
-from quintant.runtime.errors import Cause
-from quintant.runtime.resource import Resource, Scale
+from quintant.core.errors import Cause
+from quintant.core.resource import Resource, Scale
 
 Plain = dict[str, Any]
 """An object as plain dicts and lists."""

@@ -11,8 +11,8 @@ from typing import Any
 
 from quintant.cluster.golang import quoted, shown
 from quintant.cluster.problems import Problem, plain, present
-from quintant.runtime.errors import Cause
-from quintant.runtime.resource import Resource
+from quintant.core.errors import Cause
+from quintant.core.resource import Resource
 
 NOWHERE = "<nil>"
 """The field of a complaint about the object as a whole."""

@@ -32,8 +32,8 @@ from quintant.cluster.problems import bad_request, not_allowed
 from quintant.cluster.scale import DOCUMENT, SCALE, edit_scale
 from quintant.cluster.strategic import strategic_merge
 from quintant.cluster.writes import Writes
+from quintant.core.resource import Resource
 from quintant.runtime.client.transport import Call
-from quintant.runtime.resource import Resource
 
 Drafting = Callable[[Call, Target, User, str], tuple[Draft, Options]]
 """Makes the draft that a request of a user asks for, at a time."""

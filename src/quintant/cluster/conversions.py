@@ -22,7 +22,7 @@ from quintant.cluster.admission.replies import NoDocument, read_document
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.problems import unexplained
 from quintant.cluster.ring import Entry
-from quintant.runtime.clock import Chance
+from quintant.core.clock import Chance
 
 GROUP = "apiextensions.k8s.io"
 KIND = "ConversionReview"

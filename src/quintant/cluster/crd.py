@@ -13,8 +13,8 @@ from quintant.cluster import crd_rules
 from quintant.cluster.catalog import Plain, Verdict
 from quintant.cluster.conditions import Condition
 from quintant.cluster.prepared import prepared
-from quintant.runtime.errors import Cause
-from quintant.runtime.resource import Scale
+from quintant.core.errors import Cause
+from quintant.core.resource import Scale
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 """The finalizer that holds a deleted definition until its objects are gone."""

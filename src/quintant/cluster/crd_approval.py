@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from quintant.cluster.catalog import Plain
 from quintant.cluster.causes import required, wrong
 from quintant.cluster.urls import BadUrl, parse_request
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 ANNOTATION = "api-approved.kubernetes.io"
 _WHERE = f"metadata.annotations[{ANNOTATION}]"

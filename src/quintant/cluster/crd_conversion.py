@@ -7,7 +7,7 @@ from typing import Any
 
 from quintant.cluster.causes import forbidden_field, required, unsupported
 from quintant.cluster.checks.clients import one_way, review_causes, url_causes
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 _NO_WEBHOOK = "should not be set when strategy is not set to Webhook"
 

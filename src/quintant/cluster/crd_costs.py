@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from quintant.cluster.causes import forbidden_field
 from quintant.cluster.problems import REQUEST_LIMIT
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 RULE_LIMIT = 10_000_000
 """What one rule may cost at worst, over every place it is about."""

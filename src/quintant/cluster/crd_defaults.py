@@ -15,7 +15,7 @@ from quintant.cluster.fitting import Mistyped
 from quintant.cluster.rules import Rules
 from quintant.cluster.structural import EMBEDDED, META, prune, structure
 from quintant.cluster.validation import Validator
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Schema = Mapping[str, Any]
 

@@ -20,7 +20,7 @@ from quintant.cluster.custom import CustomSchema
 from quintant.cluster.prepared import Prepared, prepared
 from quintant.cluster.priority import priority
 from quintant.cluster.shapes import DEDUCED
-from quintant.runtime.resource import Resource
+from quintant.core.resource import Resource
 
 SCHEMA_SHARE = 16
 """One byte of so many in a schema counts as one of each object: most of it is about what an object

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from quintant.cluster.causes import forbidden_field, required, unsupported, wrong
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Schema = Mapping[str, Any]
 LIST_TYPE = "x-kubernetes-list-type"

@@ -15,7 +15,7 @@ from quintant.cluster.causes import wrong
 from quintant.cluster.conditions import Condition
 from quintant.cluster.golang import quoted
 from quintant.cluster.names import identifier_complaints
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Names = Mapping[str, Any]
 

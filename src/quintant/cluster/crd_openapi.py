@@ -16,7 +16,7 @@ from quintant.cluster.crd_costs import Budget, Cardinality, Site
 from quintant.cluster.crd_lists import list_causes
 from quintant.cluster.crd_schema import RULES
 from quintant.cluster.structural import EMBEDDED, META, PRESERVE
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Schema = Mapping[str, Any]
 TYPES = ("array", "boolean", "integer", "number", "object", "string")

@@ -7,7 +7,7 @@ from typing import Any
 
 from quintant.cluster.causes import duplicate, required, too_many, wrong
 from quintant.cluster.fieldpaths import BadPath, field_path
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 SELECTABLE_LIMIT = 8
 """Fields of a version that objects can be selected by."""

@@ -19,7 +19,7 @@ from quintant.cluster.crd_schema import RULES
 from quintant.cluster.fieldpaths import BadPath, field_path
 from quintant.cluster.golang import encoded
 from quintant.cluster.rule import ROOT, BadRule, Rule, compile_rule
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Schema = Mapping[str, Any]
 _UNDECLARED = (

@@ -23,7 +23,7 @@ from quintant.cluster.crd_parts import column_causes, selectable_causes, subreso
 from quintant.cluster.crd_schemas import format_advice, schema_causes
 from quintant.cluster.golang import encoded
 from quintant.cluster.names import subdomain_complaints
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 WARNING_LIMIT = 256
 """Characters of a deprecation warning."""

@@ -12,7 +12,7 @@ from typing import Any
 from quintant.cluster.causes import forbidden_field, required, wrong
 from quintant.cluster.patterns import BadPattern, matcher
 from quintant.cluster.structural import EMBEDDED, PRESERVE
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Schema = Mapping[str, Any]
 INT_OR_STRING = "x-kubernetes-int-or-string"

@@ -12,7 +12,7 @@ from quintant.cluster.crd_openapi import openapi_causes
 from quintant.cluster.crd_schema import below, structural_causes, unsupported_keyword
 from quintant.cluster.formats import recognized
 from quintant.cluster.golang import quoted
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 _ROOT_ALLOWED = (
     "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength "

@@ -26,8 +26,8 @@ from quintant.cluster.metadata import finalizer_advice
 from quintant.cluster.replicas import replica_causes
 from quintant.cluster.rules import Rules
 from quintant.cluster.validation import Validator
-from quintant.runtime.errors import Cause
-from quintant.runtime.resource import Scale
+from quintant.core.errors import Cause
+from quintant.core.resource import Scale
 
 Schema = Mapping[str, Any]
 _STATUS = "status"

@@ -20,7 +20,7 @@ from quintant.cluster.golang import encoded, plain, quoted
 from quintant.cluster.identity import check_patched, check_sent
 from quintant.cluster.objects import identified, unknown_metadata
 from quintant.cluster.problems import Problem, bad_request
-from quintant.runtime.resource import Resource
+from quintant.core.resource import Resource
 
 TOLD = 100
 """Unknown and repeated fields that are told, as by the decoder of a real server."""

@@ -32,7 +32,7 @@ from quintant.cluster.ring import Change, Entry
 from quintant.cluster.store import Store, Table
 from quintant.cluster.watchers import Hub
 from quintant.cluster.writes import Writes
-from quintant.runtime.clock import Chance, Clock, timestamp
+from quintant.core.clock import Chance, Clock, timestamp
 
 GROUP = "apiextensions.k8s.io"
 PLURAL = "customresourcedefinitions"

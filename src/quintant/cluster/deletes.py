@@ -25,9 +25,9 @@ from quintant.cluster.problems import Problem, bad_request
 from quintant.cluster.queries import whole
 from quintant.cluster.ring import Entry
 from quintant.cluster.stored import Stored
+from quintant.core.clock import Clock, timestamp
+from quintant.core.resource import Resource
 from quintant.runtime.client.transport import Call
-from quintant.runtime.clock import Clock, timestamp
-from quintant.runtime.resource import Resource
 
 FINALIZERS = {
     Propagation.FOREGROUND: "foregroundDeletion",

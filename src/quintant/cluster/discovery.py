@@ -22,8 +22,8 @@ from quintant.cluster.openapi import describe
 from quintant.cluster.problems import NoPage, no_resource, not_acceptable, not_allowed
 from quintant.cluster.routes import segments
 from quintant.cluster.swagger import everything
+from quintant.core.resource import Resource
 from quintant.runtime.client.transport import Call, Reply
-from quintant.runtime.resource import Resource
 from quintant.version import KUBERNETES
 
 

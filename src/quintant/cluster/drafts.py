@@ -25,7 +25,7 @@ from quintant.cluster.objects import check_revision, placed, unique_owners, wipe
 from quintant.cluster.problems import Problem, conflict
 from quintant.cluster.ring import Entry
 from quintant.cluster.scale import SCALE, track_scale
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 
 class Target(msgspec.Struct, frozen=True):

@@ -26,7 +26,7 @@ from pathlib import Path
 from quintant.cluster.ring import Change, Entry
 from quintant.cluster.sqlite import Broken, Commit, Database, Sync
 from quintant.cluster.store import Snapshot, Store, Table, Unsafe
-from quintant.runtime.errors import leaves
+from quintant.core.errors import leaves
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ from quintant.cluster.golang import shown
 from quintant.cluster.metadata import embedded_causes, no_metadata
 from quintant.cluster.names import identifier_complaints
 from quintant.cluster.structural import Structure
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 _TEXTS = ("apiVersion", "kind")
 

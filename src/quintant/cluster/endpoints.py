@@ -41,9 +41,9 @@ from quintant.cluster.subresources import EVICTIONS, Action, action, evicts
 from quintant.cluster.watchers import Hub, Watcher
 from quintant.cluster.weights import selecting_weight, weight
 from quintant.cluster.wire import Form
+from quintant.core.clock import Clock, timestamp
+from quintant.core.resource import Resource
 from quintant.runtime.client.transport import Call, Reply
-from quintant.runtime.clock import Clock, timestamp
-from quintant.runtime.resource import Resource
 
 OK = 200
 CREATED = 201

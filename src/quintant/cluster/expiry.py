@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from quintant.cluster.ring import Change
 from quintant.cluster.store import Store, Table
-from quintant.runtime.clock import monotonic
+from quintant.core.clock import monotonic
 
 EVENTS = "events"
 LIFE_SECONDS = 3600.0

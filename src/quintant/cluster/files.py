@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from quintant.runtime.errors import ConfigError
+from quintant.core.errors import ConfigError
 from quintant.runtime.yaml import documents
 
 M = TypeVar("M")

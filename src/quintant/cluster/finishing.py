@@ -12,7 +12,7 @@ from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.objects import check_revision, content, identity_causes, keep
 from quintant.cluster.problems import modified
 from quintant.cluster.scale import SCALE
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 _MISMANAGED = (
     ".metadata.managedFields was in an invalid state after admission; this could be caused by an "

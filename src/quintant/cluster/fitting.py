@@ -19,7 +19,7 @@ from quintant.cluster.golang import number, quoted
 from quintant.cluster.misfits import Mistyped, Path, Spot, shown
 from quintant.cluster.quantities import canonical
 from quintant.cluster.tables import Message, Sort, Type
-from quintant.runtime.clock import micro_timestamp, timestamp
+from quintant.core.clock import micro_timestamp, timestamp
 
 __all__ = ["Mistyped", "fit"]
 

@@ -20,7 +20,7 @@ from quintant.cluster.printing import Printer
 from quintant.cluster.printing.printers import printer_of
 from quintant.cluster.ring import Entry
 from quintant.cluster.wire import Form
-from quintant.runtime.clock import Clock, SystemClock
+from quintant.core.clock import Clock, SystemClock
 
 _TABLE = (
     b'{"kind":"Table","apiVersion":"meta.k8s.io/%b","metadata":%b,"columnDefinitions":null,'

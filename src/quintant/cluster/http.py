@@ -29,11 +29,11 @@ from quintant.cluster.problems import REQUEST_LIMIT
 from quintant.cluster.server import ApiServer
 from quintant.cluster.server import Flow as Ongoing
 from quintant.cluster.watchers import Watcher
+from quintant.core.address import Address
 from quintant.http.answer import Answer, Flow
 from quintant.http.connection import Connection
 from quintant.http.head import Refused
 from quintant.http.question import Limits, Question
-from quintant.runtime.address import Address
 from quintant.runtime.client.transport import Call, Reply
 from quintant.runtime.listen import serving
 

@@ -16,7 +16,7 @@ from quintant.cluster.causes import invalid, unpatchable, wrong
 from quintant.cluster.golang import encoded, quoted, unregistered
 from quintant.cluster.media import misnamed
 from quintant.cluster.problems import Problem, bad_request, internal
-from quintant.runtime.resource import Resource
+from quintant.core.resource import Resource
 
 
 def check_sent(kind: Kind, sent: Plain) -> None:

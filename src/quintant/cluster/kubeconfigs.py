@@ -11,8 +11,8 @@ import msgspec
 
 from quintant.cluster.pki import ADMIN, NAME, Pki
 from quintant.cluster.private import write_private
+from quintant.core.errors import ConfigError
 from quintant.keys.hidden import Hidden
-from quintant.runtime.errors import ConfigError
 
 
 def kubeconfig(url: str, pki: Pki) -> Hidden[bytes]:

@@ -39,8 +39,8 @@ from quintant.cluster.stored import Stored
 from quintant.cluster.subresources import asks
 from quintant.cluster.watchers import Hub, Watcher
 from quintant.cluster.writes import Writes
+from quintant.core.clock import Chance, Clock
 from quintant.runtime.client.transport import Call, Reply
-from quintant.runtime.clock import Chance, Clock
 
 
 class Machinery:

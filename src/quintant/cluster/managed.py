@@ -32,7 +32,7 @@ from quintant.cluster.lastapplied import inherited, remembered
 from quintant.cluster.merging import Comparison, compare, fields_of, merge, named, remove
 from quintant.cluster.problems import contested
 from quintant.cluster.shapes import Untypable
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 BEFORE_APPLY = "before-first-apply"
 

@@ -17,8 +17,8 @@ from quintant.cluster import jsontext, nesting, tables
 from quintant.cluster.golang import held, unmarshalled, unregistered
 from quintant.cluster.problems import Problem, bad_request, unknown_media, unsupported_media
 from quintant.cluster.protobuf import unwrap
+from quintant.core.resource import Resource
 from quintant.runtime import yaml
-from quintant.runtime.resource import Resource
 from quintant.runtime.yaml import Unreadable
 from quintant.wire.protobuf import Malformed
 

@@ -13,7 +13,7 @@ from quintant.cluster.names import (
     segment_complaints,
     word_complaints,
 )
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 ANNOTATIONS_LIMIT = 256 * 1024
 """Bytes of all annotations together."""

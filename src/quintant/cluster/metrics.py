@@ -26,10 +26,10 @@ from quintant.cluster.simulated import usage
 from quintant.cluster.simulated.faults import fault_named
 from quintant.cluster.simulated.labels import FAULT, POD, SIMULATED
 from quintant.cluster.store import Store
+from quintant.core.clock import Clock, timestamp
+from quintant.core.object import ObjectMeta, Request
+from quintant.core.resource import resource_of
 from quintant.runtime.client.transport import Call, Reply
-from quintant.runtime.clock import Clock, timestamp
-from quintant.runtime.object import ObjectMeta, Request
-from quintant.runtime.resource import resource_of
 
 KINDS = tuple(
     Kind(resource_of(kind), table=resource_of(kind).full_name, computed=True)

@@ -12,7 +12,7 @@ from quintant.cluster.drafts import Target
 from quintant.cluster.objects import deleting
 from quintant.cluster.problems import forbidden, not_found
 from quintant.cluster.store import Store
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 PROTECTED = frozenset({"default", "kube-system", "kube-public"})
 """Namespaces that cannot be deleted."""

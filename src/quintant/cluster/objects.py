@@ -18,8 +18,8 @@ from quintant.cluster.problems import (
     bad_request,
     unexplained,
 )
-from quintant.runtime.clock import Chance
-from quintant.runtime.errors import Cause
+from quintant.core.clock import Chance
+from quintant.core.errors import Cause
 
 SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 """Letters of generated names: no vowels, so no words."""

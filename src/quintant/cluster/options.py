@@ -20,9 +20,9 @@ from quintant.cluster.decoding import Scrutiny, Strictness, fitted
 from quintant.cluster.media import APPLY_PATCH, STRATEGIC_PATCH, read_object, said_media
 from quintant.cluster.oddities import oddities
 from quintant.cluster.routes import flag
+from quintant.core.errors import Cause
+from quintant.core.resource import Resource
 from quintant.runtime.client.transport import Call
-from quintant.runtime.errors import Cause
-from quintant.runtime.resource import Resource
 
 MANAGER_LIMIT = 128
 """Characters of a field manager's name."""

@@ -17,10 +17,10 @@ from msgspec import Struct
 
 from quintant.cluster.auth import MASTERS
 from quintant.cluster.private import write_private
+from quintant.core.errors import ConfigError
 from quintant.keys.authority import Authority, Term, new_key, private_pem
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair, memory_file, present
-from quintant.runtime.errors import ConfigError
 
 ADMIN = "admin"
 NAME = "quintant"

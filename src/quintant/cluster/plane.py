@@ -16,14 +16,14 @@ from msgspec import Struct
 from quintant.api.rbac import GROUP, ClusterRole, ClusterRoleBinding, RoleRef, Subject
 from quintant.cluster.auth import User, admin
 from quintant.cluster.server import ApiServer
+from quintant.core.clock import Chance, Clock
+from quintant.core.object import Object, ObjectMeta
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.rest import Rest
 from quintant.runtime.client.transport import InProcessTransport
-from quintant.runtime.clock import Chance, Clock
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Object, ObjectMeta
 from quintant.runtime.permissions import Needs, rules
 from quintant.runtime.rbac import needs
 

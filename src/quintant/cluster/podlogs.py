@@ -20,10 +20,10 @@ from quintant.cluster.node.logs import Absent, Logs, Wish
 from quintant.cluster.problems import bad_request, not_found
 from quintant.cluster.routes import Route
 from quintant.cluster.store import Store
+from quintant.core.clock import Clock
+from quintant.core.errors import Cause
+from quintant.core.resource import Resource
 from quintant.runtime.client.transport import Call, Reply
-from quintant.runtime.clock import Clock
-from quintant.runtime.errors import Cause
-from quintant.runtime.resource import Resource
 
 LOG = "log"
 """The name of the subresource."""

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from quintant.cluster.custom import CustomSchema
 from quintant.cluster.shapes import Shape, custom_shape
-from quintant.runtime.resource import Scale
+from quintant.core.resource import Scale
 
 RECENT = 64
 """Schemas kept at hand: those of the definitions that are written now, and by tests again."""

@@ -14,8 +14,8 @@ import msgspec
 
 from quintant.cluster.golang import quoted
 from quintant.cluster.headers import warned
-from quintant.runtime.errors import Cause
-from quintant.runtime.resource import Resource
+from quintant.core.errors import Cause
+from quintant.core.resource import Resource
 
 REQUEST_LIMIT = 3 * 1024 * 1024
 """Bytes of a request body: what a real server accepts."""

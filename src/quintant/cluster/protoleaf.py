@@ -17,7 +17,7 @@ import msgspec
 
 from quintant.cluster.quantities import canonical
 from quintant.cluster.tables import Sort
-from quintant.runtime.clock import micro_timestamp, timestamp
+from quintant.core.clock import micro_timestamp, timestamp
 from quintant.wire.protobuf import (
     Malformed,
     Value,

@@ -16,7 +16,7 @@ from quintant.cluster.continuation import read_token
 from quintant.cluster.golang import shown
 from quintant.cluster.problems import bad_request, unexplained
 from quintant.cluster.routes import flag
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 EXACT = "Exact"
 NOT_OLDER = "NotOlderThan"

@@ -22,8 +22,8 @@ from quintant.cluster.routes import Route
 from quintant.cluster.tokenrequests import KIND as TOKEN_REQUEST
 from quintant.cluster.tokenrequests import TokenRequests
 from quintant.cluster.weights import weight
+from quintant.core.clock import Chance, Clock, timestamp
 from quintant.runtime.client.transport import Call, Reply
-from quintant.runtime.clock import Chance, Clock, timestamp
 
 
 class Questions:

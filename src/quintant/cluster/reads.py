@@ -30,7 +30,7 @@ from quintant.cluster.selectortext import parse_fields, parse_labels
 from quintant.cluster.store import Store, Table, View
 from quintant.cluster.watchers import Terms
 from quintant.cluster.wire import Form
-from quintant.runtime.clock import Chance
+from quintant.core.clock import Chance
 
 SLICE = 500
 """Entries looked at between two turns of the loop, so that a large list stalls nobody."""

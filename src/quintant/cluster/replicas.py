@@ -7,8 +7,8 @@ from typing import Any
 
 from quintant.cluster.causes import wrong
 from quintant.cluster.golang import plain
-from quintant.runtime.errors import Cause
-from quintant.runtime.resource import Scale
+from quintant.core.errors import Cause
+from quintant.core.resource import Scale
 
 MAX_REPLICAS = 2**31 - 1
 _GO = {

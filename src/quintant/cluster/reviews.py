@@ -23,9 +23,9 @@ from quintant.cluster.golang import struct
 from quintant.cluster.problems import bad_request
 from quintant.cluster.routes import Route
 from quintant.cluster.tables import Sort, Type
-from quintant.runtime.clock import Clock, timestamp
-from quintant.runtime.errors import Cause
-from quintant.runtime.resource import Resource
+from quintant.core.clock import Clock, timestamp
+from quintant.core.errors import Cause
+from quintant.core.resource import Resource
 
 # A real server forgets the kind in its complaints about these.
 _ACCESS = Resource("authorization.k8s.io", "v1", "", "")

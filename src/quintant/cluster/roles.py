@@ -13,7 +13,7 @@ from quintant.cluster.catalog import Plain
 from quintant.cluster.causes import misnamed, required, unsupported, wrong
 from quintant.cluster.checks.selecting import selector_causes
 from quintant.cluster.names import segment_complaints, subdomain_complaints
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 _SUBJECTS = ("ServiceAccount", "User", "Group")
 

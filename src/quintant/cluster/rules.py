@@ -24,7 +24,7 @@ from quintant.cluster.causes import (
     wrong,
 )
 from quintant.cluster.correlation import ABSENT, Keyed, same
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 if TYPE_CHECKING:
     from quintant.cluster.rule import Rule, Subject

@@ -21,7 +21,7 @@ from quintant.cluster.managed import track_apply
 from quintant.cluster.objects import placed
 from quintant.cluster.problems import bad_request, internal, no_resource
 from quintant.cluster.ring import Entry
-from quintant.runtime.resource import Resource, Scale
+from quintant.core.resource import Resource, Scale
 
 SCALE = "scale"
 DOCUMENT = Resource("autoscaling", "v1", "Scale", SCALE)

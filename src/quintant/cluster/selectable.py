@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quintant.runtime.resource import Resource
+from quintant.core.resource import Resource
 
 _ONLY_METADATA = (
     '"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"'

@@ -41,9 +41,9 @@ from quintant.cluster.routes import Route, route
 from quintant.cluster.store import Snapshot, Store, Unsafe
 from quintant.cluster.subresources import streams
 from quintant.cluster.watchers import BOOKMARK_SECONDS, Hub, Watcher
+from quintant.core.clock import Chance, Clock, SystemClock
 from quintant.keys.hidden import Hidden
 from quintant.runtime.client.transport import Call, Reply, Stream
-from quintant.runtime.clock import Chance, Clock, SystemClock
 
 HEADERS = {"cache-control": "no-cache, private", "content-type": JSON}
 Flow = Watcher | Output | Listing

@@ -21,7 +21,7 @@ import msgspec
 
 from quintant.cluster.private import FILE_MODE, private_folder
 from quintant.cluster.ring import Entry
-from quintant.runtime.errors import ConfigError, QuintantError, explained
+from quintant.core.errors import ConfigError, QuintantError, explained
 
 FILE = "cluster.db"
 FORMAT = 1

@@ -17,7 +17,7 @@ from functools import partial
 from msgspec import Struct, field
 
 from quintant.cluster.ring import Change, Entry, Ring
-from quintant.runtime.clock import monotonic
+from quintant.core.clock import monotonic
 
 Listener = Callable[["Table", Change], None]
 

@@ -21,8 +21,8 @@ from quintant.cluster.objects import identified, placed
 from quintant.cluster.podlogs import LOG
 from quintant.cluster.problems import bad_request, conflict, unexplained
 from quintant.cluster.scale import SCALE
-from quintant.runtime.errors import Cause
-from quintant.runtime.resource import Resource
+from quintant.core.errors import Cause
+from quintant.core.resource import Resource
 
 STATUS = "status"
 TOKEN = "token"

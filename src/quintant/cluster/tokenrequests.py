@@ -26,8 +26,8 @@ from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.causes import invalid, wrong
 from quintant.cluster.drafts import Target
 from quintant.cluster.problems import bad_request, conflict, not_found
-from quintant.runtime.clock import Chance, Clock, timestamp
-from quintant.runtime.resource import Resource
+from quintant.core.clock import Chance, Clock, timestamp
+from quintant.core.resource import Resource
 
 KIND = Kind(
     Resource("authentication.k8s.io", "v1", "TokenRequest", "tokenrequests", namespaced=True),

@@ -10,7 +10,7 @@ import msgspec
 
 from quintant.cluster.causes import duplicate, wrong
 from quintant.cluster.structural import Structure
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 _sorted = msgspec.json.Encoder(order="sorted")
 

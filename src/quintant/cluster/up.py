@@ -29,9 +29,9 @@ from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
 from quintant.cluster.storage.paths import ROOT as STORAGE
 from quintant.cluster.store import Store
+from quintant.core.address import Address
+from quintant.core.clock import Chance, Clock, SystemClock
 from quintant.keys.hidden import Hidden
-from quintant.runtime.address import Address
-from quintant.runtime.clock import Chance, Clock, SystemClock
 
 if TYPE_CHECKING:
     from quintant.cluster.node.local import LocalNode

@@ -18,7 +18,7 @@ from quintant.cluster.correlation import ABSENT, Keyed, same
 from quintant.cluster.validation_logic import logic
 from quintant.cluster.validation_numbers import number
 from quintant.cluster.validation_values import INT64, SORTS, Check, Part, Schema, Sort, in_body
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 _NOTHING: Sequence[Cause] = ()
 _NO_FIELDS: Mapping[str, Any] = {}

@@ -21,7 +21,7 @@ from quintant.cluster.validation_values import (
     format_of,
     types_of,
 )
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 _NOTHING: Sequence[Cause] = ()
 

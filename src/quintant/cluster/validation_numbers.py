@@ -20,7 +20,7 @@ from quintant.cluster.validation_values import (
     types_of,
     whole,
 )
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 INT32 = (-(2**31), 2**31 - 1)
 FLOAT32 = 3.4028234663852886e38

@@ -15,7 +15,7 @@ from quintant.cluster import formats
 from quintant.cluster.causes import mistyped, too_long, unsupported, wrong
 from quintant.cluster.golang import encoded
 from quintant.cluster.patterns import matcher
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Schema = Mapping[str, Any]
 Check = Callable[[Any, str, Any], Sequence[Cause]]

@@ -37,7 +37,7 @@ from quintant.cluster.problems import (
 )
 from quintant.cluster.ring import Entry
 from quintant.cluster.stored import Stored
-from quintant.runtime.clock import Chance, Clock, timestamp
+from quintant.core.clock import Chance, Clock, timestamp
 
 _LATE = " after mutating admission happens"
 """When the owners of what was patched are looked at; others are before that, too."""

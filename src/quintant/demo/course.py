@@ -13,13 +13,13 @@ from enum import Enum
 from typing import Any
 
 from quintant.api.apps import Deployment
+from quintant.core.clock import monotonic
+from quintant.core.errors import QuintantError
 from quintant.demo.reasons import reasons, simulated
 from quintant.demo.systems import System
 from quintant.operators.sample import Sight
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.manifests import Applier
-from quintant.runtime.clock import monotonic
-from quintant.runtime.errors import QuintantError
 
 FIELD_MANAGER = "quintant-demo"
 # Between two looks at a sample.

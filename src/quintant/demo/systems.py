@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from quintant.core.errors import ConfigError
 from quintant.demo import greeter
 from quintant.operators import OPERATORS, manager_of
 from quintant.operators.sample import Sample
-from quintant.runtime.errors import ConfigError
 from quintant.runtime.installation import Program, installation
 from quintant.runtime.loading import load_manager
 from quintant.runtime.manager import Manager

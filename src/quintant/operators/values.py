@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from quintant.runtime.errors import ConfigError
+from quintant.core.errors import ConfigError
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
 _TRUE, _FALSE = ("1", "t", "true"), ("0", "f", "false")

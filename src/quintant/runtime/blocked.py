@@ -11,14 +11,14 @@ import math
 from datetime import timedelta
 from typing import Any, get_args, get_origin
 
-from quintant.runtime import codec
+from quintant.core import codec
+from quintant.core.clock import monotonic, parse_timestamp, timestamp
+from quintant.core.errors import QuintantError, Terminal, leaves
+from quintant.core.object import Custom, Object, Request
 from quintant.runtime.client.applied import status_body
 from quintant.runtime.client.rest import APPLY, Patch
-from quintant.runtime.clock import monotonic, parse_timestamp, timestamp
 from quintant.runtime.context import Context
-from quintant.runtime.errors import QuintantError, Terminal, leaves
 from quintant.runtime.finalizer import BLOCKED, BLOCKED_SECONDS, RELEASE
-from quintant.runtime.object import Custom, Object, Request
 
 # A report is worth this much of a worker's time.
 REPORT_SECONDS = 10.0

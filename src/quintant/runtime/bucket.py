@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
-from quintant.runtime.clock import monotonic
-from quintant.runtime.errors import ConfigError
+from quintant.core.clock import monotonic
+from quintant.core.errors import ConfigError
 
 
 class Bucket:

@@ -13,8 +13,11 @@ from typing import Any, Generic, Self, TypeVar
 
 from msgspec.structs import replace
 
+from quintant.core.clock import seconds_of
+from quintant.core.errors import ConfigError
+from quintant.core.object import K, Object, Request
+from quintant.core.resource import resource_of
 from quintant.runtime.bucket import check
-from quintant.runtime.clock import seconds_of
 from quintant.runtime.context import KeyReconciler, Reconciler
 from quintant.runtime.declaration import (
     ByIndex,
@@ -27,11 +30,8 @@ from quintant.runtime.declaration import (
     kind_name,
     owner_requests,
 )
-from quintant.runtime.errors import ConfigError
 from quintant.runtime.finalizer import Cleanup, Finalizer
 from quintant.runtime.limiter import CAP_SECONDS, FIRST_SECONDS
-from quintant.runtime.object import K, Object, Request
-from quintant.runtime.resource import resource_of
 from quintant.runtime.sources import Source, Ticker, source
 from quintant.runtime.watch.store import IndexFunction
 from quintant.runtime.when import Predicate

@@ -8,14 +8,14 @@ from typing import Generic, Literal, Protocol, TypeVar
 from msgspec import Struct
 
 from quintant.api.meta import ObjectReference
+from quintant.core.clock import Chance, Clock
+from quintant.core.errors import Conflict, Status, Terminal
+from quintant.core.object import Custom, K, Object, Request, S, St
+from quintant.core.owner import controller_of
 from quintant.runtime.apply.control import NAME_TAKEN
 from quintant.runtime.apply.diff import Refusal
 from quintant.runtime.client.client import Client
-from quintant.runtime.clock import Chance, Clock
-from quintant.runtime.errors import Conflict, Status, Terminal
 from quintant.runtime.logs import Logger
-from quintant.runtime.object import Custom, K, Object, Request, S, St
-from quintant.runtime.owner import controller_of
 from quintant.runtime.result import Result
 from quintant.runtime.status import StatusWriter
 

@@ -11,12 +11,12 @@ from typing import Any, Generic
 
 from msgspec import Struct, field
 
+from quintant.core.object import K, Object, Request
+from quintant.core.owner import controller_of
+from quintant.core.resource import Resource, resource_of
 from quintant.runtime.context import KeyReconciler, Reconciler
 from quintant.runtime.finalizer import Finalizer
 from quintant.runtime.limiter import CAP_SECONDS, FIRST_SECONDS
-from quintant.runtime.object import K, Object, Request
-from quintant.runtime.owner import controller_of
-from quintant.runtime.resource import Resource, resource_of
 from quintant.runtime.sources import Source
 from quintant.runtime.watch.store import IndexFunction
 from quintant.runtime.when import Predicate

@@ -15,9 +15,9 @@ from enum import Enum, auto
 from msgspec import Struct
 
 from quintant.api.coordination import Lease, LeaseSpec
-from quintant.runtime.clock import micro_timestamp
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import replace
+from quintant.core.clock import micro_timestamp
+from quintant.core.errors import ConfigError
+from quintant.core.object import replace
 
 # The numbers of Kubernetes' own components: a crashed leader is replaced within 17 s.
 LEASE_SECONDS = 15.0

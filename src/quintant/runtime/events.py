@@ -18,10 +18,9 @@ from typing import Literal, TypeVar
 
 from quintant.api.events import Event
 from quintant.api.meta import ObjectReference
-from quintant.runtime import codec
-from quintant.runtime.client.rest import MERGE, Patch, Rest
-from quintant.runtime.clock import Chance, Clock, monotonic
-from quintant.runtime.errors import (
+from quintant.core import codec
+from quintant.core.clock import Chance, Clock, monotonic
+from quintant.core.errors import (
     AlreadyExists,
     NotFound,
     QuintantError,
@@ -29,9 +28,10 @@ from quintant.runtime.errors import (
     TooManyRequests,
     TransportError,
 )
+from quintant.core.object import Object, ObjectMeta, replace
+from quintant.runtime.client.rest import MERGE, Patch, Rest
 from quintant.runtime.logs import get_logger, reconcile
 from quintant.runtime.metrics import Metrics
-from quintant.runtime.object import Object, ObjectMeta, replace
 from quintant.runtime.series import (
     REASON_BYTES,
     Allowance,

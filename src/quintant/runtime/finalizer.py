@@ -14,11 +14,11 @@ from typing import Any, Generic
 
 from msgspec import Struct
 
+from quintant.core.enums import direct
+from quintant.core.errors import Conflict, Invalid, NotFound, Status
+from quintant.core.object import K, Object, ObjectMeta
 from quintant.runtime.client.client import Client
 from quintant.runtime.context import Context
-from quintant.runtime.errors import Conflict, Invalid, NotFound, Status
-from quintant.runtime.members import direct
-from quintant.runtime.object import K, Object, ObjectMeta
 from quintant.runtime.result import Result
 
 RELEASE = "quintant.dev/release"

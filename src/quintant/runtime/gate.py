@@ -11,9 +11,9 @@ import asyncio
 from collections.abc import Iterable
 from typing import Protocol
 
+from quintant.core.errors import ConfigError
+from quintant.core.resource import Resource
 from quintant.runtime import logs
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.resource import Resource
 
 # How often a start that waits for its caches says what it waits for.
 NAG_SECONDS = 10.0

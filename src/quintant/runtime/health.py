@@ -16,10 +16,10 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from quintant.runtime.clock import monotonic
+from quintant.core.clock import monotonic
+from quintant.core.errors import QuintantError
+from quintant.core.resource import Resource
 from quintant.runtime.election import Election
-from quintant.runtime.errors import QuintantError
-from quintant.runtime.resource import Resource
 
 # A loop that is later than this does not do its work any more.
 LAG_SECONDS = 10.0

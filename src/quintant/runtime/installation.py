@@ -51,11 +51,11 @@ from quintant.api.core import (
 from quintant.api.meta import LabelSelector
 from quintant.api.policy import BudgetSpec, PodDisruptionBudget
 from quintant.api.quantity import Quantity
-from quintant.runtime import codec
-from quintant.runtime.address import Address
-from quintant.runtime.crd import definitions
+from quintant.core import codec
+from quintant.core.address import Address
+from quintant.core.crd import definitions
+from quintant.core.object import Object, ObjectMeta, Opaque
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Object, ObjectMeta, Opaque
 from quintant.runtime.rbac import NAME_LABEL, generated
 
 Plain = dict[str, Any]

@@ -17,9 +17,19 @@ from enum import Enum, auto
 from typing import NoReturn
 
 from quintant.api.coordination import Lease, LeaseSpec
-from quintant.runtime import codec
+from quintant.core import codec
+from quintant.core.clock import Chance, Clock, monotonic
+from quintant.core.errors import (
+    AlreadyExists,
+    Conflict,
+    LeadershipLost,
+    NotFound,
+    NotLeader,
+    QuintantError,
+    TooManyRequests,
+)
+from quintant.core.object import ObjectMeta, Request
 from quintant.runtime.client.rest import MERGE, Patch, Rest
-from quintant.runtime.clock import Chance, Clock, monotonic
 from quintant.runtime.election import (
     JITTER,
     Action,
@@ -30,18 +40,8 @@ from quintant.runtime.election import (
     observe,
     resign,
 )
-from quintant.runtime.errors import (
-    AlreadyExists,
-    Conflict,
-    LeadershipLost,
-    NotFound,
-    NotLeader,
-    QuintantError,
-    TooManyRequests,
-)
 from quintant.runtime.logs import get_logger
 from quintant.runtime.metrics import LeaderMetrics
-from quintant.runtime.object import ObjectMeta, Request
 
 # A timer may ring a moment early; asking again at once would only spin.
 NAP_SECONDS = 0.05

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator
 from enum import Enum, auto
 from typing import Generic, TypeVar
 
-from quintant.runtime.members import direct
+from quintant.core.enums import direct
 
 # Entries a line may hold before it looks for superseded ones; below, they are not worth a look.
 ROOMY_ENTRIES = 64

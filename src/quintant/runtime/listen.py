@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from ssl import SSLContext
 
+from quintant.core.address import Address
+from quintant.core.errors import ConfigError
 from quintant.http import server
 from quintant.http.question import Limits
 from quintant.http.server import GOODBYE_SECONDS, Handler
-from quintant.runtime.address import Address
-from quintant.runtime.errors import ConfigError
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from quintant.runtime.errors import ConfigError
+from quintant.core.errors import ConfigError
 from quintant.runtime.manager import Manager
 
 # Keeps a user's json.py from standing in for the json of everybody else.

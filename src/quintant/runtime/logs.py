@@ -20,11 +20,11 @@ from typing import Any, Literal, TextIO, cast, get_args
 
 import msgspec
 
+from quintant.core.clock import Clock, SystemClock, micro_timestamp
+from quintant.core.errors import ConfigError
+from quintant.core.object import Object
+from quintant.core.resource import resource_of
 from quintant.keys.hidden import MASK
-from quintant.runtime.clock import Clock, SystemClock, micro_timestamp
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import Object
-from quintant.runtime.resource import resource_of
 
 
 @contextmanager

@@ -17,20 +17,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from quintant.core.clock import seconds_of
+from quintant.core.errors import ConfigError, QuintantError, leaves
+from quintant.core.object import K, Object
+from quintant.core.resource import resource_of
 from quintant.runtime import logs
 from quintant.runtime.builder import Builder, KeyBuilder
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.http import HttpTransport
-from quintant.runtime.clock import seconds_of
 from quintant.runtime.declaration import Declaration
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
-from quintant.runtime.errors import ConfigError, QuintantError, leaves
 from quintant.runtime.health import Check, Probe
 from quintant.runtime.loops import loop_factory, stop_on_signals
-from quintant.runtime.object import K, Object
-from quintant.runtime.resource import resource_of
 from quintant.runtime.settings import Settings
 from quintant.runtime.watch.timers import Timers
 from quintant.runtime.webhook.declaration import Webhooks

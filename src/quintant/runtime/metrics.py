@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
-from quintant.runtime.errors import ConfigError
+from quintant.core.errors import ConfigError
 from quintant.runtime.families import Families
 from quintant.runtime.scrape import Queues, QueueView, Watches, WatchView
 from quintant.runtime.tally import Count, Spread

@@ -13,10 +13,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
+from quintant.core.address import Address
 from quintant.http.answer import Answer, text
 from quintant.http.pages import NOT_FOUND, Page, paged, single
 from quintant.http.question import Question
-from quintant.runtime.address import Address
 from quintant.runtime.health import Health, Probe
 from quintant.runtime.listen import serving
 from quintant.runtime.metrics import CONTENT_TYPE, Metrics

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Hashable
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from quintant.runtime.clock import monotonic
+from quintant.core.clock import monotonic
 from quintant.runtime.line import LEASED, Line, Slot, State
 
 # Work nobody waits for (first list, resync, ticks): live changes overtake it.

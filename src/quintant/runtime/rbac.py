@@ -31,10 +31,10 @@ from quintant.api.rbac import (
     RoleRef,
     Subject,
 )
+from quintant.core.object import Object, ObjectMeta
+from quintant.core.resource import resource_of
 from quintant.runtime.declaration import Declaration
-from quintant.runtime.object import Object, ObjectMeta
 from quintant.runtime.permissions import Needs, Permission, rules
-from quintant.runtime.resource import resource_of
 from quintant.runtime.series import DEFAULT_NAMESPACE
 from quintant.runtime.settings import Settings
 

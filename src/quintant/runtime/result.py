@@ -12,8 +12,9 @@ from enum import Enum
 
 from msgspec import Struct
 
-from quintant.runtime.clock import seconds_of
-from quintant.runtime.errors import (
+from quintant.core.clock import seconds_of
+from quintant.core.enums import direct
+from quintant.core.errors import (
     AlreadyExists,
     ConfigError,
     Conflict,
@@ -25,9 +26,8 @@ from quintant.runtime.errors import (
     TransportError,
     leaves,
 )
-from quintant.runtime.members import direct
-from quintant.runtime.object import Request
-from quintant.runtime.resource import Resource
+from quintant.core.object import Request
+from quintant.core.resource import Resource
 
 
 class Result(Struct, frozen=True):

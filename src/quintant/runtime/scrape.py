@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sized
 from typing import TYPE_CHECKING, Protocol
 
-from quintant.runtime.clock import monotonic
-from quintant.runtime.resource import Resource
+from quintant.core.clock import monotonic
+from quintant.core.resource import Resource
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import GaugeMetricFamily

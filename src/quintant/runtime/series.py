@@ -17,9 +17,9 @@ from msgspec import Struct
 
 from quintant.api.events import Event, EventSeries
 from quintant.api.meta import ObjectReference
-from quintant.runtime.clock import micro_timestamp
-from quintant.runtime.object import Object, ObjectMeta, replace
-from quintant.runtime.resource import resource_of
+from quintant.core.clock import micro_timestamp
+from quintant.core.object import Object, ObjectMeta, replace
+from quintant.core.resource import resource_of
 
 # Limits of the API, in bytes.
 REASON_BYTES = 128

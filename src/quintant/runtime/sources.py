@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from quintant.runtime.clock import Chance, seconds_of
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import Request
+from quintant.core.clock import Chance, seconds_of
+from quintant.core.errors import ConfigError
+from quintant.core.object import Request
 from quintant.runtime.queue import LOW_PRIORITY, Queue
 
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
-from quintant.runtime.clock import Chance
-from quintant.runtime.errors import Conflict, NotFound, NotWatched
-from quintant.runtime.object import Custom, K, Request, St, replace
-from quintant.runtime.resource import resource_of
+from quintant.core.clock import Chance
+from quintant.core.errors import Conflict, NotFound, NotWatched
+from quintant.core.object import Custom, K, Request, St, replace
+from quintant.core.resource import resource_of
 
 # Writers outside this process are few; whoever loses so often in a row lets the queue retry.
 ATTEMPTS = 5

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from quintant.runtime.clock import monotonic
+from quintant.core.clock import monotonic
 from quintant.runtime.logs import get_logger
 from quintant.runtime.metrics import Metrics
 

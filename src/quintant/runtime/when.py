@@ -19,7 +19,7 @@ from typing import Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
-from quintant.runtime.object import K, Object
+from quintant.core.object import K, Object
 
 K_contra = TypeVar("K_contra", bound=Object, contravariant=True)
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from quintant.runtime.errors import ConfigError
+from quintant.core.errors import ConfigError
 
 DEEPEST = 1_000
 """Levels a document may be nested: far more than anybody means, and little enough for any stack."""

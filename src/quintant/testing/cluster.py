@@ -20,19 +20,19 @@ from typing import Any, TypeVar
 
 from quintant.cluster.auth import admin
 from quintant.cluster.server import ApiServer
+from quintant.core.clock import Chance, LoopClock, seconds_of
+from quintant.core.object import Custom, K, Object, ObjectMeta, replace
+from quintant.core.resource import resource_of
 from quintant.runtime.client.authenticated import SignedTransport
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.faults import FaultTransport
 from quintant.runtime.client.proof import Credentials
 from quintant.runtime.client.rest import Rest
 from quintant.runtime.client.transport import InProcessTransport
-from quintant.runtime.clock import Chance, LoopClock, seconds_of
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
 from quintant.runtime.install import install
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Custom, K, Object, ObjectMeta, replace
-from quintant.runtime.resource import resource_of
 from quintant.runtime.webhook.publish import publishing
 from quintant.testing.untouched import Untouched
 from quintant.testing.webhooks import InProcessDialer, place_of

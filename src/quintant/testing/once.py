@@ -18,6 +18,8 @@ from typing import Any
 import msgspec
 
 from quintant.api.meta import ObjectReference
+from quintant.core.errors import ConfigError
+from quintant.core.object import K, Object, replace
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.faults import Sent
 from quintant.runtime.client.match import writes
@@ -26,10 +28,8 @@ from quintant.runtime.client.target import target_of
 from quintant.runtime.context import OWNER_INDEX, EventType, Reconciler
 from quintant.runtime.controller import Controller
 from quintant.runtime.declaration import Declaration, owner_uid
-from quintant.runtime.errors import ConfigError
 from quintant.runtime.manager import Manager
 from quintant.runtime.metrics import Metrics
-from quintant.runtime.object import K, Object, replace
 from quintant.runtime.result import Result
 from quintant.runtime.status import StatusWriter
 from quintant.runtime.turns import Services

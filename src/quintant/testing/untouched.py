@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from quintant.runtime import codec
-from quintant.runtime.object import Request
+from quintant.core import codec
+from quintant.core.object import Request
 from quintant.runtime.watch.informer import Change, Informer
 
 

@@ -15,8 +15,8 @@ from random import Random
 from quintant.cluster.auth import Tokens
 from quintant.cluster.server import ApiServer
 from quintant.cluster.store import Snapshot, Store
-from quintant.runtime.clock import Chance, LoopClock
-from quintant.runtime.object import Object
+from quintant.core.clock import Chance, LoopClock
+from quintant.core.object import Object
 
 # The ids of what every cluster has are drawn apart from those of a test's own objects.
 _SEED = "world"

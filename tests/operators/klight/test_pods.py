@@ -6,7 +6,7 @@ import pytest
 
 from quintant.api.core import Pod
 from quintant.api.events import Event
-from quintant.runtime.errors import Invalid
+from quintant.core.errors import Invalid
 from towns.klight import GATE, Mood, Town
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from quintant.core.object import replace
 from quintant.operators.klight.api import REPAIR, LightNetwork
 from quintant.operators.klight.options import Options
-from quintant.runtime.object import replace
 from towns.klight import Town
 
 
@@ -94,7 +94,7 @@ async def test_paused_network_takes_nobody(town: Town) -> None:
 
 @pytest.mark.parametrize("network", ["a"])
 async def test_columns_show_what_matters(town: Town, network: str) -> None:
-    from quintant.runtime.crd import crd
+    from quintant.core.crd import crd
 
     columns = crd(LightNetwork)["spec"]["versions"][0]["additionalPrinterColumns"]
     assert [each["name"] for each in columns] == [

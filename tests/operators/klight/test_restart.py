@@ -9,9 +9,9 @@ from itertools import pairwise
 import pytest
 
 from quintant.api.core import Namespace, Pod
+from quintant.core.object import ObjectMeta, replace
 from quintant.operators.klight.api import GENERATION, LightNetwork, PeerPod
 from quintant.operators.klight.options import Options
-from quintant.runtime.object import ObjectMeta, replace
 from quintant.testing import InProcessCluster, grant, kind, verb, writes
 from towns.klight import GATE, Mood, Town, manager_with
 

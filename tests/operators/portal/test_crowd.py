@@ -10,10 +10,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod
 from quintant.api.meta import condition_of
+from quintant.core.object import Request
 from quintant.operators.portal.api import PortalExpose, TunnelClass
 from quintant.operators.portal.options import Options
 from quintant.runtime.client.match import path, writes
-from quintant.runtime.object import Request
 from towns.portal import Town, opened
 
 MANY = 100

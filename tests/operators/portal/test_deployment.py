@@ -10,12 +10,12 @@ import pytest
 from quintant.api.apps import Deployment, DeploymentSpec
 from quintant.api.core import Container, PodSpec, PodTemplate
 from quintant.api.meta import LabelSelector
+from quintant.core.codec import to_plain
+from quintant.core.errors import Invalid
+from quintant.core.object import ObjectMeta, Opaque
 from quintant.operators.portal.api import PortalExpose
 from quintant.operators.portal.builders import labels
 from quintant.runtime.client.match import path, writes
-from quintant.runtime.codec import to_plain
-from quintant.runtime.errors import Invalid
-from quintant.runtime.object import ObjectMeta, Opaque
 from towns.portal import Town, condition, exposing
 
 PATH = "/apis/apps/v1/namespaces/default/deployments/shop-tunnel"

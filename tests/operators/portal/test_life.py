@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from quintant.api.apps import Deployment
 from quintant.api.core import Namespace, Pod, Service, ServicePort, ServiceSpec
+from quintant.core.object import ObjectMeta, replace
 from quintant.operators.portal.api import FINALIZER, PortalExpose
 from quintant.runtime.client.match import path, writes
-from quintant.runtime.object import ObjectMeta, replace
 from towns.portal import PORT, Town, condition, exposing
 
 

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from quintant.api.core import Namespace
+from quintant.core.object import ObjectMeta
 from quintant.operators.sample import manifests
 from quintant.runtime.client.manifests import Applier
-from quintant.runtime.object import ObjectMeta
 from towns.portal import Town
 
 FILES = sorted((Path(__file__).parent / "manifests").glob("*.yaml"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from quintant.api.apps import Deployment
 from quintant.api.core import Namespace, Pod, Service
+from quintant.core.object import ObjectMeta, replace
 from quintant.operators.portal.api import DEFAULT_CLASS, PortalExpose, TunnelClass
-from quintant.runtime.object import ObjectMeta, replace
 from towns.portal import PORT, Town, condition, exposing
 
 

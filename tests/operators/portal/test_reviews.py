@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from quintant.core.codec import to_plain
 from quintant.operators.portal.api import DEFAULT_CLASS
-from quintant.runtime.codec import to_plain
 from towns.portal import Town, exposing
 
 UID = "705ab4f5-6393-11e8-b7cc-42010a800002"

@@ -12,9 +12,9 @@ from quintant.api.admission import (
     ValidatingWebhookConfiguration,
     given,
 )
-from quintant.runtime.codec import decoder, encode
-from quintant.runtime.errors import Status
-from quintant.runtime.resource import resource_of
+from quintant.core.codec import decoder, encode
+from quintant.core.errors import Status
+from quintant.core.resource import resource_of
 
 
 @pytest.mark.parametrize(("raw", "there"), [(b"", False), (b"null", False), (b"{}", True)])

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from quintant.api.apiextensions import CustomResourceDefinition
-from quintant.runtime.codec import from_plain, to_plain
-from quintant.runtime.crd import crd
-from quintant.runtime.object import Custom, Model
-from quintant.runtime.resource import resource
+from quintant.core.codec import from_plain, to_plain
+from quintant.core.crd import crd
+from quintant.core.object import Custom, Model
+from quintant.core.resource import resource
 
 
 class Spec(Model):

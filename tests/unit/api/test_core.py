@@ -20,8 +20,8 @@ from quintant.api.core import (
     Volume,
 )
 from quintant.api.rbac import Role
-from quintant.runtime.codec import from_plain, to_plain
-from quintant.runtime.object import ObjectMeta, Opaque
+from quintant.core.codec import from_plain, to_plain
+from quintant.core.object import ObjectMeta, Opaque
 
 PASSWORD = "hunter2"
 STORED = {"password": "aHVudGVyMg=="}

@@ -10,10 +10,10 @@ import pytest
 
 import quintant.api
 from quintant.api import core
-from quintant.runtime.codec import decoder, encode
-from quintant.runtime.object import Model, Object
-from quintant.runtime.resource import resource_of
-from quintant.runtime.structural import model_schema
+from quintant.core.codec import decoder, encode
+from quintant.core.object import Model, Object
+from quintant.core.openapi import model_schema
+from quintant.core.resource import resource_of
 
 MODULES = [
     importlib.import_module(f"quintant.api.{module.name}")

@@ -6,7 +6,7 @@ from benchmarks.pods import pod
 from benchmarks.views import PodView
 
 from quintant.api.core import Pod
-from quintant.runtime import codec
+from quintant.core import codec
 
 
 def test_pod_is_about_five_kilobytes_and_one_of_its_own() -> None:

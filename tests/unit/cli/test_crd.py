@@ -14,8 +14,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from quintant.runtime.object import Custom, Model
-from quintant.runtime.resource import resource
+from quintant.core.object import Custom, Model
+from quintant.core.resource import resource
 
 
 class GreeterSpec(Model):

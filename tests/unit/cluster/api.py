@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.server import ApiServer
+from quintant.core.clock import Chance, LoopClock
 from quintant.runtime.client.transport import Call, InProcessTransport, Reply, Transport
-from quintant.runtime.clock import Chance, LoopClock
 
 Plain = dict[str, Any]
 

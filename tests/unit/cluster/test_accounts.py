@@ -10,8 +10,8 @@ import pytest
 from quintant.cluster.accounts import REMEMBERED, Accounts, Rejected
 from quintant.cluster.auth import admin
 from quintant.cluster.server import ApiServer
+from quintant.core.clock import LoopClock
 from quintant.keys.authority import new_key, private_pem
-from quintant.runtime.clock import LoopClock
 from unit.cluster.api import Api, Plain, server
 
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"

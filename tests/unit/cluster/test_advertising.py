@@ -8,7 +8,7 @@ from quintant.api.core import Endpoints, Service
 from quintant.api.discovery import EndpointSlice
 from quintant.cluster.advertising import advertise
 from quintant.cluster.shares import FIRST
-from quintant.runtime.address import Address
+from quintant.core.address import Address
 from quintant.testing import InProcessCluster
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from quintant.cluster.server import ApiServer
-from quintant.runtime.clock import LoopClock
+from quintant.core.clock import LoopClock
 from unit.cluster.api import CMS, Api, config_map
 from unit.cluster.realm import CLUSTER, LOCAL, Realm, binding, rule, subject
 

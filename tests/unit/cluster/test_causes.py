@@ -15,7 +15,7 @@ from quintant.cluster.causes import (
     unsupported,
     wrong,
 )
-from quintant.runtime.resource import Resource
+from quintant.core.resource import Resource
 
 DEPLOYMENT = Resource("apps", "v1", "Deployment", "deployments")
 

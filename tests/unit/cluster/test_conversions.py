@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from quintant import Custom, Manager, Model, resource
+from quintant.core.errors import ApiError
 from quintant.runtime.engine import Engine
-from quintant.runtime.errors import ApiError
 from quintant.runtime.webhook import Admission, Plain, Spoke, Verdict
 from quintant.testing import InProcessCluster, named
 from unit.cluster.api import CRDS, Api

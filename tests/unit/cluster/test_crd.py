@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from quintant.cluster import crd
-from quintant.runtime.resource import Scale
+from quintant.core.resource import Scale
 
 NOW = "2026-01-01T00:00:00Z"
 

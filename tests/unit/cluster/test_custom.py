@@ -9,7 +9,7 @@ from hypothesis import given
 from quintant.cluster.custom import CustomSchema
 from quintant.cluster.fitting import Mistyped
 from quintant.cluster.structural import default, drop_nulls, prune, resource
-from quintant.runtime.resource import Scale
+from quintant.core.resource import Scale
 from unit.cluster.jsons import OBJECTS, ROOTS
 
 INTEGER = {"type": "integer"}

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from quintant.cluster.auth import User
 from quintant.cluster.node.usage import PodUsage, Usage
-from quintant.runtime.object import Request
+from quintant.core.object import Request
 from unit.cluster.api import PODS, Api, server
 from unit.cluster.simulated.hall import NODES, pod, simulated
 

@@ -7,7 +7,7 @@ from quintant.cluster.moving import home, move
 from quintant.cluster.server import ApiServer
 from quintant.cluster.shares import FIRST, SHARES
 from quintant.cluster.store import Store
-from quintant.runtime.address import Address
+from quintant.core.address import Address
 from unit.cluster.api import Api, Plain
 
 SERVICES = "/api/v1/namespaces/default/services"

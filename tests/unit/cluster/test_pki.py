@@ -11,8 +11,8 @@ from cryptography.x509.oid import NameOID
 
 from quintant.cluster.auth import MASTERS
 from quintant.cluster.pki import NAMES, Roots, issue
+from quintant.core.errors import ConfigError
 from quintant.keys.tls import KeyPair
-from quintant.runtime.errors import ConfigError
 
 NOW = datetime.now(UTC)
 

@@ -7,9 +7,9 @@ import pytest
 from quintant.api.core import ConfigMap, Secret
 from quintant.cluster.plane import Component, employed
 from quintant.cluster.server import ApiServer
-from quintant.runtime.clock import Chance, LoopClock
+from quintant.core.clock import Chance, LoopClock
+from quintant.core.errors import Forbidden
 from quintant.runtime.context import Context
-from quintant.runtime.errors import Forbidden
 from quintant.runtime.manager import Manager
 
 

@@ -15,7 +15,7 @@ from quintant.cluster.problems import (
     not_found,
     unexplained,
 )
-from quintant.runtime.resource import Resource
+from quintant.core.resource import Resource
 
 PODS = Resource("", "v1", "Pod", "pods")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quintant.cluster.selectable import facts, labels
-from quintant.runtime.resource import Resource
+from quintant.core.resource import Resource
 from unit.cluster.api import CMS, PODS, api, pod
 
 JOBS = "/apis/batch/v1/namespaces/default/jobs"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from quintant.cluster.ring import Entry
 from quintant.cluster.sqlite import FILE, JUMP, Broken, Commit, Database, Sync
-from quintant.runtime.errors import ConfigError
+from quintant.core.errors import ConfigError
 
 State = dict[str, bytes]
 KEYS = st.sampled_from(["pods/a/x", "pods/a/y", "pods/b/x", "nodes/n"])
@@ -135,7 +135,7 @@ def test_a_second_server_is_refused_and_told_why(tmp_path: Path) -> None:
     first = Database.open(tmp_path)
     other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert other.stderr.splitlines()[-3:] == [
-        f"quintant.runtime.errors.ConfigError: cannot use {tmp_path / FILE}",
+        f"quintant.core.errors.ConfigError: cannot use {tmp_path / FILE}",
         "because: another server has it open",
         "try: stop that one, or use another --data-dir",
     ]

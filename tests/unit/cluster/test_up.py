@@ -24,14 +24,14 @@ from quintant.cluster.up import (
     running,
     save,
 )
+from quintant.core.address import Address
+from quintant.core.errors import ConfigError, TransportError
 from quintant.keys.authority import Authority, Term
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair
-from quintant.runtime.address import Address
 from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.client.trust import Pem
 from quintant.runtime.client.user import Impersonate, User
-from quintant.runtime.errors import ConfigError, TransportError
 from unit.cluster.api import CMS, PODS, Plain, Requests, config_map
 
 pytestmark = pytest.mark.realtime

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from quintant.core.errors import ConfigError
 from quintant.operators import values
-from quintant.runtime.errors import ConfigError
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from quintant.runtime import codec
-from quintant.runtime.object import Custom, K, Model, Object, ObjectMeta, Opaque
-from quintant.runtime.resource import projection, resource
+from quintant.core import codec
+from quintant.core.object import Custom, K, Model, Object, ObjectMeta, Opaque
+from quintant.core.resource import projection, resource
 
 
 class Mast(Model):

@@ -7,12 +7,9 @@ from typing import Any
 import pytest
 
 from quintant.api.core import ConfigMap, Pod, Secret
-from quintant.runtime.context import Context, KeyContext
-from quintant.runtime.crd import definitions
-from quintant.runtime.declaration import Declaration, Retry, by_index
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.manager import Manager
-from quintant.runtime.object import (
+from quintant.core.crd import definitions
+from quintant.core.errors import ConfigError
+from quintant.core.object import (
     Custom,
     Model,
     Object,
@@ -21,7 +18,10 @@ from quintant.runtime.object import (
     OwnerReference,
     Request,
 )
-from quintant.runtime.resource import resource
+from quintant.core.resource import resource
+from quintant.runtime.context import Context, KeyContext
+from quintant.runtime.declaration import Declaration, Retry, by_index
+from quintant.runtime.manager import Manager
 from quintant.runtime.sources import every
 from quintant.runtime.webhook import Spoke
 from quintant.testing import InProcessCluster

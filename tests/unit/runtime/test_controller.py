@@ -26,13 +26,13 @@ from quintant import (
 from quintant.api.core import ConfigMap, Secret
 from quintant.api.events import Event
 from quintant.api.meta import Condition
+from quintant.core.errors import ConnectError, Details, Terminal, TooManyRequests
+from quintant.core.errors import Status as Status_
+from quintant.core.markers import list_map
+from quintant.core.object import replace
 from quintant.runtime.controller import SUSPECTS
 from quintant.runtime.engine import Engine
-from quintant.runtime.errors import ConnectError, Details, Terminal, TooManyRequests
-from quintant.runtime.errors import Status as Status_
 from quintant.runtime.finalizer import RELEASE
-from quintant.runtime.object import replace
-from quintant.runtime.schema import list_map
 from quintant.testing import InProcessCluster, kind, named, settle, watch, writes
 
 Work = Callable[[Any, Any], Awaitable[Any]]

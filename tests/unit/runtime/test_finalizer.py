@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from quintant.core.object import ObjectMeta
 from quintant.runtime.finalizer import RELEASE, Turn, adding, removing, turn
-from quintant.runtime.object import ObjectMeta
 
 OURS, THEIRS = "example.dev/ours", "example.dev/theirs"
 

@@ -7,9 +7,9 @@ import asyncio
 import pytest
 from structlog.testing import capture_logs
 
-from quintant.runtime.errors import ConfigError
+from quintant.core.errors import ConfigError
+from quintant.core.resource import Resource
 from quintant.runtime.gate import NAG_SECONDS, Gate
-from quintant.runtime.resource import Resource
 from quintant.testing import VirtualLoop, advance
 
 

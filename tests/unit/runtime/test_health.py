@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from quintant.api.core import Pod
+from quintant.core.errors import ConnectError
+from quintant.core.resource import Resource, resource_of
 from quintant.runtime.election import Election
-from quintant.runtime.errors import ConnectError
 from quintant.runtime.health import CHECK_SECONDS, Health, Probe
-from quintant.runtime.resource import Resource, resource_of
 from quintant.testing.loop import advance
 
 

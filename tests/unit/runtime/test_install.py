@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from quintant.api.apiextensions import CustomResourceDefinition
-from quintant.runtime.errors import ConfigError, ConnectError
+from quintant.core.errors import ConfigError, ConnectError
+from quintant.core.object import Custom, Model
+from quintant.core.resource import resource
 from quintant.runtime.install import ESTABLISH_SECONDS, install
-from quintant.runtime.object import Custom, Model
-from quintant.runtime.resource import resource
 from quintant.testing import FaultTransport, InProcessCluster, writes
 
 

@@ -14,17 +14,17 @@ from structlog.testing import capture_logs
 
 from quintant.api.coordination import Lease, LeaseSpec
 from quintant.cluster.server import ApiServer
+from quintant.core.clock import Chance, Clock, LoopClock, monotonic
+from quintant.core.errors import ConnectError, LeadershipLost, NotLeader
+from quintant.core.object import replace
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.faults import FaultTransport
 from quintant.runtime.client.match import verb
 from quintant.runtime.client.rest import Rest
 from quintant.runtime.client.transport import Call, InProcessTransport, Reply, Stream, Transport
-from quintant.runtime.clock import Chance, Clock, LoopClock, monotonic
 from quintant.runtime.election import Election
-from quintant.runtime.errors import ConnectError, LeadershipLost, NotLeader
 from quintant.runtime.leader import Elector, State, identify
 from quintant.runtime.metrics import Metrics
-from quintant.runtime.object import replace
 from quintant.testing.loop import advance, run, settle
 
 

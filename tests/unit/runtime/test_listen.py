@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from quintant.core.address import Address
+from quintant.core.errors import ConfigError
 from quintant.http.answer import Answer, text
 from quintant.http.question import Question
-from quintant.runtime.address import Address
-from quintant.runtime.errors import ConfigError
 from quintant.runtime.listen import serving
 
 LOCAL = Address("127.0.0.1", 0)

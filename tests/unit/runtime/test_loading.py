@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from quintant.runtime.errors import ConfigError
+from quintant.core.errors import ConfigError
 from quintant.runtime.loading import load
 
 

@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.api.core import ConfigMap
+from quintant.core.clock import LoopClock
+from quintant.core.errors import ConfigError
+from quintant.core.object import ObjectMeta
 from quintant.keys.hidden import MASK, Hidden
-from quintant.runtime.clock import LoopClock
-from quintant.runtime.errors import ConfigError
 from quintant.runtime.logs import (
     Level,
     configure,
@@ -25,7 +26,6 @@ from quintant.runtime.logs import (
     reconciling,
     redact,
 )
-from quintant.runtime.object import ObjectMeta
 from quintant.testing.loop import advance
 
 

@@ -10,7 +10,7 @@ from quintant import Client, Context, Custom, Environment, Manager, Model, resou
 from quintant.api.coordination import Lease
 from quintant.api.core import ConfigMap, Node
 from quintant.api.events import Event
-from quintant.runtime.errors import ConfigError, LeadershipLost, NotWatched, leaves
+from quintant.core.errors import ConfigError, LeadershipLost, NotWatched, leaves
 from quintant.runtime.health import Probe
 from quintant.testing import InProcessCluster, advance, kind, named, settle, verb, watch
 

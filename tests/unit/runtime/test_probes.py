@@ -3,7 +3,7 @@ from __future__ import annotations
 import aiohttp
 import pytest
 
-from quintant.runtime.address import Address
+from quintant.core.address import Address
 from quintant.runtime.health import Health
 from quintant.runtime.metrics import CONTENT_TYPE, Metrics
 from quintant.runtime.probes import Probes

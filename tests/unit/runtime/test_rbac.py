@@ -24,22 +24,22 @@ from quintant.api.rbac import (
 )
 from quintant.cluster.auth import MASTERS, User, service_account
 from quintant.cluster.server import ApiServer
+from quintant.core.clock import Chance, LoopClock
+from quintant.core.errors import Forbidden
+from quintant.core.object import Custom, Model, Object, ObjectMeta, Request
+from quintant.core.resource import resource
 from quintant.runtime.builder import Builder, KeyBuilder
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.rest import Rest
 from quintant.runtime.client.transport import InProcessTransport
-from quintant.runtime.clock import Chance, LoopClock
 from quintant.runtime.context import Context, KeyContext
 from quintant.runtime.declaration import Declaration
 from quintant.runtime.election import Election
-from quintant.runtime.errors import Forbidden
 from quintant.runtime.events import Recorder
 from quintant.runtime.leader import Elector, State
 from quintant.runtime.metrics import Metrics
-from quintant.runtime.object import Custom, Model, Object, ObjectMeta, Request
 from quintant.runtime.permissions import Needs, Permission, rules
 from quintant.runtime.rbac import Grantee, controls, needs, owns, roles, uses, watches
-from quintant.runtime.resource import resource
 from quintant.testing.loop import advance
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from quintant.runtime.errors import (
+from quintant.core.errors import (
     ConfigError,
     ConnectError,
     DeadlineExceeded,
@@ -17,8 +17,8 @@ from quintant.runtime.errors import (
     Terminal,
     from_status,
 )
-from quintant.runtime.object import Request
-from quintant.runtime.resource import Resource
+from quintant.core.object import Request
+from quintant.core.resource import Resource
 from quintant.runtime.result import ReconcileTimeout, Result, Verdict, judge
 
 KEY = Request("a", "default")

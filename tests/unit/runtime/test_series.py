@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from quintant.api.core import Node, Pod
 from quintant.api.events import Event, EventSeries
 from quintant.api.meta import ObjectReference
-from quintant.runtime.object import ObjectMeta
+from quintant.core.object import ObjectMeta
 from quintant.runtime.series import (
     BURST,
     IDLE_SECONDS,

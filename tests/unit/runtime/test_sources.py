@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.runtime.clock import Chance, monotonic
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import Request
+from quintant.core.clock import Chance, monotonic
+from quintant.core.errors import ConfigError
+from quintant.core.object import Request
 from quintant.runtime.queue import LOW_PRIORITY, Lease, Queue
 from quintant.runtime.sources import Feed, every, source
 from quintant.testing.loop import run

@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
+from quintant.core.object import Object, ObjectMeta
 from quintant.runtime import when
-from quintant.runtime.object import Object, ObjectMeta
 from quintant.runtime.when import Predicate, When
 
 

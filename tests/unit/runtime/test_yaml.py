@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quintant.core.errors import ConfigError
 from quintant.runtime import yaml
-from quintant.runtime.errors import ConfigError
 
 
 @pytest.fixture

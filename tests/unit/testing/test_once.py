@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from quintant import Context, Custom, Model, resource
-from quintant.runtime.errors import Terminal
+from quintant.core.errors import Terminal
 from quintant.testing import named, reconcile_once
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from quintant import Context, Manager
 from quintant.api.core import ConfigMap
-from quintant.runtime.object import replace
+from quintant.core.object import replace
 from quintant.testing import InProcessCluster, named, settle
 
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from quintant import Custom, Manager, Model, replace, resource
-from quintant.runtime.errors import ApiError, Forbidden
+from quintant.core.errors import ApiError, Forbidden
 from quintant.runtime.webhook import Admission, Denied, Settings, Verdict
 from quintant.testing import InProcessCluster, named
 

@@ -7,9 +7,9 @@ import pytest
 from quintant.api.core import ConfigMap, Namespace
 from quintant.cluster.auth import User
 from quintant.cluster.catalog import Kind
+from quintant.core.clock import timestamp
+from quintant.core.errors import NotFound
 from quintant.runtime.client.transport import Call, InProcessTransport
-from quintant.runtime.clock import timestamp
-from quintant.runtime.errors import NotFound
 from quintant.testing import InProcessCluster, World, named, run, settle
 from scenarios.greeter import Greeter, greeter
 

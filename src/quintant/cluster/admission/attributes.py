@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from quintant.cluster.auth import User
 from quintant.cluster.catalog import Kind, Plain
-from quintant.runtime.resource import Resource
+from quintant.core.resource import Resource
 
 CREATE = "CREATE"
 UPDATE = "UPDATE"

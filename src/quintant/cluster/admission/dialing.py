@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from quintant.runtime.address import Address
+from quintant.core.address import Address
 from quintant.runtime.client.transport import Reply
 
 

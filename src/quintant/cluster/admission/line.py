@@ -11,6 +11,7 @@ import ssl
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from quintant.core.clock import monotonic
 from quintant.keys.hidden import Hidden
 from quintant.runtime.client.connection import Broken, Connection
 from quintant.runtime.client.dial import Dialer
@@ -18,7 +19,6 @@ from quintant.runtime.client.resting import Resting
 from quintant.runtime.client.route import Hop, Route
 from quintant.runtime.client.transport import JSON, Reply
 from quintant.runtime.client.wire import header, question
-from quintant.runtime.clock import monotonic
 
 BUNDLES = 64
 """Sets of authorities kept ready: more than there are webhook servers in a cluster."""

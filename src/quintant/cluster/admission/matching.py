@@ -14,7 +14,7 @@ from quintant.cluster.admission.hook import Hook
 from quintant.cluster.catalog import Plain
 from quintant.cluster.problems import Problem, forbidden, not_found
 from quintant.cluster.store import Store
-from quintant.runtime.resource import Resource
+from quintant.core.resource import Resource
 
 _NAMESPACE = Resource("", "v1", "Namespace", NAMESPACES, namespaced=False)
 _NO_LABELS: Mapping[str, str] = {}

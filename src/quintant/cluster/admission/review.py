@@ -8,7 +8,7 @@ import msgspec
 
 from quintant.cluster.admission.attributes import Attributes
 from quintant.cluster.catalog import Kind, Plain
-from quintant.runtime.resource import Resource
+from quintant.core.resource import Resource
 
 GROUP = "admission.k8s.io"
 KIND = "AdmissionReview"

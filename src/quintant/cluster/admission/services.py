@@ -15,7 +15,7 @@ from quintant.cluster.admission.dialing import Unreachable
 from quintant.cluster.admission.hook import Service
 from quintant.cluster.catalog import Plain
 from quintant.cluster.store import Store
-from quintant.runtime.address import Address
+from quintant.core.address import Address
 
 SERVICES = "services"
 SLICES = "endpointslices.discovery.k8s.io"

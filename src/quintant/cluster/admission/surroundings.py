@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from quintant.cluster import wire
 from quintant.cluster.store import Store
-from quintant.runtime.clock import Chance
+from quintant.core.clock import Chance
 
 M = TypeVar("M")
 

@@ -27,7 +27,7 @@ from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.fitting import Mistyped
 from quintant.cluster.jsonpatch import apply_patch
 from quintant.cluster.problems import Problem, internal, unexplained
-from quintant.runtime.clock import Chance
+from quintant.core.clock import Chance
 
 OPERATIONS = frozenset({"add", "remove", "replace", "move", "copy", "test"})
 """What a JSON patch can do."""

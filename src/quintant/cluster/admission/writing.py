@@ -31,7 +31,7 @@ from quintant.cluster.options import Options
 from quintant.cluster.scale import DOCUMENT, SCALE, put_scale, view_scale
 from quintant.cluster.stored import Stored
 from quintant.cluster.writes import Result, Writes
-from quintant.runtime.resource import Resource
+from quintant.core.resource import Resource
 
 Drafted = Callable[[str], tuple[Draft, Options]]
 """Makes the draft of a write at a time from what is stored; nothing comes of it by itself."""

@@ -28,7 +28,7 @@ from quintant.cluster.checks.storage import claim_complaints, class_complaints, 
 from quintant.cluster.checks.templates import TEMPLATES
 from quintant.cluster.checks.webhooks import WEBHOOKS
 from quintant.cluster.checks.workloads import WORKLOADS
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 CHECKS: dict[str, Callable[[Plain, Plain | None], Iterable[Cause]]] = {
     **WORKLOADS,

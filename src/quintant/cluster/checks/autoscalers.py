@@ -13,7 +13,7 @@ from quintant.cluster.autoscaling import to_v2
 from quintant.cluster.causes import forbidden_field, misnamed, required, unsupported, wrong
 from quintant.cluster.checks.fields import chosen, named, quantity
 from quintant.cluster.names import segment_complaints, word_complaints
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Plain = dict[str, Any]
 

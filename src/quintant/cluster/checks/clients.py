@@ -10,7 +10,7 @@ from quintant.cluster.causes import misnamed, required, wrong
 from quintant.cluster.checks.fields import PORTS
 from quintant.cluster.names import identifier_complaints, subdomain_complaints
 from quintant.cluster.urls import BadUrl, parse_request
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 REVIEWS = ("v1", "v1beta1")
 """Versions of reviews that the server speaks."""

@@ -26,7 +26,7 @@ from quintant.cluster.checks.fields import (
 from quintant.cluster.checks.probes import life_causes, probe_causes
 from quintant.cluster.checks.volumes import local_causes
 from quintant.cluster.names import key_complaints, word_complaints
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _PULL_POLICIES = ("Always", "IfNotPresent", "Never")

@@ -9,7 +9,7 @@ from typing import Any
 from quintant.cluster.causes import misnamed, required, unsupported, wrong
 from quintant.cluster.checks.fields import data_key, named
 from quintant.cluster.names import key_complaints, subdomain_complaints
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]
 

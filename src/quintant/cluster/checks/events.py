@@ -14,7 +14,7 @@ from quintant.cluster.checks.fields import fixed
 from quintant.cluster.events import to_core
 from quintant.cluster.metadata import metadata_causes
 from quintant.cluster.names import key_complaints, subdomain_complaints
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Plain = dict[str, Any]
 

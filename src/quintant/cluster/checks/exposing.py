@@ -9,7 +9,7 @@ from typing import Any
 from quintant.cluster.causes import forbidden_field, misnamed, wrong
 from quintant.cluster.checks.fields import chosen, named, network
 from quintant.cluster.names import key_complaints, subdomain_complaints
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Plain = dict[str, Any]
 

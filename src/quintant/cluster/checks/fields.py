@@ -10,7 +10,7 @@ from typing import Any
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.causes import misnamed, required, unsupported, wrong
 from quintant.cluster.names import key_complaints, label_complaints, subdomain_complaints
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 PORTS = range(1, 65536)
 PROTOCOLS = ("SCTP", "TCP", "UDP")

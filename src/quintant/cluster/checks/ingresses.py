@@ -22,7 +22,7 @@ from quintant.cluster.names import (
     wildcard_complaints,
     word_complaints,
 )
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Plain = dict[str, Any]
 

@@ -9,7 +9,7 @@ from quintant.api.quantity import parse_quantity
 from quintant.cluster.causes import duplicate, forbidden_field, misnamed, required, wrong
 from quintant.cluster.checks.fields import fixed, quantity
 from quintant.cluster.names import key_complaints
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]
 

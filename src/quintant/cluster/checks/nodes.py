@@ -10,7 +10,7 @@ from quintant.cluster.checks.fields import chosen, network, quantity, range_of
 from quintant.cluster.checks.placing import EFFECTS
 from quintant.cluster.golang import Struct, encoded
 from quintant.cluster.names import key_complaints, label_complaints
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]
 

@@ -22,7 +22,7 @@ from quintant.cluster.checks.selecting import selector_causes
 from quintant.cluster.golang import Struct
 from quintant.cluster.metadata import domain_causes
 from quintant.cluster.names import key_complaints, word_complaints
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Plain = dict[str, Any]
 

@@ -9,7 +9,7 @@ from quintant.cluster.causes import duplicate, misnamed, required, wrong
 from quintant.cluster.checks.fields import chosen
 from quintant.cluster.checks.selecting import selector_causes
 from quintant.cluster.names import key_complaints, label_complaints
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]
 

@@ -24,7 +24,7 @@ from quintant.cluster.checks.placing import (
 from quintant.cluster.checks.volumes import volume_causes
 from quintant.cluster.metadata import map_causes
 from quintant.cluster.names import key_complaints, subdomain_complaints, word_complaints
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 DEADLINES = range(1, 2**31)
 """Seconds that a pod may be allowed to run."""

@@ -9,7 +9,7 @@ from typing import Any
 from quintant.cluster.causes import forbidden_field, required, wrong
 from quintant.cluster.checks.fields import PORTS, chosen, network, port, range_of, within
 from quintant.cluster.checks.selecting import selector_causes
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Plain = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from quintant.cluster.causes import forbidden_field, required, wrong
 from quintant.cluster.checks.fields import PORTS, chosen, countable, port, within
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 from quintant.cluster.causes import forbidden_field, misnamed, required, wrong
 from quintant.cluster.checks.fields import labelled
 from quintant.cluster.names import key_complaints, label_complaints
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]
 

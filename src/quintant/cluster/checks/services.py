@@ -20,7 +20,7 @@ from quintant.cluster.checks.fields import (
 )
 from quintant.cluster.golang import Struct
 from quintant.cluster.names import key_complaints, subdomain_complaints, word_complaints
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Plain = dict[str, Any]
 

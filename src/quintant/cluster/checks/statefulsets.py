@@ -11,7 +11,7 @@ from quintant.cluster.checks.storage import claim_causes
 from quintant.cluster.checks.workloads import replicated
 from quintant.cluster.golang import Struct
 from quintant.cluster.names import word_complaints
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Plain = dict[str, Any]
 

@@ -11,7 +11,7 @@ from quintant.cluster.checks.fields import chosen, fixed
 from quintant.cluster.checks.placing import node_causes
 from quintant.cluster.checks.selecting import selector_causes
 from quintant.cluster.names import key_complaints, subdomain_complaints
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Plain = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 from quintant.cluster.causes import forbidden_field, required, wrong
 from quintant.cluster.checks.fields import chosen, countable
 from quintant.cluster.checks.pods import template_causes
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Plain = dict[str, Any]
 

@@ -11,7 +11,7 @@ from quintant.cluster.checks.environment import field_causes, resource_causes
 from quintant.cluster.checks.fields import chosen, named
 from quintant.cluster.checks.storage import claim_causes
 from quintant.cluster.names import word_complaints
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]
 

@@ -17,7 +17,7 @@ from quintant.cluster.checks.clients import (
 from quintant.cluster.checks.fields import chosen
 from quintant.cluster.checks.selecting import selector_causes
 from quintant.cluster.names import key_complaints, subdomain_complaints
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 TIMEOUTS = range(1, 31)
 """Seconds that a webhook may take."""

@@ -12,7 +12,7 @@ from quintant.cluster.checks.selecting import selector_causes
 from quintant.cluster.golang import Struct, struct
 from quintant.cluster.selectors import from_object
 from quintant.cluster.tables import Sort, Type
-from quintant.runtime.errors import Cause
+from quintant.core.errors import Cause
 
 Plain = dict[str, Any]
 

@@ -14,11 +14,11 @@ from typing import Generic, Protocol, TypeVar
 from msgspec import Struct
 
 from quintant.api.meta import LabelSelector
+from quintant.core.errors import NotFound
+from quintant.core.object import Object, replace
+from quintant.core.owner import controller_of, owned
 from quintant.runtime.client.client import Client
 from quintant.runtime.context import OWNER_INDEX
-from quintant.runtime.errors import NotFound
-from quintant.runtime.object import Object, replace
-from quintant.runtime.owner import controller_of, owned
 
 ORPHANS = "orphans"
 """The index of objects without a controller, by their namespace."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from quintant.runtime.errors import ApiError
+from quintant.core.errors import ApiError
 
 BURST = 500
 """Pods made or deleted for one object before its next turn."""

@@ -18,7 +18,7 @@ from quintant.api.core import (
 )
 from quintant.api.quantity import parse_quantity
 from quintant.api.storage import StorageClass
-from quintant.runtime.object import replace
+from quintant.core.object import replace
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"

@@ -22,10 +22,10 @@ from quintant.cluster.controllers.binding import (
     refers,
     waits,
 )
+from quintant.core.object import replace
 from quintant.runtime.context import Context, EventType
 from quintant.runtime.declaration import by_index
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import replace
 
 NAME = "persistentvolume-binder"
 PROVISIONER = "volume.kubernetes.io/storage-provisioner"

@@ -16,13 +16,13 @@ from quintant.api.meta import set_condition
 from quintant.api.policy import BudgetStatus, PodDisruptionBudget
 from quintant.cluster.controllers.amounts import amount
 from quintant.cluster.controllers.pods import PodState, ready
+from quintant.core.clock import parse_timestamp
+from quintant.core.object import Opaque, OwnerReference, replace
+from quintant.core.owner import controller_of
 from quintant.runtime.client.client import Client
-from quintant.runtime.clock import parse_timestamp
 from quintant.runtime.context import Context
 from quintant.runtime.declaration import by_index
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Opaque, OwnerReference, replace
-from quintant.runtime.owner import controller_of
 from quintant.runtime.result import Result
 
 NAME = "disruption-controller"

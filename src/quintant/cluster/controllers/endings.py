@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from quintant.cluster.controllers.podcontrol import NAMESPACE_TERMINATING
-from quintant.runtime.errors import Forbidden
+from quintant.core.errors import Forbidden
 
 
 @contextmanager

@@ -30,11 +30,11 @@ from quintant.cluster.controllers.backends import (
 )
 from quintant.cluster.controllers.endings import unless_ending
 from quintant.cluster.controllers.pods import PodState
+from quintant.core.object import Request
 from quintant.runtime import when
 from quintant.runtime.context import Context, KeyContext
 from quintant.runtime.declaration import by_index
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Request
 
 NAME = "endpoint-controller"
 CLEANUP = "endpoint-cleanup"

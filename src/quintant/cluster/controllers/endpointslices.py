@@ -21,10 +21,10 @@ from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.controllers.pods import PodState
 from quintant.cluster.controllers.slices import MANAGER, MANAGER_LABEL, lost, plan
 from quintant.cluster.objects import generated
+from quintant.core.object import replace
 from quintant.runtime.context import Context
 from quintant.runtime.declaration import by_index
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import replace
 from quintant.runtime.result import Result
 
 NAME = "endpoint-slice-controller"

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from quintant.api.core import ConfigMap, Namespace, ServiceAccount
+from quintant.core.errors import AlreadyExists, Forbidden, NotFound
+from quintant.core.object import Metadata, Object, ObjectMeta, Request, replace
 from quintant.runtime.context import KeyContext
-from quintant.runtime.errors import AlreadyExists, Forbidden, NotFound
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Metadata, Object, ObjectMeta, Request, replace
 
 ACCOUNT = "default"
 """The service account of pods that name none."""

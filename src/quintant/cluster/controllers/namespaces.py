@@ -21,14 +21,14 @@ from quintant.api.node import NamespaceStatus
 from quintant.cluster.controllers.pods import PodState
 from quintant.cluster.controllers.served import Everything, Served, discover, metadata_of
 from quintant.cluster.preparing import NAMESPACE_FINALIZER
-from quintant.runtime import codec
+from quintant.core import codec
+from quintant.core.clock import parse_timestamp
+from quintant.core.errors import ApiError
+from quintant.core.object import Object, Request
+from quintant.core.resource import Resource, resource_of
 from quintant.runtime.client.client import Client
-from quintant.runtime.clock import parse_timestamp
 from quintant.runtime.context import KeyContext
-from quintant.runtime.errors import ApiError
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Object, Request
-from quintant.runtime.resource import Resource, resource_of
 from quintant.runtime.result import Result
 
 NAME = "namespace-controller"

@@ -16,11 +16,11 @@ from quintant.api.meta import set_condition
 from quintant.cluster.controllers.nodes.taints import OUT_OF_SERVICE
 from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.controllers.pods import PodState, PodStatusView, over
-from quintant.runtime.clock import monotonic
+from quintant.core.clock import monotonic
+from quintant.core.errors import Conflict, NotFound
+from quintant.core.object import Object, Request
 from quintant.runtime.context import KeyContext
-from quintant.runtime.errors import Conflict, NotFound
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Object, Request
 from quintant.runtime.result import Result
 
 NAME = "pod-garbage-collector"

@@ -15,9 +15,9 @@ from quintant.api.container import ContainerPort
 from quintant.api.core import NodeTerms, Pod, Toleration
 from quintant.api.meta import Condition
 from quintant.api.pod import Address, ContainerState
-from quintant.runtime.clock import parse_timestamp
-from quintant.runtime.object import Model, Object, Opaque
-from quintant.runtime.resource import projection
+from quintant.core.clock import parse_timestamp
+from quintant.core.object import Model, Object, Opaque
+from quintant.core.resource import projection
 
 OVER = ("Succeeded", "Failed")
 """The phases of pods whose containers ended for good."""

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from quintant.api.core import PersistentVolume, PersistentVolumeClaim
 from quintant.cluster.controllers.binding import BOUND
 from quintant.cluster.controllers.pods import PodState, claims
+from quintant.core.object import Object, Request
 from quintant.runtime.context import Context
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Object, Request
 from quintant.runtime.result import Result
 
 CLAIMS = "pvc-protection-controller"

@@ -16,10 +16,10 @@ from msgspec import Struct
 
 from quintant.api.apps import ControllerRevision
 from quintant.cluster.controllers.templates import opened, short_hash
+from quintant.core.errors import AlreadyExists
+from quintant.core.object import Object, ObjectMeta, Opaque, replace
+from quintant.core.owner import controller_of, owned
 from quintant.runtime.context import Context
-from quintant.runtime.errors import AlreadyExists
-from quintant.runtime.object import Object, ObjectMeta, Opaque, replace
-from quintant.runtime.owner import controller_of, owned
 
 HASH = "controller-revision-hash"
 """The label by which a pod tells its revision, and that of a DaemonSet its hash."""

@@ -13,9 +13,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from quintant.core.object import Model, Object
+from quintant.core.resource import Resource, resource
 from quintant.runtime.client.client import Client
-from quintant.runtime.object import Model, Object
-from quintant.runtime.resource import Resource, resource
 
 ROOTS = ("/api", "/apis")
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

@@ -22,8 +22,8 @@ from quintant.api.discovery import (
 from quintant.api.meta import ObjectMeta
 from quintant.cluster.controllers.backends import Backend, labels
 from quintant.cluster.controllers.nodes.views import NodeState
-from quintant.runtime.object import replace
-from quintant.runtime.owner import owned
+from quintant.core.object import replace
+from quintant.core.owner import owned
 
 MOST = 100
 """Backends in a slice."""

@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 
 from quintant.api.core import Pod
-from quintant.runtime.object import Model, Object, ObjectMeta, Opaque
-from quintant.runtime.owner import owned
-from quintant.runtime.resource import projection
+from quintant.core.object import Model, Object, ObjectMeta, Opaque
+from quintant.core.owner import owned
+from quintant.core.resource import projection
 
 HASH_LABEL = "pod-template-hash"
 """The label that tells the pods of a Deployment's revisions apart."""

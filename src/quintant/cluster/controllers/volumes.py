@@ -14,10 +14,10 @@ from quintant.cluster.controllers.binding import (
     PROVISIONED_BY,
     unbound_volume,
 )
-from quintant.runtime.clock import timestamp
+from quintant.core.clock import timestamp
+from quintant.core.object import Request, replace
 from quintant.runtime.context import KeyContext
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Request, replace
 from quintant.runtime.result import Result
 
 NAME = "persistentvolume-controller"

@@ -23,10 +23,10 @@ from quintant.cluster.network.routes import Backend, Front, routes
 from quintant.cluster.network.zone import Zone, records
 from quintant.cluster.plane import Component, employed
 from quintant.cluster.server import ApiServer
-from quintant.runtime.clock import Chance, Clock
+from quintant.core.clock import Chance, Clock
+from quintant.core.object import Request
 from quintant.runtime.context import KeyContext
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Request
 
 NAME = "kube-proxy"
 TABLE = ObjectMeta(name="service-ports", namespace="kube-system")

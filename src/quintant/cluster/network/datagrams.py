@@ -12,7 +12,7 @@ from typing import Any, cast
 from quintant.cluster.network.balance import Balance
 from quintant.cluster.network.ports import bind, place_of
 from quintant.cluster.network.routes import Backend, Route
-from quintant.runtime.clock import monotonic
+from quintant.core.clock import monotonic
 
 IDLE_SECONDS = 30.0
 """As long as Linux remembers a UDP flow that was not answered."""

@@ -15,7 +15,7 @@ from quintant.cluster.network.balance import Balance
 from quintant.cluster.network.ports import bind, place_of, unavailable
 from quintant.cluster.network.relay import Side
 from quintant.cluster.network.routes import Backend, Route
-from quintant.runtime.clock import monotonic
+from quintant.core.clock import monotonic
 
 CONNECT_SECONDS = 5.0
 """How long to wait for one backend: on one machine an answer is there at once, or never."""

@@ -14,7 +14,7 @@ from quintant.cluster.network.datagrams import Datagrams
 from quintant.cluster.network.listener import Listener
 from quintant.cluster.network.relay import Side
 from quintant.cluster.network.routes import TCP, UDP, Backend, Front, Route
-from quintant.runtime.object import Request
+from quintant.core.object import Request
 
 
 class Proxy:

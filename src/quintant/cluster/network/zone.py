@@ -27,7 +27,7 @@ from quintant.agents.names.resolve import DOMAIN
 from quintant.api.core import Service
 from quintant.api.discovery import Endpoint, EndpointSlice
 from quintant.cluster.network.routes import TCP, Backend, Front
-from quintant.runtime.object import Request
+from quintant.core.object import Request
 
 TTL_SECONDS = 5
 """How long an answer may be believed: as long as most clusters say."""

@@ -35,10 +35,10 @@ from quintant.cluster.node.plan import Stage
 from quintant.cluster.node.reading import read as read_journal
 from quintant.cluster.node.sandbox import Sandbox
 from quintant.cluster.node.status import state_of, status_of
+from quintant.core.object import Object, Request
+from quintant.core.resource import resource_of
 from quintant.runtime.context import KeyContext
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Object, Request
-from quintant.runtime.resource import resource_of
 from quintant.runtime.result import Result
 
 CONTROLLER = "kubelet"

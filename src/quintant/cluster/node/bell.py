@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 
-from quintant.runtime.object import Request
+from quintant.core.object import Request
 
 
 class Bell:

@@ -16,7 +16,7 @@ from quintant.api.service import Service
 from quintant.cluster.node.expansion import expand
 from quintant.cluster.node.fields import Self, Unknown, resource
 from quintant.cluster.node.fields import field as own
-from quintant.runtime.address import Address
+from quintant.core.address import Address
 
 HEADLESS = "None"
 

@@ -16,8 +16,8 @@ from quintant.cluster.node.effects import Prober, Processes
 from quintant.cluster.node.images import Images
 from quintant.cluster.node.life import Moment
 from quintant.cluster.shares import HOST
-from quintant.runtime.address import Address
-from quintant.runtime.clock import Chance, Clock, monotonic
+from quintant.core.address import Address
+from quintant.core.clock import Chance, Clock, monotonic
 
 NODE = "local"
 """The name of the node whose pods are processes of this machine."""

@@ -11,7 +11,7 @@ from datetime import datetime
 from quintant.api.pod import ContainerState, ContainerStatus, Pod, Terminated
 from quintant.cluster.node.life import LOST, Ending, Life, Moment, resumed
 from quintant.cluster.node.status import SCHEME
-from quintant.runtime.clock import parse_timestamp
+from quintant.core.clock import parse_timestamp
 
 
 def lives_of(pod: Pod, now: Moment) -> dict[str, Life]:

@@ -20,8 +20,8 @@ from quintant.agents import AGENTS
 from quintant.api.container import Container
 from quintant.api.pod import PodSpec
 from quintant.cluster.files import read_documents
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import Model
+from quintant.core.errors import ConfigError
+from quintant.core.object import Model
 
 ANY = "*"
 OURS = "quintant"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from quintant.cluster.node.logs import Line
-from quintant.runtime.clock import Clock, micro_timestamp, parse_timestamp
+from quintant.core.clock import Clock, micro_timestamp, parse_timestamp
 
 FILE_BYTES = 5 * 1024 * 1024
 """A file that grows beyond is set aside; two of them are kept, ten mebibytes as a kubelet keeps."""

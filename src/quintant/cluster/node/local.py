@@ -33,10 +33,10 @@ from quintant.cluster.plane import Component
 from quintant.cluster.removal import discard_folder
 from quintant.cluster.shares import Share
 from quintant.cluster.storage.paths import ROOT
-from quintant.runtime.address import Address
+from quintant.core.address import Address
+from quintant.core.clock import Chance, Clock
+from quintant.core.errors import ConfigError
 from quintant.runtime.client.client import Client
-from quintant.runtime.clock import Chance, Clock
-from quintant.runtime.errors import ConfigError
 from quintant.runtime.logs import get_logger
 from quintant.runtime.manager import Manager
 

@@ -20,10 +20,10 @@ from quintant.api.coordination import Lease, LeaseSpec
 from quintant.api.meta import condition_of
 from quintant.api.node import Node, NodeAddress, NodeCondition, NodeInfo, NodeSpec, NodeStatus
 from quintant.api.quantity import Quantity
+from quintant.core.clock import Clock, micro_timestamp, timestamp
+from quintant.core.errors import QuintantError
+from quintant.core.object import ObjectMeta, OwnerReference
 from quintant.runtime.client.client import Client
-from quintant.runtime.clock import Clock, micro_timestamp, timestamp
-from quintant.runtime.errors import QuintantError
-from quintant.runtime.object import ObjectMeta, OwnerReference
 from quintant.runtime.permissions import Needs
 from quintant.runtime.rbac import uses
 from quintant.version import KUBERNETES, QUINTANT

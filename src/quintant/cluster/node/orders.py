@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from quintant.api.pod import Pod
 from quintant.cluster.node.life import Moment
 from quintant.cluster.node.plan import Order, grace_of
-from quintant.runtime.clock import parse_timestamp
+from quintant.core.clock import parse_timestamp
 
 FORCED_SECONDS = 2.0
 """What the programs of a pod get that is gone from the API already."""

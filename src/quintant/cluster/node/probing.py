@@ -16,7 +16,7 @@ from quintant.api.container import Container, Exec, Probe
 from quintant.api.quantity import IntOrString
 from quintant.cluster.node.effects import Outcome, Prober
 from quintant.cluster.node.events import Check
-from quintant.runtime.clock import monotonic
+from quintant.core.clock import monotonic
 
 PERIOD_SECONDS = 10
 TIMEOUT_SECONDS = 1

@@ -12,7 +12,7 @@ from contextlib import closing
 
 from quintant.cluster.node.journal import Cursor, Journal
 from quintant.cluster.node.logs import Line, Wish
-from quintant.runtime.clock import micro_timestamp
+from quintant.core.clock import micro_timestamp
 
 
 async def read(journal: Journal, wish: Wish) -> AsyncGenerator[bytes, None]:

@@ -15,9 +15,9 @@ from quintant.api.pod import PodSpec
 from quintant.cluster.node import env, volumes
 from quintant.cluster.node.env import Sources
 from quintant.cluster.node.volumes import Contents, TokenSource
-from quintant.runtime.address import Address
+from quintant.core.address import Address
+from quintant.core.object import K, Object
 from quintant.runtime.client.client import Client
-from quintant.runtime.object import K, Object
 
 Name = tuple[str, str]
 """A kind and a name."""

@@ -20,7 +20,7 @@ from quintant.api.quantity import parse_quantity
 from quintant.cluster.node.life import Moment
 from quintant.cluster.node.sandbox import Sandbox
 from quintant.cluster.node.usage import PodUsage, Usage
-from quintant.runtime.object import Request
+from quintant.core.object import Request
 
 SAMPLE_SECONDS = 2.0
 """Often enough for a memory limit to mean something; a sample of 300 processes takes 10 ms."""

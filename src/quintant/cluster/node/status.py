@@ -25,7 +25,7 @@ from quintant.api.pod import (
 from quintant.cluster.node.conditions import conditions_of
 from quintant.cluster.node.life import Ending, Life, Moment, State
 from quintant.cluster.node.plan import Order, again, hopeless, initialized, sidecar
-from quintant.runtime.clock import timestamp
+from quintant.core.clock import timestamp
 
 SCHEME = "process://"
 """What ids of containers and images begin with, as containerd:// does elsewhere."""

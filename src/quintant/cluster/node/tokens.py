@@ -13,11 +13,11 @@ from quintant.api.core import ServiceAccount
 from quintant.api.pod import Pod
 from quintant.cluster.node.life import Moment
 from quintant.cluster.node.volumes import TokenSource, Unmountable
+from quintant.core.clock import parse_timestamp
+from quintant.core.errors import NotFound
+from quintant.core.object import ObjectMeta
 from quintant.keys.hidden import Hidden
 from quintant.runtime.client.client import Client
-from quintant.runtime.clock import parse_timestamp
-from quintant.runtime.errors import NotFound
-from quintant.runtime.object import ObjectMeta
 
 RENEWED_AFTER = 0.8
 LONGEST_SECONDS = 24 * 3600.0

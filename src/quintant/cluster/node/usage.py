@@ -12,7 +12,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from quintant.runtime.object import Request
+from quintant.core.object import Request
 
 
 class Usage(Struct, frozen=True):

@@ -18,7 +18,7 @@ from quintant.api.pod import PodSpec
 from quintant.api.volume import DownwardFile, KeyToPath, Volume
 from quintant.cluster.node.fields import Self, Unknown, resource
 from quintant.cluster.node.fields import field as own
-from quintant.runtime.object import Model
+from quintant.core.object import Model
 
 READABLE = 0o644
 PRIVATE = 0o600

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from quintant.runtime.clock import parse_timestamp
+from quintant.core.clock import parse_timestamp
 
 UNKNOWN = "<unknown>"
 INVALID = "<invalid>"

@@ -22,7 +22,7 @@ from quintant.cluster.printing import (
     wide,
 )
 from quintant.cluster.printing.ages import elapsed
-from quintant.runtime.clock import parse_timestamp
+from quintant.core.clock import parse_timestamp
 
 _ENDED = frozenset({"Succeeded", "Failed"})
 _GATED = "SchedulingGated"

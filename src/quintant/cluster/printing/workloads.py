@@ -23,7 +23,7 @@ from quintant.cluster.printing import (
 )
 from quintant.cluster.printing.ages import age, elapsed
 from quintant.cluster.scale import selector_text
-from quintant.runtime.clock import parse_timestamp
+from quintant.core.clock import parse_timestamp
 
 INTEGER = "integer"
 # What a job's conditions say about it, the most telling first; an end outweighs a deletion.

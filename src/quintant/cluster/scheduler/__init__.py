@@ -20,8 +20,8 @@ from quintant.cluster.scheduler.pending import SCHEDULER
 from quintant.cluster.scheduler.reconcile import Scheduler
 from quintant.cluster.scheduler.views import ClaimView, NodeView, PodView, ReachView
 from quintant.cluster.scheduler.wish import Locate
+from quintant.core.object import Metadata, Object, Request
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Metadata, Object, Request
 
 NAME = "kube-scheduler"
 _ROUND = (Request("round"),)

@@ -10,9 +10,9 @@ from quintant.cluster.scheduler.preempt import Preemption
 from quintant.cluster.scheduler.verdict import Refusal
 from quintant.cluster.scheduler.views import ClaimView, PodStatusView, PodView
 from quintant.cluster.scheduler.volumes import SELECTED_NODE
+from quintant.core.errors import Conflict, NotFound
+from quintant.core.object import replace
 from quintant.runtime.context import KeyContext
-from quintant.runtime.errors import Conflict, NotFound
-from quintant.runtime.object import replace
 
 SCHEDULED = "PodScheduled"
 UNSCHEDULABLE = "Unschedulable"

@@ -19,7 +19,7 @@ from quintant.cluster.scheduler.room import Guest, Room
 from quintant.cluster.scheduler.terms import PREFER_NO_SCHEDULE, selector
 from quintant.cluster.scheduler.views import NodeView, PodView
 from quintant.cluster.selectors import Selector
-from quintant.runtime.object import Object
+from quintant.core.object import Object
 
 TALLIES = 256
 """Counts kept up to date at once; beyond that all are made anew when they are asked for."""

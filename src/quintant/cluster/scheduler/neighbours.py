@@ -17,7 +17,7 @@ from quintant.cluster.scheduler.board import Board
 from quintant.cluster.scheduler.room import Room
 from quintant.cluster.scheduler.terms import selector, untolerated, wanted
 from quintant.cluster.scheduler.views import NodeView, PodView, SpreadView
-from quintant.runtime.object import replace
+from quintant.core.object import replace
 
 SPREAD = "node(s) didn't match pod topology spread constraints"
 UNLABELLED = f"{SPREAD} (missing required label)"

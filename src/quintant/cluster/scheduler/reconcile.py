@@ -26,10 +26,10 @@ from quintant.cluster.scheduler.verdict import Refusal
 from quintant.cluster.scheduler.views import ClaimView, NodeView, PodView, ReachView
 from quintant.cluster.scheduler.volumes import Claims, Storage, inspect
 from quintant.cluster.scheduler.wish import Locate, Reach
-from quintant.runtime.clock import Chance, monotonic
+from quintant.core.clock import Chance, monotonic
+from quintant.core.errors import Conflict, NotFound, QuintantError
+from quintant.core.object import Metadata, Request
 from quintant.runtime.context import KeyContext
-from quintant.runtime.errors import Conflict, NotFound, QuintantError
-from quintant.runtime.object import Metadata, Request
 from quintant.runtime.result import Result
 from quintant.runtime.watch.caches import Caches
 

@@ -16,7 +16,7 @@ from quintant.cluster.scheduler.room import Room
 from quintant.cluster.scheduler.terms import PREFER_NO_SCHEDULE, matches, tolerates
 from quintant.cluster.scheduler.views import PodView
 from quintant.cluster.scheduler.wish import Wish
-from quintant.runtime.clock import Chance
+from quintant.core.clock import Chance
 
 BEST = 100.0
 PREFERENCE_WEIGHT = 2

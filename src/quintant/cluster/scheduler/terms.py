@@ -10,7 +10,7 @@ from quintant.api.meta import LabelSelector
 from quintant.api.meta import Requirement as Term
 from quintant.cluster.scheduler.views import PodView
 from quintant.cluster.selectors import Operator, Requirement, Selector
-from quintant.runtime.object import Object
+from quintant.core.object import Object
 
 NO_SCHEDULE, NO_EXECUTE, PREFER_NO_SCHEDULE = "NoSchedule", "NoExecute", "PreferNoSchedule"
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"

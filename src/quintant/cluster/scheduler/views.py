@@ -22,8 +22,8 @@ from quintant.api.core import (
     TopologySpread,
 )
 from quintant.api.meta import Condition
-from quintant.runtime.object import Model, Object, Opaque
-from quintant.runtime.resource import projection
+from quintant.core.object import Model, Object, Opaque
+from quintant.core.resource import projection
 
 
 class Requests(Model):

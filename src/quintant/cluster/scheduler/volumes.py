@@ -14,7 +14,7 @@ from quintant.api.core import NodeTerms
 from quintant.api.storage import StorageClass
 from quintant.cluster.scheduler.views import ClaimView, PodView, ReachView
 from quintant.cluster.scheduler.wish import ANYWHERE, Reach
-from quintant.runtime.object import Request
+from quintant.core.object import Request
 
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 UNBOUND = "pod has unbound immediate PersistentVolumeClaims"

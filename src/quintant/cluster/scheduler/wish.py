@@ -9,7 +9,7 @@ from msgspec import Struct
 from quintant.api.core import NodeTerms
 from quintant.cluster.scheduler.demand import Demand, demand
 from quintant.cluster.scheduler.views import PodView
-from quintant.runtime import codec
+from quintant.core import codec
 
 Locate = Callable[[str, Sequence[str]], object | None]
 """The program that stands in for an image and a command on a real node, if there is one."""

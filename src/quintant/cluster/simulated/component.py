@@ -17,8 +17,8 @@ from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.pods import Locate, Pods
 from quintant.cluster.simulated.stages import Stage, Stages
 from quintant.cluster.simulated.views import SimNode, SimPod
+from quintant.core.clock import Clock, SystemClock
 from quintant.runtime import when
-from quintant.runtime.clock import Clock, SystemClock
 from quintant.runtime.manager import Manager
 from quintant.runtime.rbac import uses
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum
 
 from quintant.cluster.simulated.labels import FAULT
-from quintant.runtime.object import Object
+from quintant.core.object import Object
 
 
 class Fault(Enum):

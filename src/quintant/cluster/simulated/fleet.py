@@ -14,8 +14,8 @@ from quintant.api.quantity import Quantity
 from quintant.cluster.simulated.faults import Fault
 from quintant.cluster.simulated.labels import SIMULATED
 from quintant.cluster.simulated.views import SimNode, SimNodeStatus
-from quintant.runtime.clock import timestamp
-from quintant.runtime.object import ObjectMeta, replace
+from quintant.core.clock import timestamp
+from quintant.core.object import ObjectMeta, replace
 from quintant.version import KUBERNETES
 
 ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"

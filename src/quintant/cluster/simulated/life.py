@@ -15,7 +15,7 @@ from quintant.api.pod import Address, ContainerState, Running, Terminated, Waiti
 from quintant.cluster.simulated.labels import REASON
 from quintant.cluster.simulated.stages import Next
 from quintant.cluster.simulated.views import SimContainer, SimPod, SimPodStatus, Told
-from quintant.runtime.clock import timestamp
+from quintant.core.clock import timestamp
 
 SCHEME = "simulated://"
 """What ids of containers and images begin with, as containerd:// does elsewhere."""

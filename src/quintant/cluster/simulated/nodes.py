@@ -14,13 +14,13 @@ from quintant.cluster.simulated.faults import fault_of
 from quintant.cluster.simulated.fleet import Fleet, settled, status_of
 from quintant.cluster.simulated.labels import SIMULATED
 from quintant.cluster.simulated.views import SimNode
-from quintant.runtime import codec
+from quintant.core import codec
+from quintant.core.clock import Clock, micro_timestamp, monotonic, parse_timestamp
+from quintant.core.errors import AlreadyExists, NotFound
+from quintant.core.object import ObjectMeta, OwnerReference, Request
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.rest import MERGE, Patch
-from quintant.runtime.clock import Clock, micro_timestamp, monotonic, parse_timestamp
 from quintant.runtime.context import Context
-from quintant.runtime.errors import AlreadyExists, NotFound
-from quintant.runtime.object import ObjectMeta, OwnerReference, Request
 from quintant.runtime.result import Result
 
 LEASES = "kube-node-lease"

@@ -20,13 +20,13 @@ from quintant.cluster.simulated.life import NO_MACHINE, NO_PROGRAM, REBOOT, Plac
 from quintant.cluster.simulated.nodes import is_simulated
 from quintant.cluster.simulated.stages import Next, Stage, Stages
 from quintant.cluster.simulated.views import SimNode, SimPod, SimPodStatus
-from quintant.runtime import codec
+from quintant.core import codec
+from quintant.core.clock import monotonic
+from quintant.core.errors import NotFound
+from quintant.core.object import Request
+from quintant.core.resource import resource_of
 from quintant.runtime.client.rest import APPLY
-from quintant.runtime.clock import monotonic
 from quintant.runtime.context import EventType, KeyContext
-from quintant.runtime.errors import NotFound
-from quintant.runtime.object import Request
-from quintant.runtime.resource import resource_of
 from quintant.runtime.result import Result
 
 NETWORK = IPv4Network("10.244.0.0/14")

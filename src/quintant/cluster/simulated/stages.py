@@ -23,10 +23,10 @@ from pathlib import Path
 from quintant.cluster.files import read_documents
 from quintant.cluster.simulated.labels import FATE
 from quintant.cluster.simulated.views import SimPod
-from quintant.runtime.clock import Chance
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import Model
-from quintant.runtime.owner import controller_of
+from quintant.core.clock import Chance
+from quintant.core.errors import ConfigError
+from quintant.core.object import Model
+from quintant.core.owner import controller_of
 
 ANY = "*"
 LONGEST_SECONDS = 300.0

@@ -10,8 +10,8 @@ from quintant.api.core import Node, Pod, Quantity
 from quintant.api.meta import Condition
 from quintant.api.node import NodeAddress, NodeCondition, NodeInfo
 from quintant.api.pod import Address, ContainerStatus, ReadinessGate
-from quintant.runtime.object import Model, Object
-from quintant.runtime.resource import projection
+from quintant.core.object import Model, Object
+from quintant.core.resource import projection
 
 
 class SimContainer(Model):

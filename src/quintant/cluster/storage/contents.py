@@ -23,12 +23,12 @@ from quintant.cluster.storage.copies import bound_name
 from quintant.cluster.storage.disk import Disk, Folder, Missing, Sort
 from quintant.cluster.storage.paths import DRIVER, snapshot_handle
 from quintant.cluster.storage.snapshots import BEING_DELETED, DELETE
+from quintant.core.clock import timestamp
+from quintant.core.object import Request, replace
 from quintant.runtime import finalizer
 from quintant.runtime.client.client import Client
-from quintant.runtime.clock import timestamp
 from quintant.runtime.context import KeyContext
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Request, replace
 from quintant.runtime.result import Result
 
 NAME = "directory-snapshotter"

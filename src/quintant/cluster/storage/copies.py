@@ -17,7 +17,7 @@ from quintant.api.snapshot import (
 )
 from quintant.cluster.quantities import canonical
 from quintant.cluster.storage.sources import SNAPSHOT
-from quintant.runtime.clock import timestamp
+from quintant.core.clock import timestamp
 
 _KIBI = 1024
 

@@ -15,7 +15,7 @@ from quintant.api.storage import StorageClass
 from quintant.cluster.controllers.claims import DEFAULT_CLASS
 from quintant.cluster.storage.paths import DRIVER
 from quintant.cluster.storage.snapshots import DEFAULT_CLASS as DEFAULT_SNAPSHOT_CLASS
-from quintant.runtime.object import Object, Opaque
+from quintant.core.object import Object, Opaque
 
 CLASS = "standard"
 """The name of the storage class and of the snapshot class that every cluster has."""

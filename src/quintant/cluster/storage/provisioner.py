@@ -36,12 +36,12 @@ from quintant.cluster.controllers.volumes import DELETE, RELEASED
 from quintant.cluster.storage.disk import Disk, Folder, Missing, Sort
 from quintant.cluster.storage.paths import DRIVER
 from quintant.cluster.storage.sources import SNAPSHOT, Origin, Unusable, find, named
+from quintant.core.errors import AlreadyExists
+from quintant.core.object import Request, replace
 from quintant.runtime import finalizer
 from quintant.runtime.context import Context, KeyContext
 from quintant.runtime.declaration import by_index
-from quintant.runtime.errors import AlreadyExists
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Request, replace
 from quintant.runtime.result import Result
 
 NAME = "directory-provisioner"

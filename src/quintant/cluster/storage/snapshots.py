@@ -21,13 +21,13 @@ from quintant.api.snapshot import (
 from quintant.cluster.controllers.binding import BOUND, completed
 from quintant.cluster.storage.copies import bound_name, content_for, content_name, status_of
 from quintant.cluster.storage.sources import SNAPSHOT, named
+from quintant.core.clock import timestamp
+from quintant.core.errors import AlreadyExists
+from quintant.core.object import Request, replace
 from quintant.runtime import finalizer
 from quintant.runtime.client.client import Client
-from quintant.runtime.clock import timestamp
 from quintant.runtime.context import KeyContext
-from quintant.runtime.errors import AlreadyExists
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Request, replace
 from quintant.runtime.result import Result
 
 NAME = "snapshot-controller"

@@ -14,9 +14,9 @@ from msgspec import Meta
 
 from quintant.api.core import Pod, ReadinessGate
 from quintant.api.meta import Condition
-from quintant.runtime.object import Custom, Model, Object
-from quintant.runtime.resource import projection, resource
-from quintant.runtime.schema import immutable, list_map
+from quintant.core.markers import immutable, list_map
+from quintant.core.object import Custom, Model, Object
+from quintant.core.resource import projection, resource
 
 GROUP = "klight.quintant.dev"
 LABEL = "klight.networkId"

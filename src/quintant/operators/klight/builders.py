@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from quintant.core.object import ObjectMeta, Request
 from quintant.operators.klight.api import LightNetwork, LightNetworkSpec
-from quintant.runtime.object import ObjectMeta, Request
 
 
 def lightnetwork(place: Request, network: str) -> LightNetwork:

@@ -7,6 +7,8 @@ listing it, which its owner is told.
 
 from __future__ import annotations
 
+from quintant.core.clock import monotonic
+from quintant.core.object import Request
 from quintant.operators.klight.api import LightNetwork, PeerPod
 from quintant.operators.klight.desk import Desk
 from quintant.operators.klight.gates import tell
@@ -14,8 +16,6 @@ from quintant.operators.klight.identity import incarnation_of, network_of, obsta
 from quintant.operators.klight.memory import postpone
 from quintant.operators.klight.record import Record
 from quintant.operators.klight.verdict import OK, Health
-from quintant.runtime.clock import monotonic
-from quintant.runtime.object import Request
 
 LEAVE_SECONDS = 2.0
 """How long a peer may take to leave: it tells the others."""

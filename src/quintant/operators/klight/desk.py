@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
+from quintant.core.clock import monotonic, timestamp
+from quintant.core.object import Request
 from quintant.operators.klight.api import LightNetwork, PeerPod
 from quintant.operators.klight.hand import Hand
 from quintant.operators.klight.identity import EVERYWHERE, network_of, object_name
@@ -17,9 +19,7 @@ from quintant.operators.klight.options import Options
 from quintant.operators.klight.remote import Peers
 from quintant.operators.klight.survey import Network, Peer, contested, peer_of, same, survey
 from quintant.operators.klight.verdict import Health
-from quintant.runtime.clock import monotonic, timestamp
 from quintant.runtime.context import KeyContext
-from quintant.runtime.object import Request
 from quintant.wire.peeradmin import Status
 
 BY_NETWORK = "klight/network"

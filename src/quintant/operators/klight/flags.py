@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, get_args, get_type_hints
 
+from quintant.core.errors import ConfigError
 from quintant.operators import values
 from quintant.operators.klight.options import Options
-from quintant.runtime.errors import ConfigError
 
 PREFIX = "KLIGHT_"
 """What the names of variables begin with; then the option's, in capitals, with underscores."""

@@ -7,11 +7,11 @@ it has joined, and a rollout goes on only when it has. Other pods get no conditi
 from __future__ import annotations
 
 from quintant.api.meta import Condition, condition_of
+from quintant.core.clock import timestamp
+from quintant.core.errors import Conflict, Invalid, NotFound
 from quintant.operators.klight.api import JOINED, PeerPod, PeerStatus
 from quintant.operators.klight.desk import Desk
 from quintant.operators.klight.survey import Network
-from quintant.runtime.clock import timestamp
-from quintant.runtime.errors import Conflict, Invalid, NotFound
 
 
 async def open_gates(desk: Desk, network: Network) -> None:

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from quintant.core.clock import micro_timestamp, monotonic, parse_timestamp
+from quintant.core.errors import Conflict, Invalid, NotFound
+from quintant.core.object import ObjectMeta
 from quintant.operators.klight.api import PeerPod
 from quintant.operators.klight.memory import Memory
 from quintant.operators.klight.record import Record, cleared
 from quintant.operators.klight.survey import Peer
-from quintant.runtime.clock import micro_timestamp, monotonic, parse_timestamp
 from quintant.runtime.context import KeyContext
-from quintant.runtime.errors import Conflict, Invalid, NotFound
-from quintant.runtime.object import ObjectMeta
 
 _TICK = timedelta(microseconds=1)
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from quintant.core.object import Request
 from quintant.operators.klight.api import (
     CONTAINER,
     PAUSED,
@@ -22,7 +23,6 @@ from quintant.operators.klight.api import (
     PeerPod,
 )
 from quintant.operators.klight.options import Options
-from quintant.runtime.object import Request
 
 EVERYWHERE = "*"
 """The namespace in the key of a network that spans namespaces."""

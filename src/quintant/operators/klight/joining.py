@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from quintant.core.clock import monotonic
 from quintant.operators.klight import plan
 from quintant.operators.klight.adopting import sponsor
 from quintant.operators.klight.api import ADOPTED, FOUNDER
@@ -18,7 +19,6 @@ from quintant.operators.klight.plan import Attempt, End
 from quintant.operators.klight.survey import Network, Peer
 from quintant.operators.klight.verdict import Answer, Health, verdict
 from quintant.operators.klight.views import poverty
-from quintant.runtime.clock import monotonic
 
 CHECK_SECONDS = 2.0
 """How long a pod that wants to join may take to answer a check."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from quintant.core.clock import Chance
+from quintant.core.object import Request
 from quintant.operators.klight.record import Record
 from quintant.operators.klight.survey import Peer
-from quintant.runtime.clock import Chance
-from quintant.runtime.object import Request
 
 # Between tries of a pod that does not answer yet.
 FIRST_SECONDS = 0.5

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
+from quintant.core.clock import monotonic
 from quintant.operators.klight.verdict import OK, Answer, Health
-from quintant.runtime.clock import monotonic
 from quintant.wire.peeradmin import Member, Status
 
 EVICTION_SECONDS = 1.0

@@ -11,6 +11,9 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import cached_property
 
+from quintant.core.clock import monotonic
+from quintant.core.errors import AlreadyExists
+from quintant.core.object import Request
 from quintant.operators.klight import builders
 from quintant.operators.klight.api import PeerPod
 from quintant.operators.klight.cleanup import farewell, vanished
@@ -25,10 +28,7 @@ from quintant.operators.klight.remote import Peers
 from quintant.operators.klight.repair import repair, wanted
 from quintant.operators.klight.status import states, status_of, uids
 from quintant.operators.klight.survey import Network
-from quintant.runtime.clock import monotonic
 from quintant.runtime.context import KeyContext
-from quintant.runtime.errors import AlreadyExists
-from quintant.runtime.object import Request
 from quintant.runtime.result import Result
 
 CALLS = 64

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from quintant.core import codec
 from quintant.operators.klight.api import LightNetwork
-from quintant.runtime import codec
 from quintant.runtime.client.client import Client
 
 WORD = "networks"

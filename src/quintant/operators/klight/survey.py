@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from quintant.core.object import Request
 from quintant.operators.klight.api import INCARNATION, PeerPod
 from quintant.operators.klight.identity import (
     EVERYWHERE,
@@ -24,7 +25,6 @@ from quintant.operators.klight.identity import (
 )
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.record import Record, generation_of
-from quintant.runtime.object import Request
 
 
 @dataclass(frozen=True)

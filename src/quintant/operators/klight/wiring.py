@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from quintant.core.object import Request, replace
 from quintant.operators.klight.api import GROUP, JOINED, NETWORK, LightNetwork, PeerPod
 from quintant.operators.klight.desk import BY_ADDRESS, BY_NETWORK, BY_RECORD
 from quintant.operators.klight.identity import EVERYWHERE, address_of, network_of
 from quintant.operators.klight.options import Options
-from quintant.runtime.object import Request, replace
 from quintant.runtime.watch.store import IndexFunction
 
 

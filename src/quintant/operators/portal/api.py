@@ -14,9 +14,9 @@ from msgspec import Meta
 
 from quintant.api.meta import Condition
 from quintant.api.scheduling import Toleration
-from quintant.runtime.object import Custom, Model
-from quintant.runtime.resource import Column, resource
-from quintant.runtime.schema import date_time, list_map
+from quintant.core.markers import date_time, list_map
+from quintant.core.object import Custom, Model
+from quintant.core.resource import Column, resource
 
 GROUP = "portal.gosuda.org"
 VERSION = "v1alpha1"

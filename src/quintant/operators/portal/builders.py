@@ -34,8 +34,8 @@ from quintant.api.core import (
 )
 from quintant.api.meta import LabelSelector
 from quintant.api.quantity import Quantity
+from quintant.core.object import ObjectMeta, Opaque
 from quintant.operators.portal.api import GROUP, TARGET_TLS, PortalExpose, Size, TunnelClass
-from quintant.runtime.object import ObjectMeta, Opaque
 
 CONTAINER = "tunnel"
 ADMIN_PORT = 9808

@@ -9,11 +9,11 @@ from __future__ import annotations
 from datetime import datetime
 
 from quintant.api.apps import Deployment
+from quintant.core.clock import parse_timestamp
 from quintant.operators.portal.api import PortalExpose
 from quintant.operators.portal.builders import deployment_name
 from quintant.operators.portal.notices import DELETED
 from quintant.runtime.apply import controlled
-from quintant.runtime.clock import parse_timestamp
 from quintant.runtime.context import Context
 from quintant.runtime.result import Result
 

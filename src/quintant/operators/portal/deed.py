@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from quintant.runtime.errors import QuintantError
+from quintant.core.errors import QuintantError
 
 
 class Outcome(Enum):

@@ -11,6 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from quintant.api.apps import Deployment
+from quintant.core.errors import ApiError, Conflict, Invalid, NotFound, Status, Terminal
+from quintant.core.object import Object, ObjectMeta, replace
+from quintant.core.owner import controller_of, owned
 from quintant.operators.portal.api import GROUP, PortalExpose
 from quintant.operators.portal.builders import Tunnels, deployment, labels
 from quintant.operators.portal.deed import Deed, Outcome
@@ -27,9 +30,6 @@ from quintant.runtime.apply import (
     marked,
 )
 from quintant.runtime.apply.control import Client as Writer
-from quintant.runtime.errors import ApiError, Conflict, Invalid, NotFound, Status, Terminal
-from quintant.runtime.object import Object, ObjectMeta, replace
-from quintant.runtime.owner import controller_of, owned
 
 MARK = Mark(key=f"{GROUP}/spec-hash")
 POLICY = Policy(mark=MARK, drifted=drifted, delete="leave")

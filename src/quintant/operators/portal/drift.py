@@ -12,8 +12,8 @@ from typing import Any
 
 from quintant.api.apps import Deployment
 from quintant.api.quantity import parse_quantity
+from quintant.core.codec import to_plain
 from quintant.operators.portal.builders import CONTAINER
-from quintant.runtime.codec import to_plain
 
 Plain = Mapping[str, Any]
 Patch = list[dict[str, Any]]

@@ -16,6 +16,9 @@ from prometheus_client import Counter, Histogram
 from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from quintant.core.clock import monotonic, parse_timestamp
+from quintant.core.errors import AlreadyExists, Conflict
+from quintant.core.object import K, Model, Object, ObjectMeta
 from quintant.operators.portal.api import (
     Phase,
     PortalExpose,
@@ -26,9 +29,6 @@ from quintant.operators.portal.api import (
 from quintant.operators.portal.classes import references
 from quintant.operators.portal.world import World
 from quintant.runtime.client.client import Client
-from quintant.runtime.clock import monotonic, parse_timestamp
-from quintant.runtime.errors import AlreadyExists, Conflict
-from quintant.runtime.object import K, Model, Object, ObjectMeta
 
 # Seconds; half a second is what the contract promises, API calls excepted.
 _PASS_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod, Service
+from quintant.core.clock import monotonic
+from quintant.core.object import Request
 from quintant.operators.portal import notices
 from quintant.operators.portal.api import PortalExpose, PortalExposeStatus, TunnelClass
 from quintant.operators.portal.builders import EXPOSE_LABEL, deployment_name, labels
@@ -24,9 +26,7 @@ from quintant.operators.portal.remote import HEARING_SECONDS, Scraper
 from quintant.operators.portal.rules import expose_complaints
 from quintant.operators.portal.status import judged
 from quintant.operators.portal.world import World
-from quintant.runtime.clock import monotonic
 from quintant.runtime.context import Context
-from quintant.runtime.object import Request
 from quintant.runtime.result import Result
 
 # After a write to the Deployment; watches usually are faster.

@@ -15,15 +15,15 @@ from http import HTTPStatus
 from typing import Protocol
 
 from quintant.api.core import Pod
+from quintant.core.address import Address
+from quintant.core.clock import monotonic
+from quintant.core.errors import TransportError
+from quintant.core.object import Request
 from quintant.operators.portal.builders import ADMIN_PORT
 from quintant.operators.portal.reports import newer, parse, same
-from quintant.runtime.address import Address
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.http import HttpTransport, Limits
 from quintant.runtime.client.transport import Call
-from quintant.runtime.clock import monotonic
-from quintant.runtime.errors import TransportError
-from quintant.runtime.object import Request
 from quintant.runtime.sources import Feed
 from quintant.runtime.watch.lines import Lines as WholeLines
 from quintant.wire.tunnelreport import Report

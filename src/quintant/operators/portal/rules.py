@@ -14,6 +14,7 @@ from typing import get_args
 from urllib.parse import SplitResult, urlsplit
 
 from quintant.api.scheduling import Toleration
+from quintant.core.errors import Cause
 from quintant.operators.portal.api import (
     LABEL_LENGTH,
     LABEL_PATTERN,
@@ -22,7 +23,6 @@ from quintant.operators.portal.api import (
     Size,
     TunnelClassSpec,
 )
-from quintant.runtime.errors import Cause
 
 _SERVICE = re.compile("[a-z]([-a-z0-9]*[a-z0-9])?")
 _LABEL = re.compile(LABEL_PATTERN)

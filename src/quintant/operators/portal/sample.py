@@ -14,11 +14,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from quintant.api.core import ConfigMap, Service
+from quintant.core.clock import SystemClock
 from quintant.keys.authority import Authority, Term
 from quintant.operators.portal.api import DEFAULT_CLASS, GROUP, VERSION, PortalExpose
 from quintant.operators.sample import Sample, Sight
 from quintant.runtime.client.client import Client
-from quintant.runtime.clock import SystemClock
 from quintant.version import QUINTANT
 
 NAMESPACE = "portal-demo"

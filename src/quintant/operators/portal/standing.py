@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from quintant.api.meta import condition_of, set_condition
+from quintant.core.object import Request
 from quintant.operators.portal.api import TunnelClass, TunnelClassStatus
 from quintant.operators.portal.classes import defaults
 from quintant.runtime.context import KeyContext
-from quintant.runtime.object import Request
 
 DEFAULT, CONFLICT = "Default", "DefaultConflict"
 

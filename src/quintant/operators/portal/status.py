@@ -7,6 +7,7 @@ and no write.
 from __future__ import annotations
 
 from quintant.api.meta import Condition, condition_of, set_condition
+from quintant.core.clock import timestamp
 from quintant.operators.portal import reports
 from quintant.operators.portal.api import (
     Phase,
@@ -20,7 +21,6 @@ from quintant.operators.portal.deed import Deed, Outcome
 from quintant.operators.portal.phase import Sighting, step
 from quintant.operators.portal.rules import public_url
 from quintant.operators.portal.world import World
-from quintant.runtime.clock import timestamp
 
 
 def judged(world: World, deed: Deed) -> PortalExposeStatus:

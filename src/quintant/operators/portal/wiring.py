@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod, Service
+from quintant.core.object import Request
 from quintant.operators.portal import standing
 from quintant.operators.portal.api import (
     DEFAULT_CLASS,
@@ -23,7 +24,6 @@ from quintant.runtime import when
 from quintant.runtime.controller import RESYNC_JITTER
 from quintant.runtime.declaration import by_index
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Request
 from quintant.runtime.sources import Feed
 
 SERVICE_INDEX = "service"

@@ -9,12 +9,12 @@ from datetime import datetime, timedelta
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod, Service
 from quintant.api.meta import condition_of
+from quintant.core.clock import parse_timestamp
+from quintant.core.errors import Cause
+from quintant.core.owner import controller_of
 from quintant.operators.portal.api import PortalExpose, TunnelClass
 from quintant.operators.portal.remote import HEARING_SECONDS
 from quintant.operators.portal.reports import Tunnel
-from quintant.runtime.clock import parse_timestamp
-from quintant.runtime.errors import Cause
-from quintant.runtime.owner import controller_of
 from quintant.wire.tunnelreport import Report
 
 HEARING = timedelta(seconds=HEARING_SECONDS)

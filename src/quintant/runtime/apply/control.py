@@ -13,11 +13,11 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
+from quintant.core.errors import Conflict, Invalid, Status, Terminal
+from quintant.core.object import K, Object
+from quintant.core.resource import resource_of
 from quintant.runtime.apply.diff import Changes, Drifted, E, Refusal, Update, diff
 from quintant.runtime.apply.revision import MARK, Mark
-from quintant.runtime.errors import Conflict, Invalid, Status, Terminal
-from quintant.runtime.object import K, Object
-from quintant.runtime.resource import resource_of
 
 NAME_TAKEN = "NameTaken"
 """Reason of the Terminal raised when somebody else holds a desired child's name."""

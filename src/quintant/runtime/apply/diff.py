@@ -13,11 +13,11 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
+from quintant.core.object import K, Object, OwnerReference, Request, replace
+from quintant.core.owner import controller_of, owned
+from quintant.core.resource import resource_of
 from quintant.runtime.apply.order import place
 from quintant.runtime.apply.revision import MARK, Mark, marked
-from quintant.runtime.object import K, Object, OwnerReference, Request, replace
-from quintant.runtime.owner import controller_of, owned
-from quintant.runtime.resource import resource_of
 
 E = TypeVar("E", bound=Object)
 Drifted = Callable[[Any, Any], bool]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from quintant.runtime.object import Object
+from quintant.core.object import Object
 
 # An int64 has at most 19 digits; anything longer is no ordinal.
 _NUMBER = re.compile(r"[0-9]{1,19}")

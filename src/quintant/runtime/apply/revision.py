@@ -15,8 +15,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from quintant.runtime.codec import to_plain
-from quintant.runtime.object import K, Object, ObjectMeta, replace
+from quintant.core.codec import to_plain
+from quintant.core.object import K, Object, ObjectMeta, replace
 
 Hash = Callable[[bytes], str]
 

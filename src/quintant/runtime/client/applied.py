@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import fields
 
-from quintant.runtime import codec
-from quintant.runtime.object import Model, Object, ObjectMeta, replace
-from quintant.runtime.resource import resource_of
+from quintant.core import codec
+from quintant.core.object import Model, Object, ObjectMeta, replace
+from quintant.core.resource import resource_of
 
 # Entries of objects deleted by others are dropped when so many have gathered.
 LIMIT = 100_000

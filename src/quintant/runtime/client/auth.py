@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from quintant.core.clock import Clock, monotonic
+from quintant.core.errors import ConfigError, NoCredentials
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair
 from quintant.runtime.client import plugin, trust
@@ -17,8 +19,6 @@ from quintant.runtime.client.config import Config
 from quintant.runtime.client.plugin import PluginCredentials
 from quintant.runtime.client.proof import Credentials, Fixed, Proof, basic, bearer
 from quintant.runtime.client.trust import Pem, Stamp, stamp_of
-from quintant.runtime.clock import Clock, monotonic
-from quintant.runtime.errors import ConfigError, NoCredentials
 
 # How often a token file is looked at. The kubelet renews a token after 80 % of its life, which is
 # ten minutes at least, so a minute leaves room.

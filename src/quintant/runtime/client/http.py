@@ -16,6 +16,8 @@ from contextlib import asynccontextmanager
 
 from msgspec import Struct
 
+from quintant.core.clock import Clock, SystemClock, monotonic
+from quintant.core.errors import ConfigError, ConnectError, StreamStalled
 from quintant.runtime.client import auth
 from quintant.runtime.client.authenticated import Authenticated
 from quintant.runtime.client.config import Config
@@ -27,8 +29,6 @@ from quintant.runtime.client.retry import repeatable
 from quintant.runtime.client.transport import Call, Reply, Stream
 from quintant.runtime.client.trust import context
 from quintant.runtime.client.wire import Head
-from quintant.runtime.clock import Clock, SystemClock, monotonic
-from quintant.runtime.errors import ConfigError, ConnectError, StreamStalled
 
 # Of a call's time, what reaching the server may take: with more, none is left for the answer.
 CONNECT_SHARE = 0.8

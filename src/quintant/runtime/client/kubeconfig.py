@@ -17,10 +17,10 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Struct, field
 
+from quintant.core.errors import ConfigError
 from quintant.keys.hidden import Hidden
 from quintant.runtime import yaml
 from quintant.runtime.client.trust import Pem
-from quintant.runtime.errors import ConfigError
 
 E = TypeVar("E")
 N = TypeVar("N", bound="_Named")

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from quintant.core.object import Object
+from quintant.core.resource import resource_of
 from quintant.runtime.client.target import target_of, verb_of
 from quintant.runtime.client.transport import Call
-from quintant.runtime.object import Object
-from quintant.runtime.resource import resource_of
 
 _WRITES = frozenset(("create", "update", "patch", "apply", "delete", "deletecollection"))
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from quintant.runtime import codec
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import Object
-from quintant.runtime.resource import defined
+from quintant.core import codec
+from quintant.core.errors import ConfigError
+from quintant.core.object import Object
+from quintant.core.resource import defined
 
 
 def difference(new: Object, since: Object) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from urllib.parse import quote
 
+from quintant.core.clock import monotonic
 from quintant.keys.tls import KeyPair
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.connection import Connection
@@ -22,7 +23,6 @@ from quintant.runtime.client.transport import JSON, Call
 from quintant.runtime.client.trust import context
 from quintant.runtime.client.user import Impersonate
 from quintant.runtime.client.wire import header, question
-from quintant.runtime.clock import monotonic
 from quintant.version import QUINTANT
 
 # Connections are replaced after this long, so that load reaches API servers that came later.

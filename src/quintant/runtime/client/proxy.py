@@ -11,8 +11,8 @@ import ipaddress
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+from quintant.core.errors import ConfigError
 from quintant.keys.hidden import Hidden
-from quintant.runtime.errors import ConfigError
 
 SCHEMES = ("http", "https")
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from quintant.core.errors import ConfigError
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair, present
-from quintant.runtime.errors import ConfigError
 
 Stamp = tuple[int, int, int]
 

@@ -17,7 +17,7 @@ from enum import Enum, auto
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
-from quintant.runtime.members import direct
+from quintant.core.enums import direct
 
 # The head of an answer, or a line between chunks, may hold so much; an API server's stays below.
 HEAD_BYTES = 64 * 1024

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from quintant.runtime.clock import monotonic
+from quintant.core.clock import monotonic
 from quintant.runtime.logs import get_logger
 
 log = get_logger()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from quintant.runtime.clock import Chance, monotonic
+from quintant.core.clock import Chance, monotonic
 
 # client-go's numbers: quick enough to miss little, slow enough to spare a struggling server.
 FIRST_SECONDS = 0.8

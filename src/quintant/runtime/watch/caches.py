@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from quintant.core.clock import Chance
+from quintant.core.errors import ConfigError, NotWatched
+from quintant.core.object import K, Object, ObjectMeta, Request
+from quintant.core.resource import Resource, resource_of
 from quintant.runtime.client.rest import Rest
-from quintant.runtime.clock import Chance
-from quintant.runtime.errors import ConfigError, NotWatched
 from quintant.runtime.logs import get_logger
 from quintant.runtime.metrics import Metrics
-from quintant.runtime.object import K, Object, ObjectMeta, Request
-from quintant.runtime.resource import Resource, resource_of
 from quintant.runtime.watch.informer import Informer
 from quintant.runtime.watch.timers import Timers
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quintant.runtime.errors import (
+from quintant.core.errors import (
     ApiError,
     BadRequest,
     Expired,
@@ -15,7 +15,7 @@ from quintant.runtime.errors import (
     Unauthorized,
     explained,
 )
-from quintant.runtime.resource import Resource
+from quintant.core.resource import Resource
 from quintant.runtime.watch.states import Outcome, Phase
 
 

@@ -12,9 +12,9 @@ from typing import Generic
 
 import msgspec
 
-from quintant.runtime import codec
-from quintant.runtime.errors import ApiError, Status, Undecodable, from_status
-from quintant.runtime.object import K, ObjectMeta, decode_hook
+from quintant.core import codec
+from quintant.core.errors import ApiError, Status, Undecodable, from_status
+from quintant.core.object import K, ObjectMeta, decode_hook
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 # How servers begin a bookmark; one that begins otherwise is understood a little later.

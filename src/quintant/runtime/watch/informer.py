@@ -11,13 +11,13 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, NamedTuple
 
-from quintant.runtime import codec
+from quintant.core import codec
+from quintant.core.clock import Chance
+from quintant.core.errors import Undecodable
+from quintant.core.object import K, ObjectMeta, Request
+from quintant.core.resource import resource_of
 from quintant.runtime.client.rest import Rest
-from quintant.runtime.clock import Chance
-from quintant.runtime.errors import Undecodable
 from quintant.runtime.logs import get_logger
-from quintant.runtime.object import K, ObjectMeta, Request
-from quintant.runtime.resource import resource_of
 from quintant.runtime.watch.observer import REASONS, Observer
 from quintant.runtime.watch.overlay import Overlay, reached
 from quintant.runtime.watch.reflector import Reflector

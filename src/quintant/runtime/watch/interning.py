@@ -15,8 +15,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import msgspec
 from msgspec.structs import force_setattr
 
-from quintant.runtime.codec import relaxed
-from quintant.runtime.object import Custom, Metadata, Object
+from quintant.core.codec import relaxed
+from quintant.core.object import Custom, Metadata, Object
 
 # Strings held at most. Not sys.intern: some Pythons keep what it is given for ever.
 POOL_SIZE = 100_000

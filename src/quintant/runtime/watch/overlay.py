@@ -17,7 +17,7 @@ from typing import Generic
 
 from msgspec import Struct
 
-from quintant.runtime.object import K, Request
+from quintant.core.object import K, Request
 from quintant.runtime.watch.store import Store
 
 EXPIRY_SECONDS = 10.0

@@ -10,8 +10,8 @@ from typing import Generic
 
 from msgspec import Struct, field
 
-from quintant.runtime.object import K
-from quintant.runtime.resource import resource_of
+from quintant.core.object import K
+from quintant.core.resource import resource_of
 
 
 class Scope(Struct, Generic[K], frozen=True):

@@ -9,8 +9,8 @@ from typing import Generic, Protocol
 
 from msgspec import Struct, field
 
-from quintant.runtime.errors import Undecodable
-from quintant.runtime.object import K, ObjectMeta, Request
+from quintant.core.errors import Undecodable
+from quintant.core.object import K, ObjectMeta, Request
 from quintant.runtime.watch.frames import Misfit
 from quintant.runtime.watch.states import Outcome
 

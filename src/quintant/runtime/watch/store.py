@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Generic
 
-from quintant.runtime.errors import ConfigError
+from quintant.core.errors import ConfigError
+from quintant.core.object import K, Request
 from quintant.runtime.logs import get_logger
-from quintant.runtime.object import K, Request
 
 log = get_logger()
 

@@ -16,9 +16,9 @@ from typing import Generic
 import msgspec
 from msgspec import Struct
 
-from quintant.runtime.clock import monotonic
-from quintant.runtime.errors import ApiError
-from quintant.runtime.object import K
+from quintant.core.clock import monotonic
+from quintant.core.errors import ApiError
+from quintant.core.object import K
 from quintant.runtime.watch.alarm import Alarm, Nag
 from quintant.runtime.watch.frames import Bookmark, Changed, Deleted, Misfit, parse
 from quintant.runtime.watch.interning import interner

@@ -19,10 +19,10 @@ import msgspec
 from msgspec import Struct
 
 from quintant.api.admission import AdmissionRequest, AdmissionResponse, UserInfo, given
+from quintant.core.codec import decode, encode
+from quintant.core.errors import Cause, Details, Status, Undecodable
+from quintant.core.object import K, Object
 from quintant.runtime.client.client import Client
-from quintant.runtime.codec import decode, encode
-from quintant.runtime.errors import Cause, Details, Status, Undecodable
-from quintant.runtime.object import K, Object
 from quintant.runtime.webhook.failure import Failed, guarded
 from quintant.runtime.webhook.patch import Lossy, difference
 

@@ -13,10 +13,10 @@ import ssl
 from pathlib import Path
 from typing import Protocol
 
+from quintant.core.errors import ConfigError, QuintantError
 from quintant.keys import tls
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair
-from quintant.runtime.errors import ConfigError, QuintantError
 from quintant.runtime.logs import get_logger
 from quintant.runtime.metrics import Metrics
 

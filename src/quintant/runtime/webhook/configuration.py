@@ -20,8 +20,8 @@ from quintant.api.admission import (
     WebhookClientConfig,
     WebhookConversion,
 )
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import ObjectMeta, replace
+from quintant.core.errors import ConfigError
+from quintant.core.object import ObjectMeta, replace
 from quintant.runtime.webhook.hook import Hook
 
 Configuration = ValidatingWebhookConfiguration | MutatingWebhookConfiguration

@@ -21,10 +21,10 @@ import msgspec
 from msgspec import Struct
 
 from quintant.api.admission import ConversionRequest, ConversionResponse
-from quintant.runtime.codec import encode
-from quintant.runtime.errors import Status
-from quintant.runtime.object import Object
-from quintant.runtime.resource import Resource
+from quintant.core.codec import encode
+from quintant.core.errors import Status
+from quintant.core.object import Object
+from quintant.core.resource import Resource
 from quintant.runtime.webhook.failure import Failed, guarded
 
 Plain = dict[str, Any]

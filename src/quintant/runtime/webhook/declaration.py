@@ -15,9 +15,9 @@ from functools import partial
 
 from quintant.api.admission import CustomResourceConversion
 from quintant.api.apiextensions import CustomResourceDefinition
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import K, Object
-from quintant.runtime.resource import resource_of
+from quintant.core.errors import ConfigError
+from quintant.core.object import K, Object
+from quintant.core.resource import resource_of
 from quintant.runtime.webhook import configuration
 from quintant.runtime.webhook.admission import Mutator, Validator, mutate, validate
 from quintant.runtime.webhook.configuration import Configuration, Place

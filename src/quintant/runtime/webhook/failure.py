@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from quintant.runtime.errors import QuintantError
+from quintant.core.errors import QuintantError
 
 
 class Failed(QuintantError):

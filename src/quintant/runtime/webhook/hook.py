@@ -21,8 +21,8 @@ from quintant.api.admission import (
     SideEffects,
 )
 from quintant.api.meta import LabelSelector
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.resource import Resource
+from quintant.core.errors import ConfigError
+from quintant.core.resource import Resource
 from quintant.runtime.webhook.admission import Admission
 
 Operation = Literal["CREATE", "UPDATE", "DELETE"]

@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from quintant.runtime.codec import encode
-from quintant.runtime.errors import QuintantError
-from quintant.runtime.object import K, Model
+from quintant.core.codec import encode
+from quintant.core.errors import QuintantError
+from quintant.core.object import K, Model
 
 Operation = dict[str, Any]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from quintant.api.apiextensions import CustomResourceDefinition
+from quintant.core.object import Opaque, replace
 from quintant.runtime.client.client import Client
-from quintant.runtime.object import Opaque, replace
 from quintant.runtime.webhook.configuration import Configuration, Place
 from quintant.runtime.webhook.declaration import Webhooks
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from quintant.core.clock import Clock
 from quintant.keys.tls import KeyPair
-from quintant.runtime.clock import Clock
 from quintant.runtime.webhook.authority import issue
 from quintant.runtime.webhook.publish import Publish
 from quintant.runtime.webhook.ring import Ring, step

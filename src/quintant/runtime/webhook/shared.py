@@ -18,12 +18,12 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 from quintant.api.core import Secret
+from quintant.core.clock import Clock
+from quintant.core.errors import Conflict
+from quintant.core.object import ObjectMeta, Request, replace
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair
 from quintant.runtime.client.client import Client
-from quintant.runtime.clock import Clock
-from quintant.runtime.errors import Conflict
-from quintant.runtime.object import ObjectMeta, Request, replace
 from quintant.runtime.webhook.authority import Issued, issue, read
 from quintant.runtime.webhook.publish import Publish
 from quintant.runtime.webhook.ring import Ring, step

@@ -11,7 +11,7 @@ import pytest_asyncio
 from quintant.cluster.node.options import Options
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.up import Plan, running
-from quintant.runtime.address import Address
+from quintant.core.address import Address
 from towns.harbour import Harbour
 
 

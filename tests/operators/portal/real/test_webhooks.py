@@ -18,15 +18,15 @@ from quintant.cluster.auth import admin
 from quintant.cluster.node.options import Options as Node
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.up import Plan, running
+from quintant.core.address import Address
+from quintant.core.codec import to_plain
+from quintant.core.errors import Invalid
 from quintant.demo.systems import systems
 from quintant.operators.portal.api import PortalExpose
-from quintant.runtime.address import Address
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.manifests import Applier
 from quintant.runtime.client.rest import Rest
 from quintant.runtime.client.transport import InProcessTransport
-from quintant.runtime.codec import to_plain
-from quintant.runtime.errors import Invalid
 from towns.portal import exposing
 
 EXPOSES = "/apis/portal.gosuda.org/v1alpha1/namespaces/default/portalexposes"

@@ -20,13 +20,13 @@ import pytest_asyncio
 from quintant.cluster.admission.dialing import Letter, Unreachable
 from quintant.cluster.admission.https import HttpsDialer
 from quintant.cluster.server import ApiServer
+from quintant.core.address import Address
 from quintant.http.answer import Answer
 from quintant.http.connection import Connection, Gone
 from quintant.http.question import Question
 from quintant.http.server import Handler
 from quintant.keys import tls
 from quintant.keys.authority import Authority, Term
-from quintant.runtime.address import Address
 from quintant.runtime.client.transport import JSON
 from quintant.runtime.listen import serving
 from unit.cluster.api import Api, config_map

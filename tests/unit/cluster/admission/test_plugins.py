@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from quintant.cluster.server import ApiServer
-from quintant.runtime.clock import LoopClock
+from quintant.core.clock import LoopClock
 from unit.cluster.api import PODS, Api, Plain
 
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"

@@ -10,7 +10,7 @@ from quintant.cluster.admission.dialing import Unreachable
 from quintant.cluster.admission.hook import Service
 from quintant.cluster.admission.services import locate
 from quintant.cluster.server import ApiServer
-from quintant.runtime.address import Address
+from quintant.core.address import Address
 from unit.cluster.api import Api
 
 SERVICES = "/api/v1/namespaces/default/services"

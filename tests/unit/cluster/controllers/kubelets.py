@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from quintant.runtime.clock import LoopClock, timestamp
+from quintant.core.clock import LoopClock, timestamp
 from unit.cluster.api import PODS, Api, Plain
 
 APPS = "/apis/apps/v1/namespaces/default"

@@ -12,7 +12,7 @@ from quintant.cluster.auth import admin
 from quintant.cluster.controllers import NAME
 from quintant.cluster.plane import Component, employed
 from quintant.cluster.server import ApiServer
-from quintant.runtime.clock import Chance, LoopClock
+from quintant.core.clock import Chance, LoopClock
 from quintant.runtime.manager import Manager
 from unit.cluster.api import Api, Plain, server
 

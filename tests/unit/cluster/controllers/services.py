@@ -19,7 +19,7 @@ from quintant.api.core import (
 )
 from quintant.api.meta import Condition, ObjectMeta
 from quintant.cluster.controllers.pods import PodState
-from quintant.runtime import codec
+from quintant.core import codec
 from quintant.testing import InProcessCluster, named
 
 NODE = "local"

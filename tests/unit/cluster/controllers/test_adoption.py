@@ -9,7 +9,7 @@ from quintant.api.apps import ReplicaSet, ReplicaSetSpec
 from quintant.api.meta import LabelSelector, Requirement
 from quintant.cluster.controllers.adoption import claim, labelled, orphaned, selecting
 from quintant.cluster.controllers.pods import PodState
-from quintant.runtime.object import ObjectMeta, OwnerReference
+from quintant.core.object import ObjectMeta, OwnerReference
 
 LABELS = st.dictionaries(st.sampled_from("abc"), st.sampled_from("xy"))
 SELECTOR = LabelSelector(match_labels={"app": "a"})

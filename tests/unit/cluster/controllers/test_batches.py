@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from quintant.cluster.controllers.batches import slow_start, together
-from quintant.runtime.errors import ApiError, Forbidden, Status
+from quintant.core.errors import ApiError, Forbidden, Status
 
 REFUSAL = Forbidden(Status(code=403, message="no"))
 

@@ -15,11 +15,11 @@ from quintant.api.policy import BudgetSpec, BudgetStatus, PodDisruptionBudget
 from quintant.api.quantity import IntOrString
 from quintant.cluster.controllers import disruption
 from quintant.cluster.controllers.disruption import assess
-from quintant.runtime.clock import timestamp
-from quintant.runtime.errors import ApiError, BadRequest, Conflict, NotFound, TooManyRequests
+from quintant.core.clock import timestamp
+from quintant.core.errors import ApiError, BadRequest, Conflict, NotFound, TooManyRequests
+from quintant.core.object import Opaque, replace
+from quintant.core.owner import owned
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Opaque, replace
-from quintant.runtime.owner import owned
 from quintant.testing import InProcessCluster, named
 from unit.cluster.controllers.services import LABELS, pod, seen, started
 

@@ -17,8 +17,8 @@ from quintant.api.meta import ObjectMeta
 from quintant.cluster.controllers import endpoints
 from quintant.cluster.controllers.backends import backends
 from quintant.cluster.controllers.endpoints import CAPACITY_ANNOTATION, MOST
+from quintant.core.object import replace
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import replace
 from quintant.testing import InProcessCluster, named
 from unit.cluster.controllers.services import pod, seen, service, started
 

@@ -14,8 +14,8 @@ from quintant.cluster.controllers.namespaces import (
     pause,
     remains,
 )
-from quintant.runtime.object import Object, ObjectMeta
-from quintant.runtime.resource import Resource
+from quintant.core.object import Object, ObjectMeta
+from quintant.core.resource import Resource
 from unit.cluster.api import Api, Plain, config_map
 from unit.cluster.controllers.plane import controlled, exists, gone, until
 

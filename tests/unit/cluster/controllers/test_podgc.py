@@ -5,7 +5,7 @@ from __future__ import annotations
 from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.controllers.podgc import doomed
 from quintant.cluster.controllers.pods import PodState
-from quintant.runtime import codec
+from quintant.core import codec
 
 
 def pod(name: str, *, phase: str = "Running", node: str = "a", made: str = "") -> PodState:

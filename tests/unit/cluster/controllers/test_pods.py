@@ -25,8 +25,8 @@ from quintant.cluster.controllers.pods import (
     restarts,
     terminating,
 )
-from quintant.runtime.clock import timestamp
-from quintant.runtime.object import ObjectMeta, Opaque
+from quintant.core.clock import timestamp
+from quintant.core.object import ObjectMeta, Opaque
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

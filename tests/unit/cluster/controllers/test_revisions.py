@@ -13,7 +13,7 @@ from quintant.cluster.controllers.revisions import (
     same,
     template_of,
 )
-from quintant.runtime.object import ObjectMeta, Opaque
+from quintant.core.object import ObjectMeta, Opaque
 
 ONE, TWO = (Opaque.of({"spec": {"image": name}, "metadata": {}}) for name in ("one", "two"))
 

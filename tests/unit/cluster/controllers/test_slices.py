@@ -13,7 +13,7 @@ from quintant.cluster.controllers.backends import backends
 from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.controllers.pods import PodState
 from quintant.cluster.controllers.slices import MOST, plan
-from quintant.runtime.object import replace
+from quintant.core.object import replace
 from unit.cluster.controllers.services import NODE, node, pod, seen, service
 
 NODES = {NODE: NodeState(metadata=node().metadata)}

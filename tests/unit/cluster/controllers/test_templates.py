@@ -17,7 +17,7 @@ from quintant.cluster.controllers.templates import (
     pod_of,
     short_hash,
 )
-from quintant.runtime.object import ObjectMeta, Opaque
+from quintant.core.object import ObjectMeta, Opaque
 
 TEMPLATE = Opaque.of(
     {

@@ -20,7 +20,7 @@ from quintant.cluster.network.proxy import proxying
 from quintant.cluster.network.routes import Backend, Front
 from quintant.cluster.network.zone import Zone, records
 from quintant.cluster.shares import HOST
-from quintant.runtime.object import Request
+from quintant.core.object import Request
 from unit.cluster.controllers.services import service
 
 BASE = "web.default.svc.cluster.local"

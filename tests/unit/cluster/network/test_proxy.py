@@ -13,7 +13,7 @@ import pytest
 
 from quintant.cluster.network.proxy import Proxy, proxying
 from quintant.cluster.network.routes import Backend, Front, Route
-from quintant.runtime.object import Request
+from quintant.core.object import Request
 from unit.cluster.network.peers import echo, heard, program, saying
 
 KEY = Request("web", "default")

@@ -12,7 +12,7 @@ from quintant.api.core import Service, ServicePort
 from quintant.api.discovery import Endpoint, EndpointConditions, EndpointSlice, SlicePort
 from quintant.cluster.network.routes import Backend, Front
 from quintant.cluster.network.zone import Zone, records
-from quintant.runtime.object import Request
+from quintant.core.object import Request
 from unit.cluster.controllers.services import service
 
 BASE = "web.default.svc.cluster.local"

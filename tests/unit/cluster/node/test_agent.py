@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from quintant.runtime.clock import monotonic
+from quintant.core.clock import monotonic
 from unit.cluster.api import PODS
 from unit.cluster.node.world import IMAGE, World, condition, container, status
 

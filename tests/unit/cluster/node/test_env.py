@@ -21,8 +21,8 @@ from quintant.api.quantity import Quantity
 from quintant.api.service import Service, ServicePort, ServiceSpec
 from quintant.cluster.node.env import Sources, Unconfigured, environment, references
 from quintant.cluster.node.fields import Self
-from quintant.runtime.address import Address
-from quintant.runtime.object import ObjectMeta
+from quintant.core.address import Address
+from quintant.core.object import ObjectMeta
 
 META = ObjectMeta(
     name="p", namespace="ns", uid="u", labels={"a": "1", "b": 'q"'}, annotations={"n": "x"}

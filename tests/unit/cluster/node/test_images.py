@@ -10,7 +10,7 @@ import pytest
 from quintant.api.container import Container
 from quintant.api.pod import PodSpec
 from quintant.cluster.node.images import Images, Program, load
-from quintant.runtime.errors import ConfigError
+from quintant.core.errors import ConfigError
 
 OURS = (sys.executable, "-m", "quintant")
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from quintant.cluster.node.journal import FILE_BYTES, LINE_BYTES, Cursor, Journal, Journals
 from quintant.cluster.node.logs import Wish
 from quintant.cluster.node.reading import read
-from quintant.runtime.clock import LoopClock
+from quintant.core.clock import LoopClock
 from quintant.testing import run
 
 

@@ -6,9 +6,9 @@ import asyncio
 from pathlib import Path
 
 from quintant.cluster.node.machine import Heartbeat, this_machine
+from quintant.core.clock import LoopClock
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.rest import Rest
-from quintant.runtime.clock import LoopClock
 from quintant.version import KUBERNETES
 from unit.cluster.api import api
 

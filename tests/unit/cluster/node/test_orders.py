@@ -8,7 +8,7 @@ from quintant.api.pod import Pod, PodSpec
 from quintant.cluster.node.life import Moment
 from quintant.cluster.node.orders import FORCED_SECONDS, OVERDUE, forced, ordered
 from quintant.cluster.node.plan import Order
-from quintant.runtime.object import ObjectMeta
+from quintant.core.object import ObjectMeta
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

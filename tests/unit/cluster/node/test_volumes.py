@@ -27,7 +27,7 @@ from quintant.cluster.node.volumes import (
     references,
     tokens,
 )
-from quintant.runtime.object import ObjectMeta, Opaque
+from quintant.core.object import ObjectMeta, Opaque
 
 ABOUT = Self(Pod(metadata=ObjectMeta(name="p", labels={"a": "1"})), "", "", "local", {})
 TOKEN = TokenSource(path="token", expiration_seconds=600)

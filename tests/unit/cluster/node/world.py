@@ -22,8 +22,8 @@ from quintant.cluster.node.ground import Ground, Policy
 from quintant.cluster.node.images import Images, Program
 from quintant.cluster.node.journal import Sink
 from quintant.cluster.plane import Component, employed
-from quintant.runtime.address import Address
-from quintant.runtime.clock import Chance, LoopClock
+from quintant.core.address import Address
+from quintant.core.clock import Chance, LoopClock
 from quintant.runtime.manager import Manager
 from unit.cluster.api import PODS, Api, Plain, server
 

@@ -7,7 +7,7 @@ from typing import Any
 from quintant.cluster.scheduler.board import Board
 from quintant.cluster.scheduler.views import NodeView, PodView
 from quintant.cluster.scheduler.wish import Wish, wish
-from quintant.runtime import codec
+from quintant.core import codec
 
 
 def node(name: str, *, cpu: str = "4", memory: str = "8Gi", pods: str = "110", **more: Any) -> Any:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from quintant.cluster.scheduler.board import Board
 from quintant.cluster.scheduler.demand import demand
 from quintant.cluster.scheduler.views import NodeView, PodView
-from quintant.runtime import codec
-from quintant.runtime.object import replace
+from quintant.core import codec
+from quintant.core.object import replace
 from unit.cluster.scheduler.nodes import board, node, pod
 
 WEB = {"app": "web"}

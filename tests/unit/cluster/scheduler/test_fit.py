@@ -27,7 +27,7 @@ from quintant.cluster.scheduler.room import FULL, PORTS
 from quintant.cluster.scheduler.views import PodView
 from quintant.cluster.scheduler.wish import Reach
 from quintant.cluster.simulated.labels import SIMULATED
-from quintant.runtime import codec
+from quintant.core import codec
 from unit.cluster.scheduler.nodes import board, node, pod, wished
 
 WEB = {"matchLabels": {"app": "web"}}

@@ -12,7 +12,7 @@ from quintant.cluster.auth import admin
 from quintant.cluster.plane import employed
 from quintant.cluster.scheduler import scheduler
 from quintant.cluster.scheduler.volumes import SELECTED_NODE
-from quintant.runtime.clock import Chance, LoopClock
+from quintant.core.clock import Chance, LoopClock
 from unit.cluster.api import PODS, Api, Plain, server
 
 NODES = "/api/v1/nodes"

@@ -10,7 +10,7 @@ from quintant.cluster.scheduler.board import Board
 from quintant.cluster.scheduler.fit import Fit
 from quintant.cluster.scheduler.score import best
 from quintant.cluster.scheduler.views import PodView
-from quintant.runtime.clock import Chance
+from quintant.core.clock import Chance
 from unit.cluster.scheduler.nodes import board, node, pod, wished
 
 WEB = {"matchLabels": {"app": "web"}}

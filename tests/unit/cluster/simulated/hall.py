@@ -14,7 +14,7 @@ from quintant.cluster.server import ApiServer
 from quintant.cluster.simulated.component import simulator
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
-from quintant.runtime.clock import Chance, LoopClock
+from quintant.core.clock import Chance, LoopClock
 from unit.cluster.api import PODS, Api, Plain, server
 
 NODES = "/api/v1/nodes"

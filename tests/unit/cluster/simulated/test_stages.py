@@ -11,9 +11,9 @@ from quintant.cluster.simulated import stages
 from quintant.cluster.simulated.defaults import DEFAULTS
 from quintant.cluster.simulated.stages import Match, Stage, Stages, load
 from quintant.cluster.simulated.views import SimPod
-from quintant.runtime import codec
-from quintant.runtime.clock import Chance
-from quintant.runtime.errors import ConfigError
+from quintant.core import codec
+from quintant.core.clock import Chance
+from quintant.core.errors import ConfigError
 
 
 def pod(**meta: object) -> SimPod:

@@ -8,7 +8,7 @@ from quintant.api.core import DataSource, PersistentVolume, PersistentVolumeClai
 from quintant.api.events import Event
 from quintant.api.quantity import Quantity
 from quintant.cluster.storage.paths import DRIVER
-from quintant.runtime.object import replace
+from quintant.core.object import replace
 from quintant.testing import InProcessCluster
 from unit.cluster.controllers.disks import claim, storage_class
 from unit.cluster.storage.stored import bound, furnish, ready, snapshot

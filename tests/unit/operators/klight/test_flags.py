@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from quintant.core.errors import ConfigError
 from quintant.operators.klight.flags import from_arguments, from_environment
 from quintant.operators.klight.options import Options
-from quintant.runtime.errors import ConfigError
 
 
 def test_flags_of_the_original_are_understood() -> None:

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quintant.core import codec
+from quintant.core.object import Request
 from quintant.operators.klight.api import CONTAINER, LABEL, PAUSED, PORT, PeerPod
 from quintant.operators.klight.identity import (
     address_of,
@@ -20,8 +22,6 @@ from quintant.operators.klight.identity import (
     port_of,
 )
 from quintant.operators.klight.options import Options
-from quintant.runtime import codec
-from quintant.runtime.object import Request
 
 OPTIONS = Options()
 

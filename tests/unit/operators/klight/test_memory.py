@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
+from quintant.core.clock import Chance
 from quintant.operators.klight.memory import CAP_SECONDS, LONG_SECONDS, Memory, postpone
-from quintant.runtime.clock import Chance
 
 
 def test_the_same_is_said_once_a_minute() -> None:

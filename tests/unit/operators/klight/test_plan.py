@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quintant.core.object import ObjectMeta, Request
 from quintant.operators.klight import plan
 from quintant.operators.klight.api import PeerPod
 from quintant.operators.klight.plan import Attempt, End
 from quintant.operators.klight.survey import Peer
 from quintant.operators.klight.verdict import Health, Verdict
-from quintant.runtime.object import ObjectMeta, Request
 
 
 def peer(name: str) -> Peer:

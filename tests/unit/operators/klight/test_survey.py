@@ -7,13 +7,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quintant.core import codec
+from quintant.core.object import Request, replace
 from quintant.operators.klight.api import LABEL, PeerPod
 from quintant.operators.klight.identity import incarnation_of
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.record import Record, cleared
 from quintant.operators.klight.survey import peer_of, same, survey
-from quintant.runtime import codec
-from quintant.runtime.object import Request, replace
 
 KEY = Request("a", "ns")
 OPTIONS = Options()

@@ -8,6 +8,8 @@ import pytest
 
 from quintant.api.core import Service, ServicePort, ServiceSpec
 from quintant.api.scheduling import Toleration
+from quintant.core.codec import to_plain
+from quintant.core.object import ObjectMeta, replace
 from quintant.operators.portal.api import (
     TARGET_TLS,
     App,
@@ -23,8 +25,6 @@ from quintant.operators.portal.api import (
 )
 from quintant.operators.portal.builders import Tunnels, deployment, deployment_name, labels
 from quintant.operators.portal.builders import target_tls as tls
-from quintant.runtime.codec import to_plain
-from quintant.runtime.object import ObjectMeta, replace
 
 TUNNELS = Tunnels("portal-tunnel:1")
 CLASS = TunnelClass(

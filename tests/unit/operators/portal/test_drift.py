@@ -10,6 +10,8 @@ from hypothesis import strategies as some
 
 from quintant.api.apps import Deployment
 from quintant.api.core import Service, ServicePort, ServiceSpec
+from quintant.core.codec import from_plain, to_plain
+from quintant.core.object import ObjectMeta
 from quintant.operators.portal.api import (
     App,
     ConfigMapKey,
@@ -23,8 +25,6 @@ from quintant.operators.portal.api import (
 )
 from quintant.operators.portal.builders import Tunnels, deployment
 from quintant.operators.portal.drift import covers, drifted, strays
-from quintant.runtime.codec import from_plain, to_plain
-from quintant.runtime.object import ObjectMeta
 
 TEMPLATE = "/spec/template/spec"
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from quintant.core.errors import Cause
 from quintant.operators.portal import notices
 from quintant.operators.portal.api import PortalExposeStatus
 from quintant.operators.portal.deed import Deed, Outcome
 from quintant.operators.portal.notices import of_deed, of_status
 from quintant.operators.portal.status import judged
 from quintant.operators.portal.world import World
-from quintant.runtime.errors import Cause
 from unit.operators.portal.worlds import exposing, pod, report, world
 
 LEFT = Deed(Outcome.LEFT)

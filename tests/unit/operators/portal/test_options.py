@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from quintant.core.errors import ConfigError
 from quintant.operators.portal import controllers
 from quintant.operators.portal.options import IMAGE, Options, from_environment
-from quintant.runtime.errors import ConfigError
 from quintant.runtime.manager import Manager
 
 

@@ -12,12 +12,12 @@ import pytest
 
 from quintant.api.core import Pod, PodStatus
 from quintant.api.meta import Condition
+from quintant.core.clock import Chance
+from quintant.core.object import ObjectMeta, Request
 from quintant.http.answer import Answer, Flow
 from quintant.http.question import Question
 from quintant.http.server import serving
 from quintant.operators.portal.remote import Scraper, Unreachable, http_lines
-from quintant.runtime.clock import Chance
-from quintant.runtime.object import ObjectMeta, Request
 from quintant.runtime.queue import Queue
 from quintant.runtime.sources import Feed
 from quintant.testing import advance, settle

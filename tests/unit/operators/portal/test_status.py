@@ -10,13 +10,13 @@ import pytest
 from quintant.api.core import Service, ServicePort, ServiceSpec
 from quintant.api.meta import Condition, condition_of
 from quintant.api.pod import ContainerState, ContainerStatus, Waiting
+from quintant.core.clock import timestamp
+from quintant.core.errors import Cause
+from quintant.core.object import replace
 from quintant.operators.portal.api import PortalExposeStatus, TunnelPods
 from quintant.operators.portal.deed import Deed, Outcome
 from quintant.operators.portal.status import judged
 from quintant.operators.portal.world import World
-from quintant.runtime.clock import timestamp
-from quintant.runtime.errors import Cause
-from quintant.runtime.object import replace
 from unit.operators.portal.worlds import NOW, deployed, exposing, overdue, pod, report, world
 
 LEFT = Deed(Outcome.LEFT)

@@ -8,6 +8,7 @@ from typing import Any
 from quintant.api.apps import Deployment, DeploymentSpec, DeploymentStatus, WorkloadCondition
 from quintant.api.core import Pod, PodStatus, Service, ServicePort, ServiceSpec
 from quintant.api.meta import Condition, OwnerReference
+from quintant.core.object import ObjectMeta
 from quintant.operators.portal.api import (
     App,
     PortalExpose,
@@ -20,7 +21,6 @@ from quintant.operators.portal.api import (
     TunnelClassSpec,
 )
 from quintant.operators.portal.world import World
-from quintant.runtime.object import ObjectMeta
 from quintant.wire.tunnelreport import RelayReport, Report, ServiceReport
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from quintant.api.core import ConfigMap
-from quintant.runtime.object import Custom, Model, ObjectMeta, replace
-from quintant.runtime.owner import owned
-from quintant.runtime.resource import resource
+from quintant.core.object import Custom, Model, ObjectMeta, replace
+from quintant.core.owner import owned
+from quintant.core.resource import resource
 
 NAMESPACE = "sea"
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pytest
 
 from quintant.api.core import ConfigMap
+from quintant.core.errors import Conflict, ConnectError, Invalid, Terminal
+from quintant.core.object import K, Object, replace
 from quintant.runtime.apply import IMMUTABLE, NAME_TAKEN, Policy, control, controlled, marked
 from quintant.runtime.apply.diff import Changes
-from quintant.runtime.errors import Conflict, ConnectError, Invalid, Terminal
-from quintant.runtime.object import K, Object, replace
 from unit.runtime.apply.family import fleet, of, ship, sinking, stored
 from unit.runtime.apply.world import World
 

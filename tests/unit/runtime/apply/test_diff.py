@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.api.core import ConfigMap
+from quintant.core.errors import ConfigError
+from quintant.core.object import Object, OwnerReference, replace
+from quintant.core.resource import projection
 from quintant.runtime.apply.diff import Changes, controlled, diff
 from quintant.runtime.apply.order import place
 from quintant.runtime.apply.revision import MARK, Mark, fnv1, marked, revision
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import Object, OwnerReference, replace
-from quintant.runtime.resource import projection
 from unit.runtime.apply.family import Fleet, fleet, of, ship, sinking, stored
 
 OURS, FORMER = fleet(), fleet(uid="uid-of-an-earlier-fleet")

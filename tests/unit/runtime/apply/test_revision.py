@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from quintant.api.apps import Deployment
 from quintant.api.core import ConfigMap
+from quintant.core.codec import from_plain
+from quintant.core.object import ObjectMeta, Opaque, replace
 from quintant.runtime.apply.revision import MARK, Mark, canonical, digest, fnv1, marked, revision
-from quintant.runtime.codec import from_plain
-from quintant.runtime.object import ObjectMeta, Opaque, replace
 from unit.runtime.apply.family import FleetStatus, fleet, of, ship, stored
 
 COSMOS = Mark(key="app.kubernetes.io/revision", where="label", hash=fnv1)

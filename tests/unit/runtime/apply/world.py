@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import cast
 
 from quintant.api.core import ConfigMap
-from quintant.runtime.errors import Cause, Conflict, Details, Invalid, Status
-from quintant.runtime.object import K, Object, Request, replace
+from quintant.core.errors import Cause, Conflict, Details, Invalid, Status
+from quintant.core.object import K, Object, Request, replace
 from unit.runtime.apply.family import sinking, stored
 
 

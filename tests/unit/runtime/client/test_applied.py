@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from quintant.core.object import Object, OwnerReference, replace
 from quintant.runtime.client import applied as module
 from quintant.runtime.client.applied import STATUS, Applied, apply_body, status_body
-from quintant.runtime.object import Object, OwnerReference, replace
 from unit.runtime.kinds import (
     Chart,
     Harbour,

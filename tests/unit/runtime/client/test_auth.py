@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from quintant.core.clock import LoopClock, monotonic
+from quintant.core.errors import ConfigError, NoCredentials
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair
 from quintant.runtime.client.auth import CertificateFiles, TokenFile, credentials
@@ -17,8 +19,6 @@ from quintant.runtime.client.plugin import PluginCredentials
 from quintant.runtime.client.proof import Credentials, Fixed, Proof
 from quintant.runtime.client.trust import Pem
 from quintant.runtime.client.user import Plugin, User
-from quintant.runtime.clock import LoopClock, monotonic
-from quintant.runtime.errors import ConfigError, NoCredentials
 from quintant.testing.loop import advance
 from unit.runtime.client.pki import Authority
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from quintant.cluster.auth import admin
 from quintant.cluster.server import ApiServer
+from quintant.core.clock import LoopClock
 from quintant.keys.hidden import Hidden
 from quintant.runtime.client.auth import TokenFile
 from quintant.runtime.client.authenticated import SignedTransport
 from quintant.runtime.client.proof import Fixed, Proof, bearer
 from quintant.runtime.client.transport import Call, InProcessTransport
-from quintant.runtime.clock import LoopClock
 from quintant.testing.loop import advance
 
 LIST = Call("GET", "/api/v1/pods")

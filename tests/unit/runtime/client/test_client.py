@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from quintant.runtime.client.client import Client
-from quintant.runtime.client.rest import GRACE_SECONDS
-from quintant.runtime.errors import (
+from quintant.core.errors import (
     AlreadyExists,
     ConfigError,
     Conflict,
@@ -19,7 +17,9 @@ from quintant.runtime.errors import (
     NotLeader,
     Undecodable,
 )
-from quintant.runtime.object import Metadata, Object, Request, replace
+from quintant.core.object import Metadata, Object, Request, replace
+from quintant.runtime.client.client import Client
+from quintant.runtime.client.rest import GRACE_SECONDS
 from quintant.testing.loop import advance, settle
 from unit.runtime.client.desk import Desk
 from unit.runtime.doubles import deleted, modified

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from quintant.core.errors import ConfigError
 from quintant.runtime.client.config import Config
-from quintant.runtime.errors import ConfigError
 from unit.runtime.client.files import kubeconfig
 
 NOTHING: dict[str, str] = {}

@@ -11,11 +11,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from quintant.api.core import Pod
-from quintant.runtime.client.faults import FaultTransport
-from quintant.runtime.client.match import verb, watch, writes
-from quintant.runtime.client.transport import Call, Reply
-from quintant.runtime.clock import monotonic
-from quintant.runtime.errors import (
+from quintant.core.clock import monotonic
+from quintant.core.errors import (
     ConnectError,
     DeadlineExceeded,
     StreamStalled,
@@ -23,6 +20,9 @@ from quintant.runtime.errors import (
     TransportError,
     from_reply,
 )
+from quintant.runtime.client.faults import FaultTransport
+from quintant.runtime.client.match import verb, watch, writes
+from quintant.runtime.client.transport import Call, Reply
 from quintant.testing.loop import advance, settle
 from unit.runtime.client.server import Server
 

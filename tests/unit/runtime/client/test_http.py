@@ -13,6 +13,14 @@ import uvloop
 from aiohttp import web
 from msgspec.structs import replace
 
+from quintant.core.clock import SystemClock
+from quintant.core.errors import (
+    ConfigError,
+    ConnectError,
+    DeadlineExceeded,
+    StreamStalled,
+    TransportError,
+)
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair
 from quintant.runtime.client.auth import CertificateFiles
@@ -22,14 +30,6 @@ from quintant.runtime.client.proof import Fixed
 from quintant.runtime.client.transport import Call
 from quintant.runtime.client.trust import Pem, Trust
 from quintant.runtime.client.user import Impersonate, Plugin, User
-from quintant.runtime.clock import SystemClock
-from quintant.runtime.errors import (
-    ConfigError,
-    ConnectError,
-    DeadlineExceeded,
-    StreamStalled,
-    TransportError,
-)
 from unit.runtime.client.net import AUTHORITY, TRUSTED, Api, head, serving, talking, transport
 from unit.runtime.client.pki import DAY, Authority
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from quintant.core.errors import ConfigError
 from quintant.runtime.client.kubeconfig import merge, read
-from quintant.runtime.errors import ConfigError
 from unit.runtime.client.files import kubeconfig
 
 

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from quintant.runtime import codec
+from quintant.core import codec
+from quintant.core.errors import ConfigError
+from quintant.core.object import Custom, Model, Opaque, OwnerReference, replace
+from quintant.core.resource import projection
 from quintant.runtime.client.merge import difference
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import Custom, Model, Opaque, OwnerReference, replace
-from quintant.runtime.resource import projection
+from unit.core.test_object import JSON
 from unit.runtime.kinds import Chart, Harbour, Mast, Ship, ShipSpec, chart, meta
-from unit.runtime.test_object import JSON
 
 
 class NarrowSpec(Model):

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from quintant.core.clock import LoopClock, monotonic, timestamp
+from quintant.core.errors import NoCredentials
 from quintant.keys.hidden import Hidden
 from quintant.runtime.client import plugin as module
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.plugin import Ending, PluginCredentials, about
 from quintant.runtime.client.trust import Pem, Trust
 from quintant.runtime.client.user import Plugin, User
-from quintant.runtime.clock import LoopClock, monotonic, timestamp
-from quintant.runtime.errors import NoCredentials
 from quintant.testing.loop import advance
 from unit.runtime.client.pki import Authority
 

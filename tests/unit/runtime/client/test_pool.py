@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from quintant.core.clock import monotonic
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.pool import AGE_SECONDS, Pool
 from quintant.runtime.client.proof import Proof
 from quintant.runtime.client.transport import Call
-from quintant.runtime.clock import monotonic
 from quintant.testing.loop import advance
 from unit.runtime.client.pki import Authority
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from quintant.core.errors import ConfigError
 from quintant.runtime.client.proxy import choose
-from quintant.runtime.errors import ConfigError
 
 SERVER = "https://api.test:6443"
 PROXY = {"HTTPS_PROXY": "http://proxy:3128"}

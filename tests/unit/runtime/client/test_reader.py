@@ -8,8 +8,8 @@ from contextlib import aclosing
 
 import pytest
 
-from quintant.runtime.clock import monotonic
-from quintant.runtime.errors import (
+from quintant.core.clock import monotonic
+from quintant.core.errors import (
     BadRequest,
     ConfigError,
     Forbidden,
@@ -17,7 +17,7 @@ from quintant.runtime.errors import (
     NotWatched,
     Undecodable,
 )
-from quintant.runtime.object import Metadata, Request
+from quintant.core.object import Metadata, Request
 from quintant.runtime.watch.informer import Change
 from quintant.testing.loop import settle
 from unit.runtime.client.desk import Desk, names

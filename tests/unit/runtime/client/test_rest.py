@@ -8,6 +8,20 @@ from typing import Any
 
 import pytest
 
+from quintant.core.clock import monotonic
+from quintant.core.errors import (
+    ApiError,
+    BadRequest,
+    ConfigError,
+    ConnectError,
+    NotFound,
+    QuintantError,
+    ServerError,
+    TooManyRequests,
+    Undecodable,
+)
+from quintant.core.object import Metadata, ObjectMeta, Request
+from quintant.core.resource import resource_of
 from quintant.runtime.client.rest import (
     APPLY,
     ERROR_BYTES,
@@ -19,20 +33,6 @@ from quintant.runtime.client.rest import (
     uninterrupted,
 )
 from quintant.runtime.client.transport import Call
-from quintant.runtime.clock import monotonic
-from quintant.runtime.errors import (
-    ApiError,
-    BadRequest,
-    ConfigError,
-    ConnectError,
-    NotFound,
-    QuintantError,
-    ServerError,
-    TooManyRequests,
-    Undecodable,
-)
-from quintant.runtime.object import Metadata, ObjectMeta, Request
-from quintant.runtime.resource import resource_of
 from quintant.testing.loop import advance, settle
 from unit.runtime.doubles import Asked, Scripted, page
 from unit.runtime.kinds import Chart, Ocean, chart, meta

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from quintant.core.clock import monotonic
 from quintant.runtime.client.connection import Connection
 from quintant.runtime.client.resting import IDLE_SECONDS, Resting
-from quintant.runtime.clock import monotonic
 from quintant.testing.loop import advance
 from unit.runtime.client.carrier import Carrier
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from quintant.core.clock import monotonic
+from quintant.core.errors import ConnectError, DeadlineExceeded, NoCredentials, TransportError
 from quintant.runtime.bucket import Bucket
 from quintant.runtime.client.retry import TRIES, patient, pause, repeatable
 from quintant.runtime.client.transport import Call, Reply
-from quintant.runtime.clock import monotonic
-from quintant.runtime.errors import ConnectError, DeadlineExceeded, NoCredentials, TransportError
 from unit.runtime.client.server import Server
 
 GET, POST = Call("GET", "/api"), Call("POST", "/api")

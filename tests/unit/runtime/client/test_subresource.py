@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from quintant.runtime.errors import ConfigError, NotFound, NotLeader
-from quintant.runtime.object import Metadata
+from quintant.core.errors import ConfigError, NotFound, NotLeader
+from quintant.core.object import Metadata
 from quintant.testing.loop import advance, settle
 from unit.runtime.client.desk import Desk
 from unit.runtime.kinds import Ship, meta, ship

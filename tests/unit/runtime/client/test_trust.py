@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives import serialization
 
+from quintant.core.errors import ConfigError
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair
 from quintant.runtime.client.trust import Pem, Trust, context, explain, require
-from quintant.runtime.errors import ConfigError
 from unit.runtime.client.pki import Authority
 
 AUTHORITY = Authority()

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from structlog.testing import capture_logs
 
-from quintant.runtime.clock import monotonic
+from quintant.core.clock import monotonic
 from quintant.runtime.watch.alarm import NAG_SECONDS, Alarm, Nag
 from quintant.testing.loop import VirtualLoop, advance
 

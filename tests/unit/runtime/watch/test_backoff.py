@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from quintant.runtime.clock import Chance
+from quintant.core.clock import Chance
 from quintant.runtime.watch.backoff import CALM_SECONDS, CAP_SECONDS, FIRST_SECONDS, Backoff
 from quintant.testing.loop import advance
 

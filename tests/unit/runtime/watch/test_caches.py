@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from structlog.testing import capture_logs
 
-from quintant.runtime import codec
+from quintant.core import codec
+from quintant.core.clock import Chance
+from quintant.core.errors import ConfigError, NotWatched
+from quintant.core.object import Metadata, Request
+from quintant.core.resource import resource_of
 from quintant.runtime.client.rest import Rest
-from quintant.runtime.clock import Chance
-from quintant.runtime.errors import ConfigError, NotWatched
 from quintant.runtime.metrics import Metrics
-from quintant.runtime.object import Metadata, Request
-from quintant.runtime.resource import resource_of
 from quintant.runtime.watch.caches import Caches
 from unit.runtime.doubles import Scripted
 from unit.runtime.kinds import Chart, ChartView, Ship, chart, meta, ship

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.runtime.errors import (
+from quintant.core.errors import (
     Cause,
     ConnectError,
     DeadlineExceeded,
@@ -16,7 +16,7 @@ from quintant.runtime.errors import (
     Undecodable,
     from_status,
 )
-from quintant.runtime.resource import Resource
+from quintant.core.resource import Resource
 from quintant.runtime.watch.classify import classify, told
 from quintant.runtime.watch.states import Outcome, Phase
 

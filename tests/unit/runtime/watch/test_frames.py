@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from quintant.runtime import codec
-from quintant.runtime.errors import ApiError, Expired, ServerError
-from quintant.runtime.object import Metadata, Object, ObjectMeta
-from quintant.runtime.resource import resource
+from quintant.core import codec
+from quintant.core.errors import ApiError, Expired, ServerError
+from quintant.core.object import Metadata, Object, ObjectMeta
+from quintant.core.resource import resource
 from quintant.runtime.watch.frames import (
     INITIAL_EVENTS_END,
     Bookmark,

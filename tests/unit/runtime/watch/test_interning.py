@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from quintant.api.pod import Pod
-from quintant.runtime import codec
-from quintant.runtime.object import Metadata, Model, Object
-from quintant.runtime.resource import resource
+from quintant.core import codec
+from quintant.core.object import Metadata, Model, Object
+from quintant.core.resource import resource
 from quintant.runtime.watch import interning
 from quintant.runtime.watch.interning import interner
 from unit.runtime.kinds import Chart, Mast, Ship

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from quintant.runtime.object import Request
+from quintant.core.object import Request
 from quintant.runtime.watch.overlay import EXPIRY_SECONDS, Overlay, precedes, reached
 from quintant.runtime.watch.store import Store
 from quintant.testing.loop import VirtualLoop, advance, run

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from quintant.runtime.errors import Identity, Undecodable
-from quintant.runtime.object import Request
+from quintant.core.errors import Identity, Undecodable
+from quintant.core.object import Request
 from quintant.runtime.watch.frames import Misfit
 from quintant.runtime.watch.sink import State
 from unit.runtime.kinds import Ship, meta, ship

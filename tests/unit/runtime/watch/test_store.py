@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import Request
+from quintant.core.errors import ConfigError
+from quintant.core.object import Request
 from quintant.runtime.watch.store import Store
 from unit.runtime.kinds import Chart, chart
 

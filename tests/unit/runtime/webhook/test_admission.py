@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from quintant.api.admission import AdmissionResponse, AdmissionReview
-from quintant.runtime.errors import Cause
-from quintant.runtime.object import Object, replace
+from quintant.core.errors import Cause
+from quintant.core.object import Object, replace
 from quintant.runtime.webhook import Admission, Allowed, Denied, invalid
 from quintant.runtime.webhook.admission import mutate, validate
 from quintant.runtime.webhook.failure import Failed

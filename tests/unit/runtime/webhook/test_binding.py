@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from quintant.runtime.clock import LoopClock
-from quintant.runtime.errors import ConfigError
+from quintant.core.clock import LoopClock
+from quintant.core.errors import ConfigError
 from quintant.runtime.metrics import Metrics
 from quintant.runtime.settings import Settings
 from quintant.runtime.webhook import Webhooks

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from quintant.core.errors import ConfigError, ConnectError
 from quintant.keys.tls import KeyPair
-from quintant.runtime.errors import ConfigError, ConnectError
 from quintant.runtime.metrics import Metrics
 from quintant.runtime.webhook.authority import Issued, issue
 from quintant.runtime.webhook.certs import POLL_SECONDS, Certificates, Files

@@ -8,9 +8,9 @@ import pytest
 from quintant.api.admission import MatchCondition, ServiceReference
 from quintant.api.core import Namespace
 from quintant.api.meta import LabelSelector
-from quintant.runtime.codec import encode, to_plain
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import Object
+from quintant.core.codec import encode, to_plain
+from quintant.core.errors import ConfigError
+from quintant.core.object import Object
 from quintant.runtime.webhook import Admission, Settings, Spoke, Webhooks
 from unit.runtime.webhook.kinds import Gate
 

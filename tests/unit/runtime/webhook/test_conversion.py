@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.api.admission import ConversionRequest, ConversionResponse
-from quintant.runtime.resource import Resource
+from quintant.core.resource import Resource
 from quintant.runtime.webhook import Plain, Spoke
 from quintant.runtime.webhook.conversion import TURN_OBJECTS, Conversion, convert_all
 from quintant.runtime.webhook.failure import Failed

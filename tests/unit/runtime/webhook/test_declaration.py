@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from quintant.api.core import ConfigMap
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import Object
-from quintant.runtime.resource import resource
+from quintant.core.errors import ConfigError
+from quintant.core.object import Object
+from quintant.core.resource import resource
 from quintant.runtime.webhook import Admission, Settings, Spoke, Webhooks
 from unit.runtime.webhook.kinds import Gate
 

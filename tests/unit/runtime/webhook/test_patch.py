@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.runtime.codec import from_plain
-from quintant.runtime.object import Opaque, replace
+from quintant.core.codec import from_plain
+from quintant.core.object import Opaque, replace
 from quintant.runtime.webhook.patch import Lossy, difference
 from unit.runtime.webhook.kinds import Gate, GateSpec, Limits, Port, document
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.runtime.clock import monotonic
-from quintant.runtime.errors import ApiError, BadRequest, NotFound
+from quintant.core.clock import monotonic
+from quintant.core.errors import ApiError, BadRequest, NotFound
+from quintant.core.object import replace
 from quintant.runtime.metrics import Metrics
-from quintant.runtime.object import replace
 from quintant.runtime.webhook import Admission, Denied, Plain, Settings, Spoke, Webhooks
 from quintant.runtime.webhook.review import Reviews
 from quintant.runtime.webhook.route import ADMISSION_BYTES

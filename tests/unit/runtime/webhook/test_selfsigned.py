@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from quintant.runtime.clock import LoopClock
-from quintant.runtime.errors import ConnectError
+from quintant.core.clock import LoopClock
+from quintant.core.errors import ConnectError
 from quintant.runtime.webhook.ring import OVERLAP
 from quintant.runtime.webhook.selfsigned import SelfSigned
 from unit.runtime.webhook.kinds import authorities

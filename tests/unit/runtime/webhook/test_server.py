@@ -10,10 +10,10 @@ import aiohttp
 import msgspec
 import pytest
 
+from quintant.core.errors import ConfigError
+from quintant.core.object import replace
 from quintant.keys.tls import KeyPair
-from quintant.runtime.errors import ConfigError
 from quintant.runtime.metrics import Metrics
-from quintant.runtime.object import replace
 from quintant.runtime.webhook import Admission, Denied, Plain, Spoke, Webhooks
 from quintant.runtime.webhook.authority import Issued, issue
 from quintant.runtime.webhook.route import ADMISSION_BYTES

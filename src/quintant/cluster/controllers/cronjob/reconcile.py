@@ -9,12 +9,12 @@ from quintant.api.batch import CronJob, CronJobStatus, Job
 from quintant.api.meta import ObjectReference
 from quintant.cluster.controllers.cronjob.plan import due, job_name, superfluous, too_late
 from quintant.cluster.schedules import Schedule, parse
-from quintant.runtime.clock import timestamp
+from quintant.core.clock import timestamp
+from quintant.core.errors import AlreadyExists, ApiError
+from quintant.core.object import Object, ObjectMeta, Opaque, replace
+from quintant.core.owner import has_owner, owned
+from quintant.core.resource import projection, resource_of
 from quintant.runtime.context import Context
-from quintant.runtime.errors import AlreadyExists, ApiError
-from quintant.runtime.object import Object, ObjectMeta, Opaque, replace
-from quintant.runtime.owner import has_owner, owned
-from quintant.runtime.resource import projection, resource_of
 from quintant.runtime.result import Result
 
 SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"

@@ -21,9 +21,9 @@ from quintant.cluster.controllers.adoption import (
 from quintant.cluster.controllers.daemonset.reconcile import Reconciler
 from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.controllers.pods import PodState
+from quintant.core.object import Object
 from quintant.runtime.declaration import by_index
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Object
 
 NAME = "daemonset-controller"
 ALL = "all"

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from quintant.runtime.clock import monotonic
-from quintant.runtime.object import Request
+from quintant.core.clock import monotonic
+from quintant.core.object import Request
 
 FIRST_SECONDS = 1.0
 LONGEST_SECONDS = 15 * 60.0

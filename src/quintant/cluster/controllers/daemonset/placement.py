@@ -21,7 +21,7 @@ from quintant.cluster.controllers.templates import NewPod, labelled, pod_of
 from quintant.cluster.generations import TEMPLATE_GENERATION
 from quintant.cluster.scheduler.terms import HARD, NO_EXECUTE, NO_SCHEDULE, untolerated, wanted
 from quintant.cluster.scheduler.views import PodSpecView, PodView
-from quintant.runtime.object import Model, Opaque, replace
+from quintant.core.object import Model, Opaque, replace
 
 GENERATION = "pod-template-generation"
 _NODE_NAME = "metadata.name"

@@ -18,8 +18,8 @@ from quintant.cluster.controllers.templates import (
     labelled,
     opened,
 )
-from quintant.runtime.object import ObjectMeta, replace
-from quintant.runtime.owner import owned
+from quintant.core.object import ObjectMeta, replace
+from quintant.core.owner import owned
 
 _PREFIX = "deployment.kubernetes.io"
 REVISION = f"{_PREFIX}/revision"

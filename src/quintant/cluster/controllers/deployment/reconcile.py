@@ -31,10 +31,10 @@ from quintant.cluster.controllers.deployment.status import (
 )
 from quintant.cluster.controllers.podcontrol import patience
 from quintant.cluster.controllers.templates import essence
+from quintant.core.errors import AlreadyExists, ApiError
+from quintant.core.object import replace
+from quintant.core.owner import controller_of
 from quintant.runtime.context import Context
-from quintant.runtime.errors import AlreadyExists, ApiError
-from quintant.runtime.object import replace
-from quintant.runtime.owner import controller_of
 from quintant.runtime.result import Result
 
 SCALING = "ScalingReplicaSet"

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from quintant.api.apps import Deployment, DeploymentStatus, ReplicaSet, RollingUpdate
 from quintant.cluster.controllers.amounts import amount
 from quintant.cluster.controllers.templates import essence
-from quintant.runtime.object import replace as changed
+from quintant.core.object import replace as changed
 
 RECREATE = "Recreate"
 UNLIMITED = 2**31 - 1

@@ -14,8 +14,8 @@ from quintant.api.meta import condition_of
 from quintant.cluster.controllers.deployment.rollout import Rollout, size
 from quintant.cluster.controllers.pods import moment
 from quintant.cluster.controllers.replicaset.status import FAILURE
-from quintant.runtime.clock import timestamp
-from quintant.runtime.object import replace
+from quintant.core.clock import timestamp
+from quintant.core.object import replace
 
 AVAILABLE, PROGRESSING = "Available", "Progressing"
 ENOUGH, NOT_ENOUGH = "MinimumReplicasAvailable", "MinimumReplicasUnavailable"

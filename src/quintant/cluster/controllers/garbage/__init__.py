@@ -13,8 +13,8 @@ from __future__ import annotations
 from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.cluster.controllers.garbage.collector import KINDS, Collector
 from quintant.cluster.controllers.served import Everything
+from quintant.core.object import Metadata
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Metadata
 
 NAME = "garbage-collector-controller"
 WORKERS = 20

@@ -25,12 +25,12 @@ from quintant.cluster.controllers.garbage.plan import (
     without,
 )
 from quintant.cluster.controllers.served import Served, discover, metadata_of
+from quintant.core.errors import NotFound
+from quintant.core.object import Metadata, Object, OwnerReference, Request, replace
+from quintant.core.resource import Resource
 from quintant.runtime import finalizer
 from quintant.runtime.client.client import Client
 from quintant.runtime.context import KeyContext
-from quintant.runtime.errors import NotFound
-from quintant.runtime.object import Metadata, Object, OwnerReference, Request, replace
-from quintant.runtime.resource import Resource
 from quintant.runtime.result import Result
 from quintant.runtime.sources import Feed
 

@@ -11,13 +11,13 @@ from collections.abc import Collection, Iterable
 
 from quintant.cluster.controllers.garbage.graph import Graph, node
 from quintant.cluster.controllers.served import metadata_of
+from quintant.core.clock import Chance
+from quintant.core.errors import Undecodable
+from quintant.core.object import Object, ObjectMeta, Request
+from quintant.core.resource import Resource
 from quintant.runtime import logs
 from quintant.runtime.client.rest import Rest
-from quintant.runtime.clock import Chance
-from quintant.runtime.errors import Undecodable
-from quintant.runtime.object import Object, ObjectMeta, Request
 from quintant.runtime.queue import Queue
-from quintant.runtime.resource import Resource
 from quintant.runtime.watch.reflector import Reflector
 from quintant.runtime.watch.scope import Scope
 from quintant.runtime.watch.sink import State

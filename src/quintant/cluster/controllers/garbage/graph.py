@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from quintant.cluster.catalog import Propagation
 from quintant.cluster.deletes import FINALIZERS
-from quintant.runtime.object import ObjectMeta, OwnerReference, Request
-from quintant.runtime.resource import Resource
+from quintant.core.object import ObjectMeta, OwnerReference, Request
+from quintant.core.resource import Resource
 
 FOREGROUND = FINALIZERS[Propagation.FOREGROUND]
 ORPHAN = FINALIZERS[Propagation.ORPHAN]

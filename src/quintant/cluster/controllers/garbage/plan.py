@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from quintant.cluster.catalog import Propagation
 from quintant.cluster.controllers.garbage.graph import FOREGROUND, ORPHAN
-from quintant.runtime.members import direct
-from quintant.runtime.object import ObjectMeta, OwnerReference, replace
+from quintant.core.enums import direct
+from quintant.core.object import ObjectMeta, OwnerReference, replace
 
 
 @direct

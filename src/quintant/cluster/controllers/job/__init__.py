@@ -15,9 +15,9 @@ from quintant.cluster.controllers.adoption import ORPHANS, orphaned
 from quintant.cluster.controllers.job import tracking
 from quintant.cluster.controllers.job.reconcile import reconcile
 from quintant.cluster.controllers.pods import PodState
+from quintant.core.object import Request
+from quintant.core.owner import controller_of
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Request
-from quintant.runtime.owner import controller_of
 
 NAME = "job-controller"
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from quintant.cluster.controllers.pods import ALWAYS, PodState, moment
-from quintant.runtime.clock import parse_timestamp
+from quintant.core.clock import parse_timestamp
 
 FIRST_SECONDS = 10.0
 LONGEST_SECONDS = 600.0

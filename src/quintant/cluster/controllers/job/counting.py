@@ -26,7 +26,7 @@ from quintant.cluster.controllers.job.traits import (
     valid,
 )
 from quintant.cluster.controllers.pods import PodState
-from quintant.runtime.object import replace
+from quintant.core.object import replace
 
 LIMIT = 500
 """Pods noted at once: their uids must not fill the job."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from quintant.runtime.object import Object
+from quintant.core.object import Object
 
 INDEX = "batch.kubernetes.io/job-completion-index"
 """The label and the annotation of a pod that say which index it works on."""

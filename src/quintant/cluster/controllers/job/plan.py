@@ -23,8 +23,8 @@ from quintant.cluster.controllers.job.traits import SUCCEEDED, has_failed, index
 from quintant.cluster.controllers.pods import PodState, active, moment, ready, terminating
 from quintant.cluster.controllers.replicaset.ranking import surplus
 from quintant.cluster.controllers.templates import opened
-from quintant.runtime.clock import timestamp
-from quintant.runtime.object import Model, Opaque
+from quintant.core.clock import timestamp
+from quintant.core.object import Model, Opaque
 
 CRITERIA_MET, FAILURE_TARGET = "SuccessCriteriaMet", "FailureTarget"
 """The conditions that announce how a job will end."""

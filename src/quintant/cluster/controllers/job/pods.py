@@ -9,7 +9,7 @@ from quintant.cluster.controllers.job.indexes import INDEX
 from quintant.cluster.controllers.job.plan import Place
 from quintant.cluster.controllers.job.traits import TRACKING
 from quintant.cluster.controllers.templates import NewPod, pod_of
-from quintant.runtime.object import Opaque, replace
+from quintant.core.object import Opaque, replace
 
 VARIABLE = "JOB_COMPLETION_INDEX"
 """The environment variable by which a container knows its index."""

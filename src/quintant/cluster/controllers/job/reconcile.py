@@ -17,10 +17,10 @@ from quintant.cluster.controllers.job.report import COMPLETE, Report, report
 from quintant.cluster.controllers.job.traits import TRACKING, tracked
 from quintant.cluster.controllers.podcontrol import create_pod, delete_pod
 from quintant.cluster.controllers.pods import PodState
+from quintant.core.errors import ApiError
 from quintant.runtime import finalizer
 from quintant.runtime.client.client import Client
 from quintant.runtime.context import Context
-from quintant.runtime.errors import ApiError
 from quintant.runtime.result import Result
 
 OURS = "kubernetes.io/job-controller"

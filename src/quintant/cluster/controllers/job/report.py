@@ -18,8 +18,8 @@ from quintant.cluster.controllers.job.plan import (
     condition,
 )
 from quintant.cluster.controllers.pods import PodState, active, ready, terminating
-from quintant.runtime.clock import timestamp
-from quintant.runtime.object import replace
+from quintant.core.clock import timestamp
+from quintant.core.object import replace
 
 COMPLETE, FAILED = "Complete", "Failed"
 SUSPENDED = "Suspended"

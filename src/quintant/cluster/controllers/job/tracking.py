@@ -13,9 +13,9 @@ from quintant.api.meta import LabelSelector
 from quintant.cluster.controllers.job.reconcile import OURS, release
 from quintant.cluster.controllers.job.traits import tracked
 from quintant.cluster.controllers.pods import PodState
+from quintant.core.object import Request
+from quintant.core.owner import controller_of
 from quintant.runtime.context import KeyContext
-from quintant.runtime.object import Request
-from quintant.runtime.owner import controller_of
 
 TRACKED = "job-tracked"
 """The index of pods that are held for a job, by namespace and name of that job."""

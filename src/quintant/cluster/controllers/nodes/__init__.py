@@ -12,8 +12,8 @@ from quintant.api.core import Node
 from quintant.cluster.controllers.nodes.reconcile import EVERYBODY, NAME, ON_NODE, Watch
 from quintant.cluster.controllers.nodes.views import LeaseState, NodeState
 from quintant.cluster.controllers.pods import PodState
+from quintant.core.object import Object, Request
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Object, Request
 from quintant.runtime.sources import Feed
 
 

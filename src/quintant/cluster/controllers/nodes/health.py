@@ -16,8 +16,8 @@ from msgspec.structs import replace as replaced
 from quintant.api.core import NodeCondition
 from quintant.api.meta import condition_of
 from quintant.cluster.controllers.nodes.views import READY, LeaseState, NodeState
-from quintant.runtime.clock import timestamp
-from quintant.runtime.object import replace
+from quintant.core.clock import timestamp
+from quintant.core.object import replace
 
 GRACE_SECONDS = 50.0
 """How long a node may be silent, as in a real cluster since 1.32."""

@@ -16,13 +16,13 @@ from quintant.cluster.controllers.nodes.health import Signs, lost, patience
 from quintant.cluster.controllers.nodes.taints import leaves_at, tainted
 from quintant.cluster.controllers.nodes.views import READY, LeaseState, NodeState, NodeStatusView
 from quintant.cluster.controllers.pods import PodState, PodStatusView, over, ready
-from quintant.runtime import codec
+from quintant.core import codec
+from quintant.core.clock import monotonic
+from quintant.core.errors import Conflict, NotFound
+from quintant.core.object import Request
+from quintant.core.resource import resource_of
 from quintant.runtime.client.rest import MERGE
-from quintant.runtime.clock import monotonic
 from quintant.runtime.context import KeyContext
-from quintant.runtime.errors import Conflict, NotFound
-from quintant.runtime.object import Request
-from quintant.runtime.resource import resource_of
 from quintant.runtime.result import Result
 
 NAME = "node-controller"

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from quintant.api.core import Taint, Toleration
 from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.scheduler.terms import NO_EXECUTE, NO_SCHEDULE, tolerates
-from quintant.runtime.clock import parse_timestamp, timestamp
+from quintant.core.clock import parse_timestamp, timestamp
 
 NOT_READY = "node.kubernetes.io/not-ready"
 UNREACHABLE = "node.kubernetes.io/unreachable"

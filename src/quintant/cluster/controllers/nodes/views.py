@@ -5,8 +5,8 @@ from __future__ import annotations
 from quintant.api.coordination import Lease
 from quintant.api.core import Node, NodeCondition, Taint
 from quintant.api.meta import condition_of
-from quintant.runtime.object import Model, Object
-from quintant.runtime.resource import projection
+from quintant.core.object import Model, Object
+from quintant.core.resource import projection
 
 READY = "Ready"
 

@@ -25,8 +25,8 @@ from quintant.cluster.controllers.pods import PodState, active, next_available
 from quintant.cluster.controllers.replicaset.ranking import surplus
 from quintant.cluster.controllers.replicaset.status import FAILURE, failure, report
 from quintant.cluster.controllers.templates import pod_of
+from quintant.core.owner import controller_of
 from quintant.runtime.context import OWNER_INDEX, Context
-from quintant.runtime.owner import controller_of
 from quintant.runtime.result import Result
 
 CROWD = 100

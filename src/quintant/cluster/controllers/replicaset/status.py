@@ -9,7 +9,7 @@ from quintant.api.apps import ReplicaSet, ReplicaSetStatus
 from quintant.api.meta import Condition, condition_of
 from quintant.cluster.controllers.pods import PodState, active, available, ready, terminating
 from quintant.cluster.controllers.templates import opened
-from quintant.runtime.clock import timestamp
+from quintant.core.clock import timestamp
 
 FAILURE = "ReplicaFailure"
 

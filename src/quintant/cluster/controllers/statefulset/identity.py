@@ -13,9 +13,9 @@ from quintant.api.core import PersistentVolumeClaim
 from quintant.cluster.controllers.pods import PodState
 from quintant.cluster.controllers.revisions import HASH
 from quintant.cluster.controllers.templates import NewPod, TemplateMeta, opened
-from quintant.runtime.object import Model, Object, ObjectMeta, Opaque
-from quintant.runtime.owner import owned
-from quintant.runtime.resource import projection
+from quintant.core.object import Model, Object, ObjectMeta, Opaque
+from quintant.core.owner import owned
+from quintant.core.resource import projection
 
 POD_NAME = "statefulset.kubernetes.io/pod-name"
 INDEX = "apps.kubernetes.io/pod-index"

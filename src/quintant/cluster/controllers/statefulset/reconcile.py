@@ -25,9 +25,9 @@ from quintant.cluster.controllers.statefulset.making import Making
 from quintant.cluster.controllers.statefulset.members import Members, plan, revision_of
 from quintant.cluster.controllers.statefulset.retention import kept
 from quintant.cluster.controllers.statefulset.status import report
+from quintant.core.errors import ApiError
+from quintant.core.object import replace
 from quintant.runtime.context import Context
-from quintant.runtime.errors import ApiError
-from quintant.runtime.object import replace
 from quintant.runtime.result import Result
 
 RETRY_SECONDS = 5.0

@@ -11,9 +11,9 @@ from quintant.api.apps import ClaimRetention, StatefulSet
 from quintant.api.core import PersistentVolumeClaim
 from quintant.cluster.controllers.pods import PodState
 from quintant.cluster.controllers.statefulset.members import size, start
-from quintant.runtime.object import Object, OwnerReference, replace
-from quintant.runtime.owner import owned
-from quintant.runtime.resource import resource_of
+from quintant.core.object import Object, OwnerReference, replace
+from quintant.core.owner import owned
+from quintant.core.resource import resource_of
 
 DELETE = "Delete"
 

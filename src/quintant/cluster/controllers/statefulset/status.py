@@ -9,7 +9,7 @@ from quintant.api.apps import StatefulSet, StatefulSetStatus
 from quintant.cluster.controllers.pods import PodState, available, ready
 from quintant.cluster.controllers.revisions import HASH
 from quintant.cluster.controllers.statefulset.members import ROLLING, size
-from quintant.runtime.object import replace
+from quintant.core.object import replace
 
 
 def report(

@@ -10,8 +10,8 @@ import pytest
 from quintant.api.batch import CronJob, CronJobSpec, CronJobStatus, Job, JobCondition, JobStatus
 from quintant.cluster.controllers.cronjob.plan import due, job_name, superfluous, too_late
 from quintant.cluster.schedules import parse
-from quintant.runtime.clock import timestamp
-from quintant.runtime.object import ObjectMeta
+from quintant.core.clock import timestamp
+from quintant.core.object import ObjectMeta
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

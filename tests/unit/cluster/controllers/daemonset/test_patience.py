@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from quintant.cluster.controllers.daemonset.patience import Patience
-from quintant.runtime.object import Request
+from quintant.core.object import Request
 
 KEY = Request("a", "n")
 

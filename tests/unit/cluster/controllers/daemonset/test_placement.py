@@ -11,8 +11,8 @@ from quintant.api.core import Taint
 from quintant.cluster.controllers.daemonset.placement import Fit, fit, pod_for, target, updated
 from quintant.cluster.controllers.nodes.views import NodeSpecView, NodeState
 from quintant.cluster.controllers.pods import PodState
-from quintant.runtime import codec
-from quintant.runtime.object import ObjectMeta, Opaque
+from quintant.core import codec
+from quintant.core.object import ObjectMeta, Opaque
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 

@@ -15,8 +15,8 @@ from quintant.cluster.controllers.daemonset.status import report
 from quintant.cluster.controllers.nodes.views import NodeSpecView, NodeState
 from quintant.cluster.controllers.pods import PodSpecView, PodState, PodStatusView
 from quintant.cluster.controllers.revisions import HASH
-from quintant.runtime.clock import timestamp
-from quintant.runtime.object import ObjectMeta, Opaque
+from quintant.core.clock import timestamp
+from quintant.core.object import ObjectMeta, Opaque
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

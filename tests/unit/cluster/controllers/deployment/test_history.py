@@ -25,7 +25,7 @@ from quintant.cluster.controllers.deployment.history import (
     renewed,
 )
 from quintant.cluster.controllers.deployment.rollout import Rollout
-from quintant.runtime.object import ObjectMeta, Opaque, replace
+from quintant.core.object import ObjectMeta, Opaque, replace
 
 TEMPLATE = Opaque.of({"metadata": {"labels": {"app": "a"}}, "spec": {"x": [1, None]}})
 

@@ -22,7 +22,7 @@ from quintant.api.quantity import IntOrString
 from quintant.cluster.controllers.deployment.history import DESIRED, MAXIMUM, REVISION, first, marks
 from quintant.cluster.controllers.deployment.replicas import Step, step
 from quintant.cluster.controllers.deployment.rollout import Rollout, size
-from quintant.runtime.object import ObjectMeta, Opaque, replace
+from quintant.core.object import ObjectMeta, Opaque, replace
 
 
 def template(number: int) -> Opaque:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quintant.cluster.controllers import deployment, replicaset
-from quintant.runtime.codec import encode
+from quintant.core.codec import encode
 from unit.cluster.api import Api, Plain
 from unit.cluster.controllers.kubelets import APPS, attended, pods, ready, settled, workload
 from unit.cluster.controllers.plane import controlled

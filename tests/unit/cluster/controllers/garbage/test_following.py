@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from quintant.cluster.controllers.garbage.following import SYNC_SECONDS, Following
+from quintant.core.clock import Chance
+from quintant.core.object import Request
+from quintant.core.resource import Resource
 from quintant.runtime.client.rest import Rest
-from quintant.runtime.clock import Chance
-from quintant.runtime.object import Request
 from quintant.runtime.queue import Queue
-from quintant.runtime.resource import Resource
 from unit.cluster.api import CMS, Api, Plain, api, config_map
 from unit.cluster.controllers.plane import owner
 

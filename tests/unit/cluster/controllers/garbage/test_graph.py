@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.cluster.controllers.garbage.graph import FOREGROUND, ORPHAN, Graph, Node, node
-from quintant.runtime.object import ObjectMeta, OwnerReference, Request
-from quintant.runtime.resource import Resource
+from quintant.core.object import ObjectMeta, OwnerReference, Request
+from quintant.core.resource import Resource
 
 MAPS = Resource("", "v1", "ConfigMap", "configmaps")
 ROLES = Resource("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", namespaced=False)

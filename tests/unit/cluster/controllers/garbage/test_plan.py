@@ -16,7 +16,7 @@ from quintant.cluster.controllers.garbage.plan import (
     unblocked,
     without,
 )
-from quintant.runtime.object import ObjectMeta, OwnerReference
+from quintant.core.object import ObjectMeta, OwnerReference
 
 A, B = (OwnerReference(kind="ConfigMap", name=uid, uid=uid) for uid in "ab")
 SOLID, WAITING, ABSENT = Standing.SOLID, Standing.WAITING, Standing.ABSENT

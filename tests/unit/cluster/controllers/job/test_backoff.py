@@ -10,8 +10,8 @@ from quintant.api.meta import Condition
 from quintant.api.pod import ContainerState, Terminated
 from quintant.cluster.controllers.job.backoff import finished, remaining
 from quintant.cluster.controllers.pods import ContainerStatusView, PodState, PodStatusView
-from quintant.runtime.clock import timestamp
-from quintant.runtime.object import ObjectMeta
+from quintant.core.clock import timestamp
+from quintant.core.object import ObjectMeta
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ from quintant.api.batch import Job, JobSpec, JobStatus, Uncounted
 from quintant.cluster.controllers.job.counting import note, tally
 from quintant.cluster.controllers.job.traits import TRACKING
 from quintant.cluster.controllers.pods import PodState, PodStatusView
-from quintant.runtime.object import ObjectMeta, replace
+from quintant.core.object import ObjectMeta, replace
 
 PHASES = st.lists(st.sampled_from(["Succeeded", "Failed", "Running"]), max_size=8)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.cluster.controllers.job.indexes import index_of, read, written
-from quintant.runtime.object import Object, ObjectMeta
+from quintant.core.object import Object, ObjectMeta
 
 
 @pytest.mark.parametrize(

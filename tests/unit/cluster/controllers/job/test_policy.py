@@ -17,7 +17,7 @@ from quintant.api.meta import Condition
 from quintant.api.pod import ContainerState, Terminated
 from quintant.cluster.controllers.job.policy import Meaning, meaning, success
 from quintant.cluster.controllers.pods import ContainerStatusView, PodState, PodStatusView
-from quintant.runtime.object import ObjectMeta
+from quintant.core.object import ObjectMeta
 
 META = ObjectMeta(name="p", namespace="n")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quintant.cluster.controllers.nodes.health import ABSENT_SECONDS, GRACE_SECONDS, Signs
 from quintant.cluster.controllers.nodes.views import LeaseSpecView, LeaseState, NodeState
-from quintant.runtime.object import ObjectMeta
+from quintant.core.object import ObjectMeta
 
 NODE = NodeState(metadata=ObjectMeta(name="a", uid="1"))
 ROUND = 5.0

@@ -17,8 +17,8 @@ from quintant.cluster.controllers.pods import (
     PodStatusView,
 )
 from quintant.cluster.controllers.replicaset.ranking import COST, surplus
-from quintant.runtime.clock import timestamp
-from quintant.runtime.object import ObjectMeta
+from quintant.core.clock import timestamp
+from quintant.core.object import ObjectMeta
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

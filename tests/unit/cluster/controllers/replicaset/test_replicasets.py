@@ -8,9 +8,9 @@ from quintant.api.apps import ReplicaSet, ReplicaSetSpec
 from quintant.api.core import Pod
 from quintant.api.meta import LabelSelector
 from quintant.cluster.controllers import NAME, replicaset
+from quintant.core.object import Opaque, replace
 from quintant.runtime.client.match import kind, verb
 from quintant.runtime.manager import Manager
-from quintant.runtime.object import Opaque, replace
 from quintant.testing import InProcessCluster, named, watch
 from unit.cluster.api import PODS
 from unit.cluster.controllers.kubelets import APPS, attended, pods, settled, workload

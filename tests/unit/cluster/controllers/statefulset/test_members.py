@@ -20,8 +20,8 @@ from quintant.cluster.controllers.pods import PodState, PodStatusView
 from quintant.cluster.controllers.revisions import HASH
 from quintant.cluster.controllers.statefulset.identity import POD_NAME, ordinal
 from quintant.cluster.controllers.statefulset.members import Members, Plan, plan, revision_of
-from quintant.runtime.clock import timestamp
-from quintant.runtime.object import ObjectMeta, replace
+from quintant.core.clock import timestamp
+from quintant.core.object import ObjectMeta, replace
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 ROLLING = StatefulSetStrategy(type="RollingUpdate", rolling_update=OrdinalRollout(partition=0))

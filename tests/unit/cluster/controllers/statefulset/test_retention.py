@@ -8,8 +8,8 @@ from quintant.api.apps import ClaimRetention, StatefulSet, StatefulSetSpec
 from quintant.api.core import PersistentVolumeClaim
 from quintant.cluster.controllers.pods import PodState
 from quintant.cluster.controllers.statefulset.retention import kept, stale
-from quintant.runtime.object import Object, ObjectMeta, OwnerReference
-from quintant.runtime.owner import owned
+from quintant.core.object import Object, ObjectMeta, OwnerReference
+from quintant.core.owner import owned
 
 POD = PodState(metadata=ObjectMeta(name="a-1", namespace="n", uid="pod"))
 SETS = "set"

@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.codec."""
+"""Promises of quintant.core.codec."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Meta
 
-from quintant.runtime import codec
-from quintant.runtime.errors import Identity, Undecodable
-from quintant.runtime.object import Custom, Metadata, Model, Object, ObjectMeta, Opaque
-from quintant.runtime.resource import resource
+from quintant.core import codec
+from quintant.core.errors import Identity, Undecodable
+from quintant.core.object import Custom, Metadata, Model, Object, ObjectMeta, Opaque
+from quintant.core.resource import resource
+from unit.core.test_object import JSON
 from unit.runtime.kinds import Chart, ChartView, Ship, ShipSpec, ShipStatus, chart, meta, ship
-from unit.runtime.test_object import JSON
 
 T = TypeVar("T")
 Knots = NewType("Knots", int)

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import Any
 
-from quintant.runtime.columns import column
-from quintant.runtime.constraints import ruled
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import Object
-from quintant.runtime.resource import (
+from quintant.core.columns import column
+from quintant.core.constraints import ruled
+from quintant.core.errors import ConfigError
+from quintant.core.object import Object
+from quintant.core.openapi import schema_of
+from quintant.core.resource import (
     Conversion,
     Definition,
     Resource,
@@ -22,7 +23,6 @@ from quintant.runtime.resource import (
     definition_of,
     resource_of,
 )
-from quintant.runtime.structural import schema_of
 
 Plain = dict[str, Any]
 Kind = type[Object]

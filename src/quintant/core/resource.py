@@ -14,8 +14,8 @@ from typing import Any, TypeVar, get_args, get_origin
 import msgspec
 from msgspec import Struct
 
-from quintant.runtime.errors import BadRequest, ConfigError, Status
-from quintant.runtime.object import Custom, Metadata, Object
+from quintant.core.errors import BadRequest, ConfigError, Status
+from quintant.core.object import Custom, Metadata, Object
 
 C = TypeVar("C", bound=type[Object])
 

@@ -17,9 +17,9 @@ from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_
 
 import msgspec
 
-from quintant.runtime.errors import Identity, Undecodable
-from quintant.runtime.object import K, Model, Object, ObjectMeta, decode_hook, encode_hook
-from quintant.runtime.resource import resource_of
+from quintant.core.errors import Identity, Undecodable
+from quintant.core.object import K, Model, Object, ObjectMeta, decode_hook, encode_hook
+from quintant.core.resource import resource_of
 
 # What msgspec raises for bytes that are not JSON, not text, or not of the type.
 BROKEN = (msgspec.DecodeError, UnicodeDecodeError)

@@ -15,8 +15,8 @@ from typing import Annotated, Any, NewType, TypeVar, Union, cast, get_args, get_
 
 import msgspec
 
-from quintant.runtime.codec import declared
-from quintant.runtime.object import Model
+from quintant.core.codec import declared
+from quintant.core.object import Model
 
 UNIONS = (Union, types.UnionType)
 ABSENT = msgspec.NODEFAULT

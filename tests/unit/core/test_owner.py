@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from quintant.api.core import ConfigMap, Namespace, Node, Pod
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import ObjectMeta, OwnerReference
-from quintant.runtime.owner import controller_of, has_owner, owned, with_labels
+from quintant.core.errors import ConfigError
+from quintant.core.object import ObjectMeta, OwnerReference
+from quintant.core.owner import controller_of, has_owner, owned, with_labels
 
 PARENT = Pod(metadata=ObjectMeta(name="web", namespace="shop", uid="u1"))
 CHILD = ConfigMap(metadata=ObjectMeta(name="web", namespace="shop"))

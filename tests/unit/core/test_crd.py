@@ -7,11 +7,11 @@ from typing import Annotated
 import pytest
 
 from quintant.api.core import ConfigMap
-from quintant.runtime.crd import crd, crds, definitions
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import Custom, Metadata, Model
-from quintant.runtime.resource import Conversion, Scale, projection, resource
-from quintant.runtime.schema import cel, default, immutable
+from quintant.core.crd import crd, crds, definitions
+from quintant.core.errors import ConfigError
+from quintant.core.markers import cel, default, immutable
+from quintant.core.object import Custom, Metadata, Model
+from quintant.core.resource import Conversion, Scale, projection, resource
 
 
 class Spec(Model):

@@ -5,11 +5,11 @@ from datetime import datetime
 
 import pytest
 
-from quintant.runtime.columns import column
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import Custom, Model, Opaque
-from quintant.runtime.resource import Column
-from quintant.runtime.structural import schema_of
+from quintant.core.columns import column
+from quintant.core.errors import ConfigError
+from quintant.core.object import Custom, Model, Opaque
+from quintant.core.openapi import schema_of
+from quintant.core.resource import Column
 
 
 class Condition(Model):

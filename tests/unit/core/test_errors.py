@@ -1,12 +1,12 @@
-"""Promises of quintant.runtime.errors."""
+"""Promises of quintant.core.errors."""
 
 from __future__ import annotations
 
 import msgspec
 import pytest
 
-from quintant.runtime import errors
-from quintant.runtime.errors import (
+from quintant.core import errors
+from quintant.core.errors import (
     AlreadyExists,
     ApiError,
     ConfigError,

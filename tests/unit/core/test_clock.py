@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.clock."""
+"""Promises of quintant.core.clock."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.runtime.clock import (
+from quintant.core.clock import (
     Chance,
     LoopClock,
     SystemClock,

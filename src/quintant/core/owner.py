@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import K, Object, OwnerReference, replace
-from quintant.runtime.resource import resource_of
+from quintant.core.errors import ConfigError
+from quintant.core.object import K, Object, OwnerReference, replace
+from quintant.core.resource import resource_of
 
 
 def owned(child: K, *, by: Object) -> K:

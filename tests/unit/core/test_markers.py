@@ -7,11 +7,11 @@ from typing import Annotated, Any
 import pytest
 from msgspec import Meta
 
-from quintant.runtime import schema
-from quintant.runtime.constraints import constrain, presence
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import Model
-from quintant.runtime.structural import model_schema
+from quintant.core import markers
+from quintant.core.constraints import constrain, presence
+from quintant.core.errors import ConfigError
+from quintant.core.object import Model
+from quintant.core.openapi import model_schema
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "number"}
@@ -19,7 +19,7 @@ NUMBER = {"type": "number"}
 
 class Relay(Model):
     name: str
-    zone: Annotated[str | None, schema.default("a")] = None
+    zone: Annotated[str | None, markers.default("a")] = None
     url: str = ""
 
 
@@ -43,15 +43,15 @@ def noted(plain: Mapping[str, Any], *notes: Any) -> dict[str, Any]:
         ({"type": "object"}, Meta(max_length=2), {"maxProperties": 2}),
         (TEXT, Meta(description="What."), {"description": "What."}),
         (TEXT, Meta(extra_json_schema={"format": "ipv4"}), {"format": "ipv4"}),
-        (TEXT, schema.default("x"), {"default": "x"}),
-        ({"type": "array"}, schema.list_set(), {"x-kubernetes-list-type": "set"}),
-        ({"type": "array"}, schema.list_atomic(), {"x-kubernetes-list-type": "atomic"}),
+        (TEXT, markers.default("x"), {"default": "x"}),
+        ({"type": "array"}, markers.list_set(), {"x-kubernetes-list-type": "set"}),
+        ({"type": "array"}, markers.list_atomic(), {"x-kubernetes-list-type": "atomic"}),
         (
             {"type": "object"},
-            schema.preserve_unknown(),
+            markers.preserve_unknown(),
             {"x-kubernetes-preserve-unknown-fields": True},
         ),
-        ({"type": "object"}, schema.embedded(), {"x-kubernetes-embedded-resource": True}),
+        ({"type": "object"}, markers.embedded(), {"x-kubernetes-embedded-resource": True}),
         (TEXT, "a remark of somebody else", {}),
     ],
 )
@@ -60,8 +60,8 @@ def test_notes_become_keywords(plain: dict[str, Any], note: Any, added: dict[str
 
 
 def test_several_notes_add_up() -> None:
-    rules = (schema.cel("self != 'a'", "not a"), schema.immutable())
-    assert noted(TEXT, Meta(min_length=1), schema.default("x"), *rules) == {
+    rules = (markers.cel("self != 'a'", "not a"), markers.immutable())
+    assert noted(TEXT, Meta(min_length=1), markers.default("x"), *rules) == {
         "type": "string",
         "minLength": 1,
         "default": "x",
@@ -74,14 +74,14 @@ def test_several_notes_add_up() -> None:
 
 def test_rules_of_a_field_follow_those_of_its_type() -> None:
     inner = {"type": "object", "x-kubernetes-validations": [{"rule": "true"}]}
-    assert noted(inner, schema.cel("false"))["x-kubernetes-validations"] == [
+    assert noted(inner, markers.cel("false"))["x-kubernetes-validations"] == [
         {"rule": "true"},
         {"rule": "false"},
     ]
 
 
 def test_a_rule_can_say_whom_to_blame_and_how() -> None:
-    rule = schema.cel("self.a < self.b", "too big", reason="FieldValueForbidden", path=".a")
+    rule = markers.cel("self.a < self.b", "too big", reason="FieldValueForbidden", path=".a")
     assert noted({"type": "object"}, rule)["x-kubernetes-validations"] == [
         {
             "rule": "self.a < self.b",
@@ -93,12 +93,12 @@ def test_a_rule_can_say_whom_to_blame_and_how() -> None:
 
 
 def test_defaults_are_written_as_the_wire_has_them() -> None:
-    meta = schema.default((Relay(name="a"), Relay(name="b", url="u")))
+    meta = markers.default((Relay(name="a"), Relay(name="b", url="u")))
     assert noted({"type": "array"}, meta)["default"] == [{"name": "a"}, {"name": "b", "url": "u"}]
 
 
 def test_deprecation_is_told_in_the_description() -> None:
-    gone = schema.deprecated("use spec.size")
+    gone = markers.deprecated("use spec.size")
     assert noted(TEXT, gone)["description"] == "Deprecated: use spec.size"
     both = noted(TEXT, Meta(description="How much."), gone)
     assert both["description"] == "How much.\n\nDeprecated: use spec.size"
@@ -107,20 +107,20 @@ def test_deprecation_is_told_in_the_description() -> None:
 
 def test_int_or_string_has_no_type() -> None:
     anything = {"x-kubernetes-preserve-unknown-fields": True}
-    assert noted(anything, schema.int_or_string()) == {"x-kubernetes-int-or-string": True}
+    assert noted(anything, markers.int_or_string()) == {"x-kubernetes-int-or-string": True}
     with pytest.raises(ConfigError, match="beside the type string"):
-        noted(TEXT, schema.int_or_string())
+        noted(TEXT, markers.int_or_string())
 
 
 def test_list_map_keys_are_fields_every_item_has() -> None:
     items = {"type": "array", "items": model_schema(Relay)}
-    assert noted(items, schema.list_map("name", "zone"))["x-kubernetes-list-map-keys"] == [
+    assert noted(items, markers.list_map("name", "zone"))["x-kubernetes-list-map-keys"] == [
         "name",
         "zone",
     ]
     for key in ("url", "nothing"):
         with pytest.raises(ConfigError, match=f"no field '{key}' that is required"):
-            noted(items, schema.list_map(key))
+            noted(items, markers.list_map(key))
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_list_map_keys_are_fields_every_item_has() -> None:
      ("", False), ("1K", False), ("1ki", False), ("1e", False), ("Gi", False), ("1 Gi", False)],
 )  # fmt: skip
 def test_quantities_have_the_suffixes_of_kubernetes(text: str, fits: bool) -> None:
-    pattern = noted(TEXT, schema.quantity())["pattern"]
+    pattern = noted(TEXT, markers.quantity())["pattern"]
     assert bool(re.search(pattern, text)) is fits
 
 
@@ -139,7 +139,7 @@ def test_quantities_have_the_suffixes_of_kubernetes(text: str, fits: bool) -> No
      ("", False), ("5", False), ("1 day", False), ("1d", False), ("-1s", False)],
 )  # fmt: skip
 def test_durations_are_written_as_in_go(text: str, fits: bool) -> None:
-    pattern = noted(TEXT, schema.duration())["pattern"]
+    pattern = noted(TEXT, markers.duration())["pattern"]
     assert bool(re.search(pattern, text)) is fits
 
 

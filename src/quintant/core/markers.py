@@ -13,8 +13,8 @@ from typing import Any
 
 from msgspec import Meta, json
 
-from quintant.runtime.object import encode_hook
-from quintant.runtime.resource import Rule
+from quintant.core.object import encode_hook
+from quintant.core.resource import Rule
 
 IMMUTABLE = Rule("self == oldSelf", "this field cannot be changed")
 QUANTITY = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$"

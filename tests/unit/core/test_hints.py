@@ -5,9 +5,9 @@ from typing import Annotated, Generic, NewType, TypeVar
 import msgspec
 from msgspec import Meta
 
-from quintant.runtime.codec import decoder
-from quintant.runtime.hints import ABSENT, Hint, fields, model_of, unwrap
-from quintant.runtime.object import Custom, Model
+from quintant.core.codec import decoder
+from quintant.core.hints import ABSENT, Hint, fields, model_of, unwrap
+from quintant.core.object import Custom, Model
 
 T = TypeVar("T")
 Name = NewType("Name", str)

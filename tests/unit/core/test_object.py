@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.object."""
+"""Promises of quintant.core.object."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.runtime.object import ObjectMeta, Opaque, Request, decode_hook, encode_hook, replace
+from quintant.core.object import ObjectMeta, Opaque, Request, decode_hook, encode_hook, replace
 from unit.runtime.kinds import Ship, ShipSpec, meta, ship
 
 JSON = st.recursive(

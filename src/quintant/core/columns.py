@@ -10,11 +10,11 @@ import re
 from functools import cache
 from typing import Any
 
-from quintant.runtime.constraints import INT_OR_STRING, PRESERVE, Schema
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import ObjectMeta
-from quintant.runtime.resource import Column
-from quintant.runtime.structural import model_schema
+from quintant.core.constraints import INT_OR_STRING, PRESERVE, Schema
+from quintant.core.errors import ConfigError
+from quintant.core.object import ObjectMeta
+from quintant.core.openapi import model_schema
+from quintant.core.resource import Column
 
 # A name (dots inside it escaped), a quoted name in brackets, or an index or filter in brackets.
 _STEP = re.compile(r"\.((?:\\.|[^.\[\]\\])+)|\['([^']+)'\]|\[([^\]]*)\]")

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 from msgspec import Meta
 
-from quintant.runtime.codec import decoder
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.object import Custom, Model, ObjectMeta, Opaque
-from quintant.runtime.schema import default, immutable, preserve_unknown
-from quintant.runtime.structural import model_schema, schema_of
+from quintant.core.codec import decoder
+from quintant.core.errors import ConfigError
+from quintant.core.markers import default, immutable, preserve_unknown
+from quintant.core.object import Custom, Model, ObjectMeta, Opaque
+from quintant.core.openapi import model_schema, schema_of
 
 T = TypeVar("T")
 Url = NewType("Url", str)

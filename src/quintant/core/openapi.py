@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from quintant.runtime.constraints import (
+from quintant.core.constraints import (
     INT_OR_STRING,
     PRESERVE,
     Schema,
@@ -26,10 +26,10 @@ from quintant.runtime.constraints import (
     presence,
     ruled,
 )
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.hints import UNIONS, Field, Hint, fields, model_of, unwrap
-from quintant.runtime.object import Model, Object, Opaque, encode_hook
-from quintant.runtime.schema import IMMUTABLE, preserve_unknown
+from quintant.core.errors import ConfigError
+from quintant.core.hints import UNIONS, Field, Hint, fields, model_of, unwrap
+from quintant.core.markers import IMMUTABLE, preserve_unknown
+from quintant.core.object import Model, Object, Opaque, encode_hook
 
 _SCALARS: dict[Any, Schema] = {
     str: {"type": "string"},

@@ -12,8 +12,8 @@ from typing import Any
 
 from msgspec import Meta
 
-from quintant.runtime.errors import ConfigError
-from quintant.runtime.resource import Rule
+from quintant.core.errors import ConfigError
+from quintant.core.resource import Rule
 
 Schema = dict[str, Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from quintant.runtime.errors import ConfigError
+from quintant.core.errors import ConfigError
 
 HIGHEST_PORT = 65535
 

@@ -1,12 +1,12 @@
-"""Promises of quintant.runtime.resource."""
+"""Promises of quintant.core.resource."""
 
 from __future__ import annotations
 
 import pytest
 
-from quintant.runtime.errors import BadRequest, ConfigError
-from quintant.runtime.object import Custom, Metadata, Model, Object
-from quintant.runtime.resource import (
+from quintant.core.errors import BadRequest, ConfigError
+from quintant.core.object import Custom, Metadata, Model, Object
+from quintant.core.resource import (
     Column,
     Resource,
     definition_of,

@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.members."""
+"""Promises of quintant.core.enums."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum, auto
 
 import pytest
 
-from quintant.runtime.members import direct
+from quintant.core.enums import direct
 
 
 @direct

@@ -1,0 +1,1 @@
+"""What everything about objects stands on: models, codec, errors, schemas, clocks."""
