@@ -14,12 +14,12 @@ from typing import Any
 
 from quintant.cli.klight import NAME as KLIGHT
 from quintant.cli.manifests import manifests
+from quintant.core.yaml.dump import to_yaml
 from quintant.operators import OPERATORS, klight, manager_of
 from quintant.operators.klight.options import Options as KlightOptions
 from quintant.runtime.installation import Program
 from quintant.runtime.loading import load_manager
 from quintant.runtime.manager import Manager
-from quintant.runtime.manifest import to_yaml
 from quintant.version import QUINTANT
 
 ROOT = Path(__file__).parent.parent

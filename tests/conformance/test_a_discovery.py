@@ -8,7 +8,7 @@ import pytest
 
 from conformance.realm import until
 from conformance.target import Target, decoded
-from quintant.runtime import yaml
+from quintant.core import yaml
 from unit.cluster.api import APPLY, JSON_PATCH, MERGE, Plain, config_map
 
 V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from examples_support import EXAMPLES
 from quintant.cli import main
-from quintant.runtime import yaml
+from quintant.core import yaml
 
 FILES = sorted(EXAMPLES.glob("*.py"))
 LINES = 80

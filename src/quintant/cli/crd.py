@@ -6,8 +6,8 @@ import click
 
 from quintant.core.crd import crds
 from quintant.core.errors import ConfigError
+from quintant.core.yaml.dump import to_yaml
 from quintant.runtime.loading import load
-from quintant.runtime.manifest import to_yaml
 
 
 @click.command("crd")

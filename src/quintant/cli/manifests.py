@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from quintant.core.yaml.dump import to_yaml
 from quintant.runtime.installation import Program, installation
 from quintant.runtime.loading import load_manager
 from quintant.runtime.manager import Manager
-from quintant.runtime.manifest import to_yaml
 
 
 @click.command("manifests")

@@ -9,7 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from quintant.core.errors import ConfigError
-from quintant.runtime.yaml import documents
+from quintant.core.yaml import documents
 
 M = TypeVar("M")
 

@@ -17,9 +17,9 @@ from quintant.cluster import jsontext, nesting, tables
 from quintant.cluster.golang import held, unmarshalled, unregistered
 from quintant.cluster.problems import Problem, bad_request, unknown_media, unsupported_media
 from quintant.cluster.protobuf import unwrap
+from quintant.core import yaml
 from quintant.core.resource import Resource
-from quintant.runtime import yaml
-from quintant.runtime.yaml import Unreadable
+from quintant.core.yaml import Unreadable
 from quintant.wire.protobuf import Malformed
 
 JSON = "application/json"

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from quintant.runtime.yaml import DEEPEST
+from quintant.core.yaml import DEEPEST
 
 __all__ = ["DEEPEST", "FRAMES", "TooDeep", "check", "make_room"]
 

@@ -26,7 +26,7 @@ from quintant.cluster.media import (
     is_json,
     said_media,
 )
-from quintant.runtime import yaml
+from quintant.core import yaml
 
 _KEY = b'":'
 # Space between a key and its colon, or a quote that may be spelt as an escape.

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from quintant.core.yaml import documents
 from quintant.runtime.client.client import Client
-from quintant.runtime.yaml import documents
 
 
 class Sight(NamedTuple):

@@ -17,9 +17,9 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Struct, field
 
+from quintant.core import yaml
 from quintant.core.errors import ConfigError
 from quintant.keys.hidden import Hidden
-from quintant.runtime import yaml
 from quintant.runtime.client.trust import Pem
 
 E = TypeVar("E")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from quintant.core.yaml import documents
 from quintant.runtime.client.manifests import Applier
-from quintant.runtime.yaml import documents
 from towns.harbour import Harbour
 
 FOLDER = Path(__file__).parents[4] / "examples" / "klight"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from quintant.core.yaml import documents
 from quintant.operators.klight.api import LightNetwork
 from quintant.runtime.client.manifests import Applier
-from quintant.runtime.yaml import documents
 from towns.harbour import Harbour
 
 FILE = Path(__file__).parents[4] / "deploy" / "klight" / "controller.yaml"

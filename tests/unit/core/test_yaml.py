@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.yaml; what is expected was printed by Go's sigs.k8s.io/yaml."""
+"""Promises of quintant.core.yaml; what is expected was printed by Go's sigs.k8s.io/yaml."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quintant.core import yaml
 from quintant.core.errors import ConfigError
-from quintant.runtime import yaml
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quintant.runtime.manifest import to_yaml
-from quintant.runtime.yaml import documents
+from quintant.core.yaml import documents
+from quintant.core.yaml.dump import to_yaml
 
 
 def test_keys_are_sorted_and_documents_separated() -> None:

@@ -37,7 +37,7 @@ def load(text: str | bytes, name: str = "the document", notes: list[str] | None 
     With `notes`, a key given twice is no error: the last one counts, and it is noted there.
     """
     # PyYAML is loaded by those who read some: most programs speak JSON only.
-    from quintant.runtime.yamlreader import first, read
+    from quintant.core.yaml.loader import first, read
 
     return next(read(text, name, notes, first), None)
 
@@ -46,6 +46,6 @@ def documents(
     text: str | bytes, name: str = "the document", notes: list[str] | None = None
 ) -> Iterator[Any]:
     """Every document of a text, empty ones left out."""
-    from quintant.runtime.yamlreader import every, read
+    from quintant.core.yaml.loader import every, read
 
     return read(text, name, notes, every)

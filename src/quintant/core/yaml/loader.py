@@ -16,8 +16,8 @@ from typing import Any
 
 import yaml
 
-from quintant.runtime.aliasing import excessive
-from quintant.runtime.yaml import DEEPEST, Unreadable
+from quintant.core.yaml import DEEPEST, Unreadable
+from quintant.core.yaml.aliases import excessive
 
 try:
     from yaml import CSafeLoader as _Base
