@@ -19,6 +19,8 @@ import psutil
 from quintant.api.apps import Deployment
 from quintant.api.core import Node, Pod, Service
 from quintant.api.meta import condition_of
+from quintant.client.rest import Rest
+from quintant.client.transport import InProcessTransport
 from quintant.cluster.auth import admin
 from quintant.cluster.node.options import Options as LocalNode
 from quintant.cluster.simulated.fleet import Fleet
@@ -36,8 +38,6 @@ from quintant.operators.portal.wiring import classes, exposes
 from quintant.runtime import logs
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.manifests import Applier
-from quintant.runtime.client.rest import Rest
-from quintant.runtime.client.transport import InProcessTransport
 from quintant.runtime.environment import Environment
 from quintant.runtime.install import install
 from quintant.runtime.manager import Manager

@@ -27,14 +27,14 @@ from benchmarks.usage import MEGABYTE, usage
 from quintant.api.container import Container
 from quintant.api.core import Pod
 from quintant.api.pod import PodSpec, PodStatus
+from quintant.client.rest import Rest
+from quintant.client.transport import InProcessTransport
 from quintant.cluster.auth import admin
 from quintant.cluster.up import Cluster, Plan, running, save
 from quintant.core.address import Address
 from quintant.core.object import ObjectMeta
 from quintant.operators.klight.api import LABEL, NETWORK, LightNetwork
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.rest import Rest
-from quintant.runtime.client.transport import InProcessTransport
 from quintant.runtime.install import install
 
 NETWORKS = 20

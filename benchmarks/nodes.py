@@ -95,11 +95,11 @@ async def _measure(nodes: int, pods: int) -> Figures:
 @asynccontextmanager
 async def _client(cluster: Cluster) -> AsyncIterator[Client]:
     """Somebody outside, with the kubeconfig."""
+    from quintant.client.rest import Rest
     from quintant.cluster.up import save
     from quintant.runtime.client.client import Client
     from quintant.runtime.client.config import Config
     from quintant.runtime.client.http import HttpTransport
-    from quintant.runtime.client.rest import Rest
 
     with TemporaryDirectory(prefix="quintant-bench-") as folder:
         save(cluster, Path(folder) / "kubeconfig")

@@ -21,9 +21,9 @@ import msgspec
 from benchmarks.programs import answer, running
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
+from quintant.client.transport import Call, Reply
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.http import HttpTransport
-from quintant.runtime.client.transport import Call, Reply
 
 LIST_MEGABYTES = 13
 """The list that is read: some six thousand pods."""

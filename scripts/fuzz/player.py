@@ -19,8 +19,8 @@ from msgspec.structs import replace
 from fuzz.steps import COLLECTION, MEDIA, METHODS, REVISION, UID, Step, filled
 from fuzz.subjects import LABELS, Subject
 from fuzz.widgets import SUBJECTS
+from quintant.client.transport import Call, Reply, Stream, Transport
 from quintant.cluster.mergepatch import merge_patch
-from quintant.runtime.client.transport import Call, Reply, Stream, Transport
 
 LAST = "zz-last"
 """The name of the object whose event ends a watch."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
+from quintant.client.transport import Call, Transport
 from quintant.core.errors import TransportError
-from quintant.runtime.client.transport import Call, Transport
 from torture.ledger import GONE, Data, Ledger, filled
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"

@@ -22,11 +22,11 @@ from importlib.util import find_spec
 
 import msgspec
 
+from quintant.client.transport import JSON, Call, Transport
 from quintant.core.clock import Clock
 from quintant.core.errors import QuintantError
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.http import HttpTransport
-from quintant.runtime.client.transport import JSON, Call, Transport
 from quintant.version import KUBERNETES, QUINTANT
 
 OLDEST = (3, 11)

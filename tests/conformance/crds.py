@@ -10,7 +10,7 @@ import msgspec
 
 from conformance.realm import until
 from conformance.target import Plural, Target, definition
-from quintant.runtime.client.transport import Reply
+from quintant.client.transport import Reply
 from unit.cluster.api import CRDS, MERGE, Plain
 
 _WARNING = re.compile(r'299 - "((?:[^"\\]|\\.)*)"')

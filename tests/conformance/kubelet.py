@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 
 from conformance.target import STRATEGIC, Target
-from quintant.runtime.client.transport import Call
+from quintant.client.transport import Call
 from unit.cluster.api import Plain
 
 LEASE_SECONDS = 40

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from quintant.runtime.client.transport import Transport
+from quintant.client.transport import Transport
 from unit.cluster.api import CRDS, Plain, Requests
 
 STRATEGIC = "application/strategic-merge-patch+json"

@@ -13,7 +13,7 @@ import pytest_asyncio
 from conformance.crds import body, warnings
 from conformance.kinds import DEPLOYMENT
 from conformance.target import OPEN, STRATEGIC, YAML, Target
-from quintant.runtime.client.transport import Reply
+from quintant.client.transport import Reply
 from unit.cluster.api import APPLY, JSON, JSON_PATCH, MERGE, Plain
 
 SCHEMA: Plain = {

@@ -12,9 +12,9 @@ import pytest_asyncio
 
 from conformance.hooks import MOST_BYTES, Hooks, hooked
 from conformance.target import Target, definition, until
+from quintant.client.transport import Reply
 from quintant.http.answer import Answer
 from quintant.http.question import Question
-from quintant.runtime.client.transport import Reply
 from unit.cluster.api import CRDS, Plain
 
 Spoil = Callable[[Plain], Any]

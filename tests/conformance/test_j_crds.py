@@ -25,7 +25,7 @@ from conformance.crds import (
 from conformance.realm import until
 from conformance.schema_tables import INVALID, REQUIRED
 from conformance.target import Plural, Target, definition
-from quintant.runtime.client.transport import Reply
+from quintant.client.transport import Reply
 from unit.cluster.api import APPLY, CRDS, Events, Plain
 
 ACCEPTED = ("True", "NoConflicts", "no conflicts found")

@@ -11,7 +11,7 @@ import pytest_asyncio
 from conformance.hooks import REGISTRATION, Hook, Hooks, deny, hooked, patch, rule
 from conformance.realm import until
 from conformance.target import Target, causes
-from quintant.runtime.client.transport import Reply
+from quintant.client.transport import Reply
 from unit.cluster.api import MERGE, Plain
 
 CONTAINERS = [{"name": "c", "image": "i"}]

@@ -6,11 +6,11 @@ import pytest
 import pytest_asyncio
 
 from examples_support import load_example
+from quintant.client.rest import MERGE
+from quintant.client.transport import Call
 from quintant.core.codec import encode
 from quintant.core.errors import Invalid
 from quintant.core.object import Object
-from quintant.runtime.client.rest import MERGE
-from quintant.runtime.client.transport import Call
 from quintant.testing import InProcessCluster, named
 from quintant.testing.cluster import ADMIN
 

@@ -167,7 +167,7 @@ WHOAMI = """
 import asyncio
 from quintant import Config
 from quintant.runtime.client.http import HttpTransport
-from quintant.runtime.client.transport import Call
+from quintant.client.transport import Call
 
 async def main():
     transport = HttpTransport(Config.discover())

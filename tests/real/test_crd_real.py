@@ -14,6 +14,8 @@ from msgspec import Meta
 
 from quintant import Client, Column, Custom, Model, ObjectMeta, Opaque, Scale, replace, resource
 from quintant.api.apiextensions import CustomResourceDefinition
+from quintant.client.rest import MERGE
+from quintant.client.transport import Call
 from quintant.core import codec
 from quintant.core.errors import Conflict, Invalid
 from quintant.core.markers import (
@@ -32,8 +34,6 @@ from quintant.core.markers import (
 )
 from quintant.core.resource import resource_of
 from quintant.runtime.client.http import HttpTransport
-from quintant.runtime.client.rest import MERGE
-from quintant.runtime.client.transport import Call
 from quintant.runtime.install import install
 
 NAMESPACE = "default"

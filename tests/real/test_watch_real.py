@@ -13,10 +13,10 @@ import pytest_asyncio
 
 from quintant import Client, Config, Timers
 from quintant.api.core import ConfigMap, Namespace
+from quintant.client.rest import Rest
 from quintant.core.object import ObjectMeta
 from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.client.match import Match, kind
-from quintant.runtime.client.rest import Rest
 from quintant.runtime.install import install
 from real.way import compact, way_to
 from realpair import RealCluster

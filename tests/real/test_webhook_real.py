@@ -19,6 +19,8 @@ import pytest_asyncio
 from quintant import Config
 from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.api.core import ConfigMap
+from quintant.client.rest import APPLY, MERGE, Rest
+from quintant.client.transport import JSON, Call
 from quintant.cluster.up import Plan, running, save
 from quintant.core.address import Address
 from quintant.core.codec import encode
@@ -27,8 +29,6 @@ from quintant.core.object import Custom, Model, replace
 from quintant.core.resource import resource
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.http import HttpTransport
-from quintant.runtime.client.rest import APPLY, MERGE, Rest
-from quintant.runtime.client.transport import JSON, Call
 from quintant.runtime.metrics import Metrics
 from quintant.runtime.webhook import (
     Admission,

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from quintant import Client, ObjectMeta
-from quintant.runtime.client.rest import MERGE, Rest
-from quintant.runtime.client.transport import JSON, Call, InProcessTransport
+from quintant.client.rest import MERGE, Rest
+from quintant.client.transport import JSON, Call, InProcessTransport
 from quintant.runtime.install import install
 from scenarios.crowd import Network, NetworkSpec
 from scenarios.server import run

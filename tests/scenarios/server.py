@@ -18,12 +18,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from quintant.client.transport import InProcessTransport
 from quintant.cluster.auth import admin
 from quintant.cluster.http import LOOPBACK, serve
 from quintant.cluster.node.leash import leashed
 from quintant.cluster.server import ApiServer
-from quintant.runtime.client.transport import InProcessTransport
-from unit.runtime.client.pki import Authority
+from unit.client.pki import Authority
 
 READY = "ready"
 

@@ -13,12 +13,12 @@ from random import Random
 
 from quintant.api.coordination import Lease
 from quintant.api.core import ConfigMap
+from quintant.client.transport import Call, InProcessTransport, Reply, Stream
 from quintant.cluster.server import ApiServer
 from quintant.core import codec
 from quintant.core.clock import Chance, Clock, monotonic
 from quintant.core.errors import LeadershipLost, leaves
 from quintant.runtime.client.faults import FaultTransport
-from quintant.runtime.client.transport import Call, InProcessTransport, Reply, Stream
 from quintant.runtime.election import LEASE_SECONDS, RETRY_SECONDS
 from quintant.runtime.environment import Environment
 from quintant.testing import InProcessCluster, kind, writes

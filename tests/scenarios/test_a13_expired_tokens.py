@@ -35,7 +35,7 @@ from quintant.runtime.engine import Engine
 from quintant.testing import InProcessCluster, watch
 from scenarios.greeter import Greeter, greeter, greeter_manager
 from scenarios.observe import restarts, sample
-from unit.runtime.client.pki import Authority
+from unit.client.pki import Authority
 
 ROTATION_SECONDS = 300.0
 DAY_SECONDS = 24 * 3600.0

@@ -16,6 +16,8 @@ import grpc.aio
 from node.house import alive, children
 from quintant.api.core import Pod
 from quintant.api.events import Event
+from quintant.client.rest import Rest
+from quintant.client.transport import InProcessTransport
 from quintant.cluster.auth import admin
 from quintant.cluster.up import Cluster
 from quintant.core import codec
@@ -28,8 +30,6 @@ from quintant.operators.klight.options import Options
 from quintant.operators.klight.record import Record
 from quintant.operators.klight.verdict import Answer
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.rest import Rest
-from quintant.runtime.client.transport import InProcessTransport
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
 from quintant.runtime.install import install

@@ -20,6 +20,8 @@ import psutil
 from quintant.agents.relay.tokens import digest
 from quintant.api.core import Pod
 from quintant.api.events import Event
+from quintant.client.rest import Rest
+from quintant.client.transport import InProcessTransport
 from quintant.cluster.auth import admin, service_account
 from quintant.cluster.node.options import Options as Node
 from quintant.cluster.simulated.fleet import Fleet
@@ -37,8 +39,6 @@ from quintant.runtime.client.authenticated import SignedTransport
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.manifests import Applier
 from quintant.runtime.client.proof import Fixed, Proof, bearer
-from quintant.runtime.client.rest import Rest
-from quintant.runtime.client.transport import InProcessTransport
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
 from quintant.runtime.install import install

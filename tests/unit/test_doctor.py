@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
+from quintant.client.transport import Call, InProcessTransport, Reply
 from quintant.doctor import Finding, Verdict, machine, reach
-from quintant.runtime.client.transport import Call, InProcessTransport, Reply
 from quintant.testing import InProcessCluster
 from quintant.version import KUBERNETES
 

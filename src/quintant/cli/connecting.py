@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from quintant.client.rest import Rest
+from quintant.client.retry import patient
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.http import HttpTransport
-from quintant.runtime.client.rest import Rest
-from quintant.runtime.client.retry import patient
 
 
 @asynccontextmanager

@@ -7,6 +7,7 @@ What is allowed is noted in the audit, so that it knows which permissions somebo
 
 from __future__ import annotations
 
+from quintant.client.transport import Call
 from quintant.cluster.accounts import Accounts
 from quintant.cluster.audit import Audit
 from quintant.cluster.auth import Tokens, User
@@ -19,7 +20,6 @@ from quintant.cluster.routes import Route
 from quintant.cluster.store import Store
 from quintant.core.clock import Clock
 from quintant.keys.hidden import Hidden
-from quintant.runtime.client.transport import Call
 
 
 class Access:

@@ -25,6 +25,7 @@ from quintant.api.discovery import (
     SlicePort,
 )
 from quintant.api.meta import ObjectMeta
+from quintant.client.rest import Rest
 from quintant.cluster.addresses import family_of
 from quintant.cluster.auth import admin
 from quintant.cluster.http import LOOPBACK
@@ -33,7 +34,6 @@ from quintant.cluster.server import ApiServer
 from quintant.core.address import Address
 from quintant.core.object import Object
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.rest import Rest
 
 NAME = "kubernetes"
 MANAGER = "kube-apiserver"

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from quintant.client.transport import Call
 from quintant.cluster import tables
 from quintant.cluster.auth import User
 from quintant.cluster.catalog import Edit
@@ -33,7 +34,6 @@ from quintant.cluster.scale import DOCUMENT, SCALE, edit_scale
 from quintant.cluster.strategic import strategic_merge
 from quintant.cluster.writes import Writes
 from quintant.core.resource import Resource
-from quintant.runtime.client.transport import Call
 
 Drafting = Callable[[Call, Target, User, str], tuple[Draft, Options]]
 """Makes the draft that a request of a user asks for, at a time."""

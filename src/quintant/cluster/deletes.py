@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from quintant.client.transport import Call
 from quintant.cluster import tables, wire
 from quintant.cluster.auth import SERVER, User
 from quintant.cluster.catalog import Kind, Plain, Propagation
@@ -27,7 +28,6 @@ from quintant.cluster.ring import Entry
 from quintant.cluster.stored import Stored
 from quintant.core.clock import Clock, timestamp
 from quintant.core.resource import Resource
-from quintant.runtime.client.transport import Call
 
 FINALIZERS = {
     Propagation.FOREGROUND: "foregroundDeletion",

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from quintant.client.transport import Call, Reply
 from quintant.cluster import offers
 from quintant.cluster.aggregated import aggregated, asked
 from quintant.cluster.beside import Beside
@@ -23,7 +24,6 @@ from quintant.cluster.problems import NoPage, no_resource, not_acceptable, not_a
 from quintant.cluster.routes import segments
 from quintant.cluster.swagger import everything
 from quintant.core.resource import Resource
-from quintant.runtime.client.transport import Call, Reply
 from quintant.version import KUBERNETES
 
 

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import structs
 from msgspec.structs import replace
 
+from quintant.client.transport import Call, Reply
 from quintant.cluster import wire
 from quintant.cluster.admission.writing import Admission
 from quintant.cluster.auth import User
@@ -43,7 +44,6 @@ from quintant.cluster.weights import selecting_weight, weight
 from quintant.cluster.wire import Form
 from quintant.core.clock import Clock, timestamp
 from quintant.core.resource import Resource
-from quintant.runtime.client.transport import Call, Reply
 
 OK = 200
 CREATED = 201

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from quintant.client.transport import Call
 from quintant.cluster.catalog import Kind
 from quintant.cluster.grid import Grid, Include
 from quintant.cluster.negotiation import Answer, Wish, negotiate
 from quintant.cluster.problems import Problem, bad_request, unacceptable, unexplained
 from quintant.cluster.wire import Form
 from quintant.core.clock import Clock
-from quintant.runtime.client.transport import Call
 
 # Go's packages, where their name is not the beginning of the group's.
 _PACKAGES = {"": "core", "events.k8s.io": "core"}

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from quintant.client.transport import Reply
 from quintant.cluster.problems import NoPage
-from quintant.runtime.client.transport import Reply
 
 CHECKS = {
     "healthz": ("ping", "log", "etcd"),

@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
+from quintant.client.transport import Call, Reply
 from quintant.cluster import packing
 from quintant.cluster.auth import User, certified
 from quintant.cluster.impersonation import SEPARATOR
@@ -34,7 +35,6 @@ from quintant.http.answer import Answer, Flow
 from quintant.http.connection import Connection
 from quintant.http.head import Refused
 from quintant.http.question import Limits, Question
-from quintant.runtime.client.transport import Call, Reply
 from quintant.runtime.listen import serving
 
 LOOPBACK = "127.0.0.1"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from quintant.client.transport import Call
 from quintant.cluster.catalog import Catalog, Kind
 from quintant.cluster.problems import (
     NoPage,
@@ -16,7 +17,6 @@ from quintant.cluster.problems import (
 )
 from quintant.cluster.routes import Route
 from quintant.cluster.subresources import verbs_of
-from quintant.runtime.client.transport import Call
 
 # Requests on a collection; the others are about one object and need its namespace.
 _COLLECTION = frozenset({"list", "watch"})

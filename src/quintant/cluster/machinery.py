@@ -6,6 +6,7 @@ the consequences of every write before the next request is answered (`settle`).
 
 from __future__ import annotations
 
+from quintant.client.transport import Call, Reply
 from quintant.cluster.access import Access
 from quintant.cluster.admission.calling import Caller
 from quintant.cluster.admission.dialing import Dialer
@@ -40,7 +41,6 @@ from quintant.cluster.subresources import asks
 from quintant.cluster.watchers import Hub, Watcher
 from quintant.cluster.writes import Writes
 from quintant.core.clock import Chance, Clock
-from quintant.runtime.client.transport import Call, Reply
 
 
 class Machinery:

@@ -15,6 +15,7 @@ import msgspec
 from quintant.api.metrics import GROUP, NodeMetrics, PodMetrics
 from quintant.api.quantity import Quantity
 from quintant.api.rbac import ClusterRole, PolicyRule
+from quintant.client.transport import Call, Reply
 from quintant.cluster import wire
 from quintant.cluster.catalog import Catalog, Kind, Plain
 from quintant.cluster.node.usage import Meter, Usage
@@ -29,7 +30,6 @@ from quintant.cluster.store import Store
 from quintant.core.clock import Clock, timestamp
 from quintant.core.object import ObjectMeta, Request
 from quintant.core.resource import resource_of
-from quintant.runtime.client.transport import Call, Reply
 
 KINDS = tuple(
     Kind(resource_of(kind), table=resource_of(kind).full_name, computed=True)

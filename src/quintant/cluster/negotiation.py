@@ -16,12 +16,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from quintant.client.transport import Call, Reply
 from quintant.cluster.beside import Beside
 from quintant.cluster.listing import INDENT, Listing
 from quintant.cluster.media import JSON, PROTOBUF, YAML
 from quintant.cluster.problems import no_such_form, not_acceptable
 from quintant.cluster.weights import YAML_WEIGHT
-from quintant.runtime.client.transport import Call, Reply
 
 MEDIA = (JSON, YAML, PROTOBUF)
 """What a real server names as acceptable. Protobuf is read here, but not written."""

@@ -14,12 +14,12 @@ from hashlib import sha512
 import msgspec
 from msgspec import Struct
 
+from quintant.client.transport import Call, Reply
 from quintant.cluster import offers
 from quintant.cluster.catalog import Catalog, Kind
 from quintant.cluster.components import components
 from quintant.cluster.media import JSON
 from quintant.cluster.operations import paths
-from quintant.runtime.client.transport import Call, Reply
 from quintant.version import KUBERNETES
 
 ROOT = "/openapi/v3"

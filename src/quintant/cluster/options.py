@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from quintant.client.transport import Call
 from quintant.cluster.auth import SERVER, User
 from quintant.cluster.causes import (
     forbidden_field,
@@ -22,7 +23,6 @@ from quintant.cluster.oddities import oddities
 from quintant.cluster.routes import flag
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
-from quintant.runtime.client.transport import Call
 
 MANAGER_LIMIT = 128
 """Characters of a field manager's name."""

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from quintant.runtime.client.transport import Call
+from quintant.client.transport import Call
 
 FROM = 128 * 1024
 """Bytes from which an answer is compressed, as by a real server."""

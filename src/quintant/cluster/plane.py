@@ -14,13 +14,13 @@ from secrets import token_urlsafe
 from msgspec import Struct
 
 from quintant.api.rbac import GROUP, ClusterRole, ClusterRoleBinding, RoleRef, Subject
+from quintant.client.rest import Rest
+from quintant.client.transport import InProcessTransport
 from quintant.cluster.auth import User, admin
 from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, Clock
 from quintant.core.object import Object, ObjectMeta
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.rest import Rest
-from quintant.runtime.client.transport import InProcessTransport
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
 from quintant.runtime.manager import Manager

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from quintant.client.transport import Call, Reply
 from quintant.cluster import wire
 from quintant.cluster.catalog import Kind
 from quintant.cluster.causes import forbidden_field, invalid, wrong
@@ -23,7 +24,6 @@ from quintant.cluster.store import Store
 from quintant.core.clock import Clock
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
-from quintant.runtime.client.transport import Call, Reply
 
 LOG = "log"
 """The name of the subresource."""

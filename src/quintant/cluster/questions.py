@@ -6,6 +6,7 @@ from functools import partial
 
 import msgspec
 
+from quintant.client.transport import Call, Reply
 from quintant.cluster import drafts
 from quintant.cluster.access import Access
 from quintant.cluster.admission.writing import Admission
@@ -23,7 +24,6 @@ from quintant.cluster.tokenrequests import KIND as TOKEN_REQUEST
 from quintant.cluster.tokenrequests import TokenRequests
 from quintant.cluster.weights import weight
 from quintant.core.clock import Chance, Clock, timestamp
-from quintant.runtime.client.transport import Call, Reply
 
 
 class Questions:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from quintant.runtime.client.transport import Call
+from quintant.client.transport import Call
 
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 # Paths below a namespace object that are its own subresources, not resources inside it.

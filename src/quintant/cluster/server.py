@@ -18,6 +18,7 @@ from ipaddress import IPv4Network
 
 from msgspec.structs import replace
 
+from quintant.client.transport import Call, Reply, Stream
 from quintant.cluster.access import Access
 from quintant.cluster.addresses import NETWORK, addressed
 from quintant.cluster.admission.dialing import Dialer
@@ -43,7 +44,6 @@ from quintant.cluster.subresources import streams
 from quintant.cluster.watchers import BOOKMARK_SECONDS, Hub, Watcher
 from quintant.core.clock import Chance, Clock, SystemClock
 from quintant.keys.hidden import Hidden
-from quintant.runtime.client.transport import Call, Reply, Stream
 
 HEADERS = {"cache-control": "no-cache, private", "content-type": JSON}
 Flow = Watcher | Output | Listing

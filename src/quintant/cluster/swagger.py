@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from quintant.client.transport import Call, Reply
 from quintant.cluster.beside import Beside
 from quintant.cluster.catalog import Catalog, Kind, Plain
 from quintant.cluster.components import components, inside
@@ -24,7 +25,6 @@ from quintant.cluster.media import JSON, YAML
 from quintant.cluster.negotiation import clauses
 from quintant.cluster.openapi import INFO
 from quintant.cluster.operations import paths
-from quintant.runtime.client.transport import Call, Reply
 
 GNOSTIC = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 """What is asked for; an answer writes it without the sign that no media type may have."""

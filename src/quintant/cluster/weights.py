@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from quintant.client.transport import Call
 from quintant.cluster.beside import LIGHT_BYTES
 from quintant.cluster.media import APPLY_PATCH, YAML, is_json, said_media
-from quintant.runtime.client.transport import Call
 
 YAML_WEIGHT = 16
 """Bytes of JSON that are read or written while one of YAML is."""

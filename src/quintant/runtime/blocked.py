@@ -11,12 +11,12 @@ import math
 from datetime import timedelta
 from typing import Any, get_args, get_origin
 
+from quintant.client.rest import APPLY, Patch
 from quintant.core import codec
 from quintant.core.clock import monotonic, parse_timestamp, timestamp
 from quintant.core.errors import QuintantError, Terminal, leaves
 from quintant.core.object import Custom, Object, Request
 from quintant.runtime.client.applied import status_body
-from quintant.runtime.client.rest import APPLY, Patch
 from quintant.runtime.context import Context
 from quintant.runtime.finalizer import BLOCKED, BLOCKED_SECONDS, RELEASE
 

@@ -13,11 +13,11 @@ from typing import Any, Generic, Self, TypeVar
 
 from msgspec.structs import replace
 
+from quintant.client.token_bucket import check
 from quintant.core.clock import seconds_of
 from quintant.core.errors import ConfigError
 from quintant.core.object import K, Object, Request
 from quintant.core.resource import resource_of
-from quintant.runtime.bucket import check
 from quintant.runtime.context import KeyReconciler, Reconciler
 from quintant.runtime.declaration import (
     ByIndex,

@@ -17,12 +17,12 @@ from typing import Generic
 
 from msgspec import Struct
 
+from quintant.client.token_bucket import Bucket
 from quintant.core.clock import monotonic
 from quintant.core.errors import QuintantError, Terminal, TooManyRequests, leaves
 from quintant.core.object import K, Request
 from quintant.core.resource import resource_of
 from quintant.runtime import logs
-from quintant.runtime.bucket import Bucket
 from quintant.runtime.declaration import Declaration
 from quintant.runtime.intake import connect
 from quintant.runtime.limiter import Limiter

@@ -16,11 +16,11 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from quintant.client.rest import Rest
+from quintant.client.retry import patient
+from quintant.client.token_bucket import Bucket
 from quintant.runtime import logs
-from quintant.runtime.bucket import Bucket
 from quintant.runtime.client.client import Client, unfenced
-from quintant.runtime.client.rest import Rest
-from quintant.runtime.client.retry import patient
 from quintant.runtime.controller import Controller
 from quintant.runtime.declaration import Declaration
 from quintant.runtime.election import Election

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
+from quintant.client.transport import Transport
 from quintant.core.clock import Chance, Clock, SystemClock
-from quintant.runtime.client.transport import Transport
 
 
 class Environment(Struct, frozen=True):

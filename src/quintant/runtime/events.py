@@ -18,6 +18,7 @@ from typing import Literal, TypeVar
 
 from quintant.api.events import Event
 from quintant.api.meta import ObjectReference
+from quintant.client.rest import MERGE, Patch, Rest
 from quintant.core import codec
 from quintant.core.clock import Chance, Clock, monotonic
 from quintant.core.errors import (
@@ -29,7 +30,6 @@ from quintant.core.errors import (
     TransportError,
 )
 from quintant.core.object import Object, ObjectMeta, replace
-from quintant.runtime.client.rest import MERGE, Patch, Rest
 from quintant.runtime.logs import get_logger, reconcile
 from quintant.runtime.metrics import Metrics
 from quintant.runtime.series import (

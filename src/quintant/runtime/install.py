@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from quintant.api.apiextensions import CustomResourceDefinition
+from quintant.client.rest import APPLY, Patch, Rest
+from quintant.client.transport import Transport
 from quintant.core import codec
 from quintant.core.crd import definitions
 from quintant.core.errors import ConfigError, leaves
 from quintant.core.object import Object, Request
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.rest import APPLY, Patch, Rest
-from quintant.runtime.client.transport import Transport
 
 # A definition is served a moment after it is stored; much longer means that it was not accepted.
 ESTABLISH_SECONDS = 30.0

@@ -17,6 +17,7 @@ from enum import Enum, auto
 from typing import NoReturn
 
 from quintant.api.coordination import Lease, LeaseSpec
+from quintant.client.rest import MERGE, Patch, Rest
 from quintant.core import codec
 from quintant.core.clock import Chance, Clock, monotonic
 from quintant.core.errors import (
@@ -29,7 +30,6 @@ from quintant.core.errors import (
     TooManyRequests,
 )
 from quintant.core.object import ObjectMeta, Request
-from quintant.runtime.client.rest import MERGE, Patch, Rest
 from quintant.runtime.election import (
     JITTER,
     Action,

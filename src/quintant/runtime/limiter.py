@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Hashable
 from typing import Generic, TypeVar
 
-from quintant.runtime.bucket import Bucket
+from quintant.client.token_bucket import Bucket
 
 # Seconds before the first retry: enough for a cache to catch up with a write, too short to notice.
 FIRST_SECONDS = 0.005

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from quintant.runtime.bucket import check
+from quintant.client.token_bucket import check
 from quintant.runtime.watch.timers import Timers
 
 

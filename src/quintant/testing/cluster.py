@@ -18,6 +18,8 @@ from datetime import timedelta
 from random import Random
 from typing import Any, TypeVar
 
+from quintant.client.rest import Rest
+from quintant.client.transport import InProcessTransport
 from quintant.cluster.auth import admin
 from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, LoopClock, seconds_of
@@ -27,8 +29,6 @@ from quintant.runtime.client.authenticated import SignedTransport
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.faults import FaultTransport
 from quintant.runtime.client.proof import Credentials
-from quintant.runtime.client.rest import Rest
-from quintant.runtime.client.transport import InProcessTransport
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
 from quintant.runtime.install import install

@@ -18,13 +18,13 @@ from typing import Any
 import msgspec
 
 from quintant.api.meta import ObjectReference
+from quintant.client.request_info import target_of
+from quintant.client.rest import Rest
 from quintant.core.errors import ConfigError
 from quintant.core.object import K, Object, replace
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.faults import Sent
 from quintant.runtime.client.match import writes
-from quintant.runtime.client.rest import Rest
-from quintant.runtime.client.target import target_of
 from quintant.runtime.context import OWNER_INDEX, EventType, Reconciler
 from quintant.runtime.controller import Controller
 from quintant.runtime.declaration import Declaration, owner_uid

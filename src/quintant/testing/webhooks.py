@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from quintant.client.transport import Reply
 from quintant.cluster.admission.dialing import Letter, Unreachable
-from quintant.runtime.client.transport import Reply
 from quintant.runtime.webhook.review import Reviews
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from quintant.client.transport import Call
 from quintant.core.codec import to_plain
 from quintant.core.errors import Forbidden, Invalid
 from quintant.operators.portal import controllers
 from quintant.operators.portal.api import DEFAULT_CLASS, FINALIZER, PortalExpose
 from quintant.operators.portal.options import Options
-from quintant.runtime.client.transport import Call
 from quintant.runtime.manager import Manager
 from towns.portal import Town, exposing
 

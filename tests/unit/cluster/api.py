@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
+from quintant.client.transport import Call, InProcessTransport, Reply, Transport
 from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, LoopClock
-from quintant.runtime.client.transport import Call, InProcessTransport, Reply, Transport
 
 Plain = dict[str, Any]
 

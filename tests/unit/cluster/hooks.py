@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from quintant.client.transport import Reply
 from quintant.cluster.admission.dialing import Letter, Unreachable
-from quintant.runtime.client.transport import Reply
 from unit.cluster.api import Plain, Requests
 
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from quintant.client.transport import Call
 from quintant.cluster.aggregated import NOT_MODIFIED, aggregated
 from quintant.cluster.builtins import builtin_kinds
 from quintant.cluster.catalog import Catalog
-from quintant.runtime.client.transport import Call
 
 PODS = b'"resource":"pods"'
 

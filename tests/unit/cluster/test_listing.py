@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from quintant.client.transport import Call, Reply
 from quintant.cluster.listing import LARGE, PIECE, Listing
-from quintant.runtime.client.transport import Call, Reply
 from unit.cluster.api import CMS, Api, api, config_map
 
 MANY = 400

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from quintant.client.transport import Call
 from quintant.cluster.routes import Route, route
-from quintant.runtime.client.transport import Call
 
 
 def routed(method: str, path: str, **query: str) -> Route:

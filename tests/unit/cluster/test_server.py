@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from quintant.client.transport import Call
 from quintant.cluster.problems import REQUEST_LIMIT
-from quintant.runtime.client.transport import Call
 from unit.cluster.api import CMS, Api, api, config_map, server
 
 

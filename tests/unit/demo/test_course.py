@@ -10,12 +10,12 @@ import msgspec
 from quintant import Context, Manager, ObjectMeta
 from quintant.api.apps import Deployment
 from quintant.api.core import ConfigMap, Namespace, Pod
+from quintant.client.rest import MERGE
 from quintant.cluster.simulated.labels import POD
 from quintant.demo.course import Course, Progress, Stage
 from quintant.demo.systems import System
 from quintant.operators.sample import Sample, Sight
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.rest import MERGE
 from quintant.runtime.installation import Program
 from quintant.testing import InProcessCluster
 

@@ -17,10 +17,10 @@ from typing import Any
 
 import msgspec
 
+from quintant.client.transport import Call, Reply, Stream
 from quintant.core import codec
 from quintant.core.errors import ConnectError, TransportError
 from quintant.core.object import Object
-from quintant.runtime.client.transport import Call, Reply, Stream
 from quintant.runtime.watch.frames import INITIAL_EVENTS_END
 
 

@@ -11,6 +11,8 @@ from structlog.testing import capture_logs
 from quintant.api.core import Node, Pod
 from quintant.api.events import Event
 from quintant.api.meta import ObjectReference
+from quintant.client.rest import Rest
+from quintant.client.transport import InProcessTransport
 from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, LoopClock, monotonic
 from quintant.core.object import Object, ObjectMeta
@@ -18,8 +20,6 @@ from quintant.runtime import logs
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.faults import FaultTransport
 from quintant.runtime.client.match import anything, verb, writes
-from quintant.runtime.client.rest import Rest
-from quintant.runtime.client.transport import InProcessTransport
 from quintant.runtime.events import ATTEMPTS, FLUSH_SECONDS, MEMORY_LIMIT, QUEUE_LIMIT, Recorder
 from quintant.runtime.metrics import Metrics
 from quintant.testing.loop import advance, run, settle

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from quintant.api.coordination import Lease, LeaseSpec
+from quintant.client.rest import Rest
+from quintant.client.transport import Call, InProcessTransport, Reply, Stream, Transport
 from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, Clock, LoopClock, monotonic
 from quintant.core.errors import ConnectError, LeadershipLost, NotLeader
@@ -20,8 +22,6 @@ from quintant.core.object import replace
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.faults import FaultTransport
 from quintant.runtime.client.match import verb
-from quintant.runtime.client.rest import Rest
-from quintant.runtime.client.transport import Call, InProcessTransport, Reply, Stream, Transport
 from quintant.runtime.election import Election
 from quintant.runtime.leader import Elector, State, identify
 from quintant.runtime.metrics import Metrics

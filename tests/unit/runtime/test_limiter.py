@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.runtime.bucket import Bucket
+from quintant.client.token_bucket import Bucket
 from quintant.runtime.limiter import Limiter
 
 

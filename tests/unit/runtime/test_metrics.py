@@ -8,9 +8,9 @@ from prometheus_client import Counter
 from prometheus_client.parser import text_string_to_metric_families
 
 from quintant.api.core import Pod
+from quintant.client.retry import NO_ANSWER
 from quintant.core.resource import Resource, resource_of
 from quintant.runtime import queue as queues
-from quintant.runtime.client.retry import NO_ANSWER
 from quintant.runtime.metrics import Metrics
 from quintant.runtime.watch.observer import Observer
 from quintant.testing.loop import advance

@@ -22,6 +22,8 @@ from quintant.api.rbac import (
     RoleBinding,
     Subject,
 )
+from quintant.client.rest import Rest
+from quintant.client.transport import InProcessTransport
 from quintant.cluster.auth import MASTERS, User, service_account
 from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, LoopClock
@@ -30,8 +32,6 @@ from quintant.core.object import Custom, Model, Object, ObjectMeta, Request
 from quintant.core.resource import resource
 from quintant.runtime.builder import Builder, KeyBuilder
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.rest import Rest
-from quintant.runtime.client.transport import InProcessTransport
 from quintant.runtime.context import Context, KeyContext
 from quintant.runtime.declaration import Declaration
 from quintant.runtime.election import Election

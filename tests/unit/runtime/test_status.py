@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quintant.client.merge_patch import difference
 from quintant.core.clock import Chance, monotonic
 from quintant.core.codec import from_plain, to_plain
 from quintant.core.errors import Conflict, NotFound, NotWatched, Status
 from quintant.core.object import Custom, K, Model, ObjectMeta, Request, replace
 from quintant.core.resource import resource
-from quintant.runtime.client.merge import difference
 from quintant.runtime.status import ATTEMPTS, StatusWriter
 from quintant.testing.loop import run, settle
 

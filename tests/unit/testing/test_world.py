@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 from quintant.api.core import ConfigMap, Namespace
+from quintant.client.transport import Call, InProcessTransport
 from quintant.cluster.auth import User
 from quintant.cluster.catalog import Kind
 from quintant.core.clock import timestamp
 from quintant.core.errors import NotFound
-from quintant.runtime.client.transport import Call, InProcessTransport
 from quintant.testing import InProcessCluster, World, named, run, settle
 from scenarios.greeter import Greeter, greeter
 

@@ -12,12 +12,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from quintant.client.transport import Reply
 from quintant.cluster.admission.replies import NoDocument, read_document
 from quintant.cluster.admission.review import GROUP, KIND
 from quintant.cluster.catalog import Plain
 from quintant.cluster.checks.clients import REVIEWS
 from quintant.cluster.problems import Problem
-from quintant.runtime.client.transport import Reply
 
 JSON_PATCH = "JSONPatch"
 BAD_REQUEST = 400

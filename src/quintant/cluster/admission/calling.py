@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
+from quintant.client.transport import Reply
 from quintant.cluster.admission.answer import Answer, Bad, read_answer
 from quintant.cluster.admission.dialing import Dialer, Letter, Unreachable
 from quintant.cluster.admission.hook import Client, Hook
@@ -14,7 +15,6 @@ from quintant.cluster.admission.services import locate
 from quintant.cluster.catalog import Plain
 from quintant.cluster.problems import Problem, internal
 from quintant.cluster.store import Store
-from quintant.runtime.client.transport import Reply
 
 _NO_REVIEW = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
 

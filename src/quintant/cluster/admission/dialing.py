@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from quintant.client.transport import Reply
 from quintant.core.address import Address
-from quintant.runtime.client.transport import Reply
 
 
 class Unreachable(Exception):

@@ -11,13 +11,13 @@ import ssl
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from quintant.client.transport import JSON, Reply
 from quintant.core.clock import monotonic
 from quintant.keys.hidden import Hidden
 from quintant.runtime.client.connection import Broken, Connection
 from quintant.runtime.client.dial import Dialer
 from quintant.runtime.client.resting import Resting
 from quintant.runtime.client.route import Hop, Route
-from quintant.runtime.client.transport import JSON, Reply
 from quintant.runtime.client.wire import header, question
 
 BUNDLES = 64

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from quintant.client.transport import Reply
 from quintant.cluster.catalog import Plain
-from quintant.runtime.client.transport import Reply
 
 _NO_OBJECT = (
     "json: cannot unmarshal string into Go value of type struct { APIVersion string "

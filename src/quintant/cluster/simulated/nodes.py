@@ -10,6 +10,7 @@ import asyncio
 from datetime import timedelta
 
 from quintant.api.coordination import Lease, LeaseSpec
+from quintant.client.rest import MERGE, Patch
 from quintant.cluster.simulated.faults import fault_of
 from quintant.cluster.simulated.fleet import Fleet, settled, status_of
 from quintant.cluster.simulated.labels import SIMULATED
@@ -19,7 +20,6 @@ from quintant.core.clock import Clock, micro_timestamp, monotonic, parse_timesta
 from quintant.core.errors import AlreadyExists, NotFound
 from quintant.core.object import ObjectMeta, OwnerReference, Request
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.rest import MERGE, Patch
 from quintant.runtime.context import Context
 from quintant.runtime.result import Result
 

@@ -12,6 +12,7 @@ from ipaddress import IPv4Network
 from msgspec import Struct
 
 from quintant.api.core import Pod
+from quintant.client.rest import APPLY
 from quintant.cluster.node.addresses import Addresses
 from quintant.cluster.simulated.faults import Fault, fault_of
 from quintant.cluster.simulated.fleet import host_of
@@ -25,7 +26,6 @@ from quintant.core.clock import monotonic
 from quintant.core.errors import NotFound
 from quintant.core.object import Request
 from quintant.core.resource import resource_of
-from quintant.runtime.client.rest import APPLY
 from quintant.runtime.context import EventType, KeyContext
 from quintant.runtime.result import Result
 

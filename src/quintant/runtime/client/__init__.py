@@ -1,1 +1,1 @@
-"""Talking to an API server."""
+"""What has not moved yet."""

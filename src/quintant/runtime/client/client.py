@@ -13,16 +13,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from urllib.parse import parse_qsl
 
+from quintant.client.merge_patch import difference
+from quintant.client.rest import APPLY, JSON_PATCH, MERGE, Patch, uninterrupted
+from quintant.client.subresource import Subresource
+from quintant.client.transport import Call
 from quintant.core import codec
 from quintant.core.errors import ConfigError, NotFound
 from quintant.core.object import K, Model, Object, ObjectMeta, Request
 from quintant.core.resource import resource_of
 from quintant.runtime.client.applied import STATUS, Applied, apply_body, status_body
-from quintant.runtime.client.merge import difference
 from quintant.runtime.client.reader import Reader
-from quintant.runtime.client.rest import APPLY, JSON_PATCH, MERGE, Patch, uninterrupted
-from quintant.runtime.client.subresource import Subresource
-from quintant.runtime.client.transport import Call
 from quintant.runtime.watch.scope import Scope
 
 MANAGER = "quintant"

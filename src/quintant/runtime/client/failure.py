@@ -10,13 +10,13 @@ import socket
 import ssl
 from urllib.parse import urlsplit
 
+from quintant.client.transport import Call
 from quintant.core import errors
 from quintant.core.errors import ConnectError, DeadlineExceeded, StreamStalled, TransportError
 from quintant.runtime.client import trust
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.connection import Broken, TooLarge
 from quintant.runtime.client.dial import Refused, Unreachable
-from quintant.runtime.client.transport import Call
 from quintant.runtime.client.wire import NotHttp
 
 FAILURES = (Broken, NotHttp, Refused, TimeoutError, TooLarge, Unreachable)

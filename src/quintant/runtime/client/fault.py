@@ -10,8 +10,8 @@ from typing import Self
 
 import msgspec
 
+from quintant.client.transport import JSON, Call, Reply
 from quintant.runtime.client.match import Match
-from quintant.runtime.client.transport import JSON, Call, Reply
 
 _REASONS = {
     400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 409: "Conflict",

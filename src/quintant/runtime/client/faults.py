@@ -18,13 +18,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from quintant.client.request_info import verb_of
+from quintant.client.transport import Call, Reply, Stream, Transport
 from quintant.core.clock import monotonic
 from quintant.core.errors import ConnectError, DeadlineExceeded, TransportError
 from quintant.runtime.client.fault import Effect, Fault, refusal
 from quintant.runtime.client.match import Match, anything
 from quintant.runtime.client.tap import Hand, Tap
-from quintant.runtime.client.target import verb_of
-from quintant.runtime.client.transport import Call, Reply, Stream, Transport
 
 # What a held or delayed request may take if it has no limit of its own, as over the network.
 LIMIT_SECONDS = 60.0

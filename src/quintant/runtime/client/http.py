@@ -16,6 +16,8 @@ from contextlib import asynccontextmanager
 
 from msgspec import Struct
 
+from quintant.client.retry import repeatable
+from quintant.client.transport import Call, Reply, Stream
 from quintant.core.clock import Clock, SystemClock, monotonic
 from quintant.core.errors import ConfigError, ConnectError, StreamStalled
 from quintant.runtime.client import auth
@@ -25,8 +27,6 @@ from quintant.runtime.client.connection import Broken, Connection
 from quintant.runtime.client.failure import FAILURES, explained, in_stream
 from quintant.runtime.client.pool import Pool
 from quintant.runtime.client.proof import Credentials, Proof
-from quintant.runtime.client.retry import repeatable
-from quintant.runtime.client.transport import Call, Reply, Stream
 from quintant.runtime.client.trust import context
 from quintant.runtime.client.wire import Head
 

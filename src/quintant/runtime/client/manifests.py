@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
+from quintant.client.rest import APPLY, Rest
+from quintant.client.transport import JSON, Call
 from quintant.core.errors import ConfigError
-from quintant.runtime.client.rest import APPLY, Rest
-from quintant.runtime.client.transport import JSON, Call
 
 Plain = Mapping[str, Any]
 

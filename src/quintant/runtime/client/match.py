@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from quintant.client.request_info import target_of, verb_of
+from quintant.client.transport import Call
 from quintant.core.object import Object
 from quintant.core.resource import resource_of
-from quintant.runtime.client.target import target_of, verb_of
-from quintant.runtime.client.transport import Call
 
 _WRITES = frozenset(("create", "update", "patch", "apply", "delete", "deletecollection"))
 

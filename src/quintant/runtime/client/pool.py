@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from urllib.parse import quote
 
+from quintant.client.transport import JSON, Call
 from quintant.core.clock import monotonic
 from quintant.keys.tls import KeyPair
 from quintant.runtime.client.config import Config
@@ -19,7 +20,6 @@ from quintant.runtime.client.dial import Dialer
 from quintant.runtime.client.proof import Proof
 from quintant.runtime.client.resting import Resting
 from quintant.runtime.client.route import Route
-from quintant.runtime.client.transport import JSON, Call
 from quintant.runtime.client.trust import context
 from quintant.runtime.client.user import Impersonate
 from quintant.runtime.client.wire import header, question

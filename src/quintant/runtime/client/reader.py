@@ -11,13 +11,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from quintant.client.pod_logs import printed
+from quintant.client.rest import PAGE_SIZE, Rest, located
 from quintant.core import codec
 from quintant.core.clock import Chance
 from quintant.core.errors import ConfigError, Details, Expired, NotFound, Status
 from quintant.core.object import K, Object
 from quintant.core.resource import resource_of
-from quintant.runtime.client.output import printed
-from quintant.runtime.client.rest import PAGE_SIZE, Rest, located
 from quintant.runtime.watch.caches import Caches
 from quintant.runtime.watch.follow import await_state, follow
 from quintant.runtime.watch.informer import Change, Informer

@@ -13,9 +13,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from quintant.client.transport import Call
 from quintant.core.clock import monotonic
 from quintant.core.errors import ConnectError, TransportError
-from quintant.runtime.client.transport import Call
 
 
 class _End:

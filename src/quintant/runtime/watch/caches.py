@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from quintant.client.rest import Rest
 from quintant.core.clock import Chance
 from quintant.core.errors import ConfigError, NotWatched
 from quintant.core.object import K, Object, ObjectMeta, Request
 from quintant.core.resource import Resource, resource_of
-from quintant.runtime.client.rest import Rest
 from quintant.runtime.logs import get_logger
 from quintant.runtime.metrics import Metrics
 from quintant.runtime.watch.informer import Informer

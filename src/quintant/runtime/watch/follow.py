@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from quintant.client.rest import Rest
 from quintant.core.clock import Chance
 from quintant.core.object import K
-from quintant.runtime.client.rest import Rest
 from quintant.runtime.watch.informer import Change, Informer
 from quintant.runtime.watch.scope import Scope
 

@@ -11,12 +11,12 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, NamedTuple
 
+from quintant.client.rest import Rest
 from quintant.core import codec
 from quintant.core.clock import Chance
 from quintant.core.errors import Undecodable
 from quintant.core.object import K, ObjectMeta, Request
 from quintant.core.resource import resource_of
-from quintant.runtime.client.rest import Rest
 from quintant.runtime.logs import get_logger
 from quintant.runtime.watch.observer import REASONS, Observer
 from quintant.runtime.watch.overlay import Overlay, reached

@@ -13,12 +13,12 @@ from typing import Generic
 import msgspec
 from msgspec.structs import replace
 
+from quintant.client.rest import PAGE_SIZE, Rest
 from quintant.core import codec
 from quintant.core.clock import Chance, monotonic
 from quintant.core.errors import ApiError, Identity, QuintantError, Undecodable
 from quintant.core.object import K
 from quintant.core.resource import resource_of
-from quintant.runtime.client.rest import PAGE_SIZE, Rest
 from quintant.runtime.logs import get_logger
 from quintant.runtime.watch import states
 from quintant.runtime.watch.alarm import NAG_SECONDS

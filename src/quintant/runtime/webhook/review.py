@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qs
 
+from quintant.client.transport import JSON, Reply
 from quintant.core.clock import monotonic
 from quintant.core.codec import encode
 from quintant.core.errors import from_reply
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.transport import JSON, Reply
 from quintant.runtime.metrics import Metrics
 from quintant.runtime.webhook.declaration import CONVERT, Webhooks
 from quintant.runtime.webhook.failure import Failed

@@ -11,13 +11,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from quintant.client.transport import Reply
 from quintant.core.address import Address
 from quintant.http.answer import Answer
 from quintant.http.connection import Gone
 from quintant.http.head import Refused
 from quintant.http.question import Question
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.transport import Reply
 from quintant.runtime.listen import serving
 from quintant.runtime.metrics import Metrics
 from quintant.runtime.webhook.certs import Certificates, Files, Source

@@ -14,6 +14,8 @@ import pytest
 from quintant.api.admission import ValidatingWebhookConfiguration
 from quintant.api.apps import Deployment
 from quintant.api.core import Secret
+from quintant.client.rest import Rest
+from quintant.client.transport import InProcessTransport
 from quintant.cluster.auth import admin
 from quintant.cluster.node.options import Options as Node
 from quintant.cluster.simulated.fleet import Fleet
@@ -25,8 +27,6 @@ from quintant.demo.systems import systems
 from quintant.operators.portal.api import PortalExpose
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.manifests import Applier
-from quintant.runtime.client.rest import Rest
-from quintant.runtime.client.transport import InProcessTransport
 from towns.portal import exposing
 
 EXPOSES = "/apis/portal.gosuda.org/v1alpha1/namespaces/default/portalexposes"

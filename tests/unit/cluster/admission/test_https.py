@@ -17,6 +17,7 @@ import msgspec
 import pytest
 import pytest_asyncio
 
+from quintant.client.transport import JSON
 from quintant.cluster.admission.dialing import Letter, Unreachable
 from quintant.cluster.admission.https import HttpsDialer
 from quintant.cluster.server import ApiServer
@@ -27,7 +28,6 @@ from quintant.http.question import Question
 from quintant.http.server import Handler
 from quintant.keys import tls
 from quintant.keys.authority import Authority, Term
-from quintant.runtime.client.transport import JSON
 from quintant.runtime.listen import serving
 from unit.cluster.api import Api, config_map
 from unit.cluster.hooks import REGISTRATION, rule

@@ -17,6 +17,8 @@ from quintant.api.discovery import (
     EndpointSlice,
     SlicePort,
 )
+from quintant.client.rest import Rest
+from quintant.client.transport import InProcessTransport
 from quintant.cluster.auth import admin
 from quintant.cluster.network.component import TABLE, Network, networking
 from quintant.cluster.network.routes import Backend, Front
@@ -24,8 +26,6 @@ from quintant.cluster.server import ApiServer
 from quintant.cluster.shares import HOST
 from quintant.core.clock import Chance, SystemClock
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.rest import Rest
-from quintant.runtime.client.transport import InProcessTransport
 from quintant.testing import named
 from unit.cluster.controllers.services import service
 from unit.cluster.network.peers import heard, program, saying

@@ -7,14 +7,14 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
+from quintant.client.rest import Rest
+from quintant.client.transport import InProcessTransport
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.nodes import RENEW_SECONDS, Heart
 from quintant.core.clock import LoopClock
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.faults import FaultTransport
 from quintant.runtime.client.match import verb
-from quintant.runtime.client.rest import Rest
-from quintant.runtime.client.transport import InProcessTransport
 from unit.cluster.api import PODS, Api, Plain, server
 from unit.cluster.simulated.hall import LEASES, NODES, condition, phase, pod, read, simulated
 

@@ -20,7 +20,7 @@ from quintant.runtime.client.proof import Credentials, Fixed, Proof
 from quintant.runtime.client.trust import Pem
 from quintant.runtime.client.user import Plugin, User
 from quintant.testing.loop import advance
-from unit.runtime.client.pki import Authority
+from unit.client.pki import Authority
 
 AUTHORITY = Authority()
 

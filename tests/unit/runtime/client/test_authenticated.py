@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from quintant.client.transport import Call, InProcessTransport
 from quintant.cluster.auth import admin
 from quintant.cluster.server import ApiServer
 from quintant.core.clock import LoopClock
@@ -11,7 +12,6 @@ from quintant.keys.hidden import Hidden
 from quintant.runtime.client.auth import TokenFile
 from quintant.runtime.client.authenticated import SignedTransport
 from quintant.runtime.client.proof import Fixed, Proof, bearer
-from quintant.runtime.client.transport import Call, InProcessTransport
 from quintant.testing.loop import advance
 
 LIST = Call("GET", "/api/v1/pods")

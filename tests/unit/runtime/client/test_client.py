@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from quintant.client.rest import GRACE_SECONDS
 from quintant.core.errors import (
     AlreadyExists,
     ConfigError,
@@ -19,9 +20,8 @@ from quintant.core.errors import (
 )
 from quintant.core.object import Metadata, Object, Request, replace
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.rest import GRACE_SECONDS
 from quintant.testing.loop import advance, settle
-from unit.runtime.client.desk import Desk
+from unit.client.desk import Desk
 from unit.runtime.doubles import deleted, modified
 from unit.runtime.kinds import (
     Chart,

@@ -9,7 +9,7 @@ import pytest
 
 from quintant.core.errors import ConfigError
 from quintant.runtime.client.config import Config
-from unit.runtime.client.files import kubeconfig
+from unit.client.files import kubeconfig
 
 NOTHING: dict[str, str] = {}
 

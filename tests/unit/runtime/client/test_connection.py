@@ -10,7 +10,7 @@ import pytest
 from quintant.runtime.client.connection import BUFFER_BYTES, Broken, Connection, TooLarge
 from quintant.runtime.client.wire import NotHttp
 from quintant.testing.loop import advance, settle
-from unit.runtime.client.carrier import Carrier
+from unit.client.carrier import Carrier
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 ENDLESS = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"

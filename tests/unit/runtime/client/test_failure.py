@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import errno
 
+from quintant.client.transport import Call
 from quintant.core.errors import ConnectError, StreamStalled
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.connection import Broken
 from quintant.runtime.client.failure import explained, in_stream
-from quintant.runtime.client.transport import Call
 
 GET = Call("GET", "/api")
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from quintant.api.core import Pod
+from quintant.client.transport import Call, Reply
 from quintant.core.clock import monotonic
 from quintant.core.errors import (
     ConnectError,
@@ -22,9 +23,8 @@ from quintant.core.errors import (
 )
 from quintant.runtime.client.faults import FaultTransport
 from quintant.runtime.client.match import verb, watch, writes
-from quintant.runtime.client.transport import Call, Reply
 from quintant.testing.loop import advance, settle
-from unit.runtime.client.server import Server
+from unit.client.server import Server
 
 GET = Call("GET", "/api/v1/namespaces/a/pods/web")
 POST = Call("POST", "/api/v1/namespaces/a/pods")

@@ -13,6 +13,7 @@ import uvloop
 from aiohttp import web
 from msgspec.structs import replace
 
+from quintant.client.transport import Call
 from quintant.core.clock import SystemClock
 from quintant.core.errors import (
     ConfigError,
@@ -27,11 +28,10 @@ from quintant.runtime.client.auth import CertificateFiles
 from quintant.runtime.client.http import HttpTransport, Limits
 from quintant.runtime.client.plugin import Ending, PluginCredentials
 from quintant.runtime.client.proof import Fixed
-from quintant.runtime.client.transport import Call
 from quintant.runtime.client.trust import Pem, Trust
 from quintant.runtime.client.user import Impersonate, Plugin, User
-from unit.runtime.client.net import AUTHORITY, TRUSTED, Api, head, serving, talking, transport
-from unit.runtime.client.pki import DAY, Authority
+from unit.client.net import AUTHORITY, TRUSTED, Api, head, serving, talking, transport
+from unit.client.pki import DAY, Authority
 
 pytestmark = pytest.mark.realtime
 

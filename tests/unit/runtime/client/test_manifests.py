@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from quintant.api.core import ConfigMap, Namespace
+from quintant.client.rest import Rest
 from quintant.core.errors import ConfigError, NotFound
 from quintant.runtime.client.manifests import Applier
-from quintant.runtime.client.rest import Rest
 from quintant.testing import InProcessCluster
 
 CRON = {

@@ -6,8 +6,8 @@ import pytest
 
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod
+from quintant.client.transport import Call
 from quintant.runtime.client.match import Match, anything, kind, path, verb, watch, writes
-from quintant.runtime.client.transport import Call
 
 POD = "/api/v1/namespaces/a/pods/web"
 GET = Call("GET", POD)

@@ -23,7 +23,7 @@ from quintant.runtime.client.plugin import Ending, PluginCredentials, about
 from quintant.runtime.client.trust import Pem, Trust
 from quintant.runtime.client.user import Plugin, User
 from quintant.testing.loop import advance
-from unit.runtime.client.pki import Authority
+from unit.client.pki import Authority
 
 V1, BETA = "client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"
 LOGIN = Plugin("login", V1)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from quintant.client.transport import Call
 from quintant.core.clock import monotonic
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.pool import AGE_SECONDS, Pool
 from quintant.runtime.client.proof import Proof
-from quintant.runtime.client.transport import Call
 from quintant.testing.loop import advance
-from unit.runtime.client.pki import Authority
+from unit.client.pki import Authority
 
 CONFIG = Config("http://127.0.0.1:1")
 

@@ -20,7 +20,7 @@ from quintant.core.errors import (
 from quintant.core.object import Metadata, Request
 from quintant.runtime.watch.informer import Change
 from quintant.testing.loop import settle
-from unit.runtime.client.desk import Desk, names
+from unit.client.desk import Desk, names
 from unit.runtime.doubles import added, bookmark, deleted, modified, page
 from unit.runtime.kinds import Chart, Ocean, Ship, chart, meta
 

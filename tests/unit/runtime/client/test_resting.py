@@ -6,7 +6,7 @@ from quintant.core.clock import monotonic
 from quintant.runtime.client.connection import Connection
 from quintant.runtime.client.resting import IDLE_SECONDS, Resting
 from quintant.testing.loop import advance
-from unit.runtime.client.carrier import Carrier
+from unit.client.carrier import Carrier
 
 
 def connected() -> Connection:

@@ -12,7 +12,7 @@ from quintant.core.errors import ConfigError
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair
 from quintant.runtime.client.trust import Pem, Trust, context, explain, require
-from unit.runtime.client.pki import Authority
+from unit.client.pki import Authority
 
 AUTHORITY = Authority()
 

@@ -11,7 +11,7 @@ import pytest
 from quintant.core.errors import ConfigError
 from quintant.runtime.client.config import Config
 from quintant.runtime.client.user import User
-from unit.runtime.client.files import kubeconfig
+from unit.client.files import kubeconfig
 
 V1, BETA = "client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
 
+from quintant.client.rest import Rest
 from quintant.core.clock import Chance, monotonic
 from quintant.core.object import ObjectMeta, Request
-from quintant.runtime.client.rest import Rest
 from quintant.runtime.watch.informer import Change, Informer
 from quintant.runtime.watch.overlay import EXPIRY_SECONDS
 from quintant.testing.loop import advance, settle

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from structlog.testing import capture_logs
 
+from quintant.client.rest import Rest
 from quintant.core import codec
 from quintant.core.clock import Chance
 from quintant.core.errors import ConfigError, NotWatched
 from quintant.core.object import Metadata, Request
 from quintant.core.resource import resource_of
-from quintant.runtime.client.rest import Rest
 from quintant.runtime.metrics import Metrics
 from quintant.runtime.watch.caches import Caches
 from unit.runtime.doubles import Scripted

@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
+from quintant.client.rest import Rest
 from quintant.core.clock import Chance
-from quintant.runtime.client.rest import Rest
 from quintant.runtime.watch.follow import await_state, follow
 from quintant.runtime.watch.informer import Change
 from quintant.runtime.watch.scope import Scope

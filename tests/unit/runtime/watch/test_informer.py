@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from quintant.client.rest import Rest
 from quintant.core.clock import Chance
 from quintant.core.object import Object, ObjectMeta, Request
-from quintant.runtime.client.rest import Rest
 from quintant.runtime.watch.informer import Change, Informer
 from quintant.runtime.watch.observer import Restart
 from quintant.testing.loop import VirtualLoop, settle

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
+from quintant.client.rest import Rest
 from quintant.core.clock import Chance, monotonic
 from quintant.core.errors import Undecodable
 from quintant.core.object import ObjectMeta, Request
-from quintant.runtime.client.rest import Rest
 from quintant.runtime.watch.reflector import Reflector
 from quintant.runtime.watch.scope import Scope
 from quintant.runtime.watch.sink import State

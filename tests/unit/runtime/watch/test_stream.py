@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from quintant.client.rest import Rest
 from quintant.core.clock import Chance
 from quintant.core.errors import Expired
-from quintant.runtime.client.rest import Rest
 from quintant.runtime.watch.informer import Informer
 from quintant.runtime.watch.scope import Scope
 from quintant.runtime.watch.states import Outcome

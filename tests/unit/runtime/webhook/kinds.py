@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
+from quintant.client.rest import Rest
+from quintant.client.transport import Call, InProcessTransport, Reply, Stream
 from quintant.core.object import Custom, Model, Opaque
 from quintant.core.resource import resource
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.rest import Rest
-from quintant.runtime.client.transport import Call, InProcessTransport, Reply, Stream
 
 UID = "705ab4f5-6393-11e8-b7cc-42010a800002"
 

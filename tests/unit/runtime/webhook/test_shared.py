@@ -14,13 +14,13 @@ from cryptography import x509
 
 from quintant.api.admission import ServiceReference, ValidatingWebhookConfiguration
 from quintant.api.core import Secret
+from quintant.client.rest import Rest
+from quintant.client.transport import Transport
 from quintant.core.errors import ApiError, Forbidden
 from quintant.core.object import ObjectMeta, Request, replace
 from quintant.keys.tls import KeyPair
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.match import kind, writes
-from quintant.runtime.client.rest import Rest
-from quintant.runtime.client.transport import Transport
 from quintant.runtime.manager import Manager
 from quintant.runtime.webhook import Admission, Webhooks
 from quintant.runtime.webhook.publish import injecting

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable
 
+from quintant.client.rest import Rest
 from quintant.cluster.controllers.garbage.graph import Graph, node
 from quintant.cluster.controllers.served import metadata_of
 from quintant.core.clock import Chance
@@ -16,7 +17,6 @@ from quintant.core.errors import Undecodable
 from quintant.core.object import Object, ObjectMeta, Request
 from quintant.core.resource import Resource
 from quintant.runtime import logs
-from quintant.runtime.client.rest import Rest
 from quintant.runtime.queue import Queue
 from quintant.runtime.watch.reflector import Reflector
 from quintant.runtime.watch.scope import Scope

@@ -12,6 +12,7 @@ from datetime import datetime
 
 from quintant.api.core import Taint
 from quintant.api.meta import Condition, condition_of, set_condition
+from quintant.client.rest import MERGE
 from quintant.cluster.controllers.nodes.health import Signs, lost, patience
 from quintant.cluster.controllers.nodes.taints import leaves_at, tainted
 from quintant.cluster.controllers.nodes.views import READY, LeaseState, NodeState, NodeStatusView
@@ -21,7 +22,6 @@ from quintant.core.clock import monotonic
 from quintant.core.errors import Conflict, NotFound
 from quintant.core.object import Request
 from quintant.core.resource import resource_of
-from quintant.runtime.client.rest import MERGE
 from quintant.runtime.context import KeyContext
 from quintant.runtime.result import Result
 

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from quintant.client.rest import Rest
 from quintant.cluster.controllers.garbage.following import SYNC_SECONDS, Following
 from quintant.core.clock import Chance
 from quintant.core.object import Request
 from quintant.core.resource import Resource
-from quintant.runtime.client.rest import Rest
 from quintant.runtime.queue import Queue
 from unit.cluster.api import CMS, Api, Plain, api, config_map
 from unit.cluster.controllers.plane import owner

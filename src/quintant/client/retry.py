@@ -16,10 +16,10 @@ from typing import Final, NamedTuple, Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from quintant.client.token_bucket import Bucket
+from quintant.client.transport import Call, Reply, Stream, Transport
 from quintant.core.clock import Chance, monotonic
 from quintant.core.errors import ConnectError, DeadlineExceeded, TransportError
-from quintant.runtime.bucket import Bucket
-from quintant.runtime.client.transport import Call, Reply, Stream, Transport
 
 # Attempts in all, the first included.
 TRIES = 10

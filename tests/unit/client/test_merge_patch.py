@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.client.merge."""
+"""Promises of quintant.client.merge_patch."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from quintant.client.merge_patch import difference
 from quintant.core import codec
 from quintant.core.errors import ConfigError
 from quintant.core.object import Custom, Model, Opaque, OwnerReference, replace
 from quintant.core.resource import projection
-from quintant.runtime.client.merge import difference
 from unit.core.test_object import JSON
 from unit.runtime.kinds import Chart, Harbour, Mast, Ship, ShipSpec, chart, meta
 

@@ -1,11 +1,11 @@
-"""Promises of quintant.runtime.client.target."""
+"""Promises of quintant.client.request_info."""
 
 from __future__ import annotations
 
 import pytest
 
-from quintant.runtime.client.target import Target, target_of, verb_of
-from quintant.runtime.client.transport import Call
+from quintant.client.request_info import Target, target_of, verb_of
+from quintant.client.transport import Call
 
 POD = "/api/v1/namespaces/a/pods/web"
 

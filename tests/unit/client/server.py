@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from quintant.client.transport import Call, Reply, Stream
 from quintant.core.clock import monotonic
 from quintant.core.errors import TransportError
-from quintant.runtime.client.transport import Call, Reply, Stream
 
 
 class Server:

@@ -7,10 +7,10 @@ from collections.abc import Coroutine
 from random import Random
 from typing import Any, TypeVar
 
+from quintant.client.rest import Rest
 from quintant.core.clock import Chance
 from quintant.core.object import K, Object
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.rest import Rest
 from quintant.runtime.watch.caches import Caches
 from quintant.runtime.watch.informer import Informer
 from quintant.testing.loop import settle

@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.client.output."""
+"""Promises of quintant.client.pod_logs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.api.core import Pod
+from quintant.client.rest import Rest
+from quintant.client.transport import Call, Reply, Stream
 from quintant.core.errors import NotFound
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.rest import Rest
-from quintant.runtime.client.transport import Call, Reply, Stream
 from quintant.testing import named, run
 
 POD = Pod(metadata=named("a"))

@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.client.retry."""
+"""Promises of quintant.client.retry."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from quintant.client.retry import TRIES, patient, pause, repeatable
+from quintant.client.token_bucket import Bucket
+from quintant.client.transport import Call, Reply
 from quintant.core.clock import monotonic
 from quintant.core.errors import ConnectError, DeadlineExceeded, NoCredentials, TransportError
-from quintant.runtime.bucket import Bucket
-from quintant.runtime.client.retry import TRIES, patient, pause, repeatable
-from quintant.runtime.client.transport import Call, Reply
-from unit.runtime.client.server import Server
+from unit.client.server import Server
 
 GET, POST = Call("GET", "/api"), Call("POST", "/api")
 PATCH, APPLY = Call("PATCH", "/api"), Call("PATCH", "/api", idempotent=True)

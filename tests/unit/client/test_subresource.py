@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.client.subresource."""
+"""Promises of quintant.client.subresource."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from quintant.core.errors import ConfigError, NotFound, NotLeader
 from quintant.core.object import Metadata
 from quintant.testing.loop import advance, settle
-from unit.runtime.client.desk import Desk
+from unit.client.desk import Desk
 from unit.runtime.kinds import Ship, meta, ship
 
 PATH = "/apis/sea.quintant.dev/v1/namespaces/sea/ships/a/scale"

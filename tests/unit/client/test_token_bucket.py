@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quintant.client.token_bucket import Bucket
 from quintant.core.errors import ConfigError
-from quintant.runtime.bucket import Bucket
 from quintant.testing.loop import advance, run
 
 

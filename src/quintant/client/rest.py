@@ -13,14 +13,14 @@ from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
+from quintant.client.retry import NO_ANSWER
+from quintant.client.transport import JSON, Call, Reply, Transport
 from quintant.core import codec
 from quintant.core.clock import monotonic
 from quintant.core.codec import Page
 from quintant.core.errors import ConfigError, TransportError, from_reply
 from quintant.core.object import K, Object, Request
 from quintant.core.resource import Resource, resource_of
-from quintant.runtime.client.retry import NO_ANSWER
-from quintant.runtime.client.transport import JSON, Call, Reply, Transport
 
 MERGE = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"

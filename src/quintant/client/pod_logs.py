@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 
+from quintant.client.rest import Rest, object_path
+from quintant.client.transport import Call
 from quintant.core.object import Object
 from quintant.core.resource import resource_of
-from quintant.runtime.client.rest import Rest, object_path
-from quintant.runtime.client.transport import Call
 
 
 async def printed(rest: Rest, pod: Object, query: Mapping[str, str]) -> AsyncIterator[str]:

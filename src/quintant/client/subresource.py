@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from quintant.client.rest import MERGE, Rest, object_path, uninterrupted
+from quintant.client.transport import JSON, Call
 from quintant.core import codec
 from quintant.core.object import Object
 from quintant.core.resource import resource_of
-from quintant.runtime.client.rest import MERGE, Rest, object_path, uninterrupted
-from quintant.runtime.client.transport import JSON, Call
 
 
 class Subresource(Struct, frozen=True):

@@ -1,10 +1,10 @@
-"""Promises of quintant.runtime.client.transport."""
+"""Promises of quintant.client.transport."""
 
 from __future__ import annotations
 
 import asyncio
 
-from quintant.runtime.client.transport import Call, InProcessTransport
+from quintant.client.transport import Call, InProcessTransport
 from unit.runtime.doubles import Asked, Scripted
 
 

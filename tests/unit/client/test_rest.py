@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.client.rest."""
+"""Promises of quintant.client.rest."""
 
 from __future__ import annotations
 
@@ -8,6 +8,17 @@ from typing import Any
 
 import pytest
 
+from quintant.client.rest import (
+    APPLY,
+    ERROR_BYTES,
+    ERROR_SECONDS,
+    GRACE_SECONDS,
+    Patch,
+    Rest,
+    located,
+    uninterrupted,
+)
+from quintant.client.transport import Call
 from quintant.core.clock import monotonic
 from quintant.core.errors import (
     ApiError,
@@ -22,17 +33,6 @@ from quintant.core.errors import (
 )
 from quintant.core.object import Metadata, ObjectMeta, Request
 from quintant.core.resource import resource_of
-from quintant.runtime.client.rest import (
-    APPLY,
-    ERROR_BYTES,
-    ERROR_SECONDS,
-    GRACE_SECONDS,
-    Patch,
-    Rest,
-    located,
-    uninterrupted,
-)
-from quintant.runtime.client.transport import Call
 from quintant.testing.loop import advance, settle
 from unit.runtime.doubles import Asked, Scripted, page
 from unit.runtime.kinds import Chart, Ocean, chart, meta

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quintant.runtime.client.transport import Call
+from quintant.client.transport import Call
 
 APPLY_TYPES = ("application/apply-patch+yaml", "application/apply-patch+cbor")
 

@@ -16,7 +16,7 @@ from quintant.runtime.client.config import Config
 from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.client.trust import Pem, Trust
 from quintant.runtime.client.user import User
-from unit.runtime.client.pki import Authority
+from unit.client.pki import Authority
 
 AUTHORITY = Authority()
 TRUSTED = Trust(Pem("certificate-authority-data", Hidden(AUTHORITY.pem)))
