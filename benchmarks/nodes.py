@@ -95,10 +95,10 @@ async def _measure(nodes: int, pods: int) -> Figures:
 @asynccontextmanager
 async def _client(cluster: Cluster) -> AsyncIterator[Client]:
     """Somebody outside, with the kubeconfig."""
+    from quintant.client.config.config import Config
     from quintant.client.rest import Rest
     from quintant.cluster.up import save
     from quintant.runtime.client.client import Client
-    from quintant.runtime.client.config import Config
     from quintant.runtime.client.http import HttpTransport
 
     with TemporaryDirectory(prefix="quintant-bench-") as folder:

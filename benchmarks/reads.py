@@ -21,8 +21,8 @@ import msgspec
 from benchmarks.programs import answer, running
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
+from quintant.client.config.config import Config
 from quintant.client.transport import Call, Reply
-from quintant.runtime.client.config import Config
 from quintant.runtime.client.http import HttpTransport
 
 LIST_MEGABYTES = 13

@@ -87,10 +87,10 @@ def _budgets(ours: Figures, dicts: Figures) -> list[Budget]:
 async def _with_quintant(port: str, view: bool) -> Figures:
     from benchmarks.views import PodView
     from quintant.api.core import Pod
+    from quintant.client.config.config import Config
     from quintant.client.rest import Rest
     from quintant.core.clock import Chance
     from quintant.core.object import Object
-    from quintant.runtime.client.config import Config
     from quintant.runtime.client.http import HttpTransport
     from quintant.runtime.watch.informer import Informer
 

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from quintant.client.config.config import Config
 from quintant.cluster.node.leash import leashed
-from quintant.runtime.client.config import Config
 from quintant.runtime.client.http import HttpTransport
 
 START_SECONDS = 60.0

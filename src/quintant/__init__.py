@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from quintant.lazy import lazy
 
 if TYPE_CHECKING:
+    from quintant.client.config.config import Config
     from quintant.core import errors
     from quintant.core.clock import Chance, Clock
     from quintant.core.errors import ConfigError, Terminal
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from quintant.runtime.apply import Policy, control
     from quintant.runtime.builder import Builder
     from quintant.runtime.client.client import Client
-    from quintant.runtime.client.config import Config
     from quintant.runtime.context import Context, KeyContext, Reconciler
     from quintant.runtime.controller import Controller
     from quintant.runtime.declaration import by_index
@@ -48,7 +48,7 @@ _HOMES = {
     "Client": "quintant.runtime.client.client",
     "Clock": "quintant.core.clock",
     "Column": "quintant.core.resource",
-    "Config": "quintant.runtime.client.config",
+    "Config": "quintant.client.config.config",
     "ConfigError": "quintant.core.errors",
     "Context": "quintant.runtime.context",
     "Controller": "quintant.runtime.controller",

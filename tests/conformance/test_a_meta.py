@@ -9,7 +9,7 @@ import pytest
 
 from conformance.realm import Realm
 from conformance.target import Target, decoded
-from quintant.runtime.client.user import User
+from quintant.client.config.user import User
 from quintant.version import KUBERNETES
 
 SEMVER = re.compile(r"v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")

@@ -24,10 +24,10 @@ from conformance.realm import (
     until,
     whoami,
 )
+from quintant.client.config.user import Impersonate, User
 from quintant.cluster import jwt
 from quintant.core.errors import TransportError
 from quintant.keys.authority import Authority, Term
-from quintant.runtime.client.user import Impersonate, User
 from unit.cluster.api import Plain, Requests, config_map, pod
 
 AUDIENCE = "https://kubernetes.default.svc"

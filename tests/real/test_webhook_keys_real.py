@@ -20,11 +20,11 @@ from quintant import Client, Config
 from quintant.api.admission import ValidatingWebhookConfiguration
 from quintant.api.core import ConfigMap, Secret
 from quintant.api.meta import LabelSelector
+from quintant.client.config.user import Impersonate
 from quintant.client.rest import Rest
 from quintant.core.errors import ApiError, Forbidden
 from quintant.core.object import ObjectMeta, Request
 from quintant.runtime.client.http import HttpTransport
-from quintant.runtime.client.user import Impersonate
 from quintant.runtime.metrics import Metrics
 from quintant.runtime.rbac import generated
 from quintant.runtime.settings import Settings

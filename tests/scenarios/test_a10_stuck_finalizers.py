@@ -17,6 +17,7 @@ import pytest
 from quintant import Manager
 from quintant.api.core import Namespace
 from quintant.api.events import Event
+from quintant.client.config.credentials import Fixed, Proof, bearer
 from quintant.cluster.auth import service_account
 from quintant.cluster.controllers import controllers
 from quintant.cluster.http import serve
@@ -24,7 +25,6 @@ from quintant.core.errors import Terminal
 from quintant.core.object import ObjectMeta, replace
 from quintant.keys.hidden import Hidden
 from quintant.runtime import when
-from quintant.runtime.client.proof import Fixed, Proof, bearer
 from quintant.runtime.finalizer import BLOCKED, RELEASE
 from quintant.testing import InProcessCluster, kind, settle, verb, watch
 from scenarios.berth import FINALIZER, Berth, berth, berth_manager, moor

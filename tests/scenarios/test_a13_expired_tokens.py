@@ -19,18 +19,18 @@ import pytest
 from msgspec.structs import replace
 
 from quintant.api.core import ConfigMap
+from quintant.client.config.config import Config
+from quintant.client.config.credentials import Credentials
+from quintant.client.config.exec_plugin import Ending, PluginCredentials
+from quintant.client.config.tls import Pem, Trust
+from quintant.client.config.tokens import TokenFile
+from quintant.client.config.user import Plugin
 from quintant.cluster.auth import service_account
 from quintant.cluster.http import serve
 from quintant.core.clock import monotonic, timestamp
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import memory_file
-from quintant.runtime.client.auth import TokenFile
-from quintant.runtime.client.config import Config
 from quintant.runtime.client.http import HttpTransport
-from quintant.runtime.client.plugin import Ending, PluginCredentials
-from quintant.runtime.client.proof import Credentials
-from quintant.runtime.client.trust import Pem, Trust
-from quintant.runtime.client.user import Plugin
 from quintant.runtime.engine import Engine
 from quintant.testing import InProcessCluster, watch
 from scenarios.greeter import Greeter, greeter, greeter_manager

@@ -20,6 +20,7 @@ import psutil
 from quintant.agents.relay.tokens import digest
 from quintant.api.core import Pod
 from quintant.api.events import Event
+from quintant.client.config.credentials import Fixed, Proof, bearer
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.auth import admin, service_account
@@ -38,7 +39,6 @@ from quintant.operators.portal.options import Options
 from quintant.runtime.client.authenticated import SignedTransport
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.manifests import Applier
-from quintant.runtime.client.proof import Fixed, Proof, bearer
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
 from quintant.runtime.install import install

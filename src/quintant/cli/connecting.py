@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from quintant.client.config.config import Config
 from quintant.client.rest import Rest
 from quintant.client.retry import patient
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.config import Config
 from quintant.runtime.client.http import HttpTransport
 
 

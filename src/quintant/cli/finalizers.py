@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from quintant.cli.connecting import connected
+from quintant.client.config.config import Config
 from quintant.core.object import Metadata, Object
 from quintant.core.resource import resource_of
 from quintant.runtime import finalizer
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.config import Config
 from quintant.runtime.loading import load_manager
 
 

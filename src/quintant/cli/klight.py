@@ -16,10 +16,10 @@ from msgspec.structs import replace
 
 from quintant.cli.networks import COMMANDS
 from quintant.cli.serving import serve_at
+from quintant.client.config.config import Config
 from quintant.operators import klight
 from quintant.operators.klight.flags import Flags, from_arguments
 from quintant.runtime import logs
-from quintant.runtime.client.config import Config
 from quintant.runtime.manager import Manager
 
 NAME = "klight-controller"

@@ -23,6 +23,7 @@ from typing import IO, Any, TypeVar
 import click
 
 from quintant.cli.connecting import connected
+from quintant.client.config.config import Config
 from quintant.core.clock import SystemClock, timestamp
 from quintant.core.errors import ConfigError
 from quintant.core.object import replace
@@ -31,7 +32,6 @@ from quintant.operators.klight.calls import GrpcPeers
 from quintant.operators.klight.sheet import listed, plain
 from quintant.operators.klight.verdict import OK, Health
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.config import Config
 
 CHECK_SECONDS = 1.0
 """How long a member may take to answer before the next one is asked."""

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import click
 
+from quintant.client.config.config import Config
 from quintant.runtime import logs
-from quintant.runtime.client.config import Config
 from quintant.runtime.install import install
 from quintant.runtime.loops import loop_factory
 from quintant.runtime.manager import Manager, production_environment

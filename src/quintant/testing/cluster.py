@@ -18,6 +18,7 @@ from datetime import timedelta
 from random import Random
 from typing import Any, TypeVar
 
+from quintant.client.config.credentials import Credentials
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.auth import admin
@@ -28,7 +29,6 @@ from quintant.core.resource import resource_of
 from quintant.runtime.client.authenticated import SignedTransport
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.faults import FaultTransport
-from quintant.runtime.client.proof import Credentials
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
 from quintant.runtime.install import install

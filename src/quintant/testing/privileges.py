@@ -15,10 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
+from quintant.client.config.credentials import Credentials, Fixed, Proof, bearer
 from quintant.cluster.audit import Record
 from quintant.cluster.auth import service_account
 from quintant.keys.hidden import Hidden
-from quintant.runtime.client.proof import Credentials, Fixed, Proof, bearer
 from quintant.runtime.manager import Manager
 from quintant.runtime.permissions import Needs, Permission
 from quintant.runtime.rbac import generated, needs

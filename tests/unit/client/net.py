@@ -11,11 +11,11 @@ from typing import Any
 
 from aiohttp import web
 
+from quintant.client.config.config import Config
+from quintant.client.config.tls import Pem, Trust
+from quintant.client.config.user import User
 from quintant.keys.hidden import Hidden
-from quintant.runtime.client.config import Config
 from quintant.runtime.client.http import HttpTransport
-from quintant.runtime.client.trust import Pem, Trust
-from quintant.runtime.client.user import User
 from unit.client.pki import Authority
 
 AUTHORITY = Authority()

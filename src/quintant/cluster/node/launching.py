@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from quintant.api.container import Container, Exec
+from quintant.client.config.config import MOUNT_VARIABLE, SERVICE_ACCOUNT
 from quintant.cluster.node.effects import Launch, Missing
 from quintant.cluster.node.env import Sources, environment
 from quintant.cluster.node.expansion import expand, expand_all
@@ -19,7 +20,6 @@ from quintant.cluster.node.fields import Self
 from quintant.cluster.node.ground import Ground
 from quintant.cluster.node.orphans import AGENT, CONTAINER
 from quintant.cluster.node.paths import ADDRESS, ROOT, Rewriter, below
-from quintant.runtime.client.config import MOUNT_VARIABLE, SERVICE_ACCOUNT
 
 TERMINATION = "/dev/termination-log"
 """Where a container may leave its last words, unless it says otherwise."""

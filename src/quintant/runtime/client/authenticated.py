@@ -13,9 +13,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from msgspec.structs import replace
 
+from quintant.client.config.credentials import Credentials, Proof
 from quintant.client.transport import Call, Reply, Stream, Transport
 from quintant.core.clock import monotonic
-from quintant.runtime.client.proof import Credentials, Proof
 
 
 class Authenticated(ABC):

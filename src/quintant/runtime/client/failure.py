@@ -10,11 +10,11 @@ import socket
 import ssl
 from urllib.parse import urlsplit
 
+from quintant.client.config import tls
+from quintant.client.config.config import Config
 from quintant.client.transport import Call
 from quintant.core import errors
 from quintant.core.errors import ConnectError, DeadlineExceeded, StreamStalled, TransportError
-from quintant.runtime.client import trust
-from quintant.runtime.client.config import Config
 from quintant.runtime.client.connection import Broken, TooLarge
 from quintant.runtime.client.dial import Refused, Unreachable
 from quintant.runtime.client.wire import NotHttp
@@ -55,7 +55,7 @@ def _unreachable(error: Unreachable, host: str) -> tuple[str, str]:
     if error.proxy:
         return f"the proxy cannot be reached: {_reason(cause)}", "check proxy-url and HTTPS_PROXY"
     if isinstance(cause, ssl.SSLError):
-        return trust.explain(cause, host)
+        return tls.explain(cause, host)
     if isinstance(cause, socket.gaierror):
         return f"{host} has no address", "check server in the kubeconfig, and the network"
     return f"{host} cannot be reached: {_reason(cause)}", "check that the cluster is running"

@@ -16,18 +16,18 @@ from contextlib import asynccontextmanager
 
 from msgspec import Struct
 
+from quintant.client.config import tokens
+from quintant.client.config.config import Config
+from quintant.client.config.credentials import Credentials, Proof
+from quintant.client.config.tls import context
 from quintant.client.retry import repeatable
 from quintant.client.transport import Call, Reply, Stream
 from quintant.core.clock import Clock, SystemClock, monotonic
 from quintant.core.errors import ConfigError, ConnectError, StreamStalled
-from quintant.runtime.client import auth
 from quintant.runtime.client.authenticated import Authenticated
-from quintant.runtime.client.config import Config
 from quintant.runtime.client.connection import Broken, Connection
 from quintant.runtime.client.failure import FAILURES, explained, in_stream
 from quintant.runtime.client.pool import Pool
-from quintant.runtime.client.proof import Credentials, Proof
-from quintant.runtime.client.trust import context
 from quintant.runtime.client.wire import Head
 
 # Of a call's time, what reaching the server may take: with more, none is left for the answer.
@@ -64,7 +64,7 @@ class HttpTransport(Authenticated):
     ) -> None:
         if config.server.startswith("https:"):
             context(config.trust)  # what is wrong with it should be known at the start
-        super().__init__(credentials or auth.credentials(config, clock or SystemClock()))
+        super().__init__(credentials or tokens.credentials(config, clock or SystemClock()))
         self._config = config
         self._limits = limits or Limits()
         self._pool: Pool | None = None

@@ -11,17 +11,17 @@ from collections.abc import Callable
 from functools import lru_cache
 from urllib.parse import quote
 
+from quintant.client.config.config import Config
+from quintant.client.config.credentials import Proof
+from quintant.client.config.tls import context
+from quintant.client.config.user import Impersonate
 from quintant.client.transport import JSON, Call
 from quintant.core.clock import monotonic
 from quintant.keys.tls import KeyPair
-from quintant.runtime.client.config import Config
 from quintant.runtime.client.connection import Connection
 from quintant.runtime.client.dial import Dialer
-from quintant.runtime.client.proof import Proof
 from quintant.runtime.client.resting import Resting
 from quintant.runtime.client.route import Route
-from quintant.runtime.client.trust import context
-from quintant.runtime.client.user import Impersonate
 from quintant.runtime.client.wire import header, question
 from quintant.version import QUINTANT
 

@@ -11,8 +11,8 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from msgspec import Struct
 
+from quintant.client.config.config import Config
 from quintant.keys.hidden import Hidden
-from quintant.runtime.client.config import Config
 from quintant.runtime.client.wire import header, question
 
 PORTS = {"http": 80, "https": 443}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from quintant.client.config.credentials import Fixed, Proof, bearer
+from quintant.client.config.tokens import TokenFile
 from quintant.client.transport import Call, InProcessTransport
 from quintant.cluster.auth import admin
 from quintant.cluster.server import ApiServer
 from quintant.core.clock import LoopClock
 from quintant.keys.hidden import Hidden
-from quintant.runtime.client.auth import TokenFile
 from quintant.runtime.client.authenticated import SignedTransport
-from quintant.runtime.client.proof import Fixed, Proof, bearer
 from quintant.testing.loop import advance
 
 LIST = Call("GET", "/api/v1/pods")

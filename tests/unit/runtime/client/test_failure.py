@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import errno
 
+from quintant.client.config.config import Config
 from quintant.client.transport import Call
 from quintant.core.errors import ConnectError, StreamStalled
-from quintant.runtime.client.config import Config
 from quintant.runtime.client.connection import Broken
 from quintant.runtime.client.failure import explained, in_stream
 

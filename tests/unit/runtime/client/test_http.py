@@ -13,6 +13,11 @@ import uvloop
 from aiohttp import web
 from msgspec.structs import replace
 
+from quintant.client.config.credentials import Fixed
+from quintant.client.config.exec_plugin import Ending, PluginCredentials
+from quintant.client.config.tls import Pem, Trust
+from quintant.client.config.tokens import CertificateFiles
+from quintant.client.config.user import Impersonate, Plugin, User
 from quintant.client.transport import Call
 from quintant.core.clock import SystemClock
 from quintant.core.errors import (
@@ -24,12 +29,7 @@ from quintant.core.errors import (
 )
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair
-from quintant.runtime.client.auth import CertificateFiles
 from quintant.runtime.client.http import HttpTransport, Limits
-from quintant.runtime.client.plugin import Ending, PluginCredentials
-from quintant.runtime.client.proof import Fixed
-from quintant.runtime.client.trust import Pem, Trust
-from quintant.runtime.client.user import Impersonate, Plugin, User
 from unit.client.net import AUTHORITY, TRUSTED, Api, head, serving, talking, transport
 from unit.client.pki import DAY, Authority
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from quintant.client.config.config import Config
+from quintant.client.config.credentials import Proof
 from quintant.client.transport import Call
 from quintant.core.clock import monotonic
-from quintant.runtime.client.config import Config
 from quintant.runtime.client.pool import AGE_SECONDS, Pool
-from quintant.runtime.client.proof import Proof
 from quintant.testing.loop import advance
 from unit.client.pki import Authority
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from quintant.client.config.config import Config
 from quintant.keys.hidden import Hidden
-from quintant.runtime.client.config import Config
 from quintant.runtime.client.route import Hop, Route
 
 PROXY = Hidden("http://me:s%20esame@proxy:3128")

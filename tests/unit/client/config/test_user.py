@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.client.user."""
+"""Promises of quintant.client.config.user."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from quintant.client.config.config import Config
+from quintant.client.config.user import User
 from quintant.core.errors import ConfigError
-from quintant.runtime.client.config import Config
-from quintant.runtime.client.user import User
 from unit.client.files import kubeconfig
 
 V1, BETA = "client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"

@@ -1,6 +1,6 @@
 """What is shown to the server with a request, and how a transport asks for it.
 
-Below everything that has credentials to give (quintant.runtime.client.auth and .plugin).
+Below everything that has credentials to give (quintant.client.config.tokens and .plugin).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.client.trust."""
+"""Promises of quintant.client.config.tls."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives import serialization
 
+from quintant.client.config.tls import Pem, Trust, context, explain, require
 from quintant.core.errors import ConfigError
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair
-from quintant.runtime.client.trust import Pem, Trust, context, explain, require
 from unit.client.pki import Authority
 
 AUTHORITY = Authority()

@@ -18,14 +18,14 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct
 
+from quintant.client.config.config import Config
+from quintant.client.config.credentials import Proof, bearer
+from quintant.client.config.tls import require
+from quintant.client.config.user import Plugin
 from quintant.core.clock import Clock, monotonic
 from quintant.core.errors import ConfigError, NoCredentials
 from quintant.keys.hidden import MASK, Hidden
 from quintant.keys.tls import KeyPair
-from quintant.runtime.client.config import Config
-from quintant.runtime.client.proof import Proof, bearer
-from quintant.runtime.client.trust import require
-from quintant.runtime.client.user import Plugin
 
 INFO = "KUBERNETES_EXEC_INFO"
 # A program that asks nobody anything has a minute; one that asks a person waits for the person.

@@ -1,7 +1,7 @@
 """Who we are to an API server, as a kubeconfig says it, checked and with its paths resolved.
 
 What is made of it at run time, tokens that are read again and plugins that are run, is in
-quintant.runtime.client.auth.
+quintant.client.config.tokens.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from quintant.client.config.kubeconfig import NOTHING, ClusterEntry, Origin, UserEntry
+from quintant.client.config.tls import Pem
 from quintant.keys.hidden import Hidden
-from quintant.runtime.client.kubeconfig import NOTHING, ClusterEntry, Origin, UserEntry
-from quintant.runtime.client.trust import Pem
 
 # The two versions of the credential document; v1 wants an interactiveMode, v1beta1 has a default.
 EXEC_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")

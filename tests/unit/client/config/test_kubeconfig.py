@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.client.kubeconfig."""
+"""Promises of quintant.client.config.kubeconfig."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from quintant.client.config.kubeconfig import merge, read
 from quintant.core.errors import ConfigError
-from quintant.runtime.client.kubeconfig import merge, read
 from unit.client.files import kubeconfig
 
 

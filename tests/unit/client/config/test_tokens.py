@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.client.auth."""
+"""Promises of quintant.client.config.tokens."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from quintant.client.config.config import Config
+from quintant.client.config.credentials import Credentials, Fixed, Proof
+from quintant.client.config.exec_plugin import PluginCredentials
+from quintant.client.config.tls import Pem
+from quintant.client.config.tokens import CertificateFiles, TokenFile, credentials
+from quintant.client.config.user import Plugin, User
 from quintant.core.clock import LoopClock, monotonic
 from quintant.core.errors import ConfigError, NoCredentials
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair
-from quintant.runtime.client.auth import CertificateFiles, TokenFile, credentials
-from quintant.runtime.client.config import Config
-from quintant.runtime.client.plugin import PluginCredentials
-from quintant.runtime.client.proof import Credentials, Fixed, Proof
-from quintant.runtime.client.trust import Pem
-from quintant.runtime.client.user import Plugin, User
 from quintant.testing.loop import advance
 from unit.client.pki import Authority
 

@@ -1,6 +1,6 @@
 """Kubeconfig files as they are written: reading, checking and merging, before any choice is made.
 
-`Config` (quintant.runtime.client.config) picks one context out of what this module returns. Files
+`Config` (quintant.client.config.config) picks one context out of what this module returns. Files
 are merged as kubectl does it: the first file that names a cluster, a user or a context defines it
 whole, and the first one with a current-context sets it. Every entry remembers its file, since
 relative paths inside it are meant from there.
@@ -17,10 +17,10 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Struct, field
 
+from quintant.client.config.tls import Pem
 from quintant.core import yaml
 from quintant.core.errors import ConfigError
 from quintant.keys.hidden import Hidden
-from quintant.runtime.client.trust import Pem
 
 E = TypeVar("E")
 N = TypeVar("N", bound="_Named")

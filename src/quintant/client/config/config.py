@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 
+from quintant.client.config import kubeconfig, proxy
+from quintant.client.config.kubeconfig import ClusterEntry, ContextEntry, Kubeconfig, Origin
+from quintant.client.config.tls import Pem, Trust
+from quintant.client.config.user import User, user_of
 from quintant.core.errors import ConfigError
 from quintant.keys.hidden import Hidden
-from quintant.runtime.client import kubeconfig, proxy
-from quintant.runtime.client.kubeconfig import ClusterEntry, ContextEntry, Kubeconfig, Origin
-from quintant.runtime.client.trust import Pem, Trust
-from quintant.runtime.client.user import User, user_of
 
 # Where the kubelet puts the token, the authority and the namespace of a pod's service account.
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")

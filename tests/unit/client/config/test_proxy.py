@@ -1,11 +1,11 @@
-"""Promises of quintant.runtime.client.proxy."""
+"""Promises of quintant.client.config.proxy."""
 
 from __future__ import annotations
 
 import pytest
 
+from quintant.client.config.proxy import choose
 from quintant.core.errors import ConfigError
-from quintant.runtime.client.proxy import choose
 
 SERVER = "https://api.test:6443"
 PROXY = {"HTTPS_PROXY": "http://proxy:3128"}

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from quintant.client.config import exec_plugin, tls
+from quintant.client.config.config import Config
+from quintant.client.config.credentials import Credentials, Fixed, Proof, basic, bearer
+from quintant.client.config.exec_plugin import PluginCredentials
+from quintant.client.config.tls import Pem, Stamp, stamp_of
 from quintant.core.clock import Clock, monotonic
 from quintant.core.errors import ConfigError, NoCredentials
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair
-from quintant.runtime.client import plugin, trust
-from quintant.runtime.client.config import Config
-from quintant.runtime.client.plugin import PluginCredentials
-from quintant.runtime.client.proof import Credentials, Fixed, Proof, basic, bearer
-from quintant.runtime.client.trust import Pem, Stamp, stamp_of
 
 # How often a token file is looked at. The kubelet renews a token after 80 % of its life, which is
 # ten minutes at least, so a minute leaves room.
@@ -85,7 +85,7 @@ class CertificateFiles:
         self._pair = self._read()
         self._shown = Proof({}, self._pair)
         self._looked = 0.0
-        trust.require(self._pair)
+        tls.require(self._pair)
 
     async def proof(self) -> Proof:
         self._look(monotonic())
@@ -111,7 +111,7 @@ class CertificateFiles:
         """Take the new pair once both halves are there: they are not replaced in one instant."""
         try:
             pair = self._read()
-            trust.require(pair)
+            tls.require(pair)
         except ConfigError:
             return
         self._stamp, self._pair = stamp, pair
@@ -132,7 +132,7 @@ def _source(config: Config, clock: Clock) -> Credentials:
     if user.username or user.password:
         return Fixed(Proof(basic(user.username, user.password)))
     if user.plugin:
-        return PluginCredentials(user.plugin, plugin.about(config), clock)
+        return PluginCredentials(user.plugin, exec_plugin.about(config), clock)
     return Fixed()
 
 

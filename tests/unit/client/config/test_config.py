@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.client.config."""
+"""Promises of quintant.client.config.config."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from quintant.client.config.config import Config
 from quintant.core.errors import ConfigError
-from quintant.runtime.client.config import Config
 from unit.client.files import kubeconfig
 
 NOTHING: dict[str, str] = {}

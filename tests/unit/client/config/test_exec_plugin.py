@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.client.plugin."""
+"""Promises of quintant.client.config.exec_plugin."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from quintant.client.config import exec_plugin as module
+from quintant.client.config.config import Config
+from quintant.client.config.exec_plugin import Ending, PluginCredentials, about
+from quintant.client.config.tls import Pem, Trust
+from quintant.client.config.user import Plugin, User
 from quintant.core.clock import LoopClock, monotonic, timestamp
 from quintant.core.errors import NoCredentials
 from quintant.keys.hidden import Hidden
-from quintant.runtime.client import plugin as module
-from quintant.runtime.client.config import Config
-from quintant.runtime.client.plugin import Ending, PluginCredentials, about
-from quintant.runtime.client.trust import Pem, Trust
-from quintant.runtime.client.user import Plugin, User
 from quintant.testing.loop import advance
 from unit.client.pki import Authority
 

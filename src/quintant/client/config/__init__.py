@@ -1,0 +1,1 @@
+"""Where an API server is, and as whom to speak to it."""
