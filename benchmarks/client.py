@@ -50,10 +50,10 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
 async def _quintant(count: int) -> Figures:
     from quintant.api.core import Namespace
     from quintant.client.config.config import Config
+    from quintant.client.http.transport import HttpTransport
     from quintant.client.rest import Rest
     from quintant.client.retry import patient
     from quintant.runtime.client.client import Client
-    from quintant.runtime.client.http import HttpTransport
     from quintant.runtime.metrics import Metrics
 
     transport = HttpTransport(Config.discover())

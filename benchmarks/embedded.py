@@ -160,10 +160,10 @@ def _ready(kubeconfig: Path, began: float) -> float:
 async def _load(count: int) -> Figures:
     from quintant.api.core import ConfigMap
     from quintant.client.config.config import Config
+    from quintant.client.http.transport import HttpTransport
     from quintant.client.rest import Rest
     from quintant.core.object import ObjectMeta
     from quintant.runtime.client.client import Client
-    from quintant.runtime.client.http import HttpTransport
 
     transport = HttpTransport(Config.discover())
     client = Client(Rest(transport))

@@ -96,10 +96,10 @@ async def _measure(nodes: int, pods: int) -> Figures:
 async def _client(cluster: Cluster) -> AsyncIterator[Client]:
     """Somebody outside, with the kubeconfig."""
     from quintant.client.config.config import Config
+    from quintant.client.http.transport import HttpTransport
     from quintant.client.rest import Rest
     from quintant.cluster.up import save
     from quintant.runtime.client.client import Client
-    from quintant.runtime.client.http import HttpTransport
 
     with TemporaryDirectory(prefix="quintant-bench-") as folder:
         save(cluster, Path(folder) / "kubeconfig")

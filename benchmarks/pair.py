@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from benchmarks.operators.kind import Greeter
 from benchmarks.sizes import Sizes
 from quintant.client.config.config import Config
+from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.core.errors import ApiError
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.install import install
 from realpair import RealCluster
 

@@ -22,8 +22,8 @@ from benchmarks.programs import answer, running
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
 from quintant.client.config.config import Config
+from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import Call, Reply
-from quintant.runtime.client.http import HttpTransport
 
 LIST_MEGABYTES = 13
 """The list that is read: some six thousand pods."""

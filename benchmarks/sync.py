@@ -88,10 +88,10 @@ async def _with_quintant(port: str, view: bool) -> Figures:
     from benchmarks.views import PodView
     from quintant.api.core import Pod
     from quintant.client.config.config import Config
+    from quintant.client.http.transport import HttpTransport
     from quintant.client.rest import Rest
     from quintant.core.clock import Chance
     from quintant.core.object import Object
-    from quintant.runtime.client.http import HttpTransport
     from quintant.runtime.watch.informer import Informer
 
     transport = HttpTransport(Config(f"http://127.0.0.1:{port}"))

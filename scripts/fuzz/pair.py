@@ -16,10 +16,10 @@ from fuzz.player import Player, Record
 from fuzz.steps import Step
 from fuzz.widgets import DEFINITION, WIDGET
 from quintant import Config
+from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import Call, Transport
 from quintant.cluster.http import serve
 from quintant.cluster.server import ApiServer
-from quintant.runtime.client.http import HttpTransport
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 NAMESPACE = "fuzz-embedded"

@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from quintant.client.config.config import Config
+from quintant.client.http.transport import HttpTransport
 from quintant.cluster.node.leash import leashed
-from quintant.runtime.client.http import HttpTransport
 
 START_SECONDS = 60.0
 """For a start on a machine that is busy with other things."""

@@ -23,10 +23,10 @@ from importlib.util import find_spec
 import msgspec
 
 from quintant.client.config.config import Config
+from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import JSON, Call, Transport
 from quintant.core.clock import Clock
 from quintant.core.errors import QuintantError
-from quintant.runtime.client.http import HttpTransport
 from quintant.version import KUBERNETES, QUINTANT
 
 OLDEST = (3, 11)

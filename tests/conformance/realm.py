@@ -14,11 +14,11 @@ from conformance.target import until as until
 from quintant import Config
 from quintant.client.config.tls import Pem
 from quintant.client.config.user import User
+from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import Reply
 from quintant.keys.authority import Authority, Term
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair
-from quintant.runtime.client.http import HttpTransport
 from unit.cluster.api import Plain, Requests
 
 RBAC = "rbac.authorization.k8s.io"

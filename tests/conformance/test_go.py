@@ -16,9 +16,9 @@ import pytest_asyncio
 from conformance.target import Target, until
 from conformance.workloads import deployment
 from quintant import Config
+from quintant.client.http.transport import HttpTransport
 from quintant.cluster.up import Cluster, Plan, running, save
 from quintant.core.address import Address
-from quintant.runtime.client.http import HttpTransport
 from realpair import locate
 from realpair.binaries import MANAGER
 from realpair.process import Child

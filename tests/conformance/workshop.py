@@ -21,8 +21,8 @@ from conformance.kubectl import Kubectl, programs
 from conformance.kubelet import Kubelet
 from conformance.target import POLL_SECONDS, Target, decoded
 from quintant import Config
+from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import Reply
-from quintant.runtime.client.http import HttpTransport
 from unit.cluster.api import Plain
 
 WITHIN = 30.0

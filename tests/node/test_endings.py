@@ -17,10 +17,10 @@ import pytest
 from node.house import IMAGE, PATIENCE_SECONDS, alive, ask, children, vanished
 from quintant import Config
 from quintant.api.core import Pod
+from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.cluster.node.leash import leashed
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.http import HttpTransport
 from unit.cluster.api import PODS, Plain, Requests
 
 UP = [sys.executable, "-m", "quintant", "up", "--listen", "127.0.0.1:0"]

@@ -166,7 +166,7 @@ async def test_a_program_uses_the_api_as_its_service_account(house: House) -> No
 WHOAMI = """
 import asyncio
 from quintant import Config
-from quintant.runtime.client.http import HttpTransport
+from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import Call
 
 async def main():

@@ -9,8 +9,8 @@ import pytest
 import pytest_asyncio
 
 from quintant import Client, Config
+from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
-from quintant.runtime.client.http import HttpTransport
 from realpair import RealCluster
 
 

@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from quintant import Client, Column, Custom, Model, ObjectMeta, Opaque, Scale, replace, resource
 from quintant.api.apiextensions import CustomResourceDefinition
+from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import MERGE
 from quintant.client.transport import Call
 from quintant.core import codec
@@ -33,7 +34,6 @@ from quintant.core.markers import (
     quantity,
 )
 from quintant.core.resource import resource_of
-from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.install import install
 
 NAMESPACE = "default"

@@ -13,12 +13,12 @@ import pytest_asyncio
 from quintant import Client, Environment
 from quintant.api.apps import Deployment
 from quintant.api.core import Namespace, Service, ServicePort, ServiceSpec
+from quintant.client.http.transport import HttpTransport
 from quintant.core.codec import to_plain
 from quintant.core.object import ObjectMeta, replace
 from quintant.operators.portal import controllers
 from quintant.operators.portal.api import PortalExpose, TunnelClass, TunnelClassSpec
 from quintant.operators.portal.options import Options
-from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.engine import Engine
 from quintant.runtime.install import install
 from quintant.runtime.manager import Manager

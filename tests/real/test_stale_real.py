@@ -23,7 +23,7 @@ from quintant import (
     resource,
 )
 from quintant.api.core import ConfigMap, Namespace
-from quintant.runtime.client.http import HttpTransport
+from quintant.client.http.transport import HttpTransport
 from quintant.runtime.client.match import kind, verb, watch
 from quintant.runtime.install import install
 from real.way import way_to

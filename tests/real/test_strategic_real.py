@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import Call
-from quintant.runtime.client.http import HttpTransport
 from unit.cluster.strategic_cases import CASES, Case
 
 pytestmark = pytest.mark.realtime

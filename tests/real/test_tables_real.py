@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import Call
 from quintant.cluster.protobuf import unwrap
 from quintant.cluster.tables import find
-from quintant.runtime.client.http import HttpTransport
 from realpair import RealCluster
 from tables import files
 

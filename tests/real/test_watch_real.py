@@ -13,9 +13,9 @@ import pytest_asyncio
 
 from quintant import Client, Config, Timers
 from quintant.api.core import ConfigMap, Namespace
+from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.core.object import ObjectMeta
-from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.client.match import Match, kind
 from quintant.runtime.install import install
 from real.way import compact, way_to

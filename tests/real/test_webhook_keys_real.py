@@ -21,10 +21,10 @@ from quintant.api.admission import ValidatingWebhookConfiguration
 from quintant.api.core import ConfigMap, Secret
 from quintant.api.meta import LabelSelector
 from quintant.client.config.user import Impersonate
+from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.core.errors import ApiError, Forbidden
 from quintant.core.object import ObjectMeta, Request
-from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.metrics import Metrics
 from quintant.runtime.rbac import generated
 from quintant.runtime.settings import Settings

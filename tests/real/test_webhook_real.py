@@ -19,6 +19,7 @@ import pytest_asyncio
 from quintant import Config
 from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.api.core import ConfigMap
+from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import APPLY, MERGE, Rest
 from quintant.client.transport import JSON, Call
 from quintant.cluster.up import Plan, running, save
@@ -28,7 +29,6 @@ from quintant.core.errors import ApiError, Cause, NotFound
 from quintant.core.object import Custom, Model, replace
 from quintant.core.resource import resource
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.metrics import Metrics
 from quintant.runtime.webhook import (
     Admission,

@@ -16,8 +16,8 @@ import aiohttp
 from msgspec.structs import replace
 
 from quintant import Config, Environment
+from quintant.client.http.transport import HttpTransport, Limits
 from quintant.runtime.client.faults import FaultTransport
-from quintant.runtime.client.http import HttpTransport, Limits
 from real.proxy import Proxy
 from realpair import RealCluster
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from examples_support import EXAMPLES, load_example
 from quintant import Client, Config
 from quintant.api.core import ConfigMap
+from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
-from quintant.runtime.client.http import HttpTransport
 from quintant.testing import named
 from scenarios.program import running
 

@@ -25,8 +25,8 @@ from quintant import (
     resource,
     when,
 )
+from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
-from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.install import install
 from quintant.testing import InProcessCluster, named, watch
 from scenarios.observe import restarts

@@ -15,9 +15,9 @@ import pytest
 from quintant import Context, Manager
 from quintant.api.core import ConfigMap, Secret
 from quintant.client.config.config import Config
+from quintant.client.http.transport import HttpTransport
 from quintant.cluster.http import serve
 from quintant.core.object import Object, replace
-from quintant.runtime.client.http import HttpTransport
 from quintant.testing import InProcessCluster, kind, named, settle, writes
 from scenarios.greeter import Greeter, GreeterStatus, greeter, greeter_manager, reconcile
 

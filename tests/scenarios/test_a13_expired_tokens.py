@@ -25,12 +25,12 @@ from quintant.client.config.exec_plugin import Ending, PluginCredentials
 from quintant.client.config.tls import Pem, Trust
 from quintant.client.config.tokens import TokenFile
 from quintant.client.config.user import Plugin
+from quintant.client.http.transport import HttpTransport
 from quintant.cluster.auth import service_account
 from quintant.cluster.http import serve
 from quintant.core.clock import monotonic, timestamp
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import memory_file
-from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.engine import Engine
 from quintant.testing import InProcessCluster, watch
 from scenarios.greeter import Greeter, greeter, greeter_manager

@@ -21,6 +21,7 @@ from quintant.agents.relay.tokens import digest
 from quintant.api.core import Pod
 from quintant.api.events import Event
 from quintant.client.config.credentials import Fixed, Proof, bearer
+from quintant.client.http.authenticated import SignedTransport
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.auth import admin, service_account
@@ -36,7 +37,6 @@ from quintant.operators.portal import controllers
 from quintant.operators.portal.api import DEFAULT_CLASS, PortalExpose, TunnelClass
 from quintant.operators.portal.builders import EXPOSE_LABEL
 from quintant.operators.portal.options import Options
-from quintant.runtime.client.authenticated import SignedTransport
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.manifests import Applier
 from quintant.runtime.engine import Engine

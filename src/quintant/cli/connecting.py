@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from quintant.client.config.config import Config
+from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.client.retry import patient
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.http import HttpTransport
 
 
 @asynccontextmanager

@@ -14,6 +14,7 @@ import click
 from quintant.cli.screen import Screen, invitation, screen, summary
 from quintant.cli.signals import signalled, unless
 from quintant.client.config.config import Config
+from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.cluster.kubeconfigs import usual_path
 from quintant.cluster.node.options import Options
@@ -24,7 +25,6 @@ from quintant.demo.course import FIELD_MANAGER, Progress, Stage, bring_up
 from quintant.demo.systems import System, systems
 from quintant.runtime import logs
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.garbage import settle, unsearched
 from quintant.runtime.loops import loop_factory
 

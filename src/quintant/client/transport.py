@@ -1,6 +1,6 @@
 """How a request reaches an API server: two methods, so that there can be several ways.
 
-`HttpTransport` (quintant.runtime.client.http) speaks HTTP over the network; `InProcessTransport`
+`HttpTransport` (quintant.client.http.transport) speaks HTTP over the network; `InProcessTransport`
 calls an embedded server directly; `FaultTransport` (quintant.runtime.client.faults) wraps either.
 Nothing above this module knows which.
 """

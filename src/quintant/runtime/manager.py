@@ -18,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from quintant.client.config.config import Config
+from quintant.client.http.transport import HttpTransport
 from quintant.core.clock import seconds_of
 from quintant.core.errors import ConfigError, QuintantError, leaves
 from quintant.core.object import K, Object
@@ -25,7 +26,6 @@ from quintant.core.resource import resource_of
 from quintant.runtime import logs
 from quintant.runtime.builder import Builder, KeyBuilder
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.http import HttpTransport
 from quintant.runtime.declaration import Declaration
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment

@@ -19,6 +19,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from quintant.client.config.credentials import Credentials
+from quintant.client.http.authenticated import SignedTransport
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.auth import admin
@@ -26,7 +27,6 @@ from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, LoopClock, seconds_of
 from quintant.core.object import Custom, K, Object, ObjectMeta, replace
 from quintant.core.resource import resource_of
-from quintant.runtime.client.authenticated import SignedTransport
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.faults import FaultTransport
 from quintant.runtime.engine import Engine

@@ -19,10 +19,10 @@ from click.testing import CliRunner
 from quintant import Config
 from quintant.api.core import Node
 from quintant.cli import main
+from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.cluster.node.leash import leashed
 from quintant.runtime.client.client import Client
-from quintant.runtime.client.http import HttpTransport
 from unit.cluster.api import Requests
 
 UP = [sys.executable, "-c", "from quintant.cli import main; main()", "up"]

@@ -14,8 +14,8 @@ from aiohttp import web
 from quintant.client.config.config import Config
 from quintant.client.config.tls import Pem, Trust
 from quintant.client.config.user import User
+from quintant.client.http.transport import HttpTransport
 from quintant.keys.hidden import Hidden
-from quintant.runtime.client.http import HttpTransport
 from unit.client.pki import Authority
 
 AUTHORITY = Authority()

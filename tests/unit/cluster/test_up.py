@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from quintant import Config
 from quintant.client.config.tls import Pem
 from quintant.client.config.user import Impersonate, User
+from quintant.client.http.transport import HttpTransport
 from quintant.cluster.http import LOOPBACK
 from quintant.cluster.kubeconfigs import usual_path
 from quintant.cluster.pki import Roots
@@ -31,7 +32,6 @@ from quintant.core.errors import ConfigError, TransportError
 from quintant.keys.authority import Authority, Term
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair
-from quintant.runtime.client.http import HttpTransport
 from unit.cluster.api import CMS, PODS, Plain, Requests, config_map
 
 pytestmark = pytest.mark.realtime

@@ -1,7 +1,7 @@
 """Which API server to talk to, and as whom: a kubeconfig or a pod's service account, read once.
 
 `Config.discover()` looks where kubectl looks. The result is a frozen value without open files: the
-transport (quintant.runtime.client.http) reads keys and tokens from it when it connects, and again
+transport (quintant.client.http.transport) reads keys and tokens from it when it connects, and again
 when they change. Whatever is secret in it is `Hidden`.
 """
 

@@ -10,12 +10,12 @@ import asyncio
 import ssl
 from urllib.parse import SplitResult, urlsplit
 
+from quintant.client.http.idle import IDLE_SECONDS
 from quintant.client.transport import Reply
 from quintant.cluster.admission.dialing import Letter, Unreachable
 from quintant.cluster.admission.line import Line, Place
 from quintant.cluster.admission.reasons import FAILURES, NO_BUNDLE, explained
 from quintant.core.clock import monotonic
-from quintant.runtime.client.resting import IDLE_SECONDS
 
 PLACES = 64
 """Places with a line of their own: more than there are webhook servers in a cluster."""

@@ -11,14 +11,14 @@ import ssl
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from quintant.client.http.connection import Broken, Connection
+from quintant.client.http.dial import Dialer
+from quintant.client.http.http1 import header, question
+from quintant.client.http.idle import Resting
+from quintant.client.http.route import Hop, Route
 from quintant.client.transport import JSON, Reply
 from quintant.core.clock import monotonic
 from quintant.keys.hidden import Hidden
-from quintant.runtime.client.connection import Broken, Connection
-from quintant.runtime.client.dial import Dialer
-from quintant.runtime.client.resting import Resting
-from quintant.runtime.client.route import Hop, Route
-from quintant.runtime.client.wire import header, question
 
 BUNDLES = 64
 """Sets of authorities kept ready: more than there are webhook servers in a cluster."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 import socket
 import ssl
 
+from quintant.client.http import dial
+from quintant.client.http.connection import Broken, TooLarge
+from quintant.client.http.http1 import NotHttp
 from quintant.cluster.admission.line import Place
-from quintant.runtime.client import dial
-from quintant.runtime.client.connection import Broken, TooLarge
-from quintant.runtime.client.wire import NotHttp
 
 FAILURES = (Broken, NotHttp, TooLarge, dial.Unreachable)
 """All that a line raises beside a time-out."""

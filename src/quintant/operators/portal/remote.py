@@ -16,6 +16,7 @@ from typing import Protocol
 
 from quintant.api.core import Pod
 from quintant.client.config.config import Config
+from quintant.client.http.transport import HttpTransport, Limits
 from quintant.client.transport import Call
 from quintant.core.address import Address
 from quintant.core.clock import monotonic
@@ -23,7 +24,6 @@ from quintant.core.errors import TransportError
 from quintant.core.object import Request
 from quintant.operators.portal.builders import ADMIN_PORT
 from quintant.operators.portal.reports import newer, parse, same
-from quintant.runtime.client.http import HttpTransport, Limits
 from quintant.runtime.sources import Feed
 from quintant.runtime.watch.lines import Lines as WholeLines
 from quintant.wire.tunnelreport import Report

@@ -1,10 +1,10 @@
-"""Promises of quintant.runtime.client.dial; how connections come about is told by http's."""
+"""Promises of quintant.client.http.dial; how connections come about is told by http's."""
 
 from __future__ import annotations
 
 import socket
 
-from quintant.runtime.client.dial import tune
+from quintant.client.http.dial import tune
 
 
 def test_socket_notices_that_its_peer_is_gone() -> None:

@@ -1,12 +1,12 @@
-"""Promises of quintant.runtime.client.route."""
+"""Promises of quintant.client.http.route."""
 
 from __future__ import annotations
 
 import pytest
 
 from quintant.client.config.config import Config
+from quintant.client.http.route import Hop, Route
 from quintant.keys.hidden import Hidden
-from quintant.runtime.client.route import Hop, Route
 
 PROXY = Hidden("http://me:s%20esame@proxy:3128")
 

@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.client.http, against real servers on loopback."""
+"""Promises of quintant.client.http.transport, against real servers on loopback."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from quintant.client.config.exec_plugin import Ending, PluginCredentials
 from quintant.client.config.tls import Pem, Trust
 from quintant.client.config.tokens import CertificateFiles
 from quintant.client.config.user import Impersonate, Plugin, User
+from quintant.client.http.transport import HttpTransport, Limits
 from quintant.client.transport import Call
 from quintant.core.clock import SystemClock
 from quintant.core.errors import (
@@ -29,7 +30,6 @@ from quintant.core.errors import (
 )
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair
-from quintant.runtime.client.http import HttpTransport, Limits
 from unit.client.net import AUTHORITY, TRUSTED, Api, head, serving, talking, transport
 from unit.client.pki import DAY, Authority
 

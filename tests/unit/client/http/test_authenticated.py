@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.client.authenticated, against an embedded API server."""
+"""Promises of quintant.client.http.authenticated, against an embedded API server."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from pathlib import Path
 
 from quintant.client.config.credentials import Fixed, Proof, bearer
 from quintant.client.config.tokens import TokenFile
+from quintant.client.http.authenticated import SignedTransport
 from quintant.client.transport import Call, InProcessTransport
 from quintant.cluster.auth import admin
 from quintant.cluster.server import ApiServer
 from quintant.core.clock import LoopClock
 from quintant.keys.hidden import Hidden
-from quintant.runtime.client.authenticated import SignedTransport
 from quintant.testing.loop import advance
 
 LIST = Call("GET", "/api/v1/pods")

@@ -12,8 +12,8 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from msgspec import Struct
 
 from quintant.client.config.config import Config
+from quintant.client.http.http1 import header, question
 from quintant.keys.hidden import Hidden
-from quintant.runtime.client.wire import header, question
 
 PORTS = {"http": 80, "https": 443}
 

@@ -1,14 +1,14 @@
-"""Promises of quintant.runtime.client.failure; the rest is told by the tests of http."""
+"""Promises of quintant.client.http.explain; the rest is told by the tests of http."""
 
 from __future__ import annotations
 
 import errno
 
 from quintant.client.config.config import Config
+from quintant.client.http.connection import Broken
+from quintant.client.http.explain import explained, in_stream
 from quintant.client.transport import Call
 from quintant.core.errors import ConnectError, StreamStalled
-from quintant.runtime.client.connection import Broken
-from quintant.runtime.client.failure import explained, in_stream
 
 GET = Call("GET", "/api")
 

@@ -1,12 +1,12 @@
-"""Promises of quintant.runtime.client.pool."""
+"""Promises of quintant.client.http.pool."""
 
 from __future__ import annotations
 
 from quintant.client.config.config import Config
 from quintant.client.config.credentials import Proof
+from quintant.client.http.pool import AGE_SECONDS, Pool
 from quintant.client.transport import Call
 from quintant.core.clock import monotonic
-from quintant.runtime.client.pool import AGE_SECONDS, Pool
 from quintant.testing.loop import advance
 from unit.client.pki import Authority
 

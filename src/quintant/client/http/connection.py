@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable
 from typing import cast
 
-from quintant.runtime.client.wire import Answer, Head, NotHttp
+from quintant.client.http.http1 import Answer, Head, NotHttp
 
 # A stream that is not read holds so much before its peer is made to wait.
 BUFFER_BYTES = 256 * 1024

@@ -1,10 +1,10 @@
-"""Promises of quintant.runtime.client.resting."""
+"""Promises of quintant.client.http.idle."""
 
 from __future__ import annotations
 
+from quintant.client.http.connection import Connection
+from quintant.client.http.idle import IDLE_SECONDS, Resting
 from quintant.core.clock import monotonic
-from quintant.runtime.client.connection import Connection
-from quintant.runtime.client.resting import IDLE_SECONDS, Resting
 from quintant.testing.loop import advance
 from unit.client.carrier import Carrier
 

@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.client.wire."""
+"""Promises of quintant.client.http.http1."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.runtime.client.wire import HEAD_BYTES, Answer, NotHttp, header, question
+from quintant.client.http.http1 import HEAD_BYTES, Answer, NotHttp, header, question
 
 OK = b"HTTP/1.1 200 OK\r\n"
 SIZED = OK + b"Content-Length: 11\r\n\r\nhello world"

@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 
 from quintant.client.config import tls
 from quintant.client.config.config import Config
+from quintant.client.http.connection import Broken, TooLarge
+from quintant.client.http.dial import Refused, Unreachable
+from quintant.client.http.http1 import NotHttp
 from quintant.client.transport import Call
 from quintant.core import errors
 from quintant.core.errors import ConnectError, DeadlineExceeded, StreamStalled, TransportError
-from quintant.runtime.client.connection import Broken, TooLarge
-from quintant.runtime.client.dial import Refused, Unreachable
-from quintant.runtime.client.wire import NotHttp
 
 FAILURES = (Broken, NotHttp, Refused, TimeoutError, TooLarge, Unreachable)
 """All that connections raise."""

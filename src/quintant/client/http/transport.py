@@ -2,7 +2,7 @@
 
 Sits between a `Config` and everything that speaks `Transport`. A request that failed raises one of
 our own errors, with what to try where a person can do something about it. An answer with any
-status is an answer; what a 401 leads to is in quintant.runtime.client.authenticated.
+status is an answer; what a 401 leads to is in quintant.client.http.authenticated.
 
 The path of a request is kept short on purpose: it is most of what a controller costs. That is why
 no HTTP library is below: `benchmarks/client.py` says what one costs.
@@ -20,15 +20,15 @@ from quintant.client.config import tokens
 from quintant.client.config.config import Config
 from quintant.client.config.credentials import Credentials, Proof
 from quintant.client.config.tls import context
+from quintant.client.http.authenticated import Authenticated
+from quintant.client.http.connection import Broken, Connection
+from quintant.client.http.explain import FAILURES, explained, in_stream
+from quintant.client.http.http1 import Head
+from quintant.client.http.pool import Pool
 from quintant.client.retry import repeatable
 from quintant.client.transport import Call, Reply, Stream
 from quintant.core.clock import Clock, SystemClock, monotonic
 from quintant.core.errors import ConfigError, ConnectError, StreamStalled
-from quintant.runtime.client.authenticated import Authenticated
-from quintant.runtime.client.connection import Broken, Connection
-from quintant.runtime.client.failure import FAILURES, explained, in_stream
-from quintant.runtime.client.pool import Pool
-from quintant.runtime.client.wire import Head
 
 # Of a call's time, what reaching the server may take: with more, none is left for the answer.
 CONNECT_SHARE = 0.8

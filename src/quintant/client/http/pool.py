@@ -15,14 +15,14 @@ from quintant.client.config.config import Config
 from quintant.client.config.credentials import Proof
 from quintant.client.config.tls import context
 from quintant.client.config.user import Impersonate
+from quintant.client.http.connection import Connection
+from quintant.client.http.dial import Dialer
+from quintant.client.http.http1 import header, question
+from quintant.client.http.idle import Resting
+from quintant.client.http.route import Route
 from quintant.client.transport import JSON, Call
 from quintant.core.clock import monotonic
 from quintant.keys.tls import KeyPair
-from quintant.runtime.client.connection import Connection
-from quintant.runtime.client.dial import Dialer
-from quintant.runtime.client.resting import Resting
-from quintant.runtime.client.route import Route
-from quintant.runtime.client.wire import header, question
 from quintant.version import QUINTANT
 
 # Connections are replaced after this long, so that load reaches API servers that came later.

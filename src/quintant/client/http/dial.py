@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from quintant.runtime.client.connection import Connection
-from quintant.runtime.client.route import Route
+from quintant.client.http.connection import Connection
+from quintant.client.http.route import Route
 
 # A peer that vanished without a word is noticed by the kernel: probes after 30 s of silence, every
 # 15 s, two of them; and whatever we send must be acknowledged within 45 s.

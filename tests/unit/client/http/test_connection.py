@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.client.connection; how it fares on a network is told by http's."""
+"""Promises of quintant.client.http.connection; how it fares on a network is told by http's."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from quintant.runtime.client.connection import BUFFER_BYTES, Broken, Connection, TooLarge
-from quintant.runtime.client.wire import NotHttp
+from quintant.client.http.connection import BUFFER_BYTES, Broken, Connection, TooLarge
+from quintant.client.http.http1 import NotHttp
 from quintant.testing.loop import advance, settle
 from unit.client.carrier import Carrier
 

@@ -1,0 +1,1 @@
+"""HTTP/1.1 to an API server: connections, their pool, and how they are dialled."""
