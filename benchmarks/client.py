@@ -54,7 +54,7 @@ async def _quintant(count: int) -> Figures:
     from quintant.client.rest import Rest
     from quintant.client.retry import patient
     from quintant.runtime.client.client import Client
-    from quintant.runtime.metrics import Metrics
+    from quintant.runtime.observe.metrics import Metrics
 
     transport = HttpTransport(Config.discover())
     client = Client(Rest(patient(transport), Metrics().rest("kubernetes")))

@@ -35,12 +35,12 @@ from quintant.operators.portal.options import Options
 from quintant.operators.portal.reconcile import Reconcile
 from quintant.operators.portal.remote import Scraper, http_lines
 from quintant.operators.portal.wiring import classes, exposes
-from quintant.runtime import logs
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.manifests import Applier
 from quintant.runtime.environment import Environment
 from quintant.runtime.install import install
 from quintant.runtime.manager import Manager
+from quintant.runtime.observe import logs
 
 PLACE = sample.NAMESPACE
 PATIENCE_SECONDS = 300.0

@@ -150,7 +150,7 @@ async def _deploy(client: Client, name: str, replicas: int) -> None:
 if __name__ == "__main__":
     import uvloop
 
-    from quintant.runtime import logs
+    from quintant.runtime.observe import logs
 
     logs.configure()
     print(msgspec.json.encode(uvloop.run(_measure(*map(int, sys.argv[1:])))).decode())

@@ -13,7 +13,7 @@ from benchmarks.programs import answer
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
 from quintant.api.core import ConfigMap
-from quintant.runtime import logs
+from quintant.runtime.observe import logs
 from quintant.testing import InProcessCluster, named
 from quintant.testing import run as virtual
 

@@ -11,7 +11,7 @@ import uvloop
 from benchmarks.report import Table
 from benchmarks.sizes import Sizes
 from quintant.core.object import Request
-from quintant.runtime.metrics import Metrics
+from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.queue import Queue
 
 METHOD = (

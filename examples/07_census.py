@@ -13,7 +13,7 @@ import prometheus_client as prometheus
 from quintant import Client, KeyContext, Manager, Metadata, Model, Object, Request, projection
 from quintant.api.core import ConfigMap, Namespace, Pod
 from quintant.api.meta import ObjectMeta
-from quintant.runtime.logs import get_logger
+from quintant.runtime.observe.logs import get_logger
 
 REPORT_SECONDS = 60.0
 

@@ -26,7 +26,7 @@ from quintant.http.connection import Gone
 from quintant.http.question import Question
 from quintant.keys import tls
 from quintant.keys.authority import Authority, Term
-from quintant.runtime.listen import serving
+from quintant.runtime.observe.listen import serving
 from unit.cluster.api import Plain
 
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"

@@ -24,7 +24,7 @@ import structlog
 from examples_support import EXAMPLES, load_example
 from quintant import Manager
 from quintant.cli import COMMANDS, main
-from quintant.runtime.metrics import Metrics
+from quintant.runtime.observe.metrics import Metrics
 from quintant.testing import InProcessCluster, named, run
 
 ROOT = EXAMPLES.parent

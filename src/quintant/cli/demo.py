@@ -23,10 +23,10 @@ from quintant.cluster.up import Plan, running, save
 from quintant.core.address import Address
 from quintant.demo.course import FIELD_MANAGER, Progress, Stage, bring_up
 from quintant.demo.systems import System, systems
-from quintant.runtime import logs
 from quintant.runtime.client.client import Client
 from quintant.runtime.garbage import settle, unsearched
 from quintant.runtime.loops import loop_factory
+from quintant.runtime.observe import logs
 
 # What a slow laptop may need when everything starts at once.
 PATIENCE_SECONDS = 180.0

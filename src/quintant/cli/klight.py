@@ -19,8 +19,8 @@ from quintant.cli.serving import serve_at
 from quintant.client.config.config import Config
 from quintant.operators import klight
 from quintant.operators.klight.flags import Flags, from_arguments
-from quintant.runtime import logs
 from quintant.runtime.manager import Manager
+from quintant.runtime.observe import logs
 
 NAME = "klight-controller"
 """What the original's Deployment is called, and so the lease and the role."""

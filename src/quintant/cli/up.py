@@ -19,9 +19,9 @@ from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import load
 from quintant.cluster.up import USUAL, Cluster, Plan, kept, running, save
 from quintant.core.address import Address
-from quintant.runtime import logs
 from quintant.runtime.garbage import settle, unsearched
 from quintant.runtime.loops import loop_factory
+from quintant.runtime.observe import logs
 from quintant.version import KUBERNETES
 
 

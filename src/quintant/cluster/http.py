@@ -35,7 +35,7 @@ from quintant.http.answer import Answer, Flow
 from quintant.http.connection import Connection
 from quintant.http.head import Refused
 from quintant.http.question import Limits, Question
-from quintant.runtime.listen import serving
+from quintant.runtime.observe.listen import serving
 
 LOOPBACK = "127.0.0.1"
 PIECE = 64 * 1024

@@ -22,11 +22,11 @@ from quintant.core.clock import monotonic
 from quintant.core.errors import QuintantError, Terminal, TooManyRequests, leaves
 from quintant.core.object import K, Request
 from quintant.core.resource import resource_of
-from quintant.runtime import logs
 from quintant.runtime.declaration import Declaration
 from quintant.runtime.intake import connect
 from quintant.runtime.limiter import Limiter
-from quintant.runtime.metrics import Outcome
+from quintant.runtime.observe import logs
+from quintant.runtime.observe.metrics import Outcome
 from quintant.runtime.queue import Lease, Queue
 from quintant.runtime.result import ReconcileTimeout, Result, Verdict, ended, judge
 from quintant.runtime.sources import Feed, Source, every

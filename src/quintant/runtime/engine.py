@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from quintant.client.rest import Rest
 from quintant.client.retry import patient
 from quintant.client.token_bucket import Bucket
-from quintant.runtime import logs
 from quintant.runtime.client.client import Client, unfenced
 from quintant.runtime.controller import Controller
 from quintant.runtime.declaration import Declaration
@@ -29,7 +28,8 @@ from quintant.runtime.events import Recorder
 from quintant.runtime.gate import Gate
 from quintant.runtime.health import Health
 from quintant.runtime.leader import Elector, identify
-from quintant.runtime.metrics import Metrics
+from quintant.runtime.observe import logs
+from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.probes import Probes
 from quintant.runtime.settings import Settings
 from quintant.runtime.status import StatusWriter

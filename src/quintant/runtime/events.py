@@ -30,8 +30,8 @@ from quintant.core.errors import (
     TransportError,
 )
 from quintant.core.object import Object, ObjectMeta, replace
-from quintant.runtime.logs import get_logger, reconcile
-from quintant.runtime.metrics import Metrics
+from quintant.runtime.observe.logs import get_logger, reconcile
+from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.series import (
     REASON_BYTES,
     Allowance,

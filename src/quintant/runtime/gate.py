@@ -13,7 +13,7 @@ from typing import Protocol
 
 from quintant.core.errors import ConfigError
 from quintant.core.resource import Resource
-from quintant.runtime import logs
+from quintant.runtime.observe import logs
 
 # How often a start that waits for its caches says what it waits for.
 NAG_SECONDS = 10.0

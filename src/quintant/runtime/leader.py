@@ -40,8 +40,8 @@ from quintant.runtime.election import (
     observe,
     resign,
 )
-from quintant.runtime.logs import get_logger
-from quintant.runtime.metrics import LeaderMetrics
+from quintant.runtime.observe.logs import get_logger
+from quintant.runtime.observe.metrics import LeaderMetrics
 
 # A timer may ring a moment early; asking again at once would only spin.
 NAP_SECONDS = 0.05

@@ -23,7 +23,6 @@ from quintant.core.clock import seconds_of
 from quintant.core.errors import ConfigError, QuintantError, leaves
 from quintant.core.object import K, Object
 from quintant.core.resource import resource_of
-from quintant.runtime import logs
 from quintant.runtime.builder import Builder, KeyBuilder
 from quintant.runtime.client.client import Client
 from quintant.runtime.declaration import Declaration
@@ -31,6 +30,7 @@ from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
 from quintant.runtime.health import Check, Probe
 from quintant.runtime.loops import loop_factory, stop_on_signals
+from quintant.runtime.observe import logs
 from quintant.runtime.settings import Settings
 from quintant.runtime.watch.timers import Timers
 from quintant.runtime.webhook.declaration import Webhooks

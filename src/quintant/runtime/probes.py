@@ -18,8 +18,8 @@ from quintant.http.answer import Answer, text
 from quintant.http.pages import NOT_FOUND, Page, paged, single
 from quintant.http.question import Question
 from quintant.runtime.health import Health, Probe
-from quintant.runtime.listen import serving
-from quintant.runtime.metrics import CONTENT_TYPE, Metrics
+from quintant.runtime.observe.listen import serving
+from quintant.runtime.observe.metrics import CONTENT_TYPE, Metrics
 
 METRICS = "metrics"
 

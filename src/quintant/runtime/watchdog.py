@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from quintant.core.clock import monotonic
-from quintant.runtime.logs import get_logger
-from quintant.runtime.metrics import Metrics
+from quintant.runtime.observe.logs import get_logger
+from quintant.runtime.observe.metrics import Metrics
 
 # Often enough to catch a blocking call of a third of a second, seldom enough to cost nothing.
 BEAT_SECONDS = 0.25

@@ -29,7 +29,7 @@ from quintant.runtime.context import OWNER_INDEX, EventType, Reconciler
 from quintant.runtime.controller import Controller
 from quintant.runtime.declaration import Declaration, owner_uid
 from quintant.runtime.manager import Manager
-from quintant.runtime.metrics import Metrics
+from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.result import Result
 from quintant.runtime.status import StatusWriter
 from quintant.runtime.turns import Services

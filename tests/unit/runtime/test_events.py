@@ -16,12 +16,12 @@ from quintant.client.transport import InProcessTransport
 from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, LoopClock, monotonic
 from quintant.core.object import Object, ObjectMeta
-from quintant.runtime import logs
 from quintant.runtime.client.client import Client
 from quintant.runtime.client.faults import FaultTransport
 from quintant.runtime.client.match import anything, verb, writes
 from quintant.runtime.events import ATTEMPTS, FLUSH_SECONDS, MEMORY_LIMIT, QUEUE_LIMIT, Recorder
-from quintant.runtime.metrics import Metrics
+from quintant.runtime.observe import logs
+from quintant.runtime.observe.metrics import Metrics
 from quintant.testing.loop import advance, run, settle
 
 MINUTE = 60.0

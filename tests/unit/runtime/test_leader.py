@@ -24,7 +24,7 @@ from quintant.runtime.client.faults import FaultTransport
 from quintant.runtime.client.match import verb
 from quintant.runtime.election import Election
 from quintant.runtime.leader import Elector, State, identify
-from quintant.runtime.metrics import Metrics
+from quintant.runtime.observe.metrics import Metrics
 from quintant.testing.loop import advance, run, settle
 
 

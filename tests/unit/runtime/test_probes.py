@@ -5,7 +5,7 @@ import pytest
 
 from quintant.core.address import Address
 from quintant.runtime.health import Health
-from quintant.runtime.metrics import CONTENT_TYPE, Metrics
+from quintant.runtime.observe.metrics import CONTENT_TYPE, Metrics
 from quintant.runtime.probes import Probes
 
 LOCAL = "127.0.0.1:0"

@@ -37,7 +37,7 @@ from quintant.runtime.declaration import Declaration
 from quintant.runtime.election import Election
 from quintant.runtime.events import Recorder
 from quintant.runtime.leader import Elector, State
-from quintant.runtime.metrics import Metrics
+from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.permissions import Needs, Permission, rules
 from quintant.runtime.rbac import Grantee, controls, needs, owns, roles, uses, watches
 from quintant.testing.loop import advance

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from structlog.testing import capture_logs
 
-from quintant.runtime.metrics import Metrics
+from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.watchdog import BEAT_SECONDS, MEMORY_SECONDS, REPEAT_SECONDS, Watchdog
 from quintant.testing.loop import VirtualLoop, advance
 

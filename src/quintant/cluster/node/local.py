@@ -37,8 +37,8 @@ from quintant.core.address import Address
 from quintant.core.clock import Chance, Clock
 from quintant.core.errors import ConfigError
 from quintant.runtime.client.client import Client
-from quintant.runtime.logs import get_logger
 from quintant.runtime.manager import Manager
+from quintant.runtime.observe.logs import get_logger
 
 GROUPS = ("system:nodes",)
 FOLDER_MODE, OTHERS = 0o700, 0o077

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from quintant.core.clock import monotonic
-from quintant.runtime.logs import get_logger
+from quintant.runtime.observe.logs import get_logger
 
 log = get_logger()
 

@@ -14,8 +14,8 @@ from quintant.core.clock import Chance
 from quintant.core.errors import ConfigError, NotWatched
 from quintant.core.object import K, Object, ObjectMeta, Request
 from quintant.core.resource import Resource, resource_of
-from quintant.runtime.logs import get_logger
-from quintant.runtime.metrics import Metrics
+from quintant.runtime.observe.logs import get_logger
+from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.watch.informer import Informer
 from quintant.runtime.watch.timers import Timers
 

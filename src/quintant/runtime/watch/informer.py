@@ -17,7 +17,7 @@ from quintant.core.clock import Chance
 from quintant.core.errors import Undecodable
 from quintant.core.object import K, ObjectMeta, Request
 from quintant.core.resource import resource_of
-from quintant.runtime.logs import get_logger
+from quintant.runtime.observe.logs import get_logger
 from quintant.runtime.watch.observer import REASONS, Observer
 from quintant.runtime.watch.overlay import Overlay, reached
 from quintant.runtime.watch.reflector import Reflector

@@ -19,7 +19,7 @@ from quintant.core.clock import Chance, monotonic
 from quintant.core.errors import ApiError, Identity, QuintantError, Undecodable
 from quintant.core.object import K
 from quintant.core.resource import resource_of
-from quintant.runtime.logs import get_logger
+from quintant.runtime.observe.logs import get_logger
 from quintant.runtime.watch import states
 from quintant.runtime.watch.alarm import NAG_SECONDS
 from quintant.runtime.watch.backoff import Backoff

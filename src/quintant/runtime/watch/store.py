@@ -12,7 +12,7 @@ from typing import Generic
 
 from quintant.core.errors import ConfigError
 from quintant.core.object import K, Request
-from quintant.runtime.logs import get_logger
+from quintant.runtime.observe.logs import get_logger
 
 log = get_logger()
 

@@ -13,7 +13,7 @@ from quintant.api.admission import ServiceReference
 from quintant.core.clock import Clock
 from quintant.core.object import Request
 from quintant.runtime.client.client import Client
-from quintant.runtime.metrics import Metrics
+from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.settings import Settings
 from quintant.runtime.webhook.certs import Files, Source
 from quintant.runtime.webhook.declaration import Webhooks

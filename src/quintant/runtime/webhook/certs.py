@@ -17,8 +17,8 @@ from quintant.core.errors import ConfigError, QuintantError
 from quintant.keys import tls
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair
-from quintant.runtime.logs import get_logger
-from quintant.runtime.metrics import Metrics
+from quintant.runtime.observe.logs import get_logger
+from quintant.runtime.observe.metrics import Metrics
 
 # How often a source is asked; kubelet takes up to a minute to renew a mounted Secret anyway.
 POLL_SECONDS = 10.0

@@ -15,7 +15,7 @@ from quintant.core.clock import monotonic
 from quintant.core.codec import encode
 from quintant.core.errors import from_reply
 from quintant.runtime.client.client import Client
-from quintant.runtime.metrics import Metrics
+from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.webhook.declaration import CONVERT, Webhooks
 from quintant.runtime.webhook.failure import Failed
 from quintant.runtime.webhook.route import AdmissionRoute, ConversionRoute, Route

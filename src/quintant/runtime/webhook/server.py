@@ -18,8 +18,8 @@ from quintant.http.connection import Gone
 from quintant.http.head import Refused
 from quintant.http.question import Question
 from quintant.runtime.client.client import Client
-from quintant.runtime.listen import serving
-from quintant.runtime.metrics import Metrics
+from quintant.runtime.observe.listen import serving
+from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.webhook.certs import Certificates, Files, Source
 from quintant.runtime.webhook.declaration import Webhooks
 from quintant.runtime.webhook.review import Reviews, refusal

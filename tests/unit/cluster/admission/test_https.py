@@ -28,7 +28,7 @@ from quintant.http.question import Question
 from quintant.http.server import Handler
 from quintant.keys import tls
 from quintant.keys.authority import Authority, Term
-from quintant.runtime.listen import serving
+from quintant.runtime.observe.listen import serving
 from unit.cluster.api import Api, config_map
 from unit.cluster.hooks import REGISTRATION, rule
 

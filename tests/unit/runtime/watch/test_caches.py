@@ -11,7 +11,7 @@ from quintant.core.clock import Chance
 from quintant.core.errors import ConfigError, NotWatched
 from quintant.core.object import Metadata, Request
 from quintant.core.resource import resource_of
-from quintant.runtime.metrics import Metrics
+from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.watch.caches import Caches
 from unit.runtime.doubles import Scripted
 from unit.runtime.kinds import Chart, ChartView, Ship, chart, meta, ship

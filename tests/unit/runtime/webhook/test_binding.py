@@ -8,7 +8,7 @@ import pytest
 
 from quintant.core.clock import LoopClock
 from quintant.core.errors import ConfigError
-from quintant.runtime.metrics import Metrics
+from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.settings import Settings
 from quintant.runtime.webhook import Webhooks
 from quintant.runtime.webhook.binding import bound

@@ -10,7 +10,7 @@ import pytest
 
 from quintant.core.errors import ConfigError, ConnectError
 from quintant.keys.tls import KeyPair
-from quintant.runtime.metrics import Metrics
+from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.webhook.authority import Issued, issue
 from quintant.runtime.webhook.certs import POLL_SECONDS, Certificates, Files
 from quintant.testing.loop import advance

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from quintant.core.clock import monotonic
 from quintant.core.errors import ApiError, BadRequest, NotFound
 from quintant.core.object import replace
-from quintant.runtime.metrics import Metrics
+from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.webhook import Admission, Denied, Plain, Settings, Spoke, Webhooks
 from quintant.runtime.webhook.review import Reviews
 from quintant.runtime.webhook.route import ADMISSION_BYTES

@@ -13,7 +13,7 @@ import pytest
 from quintant.core.errors import ConfigError
 from quintant.core.object import replace
 from quintant.keys.tls import KeyPair
-from quintant.runtime.metrics import Metrics
+from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.webhook import Admission, Denied, Plain, Spoke, Webhooks
 from quintant.runtime.webhook.authority import Issued, issue
 from quintant.runtime.webhook.route import ADMISSION_BYTES

@@ -16,7 +16,7 @@ from quintant.core.clock import Chance
 from quintant.core.errors import Undecodable
 from quintant.core.object import Object, ObjectMeta, Request
 from quintant.core.resource import Resource
-from quintant.runtime import logs
+from quintant.runtime.observe import logs
 from quintant.runtime.queue import Queue
 from quintant.runtime.watch.reflector import Reflector
 from quintant.runtime.watch.scope import Scope

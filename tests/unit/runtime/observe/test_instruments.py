@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.tally, with prometheus_client's own metrics as the oracle."""
+"""Promises of quintant.runtime.observe.instruments, with prometheus_client's own metrics as the oracle."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from quintant.runtime.tally import Counts, Levels, Spreads
+from quintant.runtime.observe.instruments import Counts, Levels, Spreads
 
 BOUNDS = (0.005, 0.1, 1, 2.5, 10)
 

@@ -18,7 +18,7 @@ from quintant.core.clock import LoopClock
 from quintant.core.errors import ConfigError
 from quintant.core.object import ObjectMeta
 from quintant.keys.hidden import MASK, Hidden
-from quintant.runtime.logs import (
+from quintant.runtime.observe.logs import (
     Level,
     configure,
     get_logger,
@@ -105,7 +105,9 @@ def test_library_level_of_its_own_becomes_the_next_lower_one(out: io.StringIO) -
 
 def test_library_line_that_does_not_format_is_not_fatal(out: io.StringIO) -> None:
     handlers = logging.getLogger().handlers
-    (handler,) = [each for each in handlers if type(each).__module__ == "quintant.runtime.logs"]
+    (handler,) = [
+        each for each in handlers if type(each).__module__ == "quintant.runtime.observe.logs"
+    ]
     record = logging.LogRecord("odd", logging.INFO, "", 0, "%d apples", ("three",), None)
     raising, logging.raiseExceptions = logging.raiseExceptions, False
     handler.handle(record)
@@ -230,6 +232,6 @@ def test_unknown_format_and_level_are_refused_with_the_choices() -> None:
 
 
 def test_importing_logs_does_not_load_rich() -> None:
-    code = "import sys, quintant.runtime.logs; sys.exit('rich' in sys.modules)"
+    code = "import sys, quintant.runtime.observe.logs; sys.exit('rich' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from quintant.core.errors import ConfigError
-from quintant.runtime.families import Families
-from quintant.runtime.scrape import Queues, QueueView, Watches, WatchView
-from quintant.runtime.tally import Count, Spread
+from quintant.runtime.observe.collectors import Queues, QueueView, Watches, WatchView
+from quintant.runtime.observe.instruments import Count, Spread
+from quintant.runtime.observe.metric_families import Families
 
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector, CollectorRegistry

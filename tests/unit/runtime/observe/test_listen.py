@@ -6,7 +6,7 @@ from quintant.core.address import Address
 from quintant.core.errors import ConfigError
 from quintant.http.answer import Answer, text
 from quintant.http.question import Question
-from quintant.runtime.listen import serving
+from quintant.runtime.observe.listen import serving
 
 LOCAL = Address("127.0.0.1", 0)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from quintant.runtime.tally import Counts, Family, Levels, Spreads
+from quintant.runtime.observe.instruments import Counts, Family, Levels, Spreads
 
 # Upper bounds in seconds, finest where most reconciles end: below half a second.
 RECONCILE_BUCKETS = (
