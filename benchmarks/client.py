@@ -53,7 +53,7 @@ async def _quintant(count: int) -> Figures:
     from quintant.client.http.transport import HttpTransport
     from quintant.client.rest import Rest
     from quintant.client.retry import patient
-    from quintant.runtime.client.client import Client
+    from quintant.runtime.cache.client import Client
     from quintant.runtime.observe.metrics import Metrics
 
     transport = HttpTransport(Config.discover())

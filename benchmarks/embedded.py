@@ -163,7 +163,7 @@ async def _load(count: int) -> Figures:
     from quintant.client.http.transport import HttpTransport
     from quintant.client.rest import Rest
     from quintant.core.object import ObjectMeta
-    from quintant.runtime.client.client import Client
+    from quintant.runtime.cache.client import Client
 
     transport = HttpTransport(Config.discover())
     client = Client(Rest(transport))

@@ -35,8 +35,8 @@ from quintant.operators.portal.options import Options
 from quintant.operators.portal.reconcile import Reconcile
 from quintant.operators.portal.remote import Scraper, http_lines
 from quintant.operators.portal.wiring import classes, exposes
-from quintant.runtime.client.client import Client
-from quintant.runtime.client.manifests import Applier
+from quintant.runtime.cache.client import Client
+from quintant.runtime.cache.manifests import Applier
 from quintant.runtime.environment import Environment
 from quintant.runtime.install import install
 from quintant.runtime.manager import Manager

@@ -34,7 +34,7 @@ from quintant.cluster.up import Cluster, Plan, running, save
 from quintant.core.address import Address
 from quintant.core.object import ObjectMeta
 from quintant.operators.klight.api import LABEL, NETWORK, LightNetwork
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.install import install
 
 NETWORKS = 20

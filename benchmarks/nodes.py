@@ -21,7 +21,7 @@ from benchmarks.usage import MEGABYTE, usage
 
 if TYPE_CHECKING:
     from quintant.cluster.up import Cluster
-    from quintant.runtime.client.client import Client
+    from quintant.runtime.cache.client import Client
 
 DEPLOYMENTS = 20
 SECONDS, MEGABYTES = 60.0, 250
@@ -99,7 +99,7 @@ async def _client(cluster: Cluster) -> AsyncIterator[Client]:
     from quintant.client.http.transport import HttpTransport
     from quintant.client.rest import Rest
     from quintant.cluster.up import save
-    from quintant.runtime.client.client import Client
+    from quintant.runtime.cache.client import Client
 
     with TemporaryDirectory(prefix="quintant-bench-") as folder:
         save(cluster, Path(folder) / "kubeconfig")

@@ -14,7 +14,7 @@ from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.core.errors import ApiError
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.install import install
 from realpair import RealCluster
 

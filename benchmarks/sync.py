@@ -92,7 +92,7 @@ async def _with_quintant(port: str, view: bool) -> Figures:
     from quintant.client.rest import Rest
     from quintant.core.clock import Chance
     from quintant.core.object import Object
-    from quintant.runtime.watch.informer import Informer
+    from quintant.runtime.cache.informer import Informer
 
     transport = HttpTransport(Config(f"http://127.0.0.1:{port}"))
     kind: type[Object] = PodView if view else Pod

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from quintant.runtime import when
     from quintant.runtime.apply import Policy, control
     from quintant.runtime.builder import Builder
-    from quintant.runtime.client.client import Client
+    from quintant.runtime.cache.client import Client
+    from quintant.runtime.cache.timeouts import Timers
     from quintant.runtime.context import Context, KeyContext, Reconciler
     from quintant.runtime.controller import Controller
     from quintant.runtime.declaration import by_index
@@ -38,14 +39,13 @@ if TYPE_CHECKING:
     from quintant.runtime.result import DONE, Result
     from quintant.runtime.sources import every
     from quintant.runtime.status import StatusWriter
-    from quintant.runtime.watch.timers import Timers
 
 _HOMES = {
     "errors": "quintant.core.errors",
     "when": "quintant.runtime.when",
     "Builder": "quintant.runtime.builder",
     "Chance": "quintant.core.clock",
-    "Client": "quintant.runtime.client.client",
+    "Client": "quintant.runtime.cache.client",
     "Clock": "quintant.core.clock",
     "Column": "quintant.core.resource",
     "Config": "quintant.client.config.config",
@@ -69,7 +69,7 @@ _HOMES = {
     "Scale": "quintant.core.resource",
     "StatusWriter": "quintant.runtime.status",
     "Terminal": "quintant.core.errors",
-    "Timers": "quintant.runtime.watch.timers",
+    "Timers": "quintant.runtime.cache.timeouts",
     "by_index": "quintant.runtime.declaration",
     "control": "quintant.runtime.apply",
     "every": "quintant.runtime.sources",

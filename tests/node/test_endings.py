@@ -20,7 +20,7 @@ from quintant.api.core import Pod
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.cluster.node.leash import leashed
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from unit.cluster.api import PODS, Plain, Requests
 
 UP = [sys.executable, "-m", "quintant", "up", "--listen", "127.0.0.1:0"]

@@ -28,7 +28,7 @@ from quintant.core.codec import encode
 from quintant.core.errors import ApiError, Cause, NotFound
 from quintant.core.object import Custom, Model, replace
 from quintant.core.resource import resource
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.webhook import (
     Admission,

@@ -10,10 +10,10 @@ from quintant.core.clock import Chance
 from quintant.core.errors import Conflict
 from quintant.core.object import Custom, Model, Request
 from quintant.core.resource import resource
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.caches import Caches
+from quintant.runtime.cache.client import Client
 from quintant.runtime.client.match import kind, verb, watch
 from quintant.runtime.status import StatusWriter
-from quintant.runtime.watch.caches import Caches
 from quintant.testing import InProcessCluster, named
 
 UPDATES = 20

@@ -29,7 +29,7 @@ from quintant.operators.klight.calls import GrpcPeers
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.record import Record
 from quintant.operators.klight.verdict import Answer
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
 from quintant.runtime.install import install

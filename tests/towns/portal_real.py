@@ -37,8 +37,8 @@ from quintant.operators.portal import controllers
 from quintant.operators.portal.api import DEFAULT_CLASS, PortalExpose, TunnelClass
 from quintant.operators.portal.builders import EXPOSE_LABEL
 from quintant.operators.portal.options import Options
-from quintant.runtime.client.client import Client
-from quintant.runtime.client.manifests import Applier
+from quintant.runtime.cache.client import Client
+from quintant.runtime.cache.manifests import Applier
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
 from quintant.runtime.install import install

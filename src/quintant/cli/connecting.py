@@ -9,7 +9,7 @@ from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.client.retry import patient
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 
 
 @asynccontextmanager

@@ -23,7 +23,7 @@ from quintant.cluster.up import Plan, running, save
 from quintant.core.address import Address
 from quintant.demo.course import FIELD_MANAGER, Progress, Stage, bring_up
 from quintant.demo.systems import System, systems
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.garbage import settle, unsearched
 from quintant.runtime.loops import loop_factory
 from quintant.runtime.observe import logs

@@ -12,7 +12,7 @@ from quintant.client.config.config import Config
 from quintant.core.object import Metadata, Object
 from quintant.core.resource import resource_of
 from quintant.runtime import finalizer
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.loading import load_manager
 
 

@@ -31,7 +31,7 @@ from quintant.operators.klight.api import REPAIR, LightNetwork, LightNetworkStat
 from quintant.operators.klight.calls import GrpcPeers
 from quintant.operators.klight.sheet import listed, plain
 from quintant.operators.klight.verdict import OK, Health
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 
 CHECK_SECONDS = 1.0
 """How long a member may take to answer before the next one is asked."""

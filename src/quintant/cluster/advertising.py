@@ -33,7 +33,7 @@ from quintant.cluster.plane import known
 from quintant.cluster.server import ApiServer
 from quintant.core.address import Address
 from quintant.core.object import Object
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 
 NAME = "kubernetes"
 MANAGER = "kube-apiserver"

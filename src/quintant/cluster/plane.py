@@ -20,7 +20,7 @@ from quintant.cluster.auth import User, admin
 from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, Clock
 from quintant.core.object import Object, ObjectMeta
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
 from quintant.runtime.manager import Manager

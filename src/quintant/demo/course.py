@@ -18,8 +18,8 @@ from quintant.core.errors import QuintantError
 from quintant.demo.reasons import reasons, simulated
 from quintant.demo.systems import System
 from quintant.operators.sample import Sight
-from quintant.runtime.client.client import Client
-from quintant.runtime.client.manifests import Applier
+from quintant.runtime.cache.client import Client
+from quintant.runtime.cache.manifests import Applier
 
 FIELD_MANAGER = "quintant-demo"
 # Between two looks at a sample.

@@ -7,7 +7,7 @@ from pathlib import Path
 import quintant
 from quintant.api.core import ConfigMap
 from quintant.operators.sample import Sample, Sight
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 
 NAMESPACE = "greeter-demo"
 _GREETING = {

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod
 from quintant.cluster.simulated.labels import POD
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 
 # More would bury what matters.
 MOST = 6

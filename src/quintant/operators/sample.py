@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from quintant.core.yaml import documents
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 
 
 class Sight(NamedTuple):

@@ -16,7 +16,7 @@ from quintant.core import codec
 from quintant.core.clock import monotonic, parse_timestamp, timestamp
 from quintant.core.errors import QuintantError, Terminal, leaves
 from quintant.core.object import Custom, Object, Request
-from quintant.runtime.client.applied import status_body
+from quintant.runtime.cache.apply_cache import status_body
 from quintant.runtime.context import Context
 from quintant.runtime.finalizer import BLOCKED, BLOCKED_SECONDS, RELEASE
 

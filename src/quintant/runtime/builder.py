@@ -18,6 +18,7 @@ from quintant.core.clock import seconds_of
 from quintant.core.errors import ConfigError
 from quintant.core.object import K, Object, Request
 from quintant.core.resource import resource_of
+from quintant.runtime.cache.store import IndexFunction
 from quintant.runtime.context import KeyReconciler, Reconciler
 from quintant.runtime.declaration import (
     ByIndex,
@@ -33,7 +34,6 @@ from quintant.runtime.declaration import (
 from quintant.runtime.finalizer import Cleanup, Finalizer
 from quintant.runtime.limiter import CAP_SECONDS, FIRST_SECONDS
 from quintant.runtime.sources import Source, Ticker, source
-from quintant.runtime.watch.store import IndexFunction
 from quintant.runtime.when import Predicate
 
 R = TypeVar("R", bound=Object)

@@ -14,7 +14,7 @@ from quintant.core.object import Custom, K, Object, Request, S, St
 from quintant.core.owner import controller_of
 from quintant.runtime.apply.control import NAME_TAKEN
 from quintant.runtime.apply.diff import Refusal
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.observe.logs import Logger
 from quintant.runtime.result import Result
 from quintant.runtime.status import StatusWriter

@@ -14,11 +14,11 @@ from msgspec import Struct, field
 from quintant.core.object import K, Object, Request
 from quintant.core.owner import controller_of
 from quintant.core.resource import Resource, resource_of
+from quintant.runtime.cache.store import IndexFunction
 from quintant.runtime.context import KeyReconciler, Reconciler
 from quintant.runtime.finalizer import Finalizer
 from quintant.runtime.limiter import CAP_SECONDS, FIRST_SECONDS
 from quintant.runtime.sources import Source
-from quintant.runtime.watch.store import IndexFunction
 from quintant.runtime.when import Predicate
 
 # Reconciles wait for the network most of their time, so a few at once cost nothing.

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from quintant.client.rest import Rest
 from quintant.client.retry import patient
 from quintant.client.token_bucket import Bucket
-from quintant.runtime.client.client import Client, unfenced
+from quintant.runtime.cache.caches import Caches
+from quintant.runtime.cache.client import Client, unfenced
 from quintant.runtime.controller import Controller
 from quintant.runtime.declaration import Declaration
 from quintant.runtime.election import Election
@@ -34,7 +35,6 @@ from quintant.runtime.probes import Probes
 from quintant.runtime.settings import Settings
 from quintant.runtime.status import StatusWriter
 from quintant.runtime.turns import Services
-from quintant.runtime.watch.caches import Caches
 from quintant.runtime.watchdog import Watchdog
 from quintant.runtime.webhook.declaration import Webhooks
 

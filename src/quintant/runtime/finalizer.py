@@ -17,7 +17,7 @@ from msgspec import Struct
 from quintant.core.enums import direct
 from quintant.core.errors import Conflict, Invalid, NotFound, Status
 from quintant.core.object import K, Object, ObjectMeta
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.context import Context
 from quintant.runtime.result import Result
 

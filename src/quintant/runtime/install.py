@@ -13,7 +13,7 @@ from quintant.core import codec
 from quintant.core.crd import definitions
 from quintant.core.errors import ConfigError, leaves
 from quintant.core.object import Object, Request
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 
 # A definition is served a moment after it is stored; much longer means that it was not accepted.
 ESTABLISH_SECONDS = 30.0

@@ -13,13 +13,13 @@ from typing import Any, Generic
 from msgspec import Struct
 
 from quintant.core.object import K, Object, Request
+from quintant.runtime.cache.caches import Caches
+from quintant.runtime.cache.informer import Change, Informer
 from quintant.runtime.context import OWNER_INDEX
 from quintant.runtime.declaration import ByIndex, Declaration, Mapper, Watch, owner_uid
 from quintant.runtime.finalizer import released
 from quintant.runtime.observe import logs
 from quintant.runtime.queue import LOW_PRIORITY, Queue
-from quintant.runtime.watch.caches import Caches
-from quintant.runtime.watch.informer import Change, Informer
 from quintant.runtime.when import Predicate
 
 log = logs.get_logger()

@@ -24,7 +24,8 @@ from quintant.core.errors import ConfigError, QuintantError, leaves
 from quintant.core.object import K, Object
 from quintant.core.resource import resource_of
 from quintant.runtime.builder import Builder, KeyBuilder
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
+from quintant.runtime.cache.timeouts import Timers
 from quintant.runtime.declaration import Declaration
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
@@ -32,7 +33,6 @@ from quintant.runtime.health import Check, Probe
 from quintant.runtime.loops import loop_factory, stop_on_signals
 from quintant.runtime.observe import logs
 from quintant.runtime.settings import Settings
-from quintant.runtime.watch.timers import Timers
 from quintant.runtime.webhook.declaration import Webhooks
 from quintant.runtime.when import Predicate
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from quintant.client.token_bucket import check
-from quintant.runtime.watch.timers import Timers
+from quintant.runtime.cache.timeouts import Timers
 
 
 class Settings(Struct, frozen=True):

@@ -11,7 +11,9 @@ from quintant.core.clock import Chance, Clock
 from quintant.core.object import K, Request
 from quintant.runtime import finalizer as final
 from quintant.runtime.blocked import Blocked
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.caches import Caches
+from quintant.runtime.cache.client import Client
+from quintant.runtime.cache.informer import Informer
 from quintant.runtime.context import Context, KeyContext, KeyReconciler, Reconciler, Recorder
 from quintant.runtime.declaration import Declaration
 from quintant.runtime.finalizer import Turn
@@ -19,8 +21,6 @@ from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.result import Result, ended
 from quintant.runtime.status import StatusWriter
-from quintant.runtime.watch.caches import Caches
-from quintant.runtime.watch.informer import Informer
 
 log = logs.get_logger()
 

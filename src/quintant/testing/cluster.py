@@ -27,7 +27,7 @@ from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, LoopClock, seconds_of
 from quintant.core.object import Custom, K, Object, ObjectMeta, replace
 from quintant.core.resource import resource_of
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.client.faults import FaultTransport
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment

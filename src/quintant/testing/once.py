@@ -22,7 +22,8 @@ from quintant.client.request_info import target_of
 from quintant.client.rest import Rest
 from quintant.core.errors import ConfigError
 from quintant.core.object import K, Object, replace
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.caches import Caches
+from quintant.runtime.cache.client import Client
 from quintant.runtime.client.faults import Sent
 from quintant.runtime.client.match import writes
 from quintant.runtime.context import OWNER_INDEX, EventType, Reconciler
@@ -33,7 +34,6 @@ from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.result import Result
 from quintant.runtime.status import StatusWriter
 from quintant.runtime.turns import Services
-from quintant.runtime.watch.caches import Caches
 from quintant.testing.cluster import InProcessCluster
 from quintant.testing.loop import run
 from quintant.testing.untouched import Untouched

@@ -12,7 +12,7 @@ from typing import Any
 
 from quintant.core import codec
 from quintant.core.object import Request
-from quintant.runtime.watch.informer import Change, Informer
+from quintant.runtime.cache.informer import Change, Informer
 
 
 class Untouched:

@@ -10,7 +10,7 @@ import pytest
 from quintant.api.core import Namespace
 from quintant.core.object import ObjectMeta
 from quintant.operators.sample import manifests
-from quintant.runtime.client.manifests import Applier
+from quintant.runtime.cache.manifests import Applier
 from towns.portal import Town
 
 FILES = sorted((Path(__file__).parent / "manifests").glob("*.yaml"))

@@ -22,7 +22,7 @@ from quintant.cli import main
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.cluster.node.leash import leashed
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from unit.cluster.api import Requests
 
 UP = [sys.executable, "-c", "from quintant.cli import main; main()", "up"]

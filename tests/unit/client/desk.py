@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 from quintant.client.rest import Rest
 from quintant.core.clock import Chance
 from quintant.core.object import K, Object
-from quintant.runtime.client.client import Client
-from quintant.runtime.watch.caches import Caches
-from quintant.runtime.watch.informer import Informer
+from quintant.runtime.cache.caches import Caches
+from quintant.runtime.cache.client import Client
+from quintant.runtime.cache.informer import Informer
 from quintant.testing.loop import settle
 from unit.runtime.doubles import Asked, Scripted, added, bookmark
 

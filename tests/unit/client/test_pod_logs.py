@@ -14,7 +14,7 @@ from quintant.api.core import Pod
 from quintant.client.rest import Rest
 from quintant.client.transport import Call, Reply, Stream
 from quintant.core.errors import NotFound
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.testing import named, run
 
 POD = Pod(metadata=named("a"))

@@ -15,7 +15,7 @@ from quintant.cluster.simulated.labels import POD
 from quintant.demo.course import Course, Progress, Stage
 from quintant.demo.systems import System
 from quintant.operators.sample import Sample, Sight
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.installation import Program
 from quintant.testing import InProcessCluster
 

@@ -21,7 +21,7 @@ from quintant.client.transport import Call, Reply, Stream
 from quintant.core import codec
 from quintant.core.errors import ConnectError, TransportError
 from quintant.core.object import Object
-from quintant.runtime.watch.frames import INITIAL_EVENTS_END
+from quintant.runtime.cache.events import INITIAL_EVENTS_END
 
 
 class Asked:

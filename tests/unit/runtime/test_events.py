@@ -16,7 +16,7 @@ from quintant.client.transport import InProcessTransport
 from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, LoopClock, monotonic
 from quintant.core.object import Object, ObjectMeta
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.client.faults import FaultTransport
 from quintant.runtime.client.match import anything, verb, writes
 from quintant.runtime.events import ATTEMPTS, FLUSH_SECONDS, MEMORY_LIMIT, QUEUE_LIMIT, Recorder

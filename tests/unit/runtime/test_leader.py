@@ -19,7 +19,7 @@ from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, Clock, LoopClock, monotonic
 from quintant.core.errors import ConnectError, LeadershipLost, NotLeader
 from quintant.core.object import replace
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.client.faults import FaultTransport
 from quintant.runtime.client.match import verb
 from quintant.runtime.election import Election

@@ -31,7 +31,7 @@ from quintant.core.errors import Forbidden
 from quintant.core.object import Custom, Model, Object, ObjectMeta, Request
 from quintant.core.resource import resource
 from quintant.runtime.builder import Builder, KeyBuilder
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.context import Context, KeyContext
 from quintant.runtime.declaration import Declaration
 from quintant.runtime.election import Election

@@ -17,7 +17,7 @@ from quintant.api.meta import LabelSelector
 from quintant.core.errors import NotFound
 from quintant.core.object import Object, replace
 from quintant.core.owner import controller_of, owned
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.context import OWNER_INDEX
 
 ORPHANS = "orphans"

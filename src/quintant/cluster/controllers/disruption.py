@@ -19,7 +19,7 @@ from quintant.cluster.controllers.pods import PodState, ready
 from quintant.core.clock import parse_timestamp
 from quintant.core.object import Opaque, OwnerReference, replace
 from quintant.core.owner import controller_of
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.context import Context
 from quintant.runtime.declaration import by_index
 from quintant.runtime.manager import Manager

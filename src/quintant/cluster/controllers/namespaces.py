@@ -26,7 +26,7 @@ from quintant.core.clock import parse_timestamp
 from quintant.core.errors import ApiError
 from quintant.core.object import Object, Request
 from quintant.core.resource import Resource, resource_of
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.context import KeyContext
 from quintant.runtime.manager import Manager
 from quintant.runtime.result import Result

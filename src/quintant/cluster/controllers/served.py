@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from quintant.core.object import Model, Object
 from quintant.core.resource import Resource, resource
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 
 ROOTS = ("/api", "/apis")
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

@@ -36,7 +36,7 @@ from quintant.cluster.storage.paths import ROOT
 from quintant.core.address import Address
 from quintant.core.clock import Chance, Clock
 from quintant.core.errors import ConfigError
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.manager import Manager
 from quintant.runtime.observe.logs import get_logger
 

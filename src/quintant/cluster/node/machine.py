@@ -23,7 +23,7 @@ from quintant.api.quantity import Quantity
 from quintant.core.clock import Clock, micro_timestamp, timestamp
 from quintant.core.errors import QuintantError
 from quintant.core.object import ObjectMeta, OwnerReference
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.permissions import Needs
 from quintant.runtime.rbac import uses
 from quintant.version import KUBERNETES, QUINTANT

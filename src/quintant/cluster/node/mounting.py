@@ -15,7 +15,7 @@ from quintant.cluster.node.sandbox import Sandbox
 from quintant.cluster.node.tokens import Tokens
 from quintant.cluster.node.volumes import Contents, File, Unmountable, files, tokens
 from quintant.cluster.storage.paths import directory
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 
 _MADE = ("DirectoryOrCreate",)
 """Types of host paths that are made when they are not there."""

@@ -17,7 +17,7 @@ from quintant.cluster.node.plan import Plan, Stage
 from quintant.cluster.node.references import Name, References, names, read
 from quintant.cluster.node.sandbox import Sandbox
 from quintant.cluster.node.volumes import Unmountable
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 
 RETRY_SECONDS = 2.0
 """How soon a volume that could not be set up is tried again; changes come sooner."""

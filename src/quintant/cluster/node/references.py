@@ -17,7 +17,7 @@ from quintant.cluster.node.env import Sources
 from quintant.cluster.node.volumes import Contents, TokenSource
 from quintant.core.address import Address
 from quintant.core.object import K, Object
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 
 Name = tuple[str, str]
 """A kind and a name."""

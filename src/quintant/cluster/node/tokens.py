@@ -17,7 +17,7 @@ from quintant.core.clock import parse_timestamp
 from quintant.core.errors import NotFound
 from quintant.core.object import ObjectMeta
 from quintant.keys.hidden import Hidden
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 
 RENEWED_AFTER = 0.8
 LONGEST_SECONDS = 24 * 3600.0

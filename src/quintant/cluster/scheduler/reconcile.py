@@ -29,9 +29,9 @@ from quintant.cluster.scheduler.wish import Locate, Reach
 from quintant.core.clock import Chance, monotonic
 from quintant.core.errors import Conflict, NotFound, QuintantError
 from quintant.core.object import Metadata, Request
+from quintant.runtime.cache.caches import Caches
 from quintant.runtime.context import KeyContext
 from quintant.runtime.result import Result
-from quintant.runtime.watch.caches import Caches
 
 ROUND = 64
 """Pods decided on before anything else has its turn."""

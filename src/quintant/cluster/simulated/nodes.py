@@ -19,7 +19,7 @@ from quintant.core import codec
 from quintant.core.clock import Clock, micro_timestamp, monotonic, parse_timestamp
 from quintant.core.errors import AlreadyExists, NotFound
 from quintant.core.object import ObjectMeta, OwnerReference, Request
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.context import Context
 from quintant.runtime.result import Result
 

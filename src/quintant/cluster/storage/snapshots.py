@@ -25,7 +25,7 @@ from quintant.core.clock import timestamp
 from quintant.core.errors import AlreadyExists
 from quintant.core.object import Request, replace
 from quintant.runtime import finalizer
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.context import KeyContext
 from quintant.runtime.manager import Manager
 from quintant.runtime.result import Result

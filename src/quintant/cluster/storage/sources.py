@@ -18,7 +18,7 @@ from quintant.api.volume import DataSource
 from quintant.cluster.controllers.binding import STORAGE
 from quintant.cluster.storage.disk import Folder, Sort
 from quintant.cluster.storage.paths import DRIVER, snapshot_handle
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 
 SNAPSHOT = "VolumeSnapshot"
 CLAIM = "PersistentVolumeClaim"

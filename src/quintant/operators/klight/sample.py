@@ -7,7 +7,7 @@ from typing import Any
 from quintant.operators.klight.api import LABEL, LightNetwork
 from quintant.operators.klight.identity import object_name
 from quintant.operators.sample import Sample, Sight
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.version import QUINTANT
 from quintant.wire.lightpeer import PORT
 

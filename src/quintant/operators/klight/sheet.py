@@ -11,7 +11,7 @@ from typing import Any
 
 from quintant.core import codec
 from quintant.operators.klight.api import LightNetwork
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 
 WORD = "networks"
 

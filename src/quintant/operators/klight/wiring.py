@@ -10,7 +10,7 @@ from quintant.operators.klight.api import GROUP, JOINED, NETWORK, LightNetwork, 
 from quintant.operators.klight.desk import BY_ADDRESS, BY_NETWORK, BY_RECORD
 from quintant.operators.klight.identity import EVERYWHERE, address_of, network_of
 from quintant.operators.klight.options import Options
-from quintant.runtime.watch.store import IndexFunction
+from quintant.runtime.cache.store import IndexFunction
 
 
 @dataclass(frozen=True, slots=True)

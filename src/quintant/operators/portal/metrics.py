@@ -28,7 +28,7 @@ from quintant.operators.portal.api import (
 )
 from quintant.operators.portal.classes import references
 from quintant.operators.portal.world import World
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 
 # Seconds; half a second is what the contract promises, API calls excepted.
 _PASS_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)

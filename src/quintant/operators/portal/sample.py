@@ -18,7 +18,7 @@ from quintant.core.clock import SystemClock
 from quintant.keys.authority import Authority, Term
 from quintant.operators.portal.api import DEFAULT_CLASS, GROUP, VERSION, PortalExpose
 from quintant.operators.sample import Sample, Sight
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.version import QUINTANT
 
 NAMESPACE = "portal-demo"

@@ -22,7 +22,7 @@ from quintant.api.admission import AdmissionRequest, AdmissionResponse, UserInfo
 from quintant.core.codec import decode, encode
 from quintant.core.errors import Cause, Details, Status, Undecodable
 from quintant.core.object import K, Object
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.webhook.failure import Failed, guarded
 from quintant.runtime.webhook.patch import Lossy, difference
 

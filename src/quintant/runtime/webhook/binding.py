@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from quintant.api.admission import ServiceReference
 from quintant.core.clock import Clock
 from quintant.core.object import Request
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.settings import Settings
 from quintant.runtime.webhook.certs import Files, Source

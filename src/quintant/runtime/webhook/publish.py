@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 
 from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.core.object import Opaque, replace
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.webhook.configuration import Configuration, Place
 from quintant.runtime.webhook.declaration import Webhooks
 

@@ -14,7 +14,7 @@ from quintant.client.transport import JSON, Reply
 from quintant.core.clock import monotonic
 from quintant.core.codec import encode
 from quintant.core.errors import from_reply
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.webhook.declaration import CONVERT, Webhooks
 from quintant.runtime.webhook.failure import Failed

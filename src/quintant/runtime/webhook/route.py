@@ -29,7 +29,7 @@ from quintant.api.admission import (
 from quintant.core.codec import decoder, encode
 from quintant.core.errors import Status
 from quintant.core.object import Model
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.observe.logs import get_logger
 from quintant.runtime.webhook.admission import Admission
 from quintant.runtime.webhook.conversion import Conversions, convert_all

@@ -17,7 +17,7 @@ from quintant.http.answer import Answer
 from quintant.http.connection import Gone
 from quintant.http.head import Refused
 from quintant.http.question import Question
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.observe.listen import serving
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.webhook.certs import Certificates, Files, Source

@@ -23,7 +23,7 @@ from quintant.core.errors import Conflict
 from quintant.core.object import ObjectMeta, Request, replace
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.webhook.authority import Issued, issue, read
 from quintant.runtime.webhook.publish import Publish
 from quintant.runtime.webhook.ring import Ring, step

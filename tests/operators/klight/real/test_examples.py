@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from quintant.core.yaml import documents
-from quintant.runtime.client.manifests import Applier
+from quintant.runtime.cache.manifests import Applier
 from towns.harbour import Harbour
 
 FOLDER = Path(__file__).parents[4] / "examples" / "klight"

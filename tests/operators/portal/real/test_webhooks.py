@@ -25,8 +25,8 @@ from quintant.core.codec import to_plain
 from quintant.core.errors import Invalid
 from quintant.demo.systems import systems
 from quintant.operators.portal.api import PortalExpose
-from quintant.runtime.client.client import Client
-from quintant.runtime.client.manifests import Applier
+from quintant.runtime.cache.client import Client
+from quintant.runtime.cache.manifests import Applier
 from towns.portal import exposing
 
 EXPOSES = "/apis/portal.gosuda.org/v1alpha1/namespaces/default/portalexposes"

@@ -25,7 +25,7 @@ from quintant.cluster.network.routes import Backend, Front
 from quintant.cluster.server import ApiServer
 from quintant.cluster.shares import HOST
 from quintant.core.clock import Chance, SystemClock
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.testing import named
 from unit.cluster.controllers.services import service
 from unit.cluster.network.peers import heard, program, saying

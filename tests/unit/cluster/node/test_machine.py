@@ -8,7 +8,7 @@ from pathlib import Path
 from quintant.client.rest import Rest
 from quintant.cluster.node.machine import Heartbeat, this_machine
 from quintant.core.clock import LoopClock
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.version import KUBERNETES
 from unit.cluster.api import api
 

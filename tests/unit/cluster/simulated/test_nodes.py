@@ -12,7 +12,7 @@ from quintant.client.transport import InProcessTransport
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.nodes import RENEW_SECONDS, Heart
 from quintant.core.clock import LoopClock
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.client.faults import FaultTransport
 from quintant.runtime.client.match import verb
 from unit.cluster.api import PODS, Api, Plain, server

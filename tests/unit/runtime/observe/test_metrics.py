@@ -11,8 +11,8 @@ from quintant.api.core import Pod
 from quintant.client.retry import NO_ANSWER
 from quintant.core.resource import Resource, resource_of
 from quintant.runtime import queue as queues
+from quintant.runtime.cache.observer import Observer
 from quintant.runtime.observe.metrics import Metrics
-from quintant.runtime.watch.observer import Observer
 from quintant.testing.loop import advance
 
 

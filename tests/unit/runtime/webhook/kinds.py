@@ -12,7 +12,7 @@ from quintant.client.rest import Rest
 from quintant.client.transport import Call, InProcessTransport, Reply, Stream
 from quintant.core.object import Custom, Model, Opaque
 from quintant.core.resource import resource
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 
 UID = "705ab4f5-6393-11e8-b7cc-42010a800002"
 

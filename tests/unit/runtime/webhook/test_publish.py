@@ -10,7 +10,7 @@ from quintant.client.rest import Rest
 from quintant.client.transport import Call, InProcessTransport, Reply, Stream
 from quintant.core.codec import to_plain
 from quintant.core.errors import NotFound
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.webhook import Admission, Spoke, Webhooks
 from quintant.runtime.webhook.publish import injecting, publishing
 from unit.runtime.webhook.kinds import Gate

@@ -19,7 +19,7 @@ from quintant.client.transport import Transport
 from quintant.core.errors import ApiError, Forbidden
 from quintant.core.object import ObjectMeta, Request, replace
 from quintant.keys.tls import KeyPair
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.client.match import kind, writes
 from quintant.runtime.manager import Manager
 from quintant.runtime.webhook import Admission, Webhooks

@@ -29,7 +29,7 @@ from quintant.core.errors import NotFound
 from quintant.core.object import Metadata, Object, OwnerReference, Request, replace
 from quintant.core.resource import Resource
 from quintant.runtime import finalizer
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.context import KeyContext
 from quintant.runtime.result import Result
 from quintant.runtime.sources import Feed

@@ -16,12 +16,12 @@ from quintant.core.clock import Chance
 from quintant.core.errors import Undecodable
 from quintant.core.object import Object, ObjectMeta, Request
 from quintant.core.resource import Resource
+from quintant.runtime.cache.reflector import Reflector
+from quintant.runtime.cache.scope import Scope
+from quintant.runtime.cache.sink import State
+from quintant.runtime.cache.states import Outcome
 from quintant.runtime.observe import logs
 from quintant.runtime.queue import Queue
-from quintant.runtime.watch.reflector import Reflector
-from quintant.runtime.watch.scope import Scope
-from quintant.runtime.watch.sink import State
-from quintant.runtime.watch.states import Outcome
 
 log = logs.get_logger()
 

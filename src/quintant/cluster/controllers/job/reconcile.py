@@ -19,7 +19,7 @@ from quintant.cluster.controllers.podcontrol import create_pod, delete_pod
 from quintant.cluster.controllers.pods import PodState
 from quintant.core.errors import ApiError
 from quintant.runtime import finalizer
-from quintant.runtime.client.client import Client
+from quintant.runtime.cache.client import Client
 from quintant.runtime.context import Context
 from quintant.runtime.result import Result
 

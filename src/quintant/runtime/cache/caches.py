@@ -1,0 +1,163 @@
+"""All informers of a process: who watches what, found by kind.
+
+An informer is started because somebody declared it, never as the side effect of a read: a read
+that silently watched a whole kind would hide what it costs in memory and permissions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from quintant.client.rest import Rest
+from quintant.core.clock import Chance
+from quintant.core.errors import ConfigError, NotWatched
+from quintant.core.object import K, Object, ObjectMeta, Request
+from quintant.core.resource import Resource, resource_of
+from quintant.runtime.cache.informer import Informer
+from quintant.runtime.cache.timeouts import Timers
+from quintant.runtime.observe.logs import get_logger
+from quintant.runtime.observe.metrics import Metrics
+
+log = get_logger()
+
+Selection = tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]
+
+
+class Caches:
+    """The shared informers, each declared before it is used."""
+
+    def __init__(
+        self,
+        rest: Rest,
+        chance: Chance,
+        *,
+        namespaces: Sequence[str] = (),
+        metrics: Metrics | None = None,
+        timers: Timers = Timers(),
+    ) -> None:
+        self._rest, self._chance, self._metrics, self._timers = rest, chance, metrics, timers
+        self._namespaces = tuple(namespaces)
+        self._informers: dict[tuple[Any, Selection], Informer[Any]] = {}
+        self._by_kind: dict[Any, list[Informer[Any]]] = {}
+        self._by_path: dict[str, list[Informer[Any]]] = {}
+
+    def __iter__(self) -> Iterator[Informer[Any]]:
+        return iter(self._informers.values())
+
+    def declare(
+        self,
+        kind: type[K],
+        *,
+        labels: Mapping[str, str] | None = None,
+        fields: Mapping[str, str] | None = None,
+    ) -> Informer[K]:
+        """The informer of a kind and selection, made on first demand and shared from then on."""
+        key = (kind, (_pairs(labels), _pairs(fields)))
+        if key not in self._informers:
+            self._informers[key] = self._make(kind, labels, fields)
+        return cast("Informer[K]", self._informers[key])
+
+    def of(self, kind: type[K], namespace: str = "") -> Informer[K]:
+        """The informer that cached reads of a kind use; NotWatched if nobody declared one.
+
+        Nor must it be asked about a namespace that it does not follow: what is there would look
+        absent.
+        """
+        informer = self._whole(kind)
+        if namespace and not informer.follows(namespace):
+            raise NotWatched(_name(kind), namespace)
+        return informer
+
+    def seen(self, kind: type[K], key: Request) -> K | None:
+        """What any cache of a kind holds of an object, whichever selection it belongs to."""
+        for informer in self._by_kind.get(kind, ()):
+            found = informer.store.get(key)
+            if found is not None:
+                return cast(K, found)
+        return None
+
+    def wrote(self, obj: K, raw: bytes) -> None:
+        """Make a write visible in every cache of its kind, whatever its projection."""
+        for informer in self._on(resource_of(type(obj))):
+            seen = obj if informer.kind is type(obj) else informer.decode(raw)
+            if seen is not None:
+                informer.wrote(seen)
+
+    def rewrote(self, resource: Resource, raw: bytes) -> None:
+        """Make a write visible whose answer was not decoded yet."""
+        for informer in self._on(resource):
+            seen = informer.decode(raw)
+            if seen is not None:
+                informer.wrote(seen)
+
+    def erased(self, resource: Resource, meta: ObjectMeta) -> None:
+        """Make a deletion visible in every cache of its kind."""
+        key = Request(meta.name, meta.namespace)
+        for informer in self._on(resource):
+            informer.erased(key, meta.uid, meta.resource_version)
+
+    def _whole(self, kind: type[K]) -> Informer[K]:
+        """The informer of a kind that is followed once, or once without a selection."""
+        found = self._by_kind.get(kind)
+        if not found:
+            raise NotWatched(_name(kind))
+        if len(found) == 1:
+            return cast("Informer[K]", found[0])
+        whole = [informer for informer in found if not (informer.labels or informer.fields)]
+        if not whole:
+            raise ConfigError(
+                f"a cached read of {_name(kind)} is ambiguous",
+                because="it is watched with several selections and never whole",
+                hint="read with live=True, or watch it once without a selection",
+            )
+        return cast("Informer[K]", whole[0])
+
+    def _make(
+        self,
+        kind: type[K],
+        labels: Mapping[str, str] | None,
+        fields: Mapping[str, str] | None,
+    ) -> Informer[K]:
+        informer = Informer(
+            self._rest,
+            kind,
+            chance=self._chance,
+            namespaces=self._namespaces,
+            labels=labels,
+            fields=fields,
+            observer=self._metrics,
+            timers=self._timers,
+        )
+        if self._metrics is not None:
+            self._metrics.watch(informer)
+        siblings = self._by_path.setdefault(informer.resource.path(), [])
+        if siblings and kind not in [sibling.kind for sibling in siblings]:
+            _warn(informer, siblings)
+        siblings.append(informer)
+        self._by_kind.setdefault(kind, []).append(informer)
+        return informer
+
+    def _on(self, resource: Resource) -> Sequence[Informer[Any]]:
+        return self._by_path.get(resource.path(), ())
+
+
+def _name(kind: type[Object]) -> str:
+    resource = resource_of(kind)
+    return f"Metadata[{resource.kind}]" if resource.metadata_only else kind.__name__
+
+
+def _pairs(selector: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((selector or {}).items()))
+
+
+def _warn(informer: Informer[Any], siblings: Sequence[Informer[Any]]) -> None:
+    """Tell that a kind is watched as several classes."""
+    views = dict.fromkeys(_name(sibling.kind) for sibling in siblings)
+    log.warning(
+        "watching a kind twice",
+        kind=informer.resource.full_name,
+        views=[*views, _name(informer.kind)],
+        why="each view is a cache of its own: they cost memory, and differ in time",
+        hint="let all controllers of the manager watch the same class",
+    )

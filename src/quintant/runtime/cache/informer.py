@@ -1,0 +1,251 @@
+"""One kind, followed once, for everybody in the process.
+
+An informer owns a store, an overlay and one reflector per namespace. It turns what the reflectors
+report into changes (old, new) and hands each to every handler, in one synchronous step with the
+store. Handlers only enqueue, so there is no buffer that could grow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Generic, NamedTuple
+
+from quintant.client.rest import Rest
+from quintant.core import codec
+from quintant.core.clock import Chance
+from quintant.core.errors import Undecodable
+from quintant.core.object import K, ObjectMeta, Request
+from quintant.core.resource import resource_of
+from quintant.runtime.cache.observer import REASONS, Observer
+from quintant.runtime.cache.overlay import Overlay, reached
+from quintant.runtime.cache.reflector import Reflector
+from quintant.runtime.cache.scope import Scope, selects
+from quintant.runtime.cache.sink import State
+from quintant.runtime.cache.states import Outcome
+from quintant.runtime.cache.store import Store
+from quintant.runtime.cache.timeouts import Timers
+from quintant.runtime.observe.logs import get_logger
+
+log = get_logger()
+
+
+class Change(NamedTuple, Generic[K]):
+    """What happened to one object. `old` and `new` are never both None."""
+
+    old: K | None
+    new: K | None
+    initial: bool = False
+    """Part of the first state read, not news."""
+    final: bool = True
+    """For a deletion: `old` is the last state there was, not merely the last one seen."""
+
+
+Handler = Callable[[Change[K]], None]
+
+
+class Informer(Generic[K]):
+    """A shared, always-true local copy of a kind."""
+
+    def __init__(
+        self,
+        rest: Rest,
+        kind: type[K],
+        *,
+        chance: Chance,
+        namespaces: Sequence[str] = (),
+        labels: Mapping[str, str] | None = None,
+        fields: Mapping[str, str] | None = None,
+        observer: Observer | None = None,
+        timers: Timers = Timers(),
+    ) -> None:
+        self.kind = kind
+        self.resource = resource_of(kind)
+        self.labels, self.fields = labels or {}, fields or {}
+        self.store: Store[K] = Store()
+        self.overlay = Overlay(self.store)
+        self.undecodable: dict[Request, ObjectMeta] = {}
+        """Objects that exist and do not fit their type."""
+        self._observer = observer
+        self._handlers: list[Handler[K]] = []
+        self._misfit_handlers: list[Callable[[Request], None]] = []
+        places = namespaces if self.resource.namespaced and namespaces else ("",)
+        self._by_place = {
+            place: Reflector(
+                rest, Scope(kind, place, self.labels, self.fields), self, chance, timers
+            )
+            for place in places
+        }
+        self.reflectors = tuple(self._by_place.values())
+        self._awaited = set(places)
+        self._synced = asyncio.Event()
+
+    async def run(self) -> None:
+        """Follow the kind until cancelled."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                for reflector in self.reflectors:
+                    group.create_task(reflector.run())
+        finally:
+            self.overlay.close()
+
+    @property
+    def synced(self) -> bool:
+        """Whether the whole initial state has been delivered to every handler."""
+        return not self._awaited
+
+    async def wait_synced(self) -> None:
+        """Return once the initial state is there."""
+        await self._synced.wait()
+
+    @property
+    def alive_at(self) -> float:
+        """Loop time of the last byte of the quietest stream; 0 before the first."""
+        return min(reflector.alive_at for reflector in self.reflectors)
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with a stream now, in the server's words; empty when all are healthy."""
+        return "; ".join(r.trouble for r in self.reflectors if r.trouble)
+
+    def follows(self, namespace: str) -> bool:
+        """Whether the objects of a namespace are among those followed."""
+        return "" in self._by_place or namespace in self._by_place
+
+    def get(self, key: Request) -> K | None:
+        """An object by its key, as far as the watch or our own writes know of it."""
+        if self._observer is not None and key in self.overlay:
+            self._observer.overlaid()
+        return self.store.get(key)
+
+    def subscribe(self, handler: Handler[K]) -> None:
+        """Hear of every change from now on, and of what is there already as initial.
+
+        A handler is called in the middle of a change: it may look at the store, and must not wait.
+        """
+        for key in self._known():
+            obj = self.overlay.delivered(key)
+            if obj is not None:
+                handler(Change(None, obj, initial=True))
+        self._handlers.append(handler)
+
+    def unsubscribe(self, handler: Handler[K]) -> None:
+        self._handlers.remove(handler)
+
+    def on_undecodable(self, handler: Callable[[Request], None]) -> None:
+        """Hear of objects that do not fit their type."""
+        for key in self.undecodable:
+            handler(key)
+        self._misfit_handlers.append(handler)
+
+    def decode(self, raw: bytes) -> K | None:
+        """An object in this informer's projection; None when it does not fit."""
+        try:
+            return codec.decode(self.kind, raw)
+        except Undecodable:
+            return None
+
+    def wrote(self, obj: K) -> None:
+        """Show an object that we have just written, if it belongs here and is news."""
+        reflector = self._by_place.get("") or self._by_place.get(obj.metadata.namespace)
+        if reflector is None or reached(reflector.version, obj.metadata.resource_version):
+            return  # nobody follows it, or the watch has told all that there was to tell
+        if not selects(self.labels, obj.metadata.labels):
+            self.overlay.wrote(obj, shown=False)
+        elif not self.fields or self.store.get(obj.key) is not None:
+            # Fields are the server's to select by: only what it has sent is known to belong here.
+            self.overlay.wrote(obj)
+
+    def erased(self, key: Request, uid: str, version: str) -> None:
+        """Hide an object that we have just deleted, last known at `version`."""
+        self.overlay.erased(key, uid, version)
+
+    def replaced(self, namespace: str, state: State[K]) -> None:
+        initial = namespace in self._awaited
+        for key in [key for key in self.undecodable if _within(namespace, key)]:
+            if key not in state.misfits:
+                del self.undecodable[key]
+        for misfit in state.misfits.values():
+            self.misfit(misfit.error, misfit.meta, deleted=False)
+        for key in self._known():
+            if _within(namespace, key) and not (key in state.objects or key in state.misfits):
+                self._vanish(key, state.version)
+        for key, obj in state.objects.items():
+            self._take(key, obj, initial=initial)
+        self._awaited.discard(namespace)
+        if not self._awaited:
+            self._synced.set()
+
+    def upserted(self, obj: K) -> None:
+        key = obj.key
+        self.undecodable.pop(key, None)
+        self._take(key, obj, initial=False)
+
+    def removed(self, obj: K) -> None:
+        key, meta = obj.key, obj.metadata
+        self.undecodable.pop(key, None)
+        old = self.overlay.delivered(key)
+        self.overlay.gone(key, meta.uid, meta.resource_version)
+        if old is not None:
+            self._deliver(Change(obj if old.metadata.uid == meta.uid else old, None))
+
+    def misfit(self, error: Undecodable, meta: ObjectMeta, *, deleted: bool) -> None:
+        key = Request(meta.name, meta.namespace)
+        last_good = self.overlay.delivered(key)
+        if deleted or (last_good is not None and last_good.metadata.uid != meta.uid):
+            self._vanish(key, meta.resource_version)
+        known = self.undecodable.pop(key, None)
+        if deleted:
+            return
+        self.undecodable[key] = meta
+        if known is None or (known.uid, known.generation) != (meta.uid, meta.generation):
+            log.error(
+                "skipped undecodable object",
+                kind=self.resource.kind,
+                object=str(key),
+                why=error.why,
+            )
+        for handler in self._misfit_handlers:
+            handler(key)
+
+    def restarted(self, outcome: Outcome) -> None:
+        if self._observer is not None:
+            self._observer.restarted(self.resource.full_name, REASONS.get(outcome, "error"))
+
+    def _take(self, key: Request, obj: K, *, initial: bool) -> None:
+        old, meta = self.overlay.delivered(key), obj.metadata
+        if old is not None and old.metadata.uid != meta.uid:
+            self.overlay.gone(key, old.metadata.uid, old.metadata.resource_version)
+            self._deliver(Change(old, None, final=False))
+            old = None
+        if old is not None and old.metadata.resource_version == meta.resource_version:
+            return
+        self.overlay.confirm(key, obj)
+        self._deliver(Change(old, obj, initial))
+
+    def _vanish(self, key: Request, version: str) -> None:
+        old = self.overlay.delivered(key)
+        self.overlay.missing(key, version)
+        if old is not None:
+            self._deliver(Change(old, None, final=False))
+
+    def _deliver(self, change: Change[K]) -> None:
+        for handler in self._handlers:
+            try:
+                handler(change)
+            except Exception:
+                # Handlers run their author's predicates and mappings inside the watch loop: what
+                # one of them cannot digest must reach the others, and must not end the stream.
+                log.exception("handler failed", kind=self.resource.kind, change=_named(change))
+
+    def _known(self) -> set[Request]:
+        return {*self.store.requests(), *self.overlay.requests()}
+
+
+def _within(namespace: str, key: Request) -> bool:
+    return not namespace or key.namespace == namespace
+
+
+def _named(change: Change[K]) -> str:
+    seen = change.new or change.old
+    return str(seen.key) if seen is not None else ""

@@ -1,0 +1,168 @@
+"""Typed reads, from the caches or from the server, and the waits built on watches.
+
+A read comes from the informer of its kind if the client has caches, and from the server with
+`live=True` or without caches. It never starts an informer: who reads a kind from a cache declares
+that it is watched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from quintant.client.pod_logs import printed
+from quintant.client.rest import PAGE_SIZE, Rest, located
+from quintant.core import codec
+from quintant.core.clock import Chance
+from quintant.core.errors import ConfigError, Details, Expired, NotFound, Status
+from quintant.core.object import K, Object
+from quintant.core.resource import resource_of
+from quintant.runtime.cache.caches import Caches
+from quintant.runtime.cache.follow import await_state, follow
+from quintant.runtime.cache.informer import Change, Informer
+from quintant.runtime.cache.scope import Scope, selects
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Typed reads of an API server."""
+
+    rest: Rest
+    caches: Caches | None = None
+    chance: Chance = field(default_factory=Chance, kw_only=True)
+
+    async def get(self, kind: type[K], name: str, namespace: str = "", *, live: bool = False) -> K:
+        """Read one object; NotFound if it is absent."""
+        found = await self.find(kind, name, namespace, live=live)
+        if found is None:
+            raise _not_found(kind, name)
+        return found
+
+    async def find(
+        self, kind: type[K], name: str, namespace: str = "", *, live: bool = False
+    ) -> K | None:
+        """Read one object; None if it is absent."""
+        key = located(resource_of(kind), name, namespace)
+        if not live and self.caches is not None:
+            return (await self._informer(kind, key.namespace, self.caches)).get(key)
+        try:
+            return await self.rest.get(kind, key)
+        except NotFound:
+            return None
+
+    async def list(
+        self,
+        kind: type[K],
+        namespace: str = "",
+        *,
+        labels: Mapping[str, str] | None = None,
+        fields: Mapping[str, str] | None = None,
+        index: tuple[str, str] | None = None,
+        live: bool = False,
+    ) -> Sequence[K]:
+        """Read many objects; an empty namespace means all, an index is a (name, value) pair.
+
+        A label with an empty value selects the objects that have it at all.
+        """
+        if live or self.caches is None:
+            if index is not None:
+                raise ConfigError("an index can only be read from a cache", hint="drop live=True")
+            return await self._list_live(Scope(kind, namespace, labels or {}, fields or {}))
+        if fields:
+            raise ConfigError("a cache has no field selectors", hint="use an index, or live=True")
+        store = (await self._informer(kind, namespace, self.caches)).store
+        objects = store if index is None else store.by_index(*index)
+        return [obj for obj in objects if _selected(obj, namespace, labels or {})]
+
+    def watch(
+        self,
+        kind: type[K],
+        namespace: str = "",
+        *,
+        labels: Mapping[str, str] | None = None,
+        fields: Mapping[str, str] | None = None,
+    ) -> AsyncIterator[Change[K]]:
+        """Follow a kind for ever: what is there first, then every change; heals by itself."""
+        return follow(self.rest, Scope(kind, namespace, labels or {}, fields or {}), self.chance)
+
+    def logs(
+        self,
+        pod: Object,
+        container: str = "",
+        *,
+        follow: bool = False,
+        tail: int | None = None,
+        previous: bool = False,
+    ) -> AsyncIterator[str]:
+        """What a container of a pod printed, line by line; the container, if it has but one.
+
+        With `follow` it goes on until the container ends, with `tail` it begins so many lines
+        before the end, with `previous` it is about the run before the last restart.
+        """
+        asked = {
+            "container": container,
+            "follow": "true" if follow else "",
+            "previous": "true" if previous else "",
+            "tailLines": "" if tail is None else str(tail),
+        }
+        return printed(self.rest, pod, {name: value for name, value in asked.items() if value})
+
+    async def wait(self, obj: K, until: Callable[[K | None], bool], timeout: float) -> K | None:
+        """Follow one object until a condition holds; TimeoutError after `timeout` seconds.
+
+        The condition sees None when the object is absent; what it accepted is returned.
+        """
+        return await self.wait_for(type(obj), *obj.key, until=until, timeout=timeout)
+
+    async def wait_for(
+        self,
+        kind: type[K],
+        name: str,
+        namespace: str = "",
+        *,
+        until: Callable[[K | None], bool],
+        timeout: float,
+    ) -> K | None:
+        """`wait`, for an object that may not exist yet."""
+        key = located(resource_of(kind), name, namespace)
+        scope = Scope(kind, key.namespace, fields={"metadata.name": name})
+        async with asyncio.timeout(timeout):
+            return await await_state(self.rest, scope, self.chance, until)
+
+    async def _informer(self, kind: type[K], namespace: str, caches: Caches) -> Informer[K]:
+        informer = caches.of(kind, namespace)
+        if not informer.synced:
+            await informer.wait_synced()
+        return informer
+
+    async def _list_live(self, scope: Scope[K]) -> Sequence[K]:
+        try:
+            return await self._pages(scope, {"limit": str(PAGE_SIZE)})
+        except Expired:
+            # The server forgot where we were between two pages; all at once it cannot.
+            return await self._pages(scope, {})
+
+    async def _pages(self, scope: Scope[K], query: Mapping[str, str]) -> Sequence[K]:
+        found: list[K] = []
+        more: Mapping[str, str] = {}
+        while True:
+            asked = {**scope.query, **query, **more}
+            page = await self.rest.page(scope.kind, scope.namespace, asked)
+            found += (codec.decode(scope.kind, raw) for raw in page.items or ())
+            if not page.metadata.continue_token:
+                return found
+            more = {"continue": page.metadata.continue_token}
+
+
+def _selected(obj: Object, namespace: str, labels: Mapping[str, str]) -> bool:
+    meta = obj.metadata
+    return (not namespace or meta.namespace == namespace) and selects(labels, meta.labels)
+
+
+def _not_found(kind: type[Object], name: str) -> NotFound:
+    """What the server says of an object that it does not have."""
+    resource = resource_of(kind)
+    message = f'{resource.full_name} "{name}" not found'
+    details = Details(name=name, group=resource.group, kind=resource.plural)
+    return NotFound(Status("Failure", message, "NotFound", details, 404))

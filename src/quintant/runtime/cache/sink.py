@@ -1,0 +1,62 @@
+"""Where a reflector reports to: one state when it is complete, then one change after another.
+
+All methods are synchronous: no reader ever sees half a change, and no buffer grows in between.
+"""
+
+from __future__ import annotations
+
+from typing import Generic, Protocol
+
+from msgspec import Struct, field
+
+from quintant.core.errors import Undecodable
+from quintant.core.object import K, ObjectMeta, Request
+from quintant.runtime.cache.events import Misfit
+from quintant.runtime.cache.states import Outcome
+
+
+class State(Struct, Generic[K]):
+    """The whole state of a scope, while it is collected and when it is complete."""
+
+    objects: dict[Request, K] = field(default_factory=dict)
+    misfits: dict[Request, Misfit] = field(default_factory=dict)
+    """Objects that are there and do not fit; a key may have an older object that did."""
+    version: str = ""
+
+    def put(self, obj: K) -> None:
+        """Note that an object is there."""
+        key = obj.key
+        self.objects[key] = obj
+        self.misfits.pop(key, None)
+
+    def drop(self, key: Request) -> None:
+        """Note that an object is gone."""
+        self.objects.pop(key, None)
+        self.misfits.pop(key, None)
+
+    def mark(self, misfit: Misfit) -> None:
+        """Note that an object is there, or gone, and does not fit."""
+        key = Request(misfit.meta.name, misfit.meta.namespace)
+        if misfit.deleted:
+            self.drop(key)
+        else:
+            self.misfits[key] = misfit
+
+
+class Sink(Protocol[K]):
+    """Who keeps what a reflector sees."""
+
+    def replaced(self, namespace: str, state: State[K]) -> None:
+        """The whole state of the scope, read anew."""
+
+    def upserted(self, obj: K) -> None:
+        """An object is there, new or changed."""
+
+    def removed(self, obj: K) -> None:
+        """An object is gone, or left the selection."""
+
+    def misfit(self, error: Undecodable, meta: ObjectMeta, *, deleted: bool) -> None:
+        """An object does not fit its type."""
+
+    def restarted(self, outcome: Outcome) -> None:
+        """The connection ended, and why."""

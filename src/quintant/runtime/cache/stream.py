@@ -1,0 +1,171 @@
+"""One watch stream, read from its opening to its end.
+
+A run turns lines into reports to the sink. The initial state is collected apart and handed over
+whole, when the bookmark that ends it has come; from then on each event goes to the sink at once.
+Silence is looked after by a timer that is set when it rings and not when something comes, for
+something comes often: each chunk only leaves a stamp.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator
+from typing import Generic
+
+import msgspec
+from msgspec import Struct
+
+from quintant.core.clock import monotonic
+from quintant.core.errors import ApiError
+from quintant.core.object import K
+from quintant.runtime.cache.events import Bookmark, Changed, Deleted, Misfit, parse
+from quintant.runtime.cache.interning import interner
+from quintant.runtime.cache.lines import Lines
+from quintant.runtime.cache.scope import Scope
+from quintant.runtime.cache.silence import Alarm, Nag
+from quintant.runtime.cache.sink import Sink, State
+from quintant.runtime.cache.states import Outcome
+from quintant.runtime.cache.timeouts import MARGIN_SECONDS, Timers
+
+# A stream that ends sooner than this, having brought nothing, counts as a failure.
+SHORT_SECONDS = 1.0
+
+
+class Rhythm(Struct):
+    """How often the server sends bookmarks, over all streams of one reflector."""
+
+    timers: Timers
+    gap: float | None = None
+    """The longest time between two bookmarks of one stream; None before the first bookmark."""
+
+    def heard(self, gap: float) -> None:
+        """Learn from one more bookmark, so long after the one before."""
+        self.gap = max(self.gap or 0.0, gap)
+
+    def limit(self, life: float) -> float:
+        """How long a stream of so many seconds may be silent before it counts as dead."""
+        return self.timers.idle(life, self.gap)
+
+
+class Run(Generic[K]):
+    """What one stream has brought so far."""
+
+    _alarm: Alarm
+
+    def __init__(
+        self, scope: Scope[K], sink: Sink[K], rhythm: Rhythm, *, life: float, initial: bool
+    ) -> None:
+        self.initial = initial
+        """Whether the initial state is still coming in."""
+        self.version = ""
+        """Everything up to here has been reported; empty before anything has."""
+        self.alive_at = 0.0
+        """Loop time of the last byte received; 0 before the first."""
+        self.events = 0
+        self._scope, self._sink, self._rhythm, self._life = scope, sink, rhythm, life
+        self._state: State[K] = State()
+        self._opened = math.inf
+        self._bookmarked_at: float | None = None
+
+    @property
+    def healthy(self) -> bool:
+        """Whether the stream has been of any use."""
+        return self.events > 0 or self._lived >= SHORT_SECONDS
+
+    async def read(self, chunks: AsyncIterator[bytes]) -> Outcome:
+        """Report everything up to the stream's end, and say how it ended."""
+        self._opened = monotonic()
+        try:
+            async with asyncio.timeout(None) as limit:
+                with Alarm(limit, self._due) as self._alarm, Nag(str(self._scope), self._waiting):
+                    await self._drain(chunks)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            return Outcome.IDLE if monotonic() >= self._silent_at else Outcome.ENDED
+        return self._ending()
+
+    async def _drain(self, chunks: AsyncIterator[bytes]) -> None:
+        lines = Lines()
+        async for chunk in chunks:
+            self.alive_at = monotonic()
+            for line in lines.feed(chunk):
+                self._take(line)
+
+    def _take(self, line: bytes) -> None:
+        frame = parse(self._scope.kind, line)
+        if isinstance(frame, ApiError):
+            raise frame
+        if isinstance(frame, Bookmark):
+            self._bookmarked(frame)
+        elif self.initial:
+            self._collect(frame)
+        else:
+            self._report(frame)
+        self.events += 1
+
+    def _collect(self, frame: Changed[K] | Deleted[K] | Misfit) -> None:
+        if isinstance(frame, Changed):
+            interner(self._scope.kind)(frame.obj)
+            self._state.put(frame.obj)
+        elif isinstance(frame, Deleted):
+            self._state.drop(frame.obj.key)
+        else:
+            self._state.mark(frame)
+
+    def _report(self, frame: Changed[K] | Deleted[K] | Misfit) -> None:
+        # The version moves when the sink has taken the event: what it chokes on comes again.
+        if isinstance(frame, Changed):
+            interner(self._scope.kind)(frame.obj)
+            self._sink.upserted(frame.obj)
+            self.version = frame.obj.metadata.resource_version
+        elif isinstance(frame, Deleted):
+            self._sink.removed(frame.obj)
+            self.version = frame.obj.metadata.resource_version
+        else:
+            self._sink.misfit(frame.error, frame.meta, deleted=frame.deleted)
+            self.version = frame.meta.resource_version or self.version
+
+    def _bookmarked(self, bookmark: Bookmark) -> None:
+        now = monotonic()
+        self._rhythm.heard(0.0 if self._bookmarked_at is None else now - self._bookmarked_at)
+        self._bookmarked_at = now
+        # Events of the initial state come in no order: only its end is a version to go on from.
+        if self.initial and bookmark.initial:
+            self._complete(bookmark.version)
+        elif not self.initial:
+            self.version = bookmark.version or self.version
+        self._alarm.set()  # what a bookmark teaches may bring the end of patience nearer
+
+    def _complete(self, version: str) -> None:
+        if not version:
+            raise msgspec.DecodeError("the initial state ends without a version")
+        state, self._state = self._state, State()
+        state.version = version
+        self._sink.replaced(self._scope.namespace, state)
+        self.initial, self.version = False, version
+
+    def _due(self) -> float:
+        """When the stream counts as dead, or its initial state as never ending."""
+        if self.initial:
+            return min(self._silent_at, self._opened + self._life + MARGIN_SECONDS)
+        return self._silent_at
+
+    @property
+    def _silent_at(self) -> float:
+        return max(self.alive_at, self._opened) + self._rhythm.limit(self._life)
+
+    @property
+    def _lived(self) -> float:
+        return monotonic() - self._opened
+
+    def _ending(self) -> Outcome:
+        if self.initial:
+            # As long as announced and no end of the initial state: the server knows of none.
+            announced = self._lived >= self._life - SHORT_SECONDS
+            return Outcome.ENDED if announced else Outcome.SHORT
+        return Outcome.ENDED if self.healthy else Outcome.SHORT
+
+    def _waiting(self) -> int | None:
+        return len(self._state.objects) if self.initial else None

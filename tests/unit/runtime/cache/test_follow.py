@@ -1,0 +1,110 @@
+"""Promises of quintant.runtime.cache.follow."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import aclosing
+from random import Random
+
+import pytest
+
+from quintant.client.rest import Rest
+from quintant.core.clock import Chance
+from quintant.runtime.cache.follow import await_state, follow
+from quintant.runtime.cache.informer import Change
+from quintant.runtime.cache.scope import Scope
+from quintant.testing.loop import VirtualLoop, settle
+from unit.runtime.doubles import Asked, Scripted, added, bookmark, deleted, modified
+from unit.runtime.kinds import Ship, ship
+
+
+async def state(server: Scripted, *objects: Ship) -> Asked:
+    asked = await server.asked()
+    asked.accept()
+    asked.say(*map(added, objects), bookmark("5", initial=True))
+    return asked
+
+
+def waiting(server: Scripted, until: Callable[[Ship | None], bool]) -> asyncio.Future[Ship | None]:
+    scope = Scope(Ship, "sea", fields={"metadata.name": "a"})
+    return asyncio.ensure_future(await_state(Rest(server), scope, Chance(Random(0)), until))
+
+
+async def test_following_yields_what_is_there_and_then_what_changes() -> None:
+    server = Scripted()
+    changes = follow(Rest(server), Scope(Ship, "sea", {"fleet": "ours"}), Chance())
+    async with aclosing(changes):  # type: ignore[type-var]
+        first = asyncio.ensure_future(anext(changes))
+        asked = await state(server, ship("a", "1"))
+        assert await first == Change(None, ship("a", "1"), initial=True)
+
+        asked.say(modified(ship("a", "6")), deleted(ship("a", "7")))
+
+        assert await anext(changes) == Change(ship("a", "1"), ship("a", "6"))
+        assert await anext(changes) == Change(ship("a", "7"), None)
+        assert asked.call.path.endswith("/namespaces/sea/ships")
+        assert asked.query["labelSelector"] == "fleet=ours"
+
+    assert asked.closed
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop)
+    assert loop.timers() == 0
+
+
+async def test_following_goes_on_when_a_stream_breaks() -> None:
+    server = Scripted()
+    changes = follow(Rest(server), Scope(Ship), Chance())
+    async with aclosing(changes):  # type: ignore[type-var]
+        coming = asyncio.ensure_future(anext(changes))
+        (await state(server)).cut()
+        again = await server.asked()
+        again.accept()
+        again.say(added(ship("a", "6")))
+
+        assert await coming == Change(None, ship("a", "6"))
+
+
+async def test_a_wait_ends_with_the_state_that_was_accepted() -> None:
+    server = Scripted()
+    wait = waiting(server, lambda obj: obj is not None and obj.spec.rig == "ketch")
+    asked = await state(server, ship("a", "1"))
+    asked.say(modified(ship("a", "6")))
+    await settle()
+    assert not wait.done()
+
+    asked.say(modified(ship("a", "7", rig="ketch")), modified(ship("a", "8", rig="ketch")))
+
+    assert await wait == ship("a", "7", rig="ketch")
+    assert asked.closed
+    assert asked.query["fieldSelector"] == "metadata.name=a"
+
+
+async def test_a_wait_sees_that_there_is_nothing() -> None:
+    server = Scripted()
+    wait = waiting(server, lambda obj: obj is None)
+    await state(server)
+
+    assert await wait is None
+
+
+async def test_a_wait_sees_a_deletion() -> None:
+    server = Scripted()
+    wait = waiting(server, lambda obj: obj is None)
+    asked = await state(server, ship("a", "1"))
+    await settle()
+    assert not wait.done()
+
+    asked.say(deleted(ship("a", "6")))
+
+    assert await wait is None
+
+
+async def test_an_error_of_the_condition_is_its_authors() -> None:
+    server = Scripted()
+    wait = waiting(server, lambda obj: bool(1 / 0))
+    asked = await state(server, ship("a", "1"))
+
+    with pytest.raises(ZeroDivisionError):
+        await wait
+    assert asked.closed

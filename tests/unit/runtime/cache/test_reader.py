@@ -1,0 +1,232 @@
+"""Promises of quintant.runtime.cache.reader."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+import pytest
+
+from quintant.core.clock import monotonic
+from quintant.core.errors import (
+    BadRequest,
+    ConfigError,
+    Forbidden,
+    NotFound,
+    NotWatched,
+    Undecodable,
+)
+from quintant.core.object import Metadata, Request
+from quintant.runtime.cache.informer import Change
+from quintant.testing.loop import settle
+from unit.client.desk import Desk, names
+from unit.runtime.doubles import added, bookmark, deleted, modified, page
+from unit.runtime.kinds import Chart, Ocean, Ship, chart, meta
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    desk = Desk()
+    yield desk
+    await desk.close()
+
+
+# One object.
+
+
+async def test_a_watched_kind_is_read_from_its_cache(desk: Desk) -> None:
+    await desk.watched(Chart, chart("a", "1"))
+
+    assert await desk.unasked(desk.client.find(Chart, "a", "sea")) == chart("a", "1")
+    assert await desk.unasked(desk.client.get(Chart, "a", "sea")) == chart("a", "1")
+    assert await desk.unasked(desk.client.find(Chart, "b", "sea")) is None
+    with pytest.raises(NotFound, match='charts "b" not found'):
+        await desk.unasked(desk.client.get(Chart, "b", "sea"))
+
+
+async def test_a_kind_nobody_watches_is_not_read_from_a_cache(desk: Desk) -> None:
+    with pytest.raises(NotWatched):
+        await desk.unasked(desk.client.find(Chart, "a", "sea"))
+    with pytest.raises(NotWatched):
+        await desk.unasked(desk.client.list(Chart))
+
+
+async def test_a_live_read_asks_the_server(desk: Desk) -> None:
+    await desk.watched(Chart, chart("a", "1"))
+
+    found, _ = await desk.answered(desk.client.get(Chart, "a", "sea", live=True), chart("a", "9"))
+    assert found == chart("a", "9")
+    missing, _ = await desk.answered(desk.client.find(Chart, "b", "sea", live=True), 404)
+    assert missing is None
+    with pytest.raises(NotFound):
+        await desk.answered(desk.client.get(Chart, "b", "sea", live=True), 404)
+    with pytest.raises(Forbidden):
+        await desk.answered(desk.client.find(Chart, "b", "sea", live=True), 403)
+
+
+async def test_a_client_without_caches_asks_the_server(desk: Desk) -> None:
+    found, _ = await desk.answered(desk.bare.find(Chart, "a", "sea"), chart("a", "1"))
+
+    assert found == chart("a", "1")
+
+
+async def test_a_read_waits_for_its_cache(desk: Desk) -> None:
+    desk.caches.declare(Chart)
+    reading = asyncio.ensure_future(desk.client.find(Chart, "a", "sea"))
+    listing = asyncio.ensure_future(desk.client.list(Chart))
+    await settle()
+    assert not reading.done()
+
+    await desk.watched(Chart, chart("a", "1"))
+
+    assert await reading == chart("a", "1")
+    assert names(await listing) == ["a"]
+
+
+async def test_a_key_that_names_nothing_is_a_mistake_and_not_an_absence(desk: Desk) -> None:
+    await desk.watched(Chart)
+
+    with pytest.raises(ConfigError, match="without a namespace"):
+        await desk.client.find(Chart, "a")
+    with pytest.raises(ConfigError, match="without a name"):
+        await desk.client.find(Chart, "", "sea")
+    with pytest.raises(BadRequest):
+        await desk.bare.find(Chart, "../../secrets/a", "sea")
+
+
+async def test_a_kind_without_namespaces_has_no_namespace(desk: Desk) -> None:
+    ocean = Ocean(metadata=meta("atlantic", "1", namespace=""))
+    await desk.watched(Ocean, ocean)
+
+    assert await desk.client.find(Ocean, "atlantic", "sea") == ocean
+    assert await desk.client.find(Ocean, "atlantic") == ocean
+
+
+async def test_metadata_alone_is_read_from_its_own_cache(desk: Desk) -> None:
+    await desk.watched(Metadata[Chart], chart("a", "1"))
+
+    found = await desk.client.get(Metadata[Chart], "a", "sea")
+
+    assert found.key == Request("a", "sea")
+    with pytest.raises(NotWatched):
+        await desk.client.get(Chart, "a", "sea")
+
+
+# Many objects.
+
+
+async def test_a_cached_list_is_selected_here(desk: Desk) -> None:
+    informer = await desk.watched(
+        Chart,
+        chart("a", "1", labels={"x": "1"}, data={"water": "north"}),
+        chart("b", "2", labels={"x": "2"}, data={"water": "north"}),
+        chart("c", "3", namespace="lake", labels={"x": "1"}, data={"water": "south"}),
+    )
+    informer.store.add_index("water", lambda obj: [obj.data["water"]])
+    client = desk.client
+
+    assert names(await desk.unasked(client.list(Chart))) == ["a", "b", "c"]
+    assert names(await client.list(Chart, "sea")) == ["a", "b"]
+    assert names(await client.list(Chart, labels={"x": "1"})) == ["a", "c"]
+    assert names(await client.list(Chart, "sea", labels={"x": ""})) == ["a", "b"]
+    assert names(await client.list(Chart, index=("water", "north"))) == ["a", "b"]
+    assert names(await client.list(Chart, "lake", index=("water", "south"))) == ["c"]
+    with pytest.raises(ConfigError, match="there is no index 'depth'"):
+        await client.list(Chart, index=("depth", "x"))
+    with pytest.raises(ConfigError, match="a cache has no field selectors"):
+        await client.list(Chart, fields={"metadata.name": "a"})
+
+
+async def test_a_live_list_is_selected_by_the_server_and_read_by_pages(desk: Desk) -> None:
+    listing = desk.client.list(
+        Chart, "sea", labels={"x": "1"}, fields={"metadata.name": "a"}, live=True
+    )
+
+    found, asked = await desk.answered(
+        listing, page(chart("a", "1"), more="m1"), page(chart("b", "2"), more="m2"), page()
+    )
+
+    assert names(found) == ["a", "b"]
+    selection = {"labelSelector": "x=1", "fieldSelector": "metadata.name=a", "limit": "500"}
+    assert [each.query for each in asked] == [
+        selection,
+        selection | {"continue": "m1"},
+        selection | {"continue": "m2"},
+    ]
+
+
+async def test_pages_that_expire_are_read_at_once(desk: Desk) -> None:
+    found, asked = await desk.answered(
+        desk.bare.list(Chart),
+        page(chart("ghost", "1"), more="m1"),
+        410,
+        page(chart("a", "2"), chart("b", "3")),
+    )
+
+    assert names(found) == ["a", "b"]
+    assert asked[-1].query == {}
+
+
+async def test_an_index_is_a_caches(desk: Desk) -> None:
+    with pytest.raises(ConfigError, match="an index can only be read from a cache"):
+        await desk.bare.list(Chart, index=("a", "b"))
+
+
+async def test_a_live_list_with_a_misfit_says_which(desk: Desk) -> None:
+    body = b'{"items":[{"metadata":{"name":"a","namespace":"sea"},"spec":{"crew":"many"}}]}'
+
+    with pytest.raises(Undecodable, match="cannot decode Ship sea/a"):
+        await desk.answered(desk.bare.list(Ship), body)
+
+
+# Watches and waits.
+
+
+async def test_a_watch_yields_changes(desk: Desk) -> None:
+    changes = desk.bare.watch(Chart, "sea", labels={"x": "1"}, fields={"metadata.name": "a"})
+    async with aclosing(changes):  # type: ignore[type-var]
+        coming = asyncio.ensure_future(anext(changes))
+        asked = await desk.server.asked()
+        asked.accept()
+        asked.say(added(chart("a", "1")), bookmark("5", initial=True))
+
+        assert await coming == Change(None, chart("a", "1"), initial=True)
+        assert asked.query["labelSelector"] == "x=1"
+        assert asked.query["fieldSelector"] == "metadata.name=a"
+
+
+async def test_a_wait_ends_when_its_condition_holds(desk: Desk) -> None:
+    doing, asked = await desk.ask(
+        desk.client.wait(chart("a"), lambda obj: obj is not None and "x" in obj.data, 30)
+    )
+    asked.accept()
+    asked.say(added(chart("a", "1")), bookmark("5", initial=True))
+    asked.say(modified(chart("a", "6", data={"x": "y"})))
+
+    assert await doing == chart("a", "6", data={"x": "y"})
+    assert asked.query["fieldSelector"] == "metadata.name=a"
+    assert asked.call.path.endswith("/namespaces/sea/charts")
+    assert asked.closed
+
+
+async def test_a_wait_for_an_end_sees_it(desk: Desk) -> None:
+    doing, asked = await desk.ask(desk.client.wait(chart("a"), lambda obj: obj is None, 30))
+    asked.accept()
+    asked.say(added(chart("a", "1")), bookmark("5", initial=True), deleted(chart("a", "6")))
+
+    assert await doing is None
+
+
+async def test_a_wait_is_not_for_ever(desk: Desk) -> None:
+    began = monotonic()
+    doing, asked = await desk.ask(
+        desk.client.wait_for(Chart, "a", "sea", until=lambda obj: obj is not None, timeout=30)
+    )
+    asked.accept()
+    asked.say(bookmark("5", initial=True))
+
+    with pytest.raises(TimeoutError):
+        await doing
+    assert monotonic() - began == 30
+    assert asked.closed

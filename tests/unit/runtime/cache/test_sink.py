@@ -1,0 +1,53 @@
+"""Promises of quintant.runtime.cache.sink."""
+
+from __future__ import annotations
+
+from quintant.core.errors import Identity, Undecodable
+from quintant.core.object import Request
+from quintant.runtime.cache.events import Misfit
+from quintant.runtime.cache.sink import State
+from unit.runtime.kinds import Ship, meta, ship
+
+A = Request("a", "sea")
+
+
+def misfit(*, deleted: bool = False) -> Misfit:
+    return Misfit(Undecodable(Identity("Ship", "a", "sea"), "why"), meta("a", "3"), deleted)
+
+
+def test_a_state_is_what_was_said_last_of_each_object() -> None:
+    state: State[Ship] = State()
+    state.put(ship("a", "1"))
+    state.put(ship("b", "2"))
+    state.put(ship("a", "3"))
+    state.drop(Request("b", "sea"))
+    state.drop(Request("c", "sea"))
+
+    assert state.objects == {A: ship("a", "3")}
+
+
+def test_a_good_version_heals_a_misfit() -> None:
+    state: State[Ship] = State()
+    state.mark(misfit())
+    assert set(state.misfits) == {A}
+
+    state.put(ship("a", "4"))
+
+    assert state.misfits == {}
+
+
+def test_a_misfit_keeps_the_good_version_before_it() -> None:
+    state: State[Ship] = State()
+    state.put(ship("a", "1"))
+    state.mark(misfit())
+
+    assert (set(state.objects), set(state.misfits)) == ({A}, {A})
+
+
+def test_a_deleted_misfit_is_gone() -> None:
+    state: State[Ship] = State()
+    state.put(ship("a", "1"))
+    state.mark(misfit())
+    state.mark(misfit(deleted=True))
+
+    assert (state.objects, state.misfits) == ({}, {})
