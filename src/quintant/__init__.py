@@ -26,36 +26,36 @@ if TYPE_CHECKING:
     )
     from quintant.core.owner import has_owner, owned, with_labels
     from quintant.core.resource import Column, Scale, projection, resource
-    from quintant.runtime import when
     from quintant.runtime.apply import Policy, control
-    from quintant.runtime.builder import Builder
     from quintant.runtime.cache.client import Client
     from quintant.runtime.cache.timeouts import Timers
-    from quintant.runtime.context import Context, KeyContext, Reconciler
-    from quintant.runtime.controller import Controller
-    from quintant.runtime.declaration import by_index
+    from quintant.runtime.controller import predicates as when
+    from quintant.runtime.controller.builder import Builder
+    from quintant.runtime.controller.context import Context, KeyContext, Reconciler
+    from quintant.runtime.controller.controller import Controller
+    from quintant.runtime.controller.declaration import by_index
+    from quintant.runtime.controller.result import DONE, Result
+    from quintant.runtime.controller.sources import every
+    from quintant.runtime.controller.status_writer import StatusWriter
     from quintant.runtime.environment import Environment
     from quintant.runtime.manager import Manager
-    from quintant.runtime.result import DONE, Result
-    from quintant.runtime.sources import every
-    from quintant.runtime.status import StatusWriter
 
 _HOMES = {
     "errors": "quintant.core.errors",
-    "when": "quintant.runtime.when",
-    "Builder": "quintant.runtime.builder",
+    "when": "quintant.runtime.controller.predicates",
+    "Builder": "quintant.runtime.controller.builder",
     "Chance": "quintant.core.clock",
     "Client": "quintant.runtime.cache.client",
     "Clock": "quintant.core.clock",
     "Column": "quintant.core.resource",
     "Config": "quintant.client.config.config",
     "ConfigError": "quintant.core.errors",
-    "Context": "quintant.runtime.context",
-    "Controller": "quintant.runtime.controller",
+    "Context": "quintant.runtime.controller.context",
+    "Controller": "quintant.runtime.controller.controller",
     "Custom": "quintant.core.object",
-    "DONE": "quintant.runtime.result",
+    "DONE": "quintant.runtime.controller.result",
     "Environment": "quintant.runtime.environment",
-    "KeyContext": "quintant.runtime.context",
+    "KeyContext": "quintant.runtime.controller.context",
     "Manager": "quintant.runtime.manager",
     "Metadata": "quintant.core.object",
     "Model": "quintant.core.object",
@@ -63,16 +63,16 @@ _HOMES = {
     "ObjectMeta": "quintant.core.object",
     "Opaque": "quintant.core.object",
     "Policy": "quintant.runtime.apply",
-    "Reconciler": "quintant.runtime.context",
+    "Reconciler": "quintant.runtime.controller.context",
     "Request": "quintant.core.object",
-    "Result": "quintant.runtime.result",
+    "Result": "quintant.runtime.controller.result",
     "Scale": "quintant.core.resource",
-    "StatusWriter": "quintant.runtime.status",
+    "StatusWriter": "quintant.runtime.controller.status_writer",
     "Terminal": "quintant.core.errors",
     "Timers": "quintant.runtime.cache.timeouts",
-    "by_index": "quintant.runtime.declaration",
+    "by_index": "quintant.runtime.controller.declaration",
     "control": "quintant.runtime.apply",
-    "every": "quintant.runtime.sources",
+    "every": "quintant.runtime.controller.sources",
     "has_owner": "quintant.core.owner",
     "owned": "quintant.core.owner",
     "projection": "quintant.core.resource",

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from quintant import Context, Custom, Manager, Model, ObjectMeta, resource
 from quintant.api.meta import Condition
 from quintant.core.markers import list_map
-from quintant.runtime.finalizer import Cleanup
-from quintant.runtime.when import Predicate
+from quintant.runtime.controller.finalizer import Cleanup
+from quintant.runtime.controller.predicates import Predicate
 
 FINALIZER = "demo.dev/mooring"
 

@@ -24,8 +24,8 @@ from quintant.cluster.http import serve
 from quintant.core.errors import Terminal
 from quintant.core.object import ObjectMeta, replace
 from quintant.keys.hidden import Hidden
-from quintant.runtime import when
-from quintant.runtime.finalizer import BLOCKED, RELEASE
+from quintant.runtime.controller import predicates
+from quintant.runtime.controller.finalizer import BLOCKED, RELEASE
 from quintant.testing import InProcessCluster, kind, settle, verb, watch
 from scenarios.berth import FINALIZER, Berth, berth, berth_manager, moor
 
@@ -167,7 +167,7 @@ async def test_cleanup_that_fails_otherwise_each_time_is_not_driven_by_its_own_r
     assert len(tries) < 40
 
 
-@pytest.mark.parametrize("predicate", [None, when.generation], ids=["all", "generation"])
+@pytest.mark.parametrize("predicate", [None, predicates.generation], ids=["all", "generation"])
 async def test_annotation_lets_a_blocked_object_go_at_once(
     cluster: InProcessCluster, predicate: Any
 ) -> None:

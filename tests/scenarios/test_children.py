@@ -15,7 +15,7 @@ from quintant.core.resource import resource
 from quintant.runtime.apply import NAME_TAKEN, control, controlled
 from quintant.runtime.apply.diff import Changes
 from quintant.runtime.client.match import kind, verb, watch, writes
-from quintant.runtime.context import Context
+from quintant.runtime.controller.context import Context
 from quintant.runtime.manager import Manager
 from quintant.testing import InProcessCluster, named
 

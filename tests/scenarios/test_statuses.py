@@ -13,7 +13,7 @@ from quintant.core.resource import resource
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
 from quintant.runtime.client.match import kind, verb, watch
-from quintant.runtime.status import StatusWriter
+from quintant.runtime.controller.status_writer import StatusWriter
 from quintant.testing import InProcessCluster, named
 
 UPDATES = 20

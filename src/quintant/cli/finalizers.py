@@ -11,8 +11,8 @@ from quintant.cli.connecting import connected
 from quintant.client.config.config import Config
 from quintant.core.object import Metadata, Object
 from quintant.core.resource import resource_of
-from quintant.runtime import finalizer
 from quintant.runtime.cache.client import Client
+from quintant.runtime.controller import finalizer
 from quintant.runtime.loading import load_manager
 
 

@@ -21,20 +21,20 @@ from quintant.client.retry import patient
 from quintant.client.token_bucket import Bucket
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client, unfenced
-from quintant.runtime.controller import Controller
-from quintant.runtime.declaration import Declaration
+from quintant.runtime.controller.cache_sync import Gate
+from quintant.runtime.controller.controller import Controller
+from quintant.runtime.controller.declaration import Declaration
+from quintant.runtime.controller.reconcile import Services
+from quintant.runtime.controller.status_writer import StatusWriter
 from quintant.runtime.election import Election
 from quintant.runtime.environment import Environment
 from quintant.runtime.events import Recorder
-from quintant.runtime.gate import Gate
 from quintant.runtime.health import Health
 from quintant.runtime.leader import Elector, identify
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.probes import Probes
 from quintant.runtime.settings import Settings
-from quintant.runtime.status import StatusWriter
-from quintant.runtime.turns import Services
 from quintant.runtime.watchdog import Watchdog
 from quintant.runtime.webhook.declaration import Webhooks
 

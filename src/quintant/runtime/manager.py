@@ -23,10 +23,11 @@ from quintant.core.clock import seconds_of
 from quintant.core.errors import ConfigError, QuintantError, leaves
 from quintant.core.object import K, Object
 from quintant.core.resource import resource_of
-from quintant.runtime.builder import Builder, KeyBuilder
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.timeouts import Timers
-from quintant.runtime.declaration import Declaration
+from quintant.runtime.controller.builder import Builder, KeyBuilder
+from quintant.runtime.controller.declaration import Declaration
+from quintant.runtime.controller.predicates import Predicate
 from quintant.runtime.engine import Engine
 from quintant.runtime.environment import Environment
 from quintant.runtime.health import Check, Probe
@@ -34,7 +35,6 @@ from quintant.runtime.loops import loop_factory, stop_on_signals
 from quintant.runtime.observe import logs
 from quintant.runtime.settings import Settings
 from quintant.runtime.webhook.declaration import Webhooks
-from quintant.runtime.when import Predicate
 
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector

@@ -33,7 +33,7 @@ from quintant.api.rbac import (
 )
 from quintant.core.object import Object, ObjectMeta
 from quintant.core.resource import resource_of
-from quintant.runtime.declaration import Declaration
+from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.permissions import Needs, Permission, rules
 from quintant.runtime.series import DEFAULT_NAMESPACE
 from quintant.runtime.settings import Settings

@@ -26,14 +26,14 @@ from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
 from quintant.runtime.client.faults import Sent
 from quintant.runtime.client.match import writes
-from quintant.runtime.context import OWNER_INDEX, EventType, Reconciler
-from quintant.runtime.controller import Controller
-from quintant.runtime.declaration import Declaration, owner_uid
+from quintant.runtime.controller.context import OWNER_INDEX, EventType, Reconciler
+from quintant.runtime.controller.controller import Controller
+from quintant.runtime.controller.declaration import Declaration, owner_uid
+from quintant.runtime.controller.reconcile import Services
+from quintant.runtime.controller.result import Result
+from quintant.runtime.controller.status_writer import StatusWriter
 from quintant.runtime.manager import Manager
 from quintant.runtime.observe.metrics import Metrics
-from quintant.runtime.result import Result
-from quintant.runtime.status import StatusWriter
-from quintant.runtime.turns import Services
 from quintant.testing.cluster import InProcessCluster
 from quintant.testing.loop import run
 from quintant.testing.untouched import Untouched

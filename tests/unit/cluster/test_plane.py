@@ -9,7 +9,7 @@ from quintant.cluster.plane import Component, employed
 from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, LoopClock
 from quintant.core.errors import Forbidden
-from quintant.runtime.context import Context
+from quintant.runtime.controller.context import Context
 from quintant.runtime.manager import Manager
 
 

@@ -30,10 +30,10 @@ from quintant.core.clock import Chance, LoopClock
 from quintant.core.errors import Forbidden
 from quintant.core.object import Custom, Model, Object, ObjectMeta, Request
 from quintant.core.resource import resource
-from quintant.runtime.builder import Builder, KeyBuilder
 from quintant.runtime.cache.client import Client
-from quintant.runtime.context import Context, KeyContext
-from quintant.runtime.declaration import Declaration
+from quintant.runtime.controller.builder import Builder, KeyBuilder
+from quintant.runtime.controller.context import Context, KeyContext
+from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.election import Election
 from quintant.runtime.events import Recorder
 from quintant.runtime.leader import Elector, State

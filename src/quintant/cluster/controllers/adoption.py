@@ -18,7 +18,7 @@ from quintant.core.errors import NotFound
 from quintant.core.object import Object, replace
 from quintant.core.owner import controller_of, owned
 from quintant.runtime.cache.client import Client
-from quintant.runtime.context import OWNER_INDEX
+from quintant.runtime.controller.context import OWNER_INDEX
 
 ORPHANS = "orphans"
 """The index of objects without a controller, by their namespace."""

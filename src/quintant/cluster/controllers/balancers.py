@@ -7,7 +7,7 @@ that is what the status says. Services with a class of their own are somebody el
 from __future__ import annotations
 
 from quintant.api.core import Ingress, LoadBalancer, Service, ServiceStatus
-from quintant.runtime.context import Context
+from quintant.runtime.controller.context import Context
 from quintant.runtime.manager import Manager
 
 NAME = "service-lb-controller"

@@ -23,8 +23,8 @@ from quintant.cluster.controllers.binding import (
     waits,
 )
 from quintant.core.object import replace
-from quintant.runtime.context import Context, EventType
-from quintant.runtime.declaration import by_index
+from quintant.runtime.controller.context import Context, EventType
+from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.manager import Manager
 
 NAME = "persistentvolume-binder"

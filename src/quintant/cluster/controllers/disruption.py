@@ -20,10 +20,10 @@ from quintant.core.clock import parse_timestamp
 from quintant.core.object import Opaque, OwnerReference, replace
 from quintant.core.owner import controller_of
 from quintant.runtime.cache.client import Client
-from quintant.runtime.context import Context
-from quintant.runtime.declaration import by_index
+from quintant.runtime.controller.context import Context
+from quintant.runtime.controller.declaration import by_index
+from quintant.runtime.controller.result import Result
 from quintant.runtime.manager import Manager
-from quintant.runtime.result import Result
 
 NAME = "disruption-controller"
 DELETION_SECONDS = 120.0

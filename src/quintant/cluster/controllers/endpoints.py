@@ -31,9 +31,9 @@ from quintant.cluster.controllers.backends import (
 from quintant.cluster.controllers.endings import unless_ending
 from quintant.cluster.controllers.pods import PodState
 from quintant.core.object import Request
-from quintant.runtime import when
-from quintant.runtime.context import Context, KeyContext
-from quintant.runtime.declaration import by_index
+from quintant.runtime.controller import predicates
+from quintant.runtime.controller.context import Context, KeyContext
+from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.manager import Manager
 
 NAME = "endpoint-controller"
@@ -56,8 +56,10 @@ def declare(manager: Manager) -> None:
     )
     (
         manager.keyed(CLEANUP)
-        .watches(Service, to=lambda service: (service.key,), when=when.deleted)
-        .watches(Endpoints, to=lambda obj: (obj.key,), when=when.created & when.any(_ours))
+        .watches(Service, to=lambda service: (service.key,), when=predicates.deleted)
+        .watches(
+            Endpoints, to=lambda obj: (obj.key,), when=predicates.created & predicates.any(_ours)
+        )
         .uses(Endpoints, "delete")
         .reconcile(clean)
     )

@@ -22,10 +22,10 @@ from quintant.cluster.controllers.pods import PodState
 from quintant.cluster.controllers.slices import MANAGER, MANAGER_LABEL, lost, plan
 from quintant.cluster.objects import generated
 from quintant.core.object import replace
-from quintant.runtime.context import Context
-from quintant.runtime.declaration import by_index
+from quintant.runtime.controller.context import Context
+from quintant.runtime.controller.declaration import by_index
+from quintant.runtime.controller.result import Result
 from quintant.runtime.manager import Manager
-from quintant.runtime.result import Result
 
 NAME = "endpoint-slice-controller"
 NODE_SECONDS = 1.0

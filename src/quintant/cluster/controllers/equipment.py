@@ -12,7 +12,7 @@ from contextlib import suppress
 from quintant.api.core import ConfigMap, Namespace, ServiceAccount
 from quintant.core.errors import AlreadyExists, Forbidden, NotFound
 from quintant.core.object import Metadata, Object, ObjectMeta, Request, replace
-from quintant.runtime.context import KeyContext
+from quintant.runtime.controller.context import KeyContext
 from quintant.runtime.manager import Manager
 
 ACCOUNT = "default"

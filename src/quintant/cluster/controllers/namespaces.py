@@ -27,9 +27,9 @@ from quintant.core.errors import ApiError
 from quintant.core.object import Object, Request
 from quintant.core.resource import Resource, resource_of
 from quintant.runtime.cache.client import Client
-from quintant.runtime.context import KeyContext
+from quintant.runtime.controller.context import KeyContext
+from quintant.runtime.controller.result import Result
 from quintant.runtime.manager import Manager
-from quintant.runtime.result import Result
 
 NAME = "namespace-controller"
 TERMINATING = "Terminating"

@@ -13,7 +13,7 @@ from quintant.api.meta import Condition
 from quintant.cluster.controllers.pods import PodState, moment
 from quintant.cluster.controllers.templates import NewPod
 from quintant.core.errors import ApiError
-from quintant.runtime.context import Context
+from quintant.runtime.controller.context import Context
 
 CREATED, NOT_CREATED = "SuccessfulCreate", "FailedCreate"
 DELETED, NOT_DELETED = "SuccessfulDelete", "FailedDelete"

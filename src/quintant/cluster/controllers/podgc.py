@@ -19,9 +19,9 @@ from quintant.cluster.controllers.pods import PodState, PodStatusView, over
 from quintant.core.clock import monotonic
 from quintant.core.errors import Conflict, NotFound
 from quintant.core.object import Object, Request
-from quintant.runtime.context import KeyContext
+from quintant.runtime.controller.context import KeyContext
+from quintant.runtime.controller.result import Result
 from quintant.runtime.manager import Manager
-from quintant.runtime.result import Result
 
 NAME = "pod-garbage-collector"
 PERIOD_SECONDS = 20.0

@@ -12,9 +12,9 @@ from quintant.api.core import PersistentVolume, PersistentVolumeClaim
 from quintant.cluster.controllers.binding import BOUND
 from quintant.cluster.controllers.pods import PodState, claims
 from quintant.core.object import Object, Request
-from quintant.runtime.context import Context
+from quintant.runtime.controller.context import Context
+from quintant.runtime.controller.result import Result
 from quintant.runtime.manager import Manager
-from quintant.runtime.result import Result
 
 CLAIMS = "pvc-protection-controller"
 VOLUMES = "pv-protection-controller"

@@ -19,7 +19,7 @@ from quintant.cluster.controllers.templates import opened, short_hash
 from quintant.core.errors import AlreadyExists
 from quintant.core.object import Object, ObjectMeta, Opaque, replace
 from quintant.core.owner import controller_of, owned
-from quintant.runtime.context import Context
+from quintant.runtime.controller.context import Context
 
 HASH = "controller-revision-hash"
 """The label by which a pod tells its revision, and that of a DaemonSet its hash."""

@@ -8,9 +8,9 @@ from quintant.api.batch import Job
 from quintant.api.meta import condition_of
 from quintant.cluster.controllers.pods import moment
 from quintant.core.object import Request
-from quintant.runtime.context import KeyContext
+from quintant.runtime.controller.context import KeyContext
+from quintant.runtime.controller.result import Result
 from quintant.runtime.manager import Manager
-from quintant.runtime.result import Result
 
 NAME = "ttl-after-finished-controller"
 

@@ -16,9 +16,9 @@ from quintant.cluster.controllers.binding import (
 )
 from quintant.core.clock import timestamp
 from quintant.core.object import Request, replace
-from quintant.runtime.context import KeyContext
+from quintant.runtime.controller.context import KeyContext
+from quintant.runtime.controller.result import Result
 from quintant.runtime.manager import Manager
-from quintant.runtime.result import Result
 
 NAME = "persistentvolume-controller"
 AVAILABLE, RELEASED, FAILED = "Available", "Released", "Failed"

@@ -25,7 +25,7 @@ from quintant.cluster.plane import Component, employed
 from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, Clock
 from quintant.core.object import Request
-from quintant.runtime.context import KeyContext
+from quintant.runtime.controller.context import KeyContext
 from quintant.runtime.manager import Manager
 
 NAME = "kube-proxy"

@@ -37,9 +37,9 @@ from quintant.cluster.node.sandbox import Sandbox
 from quintant.cluster.node.status import state_of, status_of
 from quintant.core.object import Object, Request
 from quintant.core.resource import resource_of
-from quintant.runtime.context import KeyContext
+from quintant.runtime.controller.context import KeyContext
+from quintant.runtime.controller.result import Result
 from quintant.runtime.manager import Manager
-from quintant.runtime.result import Result
 
 CONTROLLER = "kubelet"
 """Who the status fields belong to and events come from, as on any node."""

@@ -12,7 +12,7 @@ from quintant.cluster.scheduler.views import ClaimView, PodStatusView, PodView
 from quintant.cluster.scheduler.volumes import SELECTED_NODE
 from quintant.core.errors import Conflict, NotFound
 from quintant.core.object import replace
-from quintant.runtime.context import KeyContext
+from quintant.runtime.controller.context import KeyContext
 
 SCHEDULED = "PodScheduled"
 UNSCHEDULABLE = "Unschedulable"

@@ -30,8 +30,8 @@ from quintant.core.clock import Chance, monotonic
 from quintant.core.errors import Conflict, NotFound, QuintantError
 from quintant.core.object import Metadata, Request
 from quintant.runtime.cache.caches import Caches
-from quintant.runtime.context import KeyContext
-from quintant.runtime.result import Result
+from quintant.runtime.controller.context import KeyContext
+from quintant.runtime.controller.result import Result
 
 ROUND = 64
 """Pods decided on before anything else has its turn."""

@@ -18,7 +18,7 @@ from quintant.cluster.simulated.pods import Locate, Pods
 from quintant.cluster.simulated.stages import Stage, Stages
 from quintant.cluster.simulated.views import SimNode, SimPod
 from quintant.core.clock import Clock, SystemClock
-from quintant.runtime import when
+from quintant.runtime.controller import predicates
 from quintant.runtime.manager import Manager
 from quintant.runtime.rbac import uses
 
@@ -51,7 +51,7 @@ def simulator(
         .reconcile(pods)
     )
     (
-        manager.controls(SimNode, name="simulated-nodes", when=when.any(nodes.is_simulated))
+        manager.controls(SimNode, name="simulated-nodes", when=predicates.any(nodes.is_simulated))
         .without_resync()
         .reconcile(nodes.reconcile)
     )

@@ -20,8 +20,8 @@ from quintant.core.clock import Clock, micro_timestamp, monotonic, parse_timesta
 from quintant.core.errors import AlreadyExists, NotFound
 from quintant.core.object import ObjectMeta, OwnerReference, Request
 from quintant.runtime.cache.client import Client
-from quintant.runtime.context import Context
-from quintant.runtime.result import Result
+from quintant.runtime.controller.context import Context
+from quintant.runtime.controller.result import Result
 
 LEASES = "kube-node-lease"
 """The namespace of the leases of nodes."""

@@ -26,8 +26,8 @@ from quintant.core.clock import monotonic
 from quintant.core.errors import NotFound
 from quintant.core.object import Request
 from quintant.core.resource import resource_of
-from quintant.runtime.context import EventType, KeyContext
-from quintant.runtime.result import Result
+from quintant.runtime.controller.context import EventType, KeyContext
+from quintant.runtime.controller.result import Result
 
 NETWORK = IPv4Network("10.244.0.0/14")
 """Addresses of simulated pods, a quarter of a million; nobody answers there."""

@@ -25,11 +25,11 @@ from quintant.cluster.storage.paths import DRIVER, snapshot_handle
 from quintant.cluster.storage.snapshots import BEING_DELETED, DELETE
 from quintant.core.clock import timestamp
 from quintant.core.object import Request, replace
-from quintant.runtime import finalizer
 from quintant.runtime.cache.client import Client
-from quintant.runtime.context import KeyContext
+from quintant.runtime.controller import finalizer
+from quintant.runtime.controller.context import KeyContext
+from quintant.runtime.controller.result import Result
 from quintant.runtime.manager import Manager
-from quintant.runtime.result import Result
 
 NAME = "directory-snapshotter"
 FINALIZER = "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection"

@@ -38,11 +38,11 @@ from quintant.cluster.storage.paths import DRIVER
 from quintant.cluster.storage.sources import SNAPSHOT, Origin, Unusable, find, named
 from quintant.core.errors import AlreadyExists
 from quintant.core.object import Request, replace
-from quintant.runtime import finalizer
-from quintant.runtime.context import Context, KeyContext
-from quintant.runtime.declaration import by_index
+from quintant.runtime.controller import finalizer
+from quintant.runtime.controller.context import Context, KeyContext
+from quintant.runtime.controller.declaration import by_index
+from quintant.runtime.controller.result import Result
 from quintant.runtime.manager import Manager
-from quintant.runtime.result import Result
 
 NAME = "directory-provisioner"
 REMOVER = "directory-remover"

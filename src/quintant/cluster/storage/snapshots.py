@@ -24,11 +24,11 @@ from quintant.cluster.storage.sources import SNAPSHOT, named
 from quintant.core.clock import timestamp
 from quintant.core.errors import AlreadyExists
 from quintant.core.object import Request, replace
-from quintant.runtime import finalizer
 from quintant.runtime.cache.client import Client
-from quintant.runtime.context import KeyContext
+from quintant.runtime.controller import finalizer
+from quintant.runtime.controller.context import KeyContext
+from quintant.runtime.controller.result import Result
 from quintant.runtime.manager import Manager
-from quintant.runtime.result import Result
 
 NAME = "snapshot-controller"
 BOUND_FINALIZER = "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection"

@@ -16,7 +16,7 @@ from quintant.operators.klight.reconcile import NetworkReconciler
 from quintant.operators.klight.remote import Peers
 from quintant.operators.klight.sheet import WORD, networks
 from quintant.operators.klight.wiring import Wiring
-from quintant.runtime import when
+from quintant.runtime.controller import predicates as when
 from quintant.runtime.manager import Manager
 
 TURN_SECONDS = 300.0

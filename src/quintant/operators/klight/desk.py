@@ -19,7 +19,7 @@ from quintant.operators.klight.options import Options
 from quintant.operators.klight.remote import Peers
 from quintant.operators.klight.survey import Network, Peer, contested, peer_of, same, survey
 from quintant.operators.klight.verdict import Health
-from quintant.runtime.context import KeyContext
+from quintant.runtime.controller.context import KeyContext
 from quintant.wire.peeradmin import Status
 
 BY_NETWORK = "klight/network"

@@ -17,7 +17,7 @@ from quintant.operators.klight.api import PeerPod
 from quintant.operators.klight.memory import Memory
 from quintant.operators.klight.record import Record, cleared
 from quintant.operators.klight.survey import Peer
-from quintant.runtime.context import KeyContext
+from quintant.runtime.controller.context import KeyContext
 
 _TICK = timedelta(microseconds=1)
 

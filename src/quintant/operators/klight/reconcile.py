@@ -28,8 +28,8 @@ from quintant.operators.klight.remote import Peers
 from quintant.operators.klight.repair import repair, wanted
 from quintant.operators.klight.status import states, status_of, uids
 from quintant.operators.klight.survey import Network
-from quintant.runtime.context import KeyContext
-from quintant.runtime.result import Result
+from quintant.runtime.controller.context import KeyContext
+from quintant.runtime.controller.result import Result
 
 CALLS = 64
 """How many peers are asked at once, over all networks."""

@@ -14,8 +14,8 @@ from quintant.operators.portal.api import PortalExpose
 from quintant.operators.portal.builders import deployment_name
 from quintant.operators.portal.notices import DELETED
 from quintant.runtime.apply import controlled
-from quintant.runtime.context import Context
-from quintant.runtime.result import Result
+from quintant.runtime.controller.context import Context
+from quintant.runtime.controller.result import Result
 
 # Until the next look, beside the watch: as long as it has taken so far, within these bounds.
 _LEAST_SECONDS, _MOST_SECONDS = 1.0, 30.0

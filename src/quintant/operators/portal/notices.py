@@ -15,7 +15,7 @@ from quintant.operators.portal.classes import missing
 from quintant.operators.portal.conditions import DEPLOYED
 from quintant.operators.portal.deed import Deed, Outcome
 from quintant.operators.portal.world import World
-from quintant.runtime.context import EventType
+from quintant.runtime.controller.context import EventType
 
 
 class Notice(NamedTuple):

@@ -26,8 +26,8 @@ from quintant.operators.portal.remote import HEARING_SECONDS, Scraper
 from quintant.operators.portal.rules import expose_complaints
 from quintant.operators.portal.status import judged
 from quintant.operators.portal.world import World
-from quintant.runtime.context import Context
-from quintant.runtime.result import Result
+from quintant.runtime.controller.context import Context
+from quintant.runtime.controller.result import Result
 
 # After a write to the Deployment; watches usually are faster.
 _SOON_SECONDS = 1.0

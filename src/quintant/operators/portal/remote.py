@@ -25,7 +25,7 @@ from quintant.core.object import Request
 from quintant.operators.portal.builders import ADMIN_PORT
 from quintant.operators.portal.reports import newer, parse, same
 from quintant.runtime.cache.lines import Lines as WholeLines
-from quintant.runtime.sources import Feed
+from quintant.runtime.controller.sources import Feed
 from quintant.wire.tunnelreport import Report
 
 # Between attempts to reach a tunnel, in seconds: it doubles, and varies by a fifth.

@@ -14,7 +14,7 @@ from quintant.api.meta import condition_of, set_condition
 from quintant.core.object import Request
 from quintant.operators.portal.api import TunnelClass, TunnelClassStatus
 from quintant.operators.portal.classes import defaults
-from quintant.runtime.context import KeyContext
+from quintant.runtime.controller.context import KeyContext
 
 DEFAULT, CONFLICT = "Default", "DefaultConflict"
 

@@ -20,11 +20,11 @@ from quintant.operators.portal.builders import EXPOSE_NAME, MANAGER, deployment_
 from quintant.operators.portal.classes import CLASS_INDEX, affected, class_values
 from quintant.operators.portal.cleanup import cleanup
 from quintant.operators.portal.reconcile import Reconcile
-from quintant.runtime import when
-from quintant.runtime.controller import RESYNC_JITTER
-from quintant.runtime.declaration import by_index
+from quintant.runtime.controller import predicates
+from quintant.runtime.controller.controller import RESYNC_JITTER
+from quintant.runtime.controller.declaration import by_index
+from quintant.runtime.controller.sources import Feed
 from quintant.runtime.manager import Manager
-from quintant.runtime.sources import Feed
 
 SERVICE_INDEX = "service"
 _TUNNELS = {"app.kubernetes.io/managed-by": MANAGER}
@@ -38,9 +38,9 @@ def exposes(manager: Manager, reconcile: Reconcile) -> None:
         .index(SERVICE_INDEX, _service)
         .index(CLASS_INDEX, class_values)
         .owns(Deployment)
-        .watches(Deployment, to=_namesake, when=when.deleted)
-        .watches(Pod, to=_tunnel, when=when.changed(_aspects), labels=_TUNNELS)
-        .watches(Service, to=by_index(SERVICE_INDEX), when=when.changed(_ports))
+        .watches(Deployment, to=_namesake, when=predicates.deleted)
+        .watches(Pod, to=_tunnel, when=predicates.changed(_aspects), labels=_TUNNELS)
+        .watches(Service, to=by_index(SERVICE_INDEX), when=predicates.changed(_ports))
         .watches(TunnelClass, to=by_index(CLASS_INDEX, affected), when=_shaped)
         .on(reconcile.scraper.run)
         .workers(reconcile.options.max_concurrent_reconciles)
@@ -68,11 +68,11 @@ def classes(manager: Manager) -> None:
 
 
 _wanted = (
-    when.generation
-    | when.annotation(TARGET_TLS)
-    | when.changed(lambda expose: expose.metadata.finalizers)
+    predicates.generation
+    | predicates.annotation(TARGET_TLS)
+    | predicates.changed(lambda expose: expose.metadata.finalizers)
 )
-_shaped = when.generation | when.annotation(DEFAULT_CLASS)
+_shaped = predicates.generation | predicates.annotation(DEFAULT_CLASS)
 
 
 def _service(expose: PortalExpose) -> Iterable[str]:

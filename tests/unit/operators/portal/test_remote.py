@@ -18,8 +18,8 @@ from quintant.http.answer import Answer, Flow
 from quintant.http.question import Question
 from quintant.http.server import serving
 from quintant.operators.portal.remote import Scraper, Unreachable, http_lines
-from quintant.runtime.queue import Queue
-from quintant.runtime.sources import Feed
+from quintant.runtime.controller.sources import Feed
+from quintant.runtime.controller.workqueue import Queue
 from quintant.testing import advance, settle
 from quintant.wire.tunnelreport import Report
 

@@ -10,8 +10,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from quintant.api.core import Pod
 from quintant.client.retry import NO_ANSWER
 from quintant.core.resource import Resource, resource_of
-from quintant.runtime import queue as queues
 from quintant.runtime.cache.observer import Observer
+from quintant.runtime.controller import workqueue as queues
 from quintant.runtime.observe.metrics import Metrics
 from quintant.testing.loop import advance
 

@@ -14,8 +14,8 @@ from quintant.core.errors import AlreadyExists, ApiError
 from quintant.core.object import Object, ObjectMeta, Opaque, replace
 from quintant.core.owner import has_owner, owned
 from quintant.core.resource import projection, resource_of
-from quintant.runtime.context import Context
-from quintant.runtime.result import Result
+from quintant.runtime.controller.context import Context
+from quintant.runtime.controller.result import Result
 
 SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 """The annotation of a job that says for which time it was made, in the schedule's zone."""

@@ -22,7 +22,7 @@ from quintant.cluster.controllers.daemonset.reconcile import Reconciler
 from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.controllers.pods import PodState
 from quintant.core.object import Object
-from quintant.runtime.declaration import by_index
+from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.manager import Manager
 
 NAME = "daemonset-controller"

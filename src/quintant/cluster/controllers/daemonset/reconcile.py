@@ -22,8 +22,8 @@ from quintant.cluster.controllers.podcontrol import create_pod, delete_pod
 from quintant.cluster.controllers.pods import PodState, next_available, over
 from quintant.cluster.controllers.revisions import HASH, Recorded, forgotten, record
 from quintant.core.errors import ApiError
-from quintant.runtime.context import Context
-from quintant.runtime.result import Result
+from quintant.runtime.controller.context import Context
+from quintant.runtime.controller.result import Result
 
 RETRY_SECONDS = 5.0
 """Before pods that were refused are tried again."""

@@ -18,7 +18,7 @@ from quintant.cluster.controllers.adoption import (
     selecting,
 )
 from quintant.cluster.controllers.deployment.reconcile import reconcile
-from quintant.runtime.declaration import by_index
+from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.manager import Manager
 
 NAME = "deployment-controller"

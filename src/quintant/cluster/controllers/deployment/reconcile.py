@@ -34,8 +34,8 @@ from quintant.cluster.controllers.templates import essence
 from quintant.core.errors import AlreadyExists, ApiError
 from quintant.core.object import replace
 from quintant.core.owner import controller_of
-from quintant.runtime.context import Context
-from quintant.runtime.result import Result
+from quintant.runtime.controller.context import Context
+from quintant.runtime.controller.result import Result
 
 SCALING = "ScalingReplicaSet"
 

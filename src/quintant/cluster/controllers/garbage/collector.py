@@ -28,11 +28,11 @@ from quintant.cluster.controllers.served import Served, discover, metadata_of
 from quintant.core.errors import NotFound
 from quintant.core.object import Metadata, Object, OwnerReference, Request, replace
 from quintant.core.resource import Resource
-from quintant.runtime import finalizer
 from quintant.runtime.cache.client import Client
-from quintant.runtime.context import KeyContext
-from quintant.runtime.result import Result
-from quintant.runtime.sources import Feed
+from quintant.runtime.controller import finalizer
+from quintant.runtime.controller.context import KeyContext
+from quintant.runtime.controller.result import Result
+from quintant.runtime.controller.sources import Feed
 
 KINDS = Request("kinds")
 """The key under which the watched resources are compared with those that are served."""

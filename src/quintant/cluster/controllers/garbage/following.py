@@ -20,8 +20,8 @@ from quintant.runtime.cache.reflector import Reflector
 from quintant.runtime.cache.scope import Scope
 from quintant.runtime.cache.sink import State
 from quintant.runtime.cache.states import Outcome
+from quintant.runtime.controller.workqueue import Queue
 from quintant.runtime.observe import logs
-from quintant.runtime.queue import Queue
 
 log = logs.get_logger()
 

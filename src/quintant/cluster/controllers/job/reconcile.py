@@ -18,10 +18,10 @@ from quintant.cluster.controllers.job.traits import TRACKING, tracked
 from quintant.cluster.controllers.podcontrol import create_pod, delete_pod
 from quintant.cluster.controllers.pods import PodState
 from quintant.core.errors import ApiError
-from quintant.runtime import finalizer
 from quintant.runtime.cache.client import Client
-from quintant.runtime.context import Context
-from quintant.runtime.result import Result
+from quintant.runtime.controller import finalizer
+from quintant.runtime.controller.context import Context
+from quintant.runtime.controller.result import Result
 
 OURS = "kubernetes.io/job-controller"
 """The controller of jobs that name none."""

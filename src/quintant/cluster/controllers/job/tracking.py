@@ -15,7 +15,7 @@ from quintant.cluster.controllers.job.traits import tracked
 from quintant.cluster.controllers.pods import PodState
 from quintant.core.object import Request
 from quintant.core.owner import controller_of
-from quintant.runtime.context import KeyContext
+from quintant.runtime.controller.context import KeyContext
 
 TRACKED = "job-tracked"
 """The index of pods that are held for a job, by namespace and name of that job."""

@@ -13,8 +13,8 @@ from quintant.cluster.controllers.nodes.reconcile import EVERYBODY, NAME, ON_NOD
 from quintant.cluster.controllers.nodes.views import LeaseState, NodeState
 from quintant.cluster.controllers.pods import PodState
 from quintant.core.object import Object, Request
+from quintant.runtime.controller.sources import Feed
 from quintant.runtime.manager import Manager
-from quintant.runtime.sources import Feed
 
 
 def declare(manager: Manager) -> None:

@@ -22,8 +22,8 @@ from quintant.core.clock import monotonic
 from quintant.core.errors import Conflict, NotFound
 from quintant.core.object import Request
 from quintant.core.resource import resource_of
-from quintant.runtime.context import KeyContext
-from quintant.runtime.result import Result
+from quintant.runtime.controller.context import KeyContext
+from quintant.runtime.controller.result import Result
 
 NAME = "node-controller"
 EVICTION = "taint-eviction-controller"

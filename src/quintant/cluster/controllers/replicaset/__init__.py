@@ -12,8 +12,8 @@ from quintant.cluster.controllers.adoption import (
 )
 from quintant.cluster.controllers.pods import PodState
 from quintant.cluster.controllers.replicaset.reconcile import reconcile
-from quintant.runtime.context import OWNER_INDEX
-from quintant.runtime.declaration import by_index, owner_uid
+from quintant.runtime.controller.context import OWNER_INDEX
+from quintant.runtime.controller.declaration import by_index, owner_uid
 from quintant.runtime.manager import Manager
 
 NAME = "replicaset-controller"

@@ -26,8 +26,8 @@ from quintant.cluster.controllers.replicaset.ranking import surplus
 from quintant.cluster.controllers.replicaset.status import FAILURE, failure, report
 from quintant.cluster.controllers.templates import pod_of
 from quintant.core.owner import controller_of
-from quintant.runtime.context import OWNER_INDEX, Context
-from quintant.runtime.result import Result
+from quintant.runtime.controller.context import OWNER_INDEX, Context
+from quintant.runtime.controller.result import Result
 
 CROWD = 100
 """Pods from which on a set rests between its turns: counting them all for each is not free."""

@@ -11,7 +11,7 @@ from quintant.cluster.controllers.statefulset.identity import NewClaim, claims
 from quintant.cluster.controllers.statefulset.retention import goes_with_pods, stale
 from quintant.cluster.controllers.templates import NewPod
 from quintant.core.errors import ApiError, Conflict, Status
-from quintant.runtime.context import Context
+from quintant.runtime.controller.context import Context
 
 
 class Making(Struct, frozen=True):

@@ -27,8 +27,8 @@ from quintant.cluster.controllers.statefulset.retention import kept
 from quintant.cluster.controllers.statefulset.status import report
 from quintant.core.errors import ApiError
 from quintant.core.object import replace
-from quintant.runtime.context import Context
-from quintant.runtime.result import Result
+from quintant.runtime.controller.context import Context
+from quintant.runtime.controller.result import Result
 
 RETRY_SECONDS = 5.0
 """Before a pod that was refused is tried again, or one whose claim is going."""

@@ -11,7 +11,7 @@ from quintant.cluster.controllers.garbage.following import SYNC_SECONDS, Followi
 from quintant.core.clock import Chance
 from quintant.core.object import Request
 from quintant.core.resource import Resource
-from quintant.runtime.queue import Queue
+from quintant.runtime.controller.workqueue import Queue
 from unit.cluster.api import CMS, Api, Plain, api, config_map
 from unit.cluster.controllers.plane import owner
 

@@ -15,12 +15,12 @@ from msgspec import Struct
 from quintant.core.object import K, Object, Request
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.informer import Change, Informer
-from quintant.runtime.context import OWNER_INDEX
-from quintant.runtime.declaration import ByIndex, Declaration, Mapper, Watch, owner_uid
-from quintant.runtime.finalizer import released
+from quintant.runtime.controller.context import OWNER_INDEX
+from quintant.runtime.controller.declaration import ByIndex, Declaration, Mapper, Watch, owner_uid
+from quintant.runtime.controller.finalizer import released
+from quintant.runtime.controller.predicates import Predicate
+from quintant.runtime.controller.workqueue import LOW_PRIORITY, Queue
 from quintant.runtime.observe import logs
-from quintant.runtime.queue import LOW_PRIORITY, Queue
-from quintant.runtime.when import Predicate
 
 log = logs.get_logger()
 

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from quintant.core.errors import ConfigError
 from quintant.core.resource import Resource
-from quintant.runtime.gate import NAG_SECONDS, Gate
+from quintant.runtime.controller.cache_sync import NAG_SECONDS, Gate
 from quintant.testing import VirtualLoop, advance
 
 

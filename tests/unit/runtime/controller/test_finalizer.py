@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from quintant.core.object import ObjectMeta
-from quintant.runtime.finalizer import RELEASE, Turn, adding, removing, turn
+from quintant.runtime.controller.finalizer import RELEASE, Turn, adding, removing, turn
 
 OURS, THEIRS = "example.dev/ours", "example.dev/theirs"
 

@@ -18,8 +18,8 @@ from quintant.core.enums import direct
 from quintant.core.errors import Conflict, Invalid, NotFound, Status
 from quintant.core.object import K, Object, ObjectMeta
 from quintant.runtime.cache.client import Client
-from quintant.runtime.context import Context
-from quintant.runtime.result import Result
+from quintant.runtime.controller.context import Context
+from quintant.runtime.controller.result import Result
 
 RELEASE = "quintant.dev/release"
 """Set to "true" on an object that cannot be cleaned up: it is let go without cleanup."""

@@ -21,7 +21,7 @@ from collections.abc import Hashable
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from quintant.core.clock import monotonic
-from quintant.runtime.line import LEASED, Line, Slot, State
+from quintant.runtime.controller.slots import LEASED, Line, Slot, State
 
 # Work nobody waits for (first list, resync, ticks): live changes overtake it.
 LOW_PRIORITY = -100

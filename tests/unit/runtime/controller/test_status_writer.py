@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.status."""
+"""Promises of quintant.runtime.controller.status_writer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from quintant.core.codec import from_plain, to_plain
 from quintant.core.errors import Conflict, NotFound, NotWatched, Status
 from quintant.core.object import Custom, K, Model, ObjectMeta, Request, replace
 from quintant.core.resource import resource
-from quintant.runtime.status import ATTEMPTS, StatusWriter
+from quintant.runtime.controller.status_writer import ATTEMPTS, StatusWriter
 from quintant.testing.loop import run, settle
 
 

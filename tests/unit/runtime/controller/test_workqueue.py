@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from quintant.core.clock import monotonic
-from quintant.runtime.queue import LOW_PRIORITY, Lease, Queue
+from quintant.runtime.controller.workqueue import LOW_PRIORITY, Lease, Queue
 from quintant.testing.loop import VirtualLoop, advance, run, settle
 
 T = TypeVar("T")

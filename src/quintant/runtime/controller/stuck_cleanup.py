@@ -17,8 +17,8 @@ from quintant.core.clock import monotonic, parse_timestamp, timestamp
 from quintant.core.errors import QuintantError, Terminal, leaves
 from quintant.core.object import Custom, Object, Request
 from quintant.runtime.cache.apply_cache import status_body
-from quintant.runtime.context import Context
-from quintant.runtime.finalizer import BLOCKED, BLOCKED_SECONDS, RELEASE
+from quintant.runtime.controller.context import Context
+from quintant.runtime.controller.finalizer import BLOCKED, BLOCKED_SECONDS, RELEASE
 
 # A report is worth this much of a worker's time.
 REPORT_SECONDS = 10.0

@@ -15,9 +15,9 @@ from quintant.core.owner import controller_of
 from quintant.runtime.apply.control import NAME_TAKEN
 from quintant.runtime.apply.diff import Refusal
 from quintant.runtime.cache.client import Client
+from quintant.runtime.controller.result import Result
+from quintant.runtime.controller.status_writer import StatusWriter
 from quintant.runtime.observe.logs import Logger
-from quintant.runtime.result import Result
-from quintant.runtime.status import StatusWriter
 
 OWNER_INDEX = "quintant/controller-uid"
 """The index, kept for every owned kind, of children by their controller's uid."""

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from quintant.core.clock import Chance, monotonic
 from quintant.core.errors import ConfigError
 from quintant.core.object import Request
-from quintant.runtime.queue import LOW_PRIORITY, Lease, Queue
-from quintant.runtime.sources import Feed, every, source
+from quintant.runtime.controller.sources import Feed, every, source
+from quintant.runtime.controller.workqueue import LOW_PRIORITY, Lease, Queue
 from quintant.testing.loop import run
 
 A, B = Request("a", "ns"), Request("b", "ns")

@@ -30,9 +30,9 @@ from quintant.core.errors import ConnectError, Details, Terminal, TooManyRequest
 from quintant.core.errors import Status as Status_
 from quintant.core.markers import list_map
 from quintant.core.object import replace
-from quintant.runtime.controller import SUSPECTS
+from quintant.runtime.controller.controller import SUSPECTS
+from quintant.runtime.controller.finalizer import RELEASE
 from quintant.runtime.engine import Engine
-from quintant.runtime.finalizer import RELEASE
 from quintant.testing import InProcessCluster, kind, named, settle, watch, writes
 
 Work = Callable[[Any, Any], Awaitable[Any]]

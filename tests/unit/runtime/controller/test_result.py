@@ -19,7 +19,7 @@ from quintant.core.errors import (
 )
 from quintant.core.object import Request
 from quintant.core.resource import Resource
-from quintant.runtime.result import ReconcileTimeout, Result, Verdict, judge
+from quintant.runtime.controller.result import ReconcileTimeout, Result, Verdict, judge
 
 KEY = Request("a", "default")
 

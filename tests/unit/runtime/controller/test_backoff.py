@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.client.token_bucket import Bucket
-from quintant.runtime.limiter import Limiter
+from quintant.runtime.controller.backoff import Limiter
 
 
 def test_delays_double_from_five_milliseconds_to_a_thousand_seconds() -> None:

@@ -19,10 +19,10 @@ from quintant.core.object import (
     Request,
 )
 from quintant.core.resource import resource
-from quintant.runtime.context import Context, KeyContext
-from quintant.runtime.declaration import Declaration, Retry, by_index
+from quintant.runtime.controller.context import Context, KeyContext
+from quintant.runtime.controller.declaration import Declaration, Retry, by_index
+from quintant.runtime.controller.sources import every
 from quintant.runtime.manager import Manager
-from quintant.runtime.sources import every
 from quintant.runtime.webhook import Spoke
 from quintant.testing import InProcessCluster
 

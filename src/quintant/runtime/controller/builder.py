@@ -19,8 +19,9 @@ from quintant.core.errors import ConfigError
 from quintant.core.object import K, Object, Request
 from quintant.core.resource import resource_of
 from quintant.runtime.cache.store import IndexFunction
-from quintant.runtime.context import KeyReconciler, Reconciler
-from quintant.runtime.declaration import (
+from quintant.runtime.controller.backoff import CAP_SECONDS, FIRST_SECONDS
+from quintant.runtime.controller.context import KeyReconciler, Reconciler
+from quintant.runtime.controller.declaration import (
     ByIndex,
     Declaration,
     Gone,
@@ -31,10 +32,9 @@ from quintant.runtime.declaration import (
     kind_name,
     owner_requests,
 )
-from quintant.runtime.finalizer import Cleanup, Finalizer
-from quintant.runtime.limiter import CAP_SECONDS, FIRST_SECONDS
-from quintant.runtime.sources import Source, Ticker, source
-from quintant.runtime.when import Predicate
+from quintant.runtime.controller.finalizer import Cleanup, Finalizer
+from quintant.runtime.controller.predicates import Predicate
+from quintant.runtime.controller.sources import Source, Ticker, source
 
 R = TypeVar("R", bound=Object)
 Register = Callable[[Declaration[Any]], None]

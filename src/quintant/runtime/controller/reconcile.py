@@ -9,18 +9,24 @@ from msgspec import Struct
 
 from quintant.core.clock import Chance, Clock
 from quintant.core.object import K, Request
-from quintant.runtime import finalizer as final
-from quintant.runtime.blocked import Blocked
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.informer import Informer
-from quintant.runtime.context import Context, KeyContext, KeyReconciler, Reconciler, Recorder
-from quintant.runtime.declaration import Declaration
-from quintant.runtime.finalizer import Turn
+from quintant.runtime.controller import finalizer as final
+from quintant.runtime.controller.context import (
+    Context,
+    KeyContext,
+    KeyReconciler,
+    Reconciler,
+    Recorder,
+)
+from quintant.runtime.controller.declaration import Declaration
+from quintant.runtime.controller.finalizer import Turn
+from quintant.runtime.controller.result import Result, ended
+from quintant.runtime.controller.status_writer import StatusWriter
+from quintant.runtime.controller.stuck_cleanup import Blocked
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Metrics
-from quintant.runtime.result import Result, ended
-from quintant.runtime.status import StatusWriter
 
 log = logs.get_logger()
 

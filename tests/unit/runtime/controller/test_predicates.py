@@ -7,8 +7,8 @@ import itertools
 import pytest
 
 from quintant.core.object import Object, ObjectMeta
-from quintant.runtime import when
-from quintant.runtime.when import Predicate, When
+from quintant.runtime.controller import predicates
+from quintant.runtime.controller.predicates import Predicate, When
 
 
 def thing(**metadata: object) -> Object:
@@ -30,37 +30,37 @@ STILL_DELETING = thing(
     generation=1, resource_version="4", deletion_timestamp="2026-01-01T00:00:00Z"
 )
 
-PORTAL_ONLY = when.annotation("portal.dev/*")
-HAS_LABELS: When[Object] = when.any(lambda obj: bool(obj.metadata.labels))
-KEEPS_LABELS: When[Object] = when.all(lambda obj: bool(obj.metadata.labels))
+PORTAL_ONLY = predicates.annotation("portal.dev/*")
+HAS_LABELS: When[Object] = predicates.any(lambda obj: bool(obj.metadata.labels))
+KEEPS_LABELS: When[Object] = predicates.all(lambda obj: bool(obj.metadata.labels))
 
 
 @pytest.mark.parametrize(
     ("predicate", "old", "new", "passes"),
     [
-        (when.created, None, PLAIN, True),
-        (when.created, PLAIN, RESPECCED, False),
-        (when.created, PLAIN, None, False),
-        (when.deleted, PLAIN, None, True),
-        (when.deleted, PLAIN, RESPECCED, False),
-        (when.deleted, None, PLAIN, False),
-        (when.generation, None, PLAIN, True),
-        (when.generation, PLAIN, None, True),
-        (when.generation, PLAIN, RESPECCED, True),
-        (when.generation, PLAIN, TOUCHED, False),
-        (when.generation, PLAIN, PLAIN, False),
-        (when.generation, DELETING, STILL_DELETING, False),
-        (when.labels, PLAIN, LABELLED, True),
-        (when.labels, LABELLED, PLAIN, True),
-        (when.labels, PLAIN, RESPECCED, False),
-        (when.labels, None, PLAIN, True),
+        (predicates.created, None, PLAIN, True),
+        (predicates.created, PLAIN, RESPECCED, False),
+        (predicates.created, PLAIN, None, False),
+        (predicates.deleted, PLAIN, None, True),
+        (predicates.deleted, PLAIN, RESPECCED, False),
+        (predicates.deleted, None, PLAIN, False),
+        (predicates.generation, None, PLAIN, True),
+        (predicates.generation, PLAIN, None, True),
+        (predicates.generation, PLAIN, RESPECCED, True),
+        (predicates.generation, PLAIN, TOUCHED, False),
+        (predicates.generation, PLAIN, PLAIN, False),
+        (predicates.generation, DELETING, STILL_DELETING, False),
+        (predicates.labels, PLAIN, LABELLED, True),
+        (predicates.labels, LABELLED, PLAIN, True),
+        (predicates.labels, PLAIN, RESPECCED, False),
+        (predicates.labels, None, PLAIN, True),
         (PORTAL_ONLY, PLAIN, PORTAL, True),
         (PORTAL_ONLY, PORTAL, PLAIN, True),
         (PORTAL_ONLY, PLAIN, OTHER, False),
         (PORTAL_ONLY, PORTAL, PORTAL, False),
         (PORTAL_ONLY, PLAIN, None, True),
-        (when.resource_version, PLAIN, TOUCHED, True),
-        (when.resource_version, PLAIN, PLAIN, False),
+        (predicates.resource_version, PLAIN, TOUCHED, True),
+        (predicates.resource_version, PLAIN, PLAIN, False),
         (HAS_LABELS, PLAIN, LABELLED, True),
         (HAS_LABELS, LABELLED, PLAIN, True),
         (HAS_LABELS, LABELLED, None, True),
@@ -88,11 +88,11 @@ EVENTS = [
     (DELETING, STILL_DELETING),
 ]
 PREDICATES: list[When[Object]] = [
-    when.created,
-    when.deleted,
-    when.generation,
-    when.labels,
-    when.resource_version,
+    predicates.created,
+    predicates.deleted,
+    predicates.generation,
+    predicates.labels,
+    predicates.resource_version,
     PORTAL_ONLY,
     HAS_LABELS,
     KEEPS_LABELS,
@@ -128,17 +128,23 @@ def relabelled(old: Object | None, new: Object | None) -> bool:
     return new is LABELLED
 
 
-@pytest.mark.parametrize("either", [when.generation | relabelled, relabelled | when.generation])
+@pytest.mark.parametrize(
+    "either", [predicates.generation | relabelled, relabelled | predicates.generation]
+)
 def test_a_plain_function_joins_a_combination_on_either_side(either: When[Object]) -> None:
     assert either(PLAIN, LABELLED)
     assert either(PLAIN, RESPECCED)
     assert not either(PLAIN, PORTAL)
-    assert not (relabelled & when.generation)(PLAIN, LABELLED)
+    assert not (relabelled & predicates.generation)(PLAIN, LABELLED)
 
 
 def test_a_predicate_on_every_object_combines_with_one_on_a_kind() -> None:
-    phase: When[Pod] = when.changed(lambda pod: pod.phase)
-    for either in (when.generation | phase, phase | when.generation, phase & when.resource_version):
+    phase: When[Pod] = predicates.changed(lambda pod: pod.phase)
+    for either in (
+        predicates.generation | phase,
+        phase | predicates.generation,
+        phase & predicates.resource_version,
+    ):
         predicate: Predicate[Pod] = either
         assert predicate(None, Pod(phase="Running"))
         assert not predicate(Pod(phase="Running"), Pod(phase="Running"))

@@ -22,15 +22,15 @@ from quintant.core.clock import monotonic
 from quintant.core.errors import QuintantError, Terminal, TooManyRequests, leaves
 from quintant.core.object import K, Request
 from quintant.core.resource import resource_of
-from quintant.runtime.declaration import Declaration
-from quintant.runtime.intake import connect
-from quintant.runtime.limiter import Limiter
+from quintant.runtime.controller.backoff import Limiter
+from quintant.runtime.controller.declaration import Declaration
+from quintant.runtime.controller.event_handlers import connect
+from quintant.runtime.controller.reconcile import Services, Turns
+from quintant.runtime.controller.result import ReconcileTimeout, Result, Verdict, ended, judge
+from quintant.runtime.controller.sources import Feed, Source, every
+from quintant.runtime.controller.workqueue import Lease, Queue
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Outcome
-from quintant.runtime.queue import Lease, Queue
-from quintant.runtime.result import ReconcileTimeout, Result, Verdict, ended, judge
-from quintant.runtime.sources import Feed, Source, every
-from quintant.runtime.turns import Services, Turns
 
 log = logs.get_logger()
 

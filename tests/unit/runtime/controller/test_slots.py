@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 
-from quintant.runtime.line import Line, Slot
+from quintant.runtime.controller.slots import Line, Slot
 
 
 def test_lower_ranks_come_first_and_equal_ranks_in_order_of_arrival() -> None:

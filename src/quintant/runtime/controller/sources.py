@@ -17,7 +17,7 @@ from msgspec import Struct
 from quintant.core.clock import Chance, seconds_of
 from quintant.core.errors import ConfigError
 from quintant.core.object import Request
-from quintant.runtime.queue import LOW_PRIORITY, Queue
+from quintant.runtime.controller.workqueue import LOW_PRIORITY, Queue
 
 
 class Feed(Struct, frozen=True):

@@ -1,0 +1,1 @@
+"""One controller: what it watches, its queue, and its turns."""
