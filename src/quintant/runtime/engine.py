@@ -28,7 +28,7 @@ from quintant.runtime.controller.reconcile import Services
 from quintant.runtime.controller.status_writer import StatusWriter
 from quintant.runtime.election import Election
 from quintant.runtime.environment import Environment
-from quintant.runtime.events import Recorder
+from quintant.runtime.events.recorder import Recorder
 from quintant.runtime.health import Health
 from quintant.runtime.leader import Elector, identify
 from quintant.runtime.observe import logs

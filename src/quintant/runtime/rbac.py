@@ -34,8 +34,8 @@ from quintant.api.rbac import (
 from quintant.core.object import Object, ObjectMeta
 from quintant.core.resource import resource_of
 from quintant.runtime.controller.declaration import Declaration
+from quintant.runtime.events.series import DEFAULT_NAMESPACE
 from quintant.runtime.permissions import Needs, Permission, rules
-from quintant.runtime.series import DEFAULT_NAMESPACE
 from quintant.runtime.settings import Settings
 
 READ = ("get", "list", "watch")

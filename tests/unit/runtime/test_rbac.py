@@ -35,7 +35,7 @@ from quintant.runtime.controller.builder import Builder, KeyBuilder
 from quintant.runtime.controller.context import Context, KeyContext
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.election import Election
-from quintant.runtime.events import Recorder
+from quintant.runtime.events.recorder import Recorder
 from quintant.runtime.leader import Elector, State
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.permissions import Needs, Permission, rules

@@ -19,7 +19,13 @@ from quintant.core.object import Object, ObjectMeta
 from quintant.runtime.cache.client import Client
 from quintant.runtime.client.faults import FaultTransport
 from quintant.runtime.client.match import anything, verb, writes
-from quintant.runtime.events import ATTEMPTS, FLUSH_SECONDS, MEMORY_LIMIT, QUEUE_LIMIT, Recorder
+from quintant.runtime.events.recorder import (
+    ATTEMPTS,
+    FLUSH_SECONDS,
+    MEMORY_LIMIT,
+    QUEUE_LIMIT,
+    Recorder,
+)
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Metrics
 from quintant.testing.loop import advance, run, settle

@@ -30,9 +30,7 @@ from quintant.core.errors import (
     TransportError,
 )
 from quintant.core.object import Object, ObjectMeta, replace
-from quintant.runtime.observe.logs import get_logger, reconcile
-from quintant.runtime.observe.metrics import Metrics
-from quintant.runtime.series import (
+from quintant.runtime.events.series import (
     REASON_BYTES,
     Allowance,
     Do,
@@ -44,6 +42,8 @@ from quintant.runtime.series import (
     reference,
     step,
 )
+from quintant.runtime.observe.logs import get_logger, reconcile
+from quintant.runtime.observe.metrics import Metrics
 
 EventType = Literal["Normal", "Warning"]
 

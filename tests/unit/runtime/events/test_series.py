@@ -11,7 +11,7 @@ from quintant.api.core import Node, Pod
 from quintant.api.events import Event, EventSeries
 from quintant.api.meta import ObjectReference
 from quintant.core.object import ObjectMeta
-from quintant.runtime.series import (
+from quintant.runtime.events.series import (
     BURST,
     IDLE_SECONDS,
     NAME_BYTES,

@@ -1,0 +1,1 @@
+"""Kubernetes events: recorded, and gathered into series."""
