@@ -26,11 +26,11 @@ from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.reconcile import Services
 from quintant.runtime.controller.status_writer import StatusWriter
-from quintant.runtime.election import Election
 from quintant.runtime.environment import Environment
 from quintant.runtime.events.recorder import Recorder
 from quintant.runtime.health import Health
-from quintant.runtime.leader import Elector, identify
+from quintant.runtime.leader.elector import Elector, identify
+from quintant.runtime.leader.lease import Election
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.probes import Probes

@@ -19,7 +19,7 @@ from msgspec import Struct
 from quintant.core.clock import monotonic
 from quintant.core.errors import QuintantError
 from quintant.core.resource import Resource
-from quintant.runtime.election import Election
+from quintant.runtime.leader.lease import Election
 
 # A loop that is later than this does not do its work any more.
 LAG_SECONDS = 10.0

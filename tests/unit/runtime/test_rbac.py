@@ -34,9 +34,9 @@ from quintant.runtime.cache.client import Client
 from quintant.runtime.controller.builder import Builder, KeyBuilder
 from quintant.runtime.controller.context import Context, KeyContext
 from quintant.runtime.controller.declaration import Declaration
-from quintant.runtime.election import Election
 from quintant.runtime.events.recorder import Recorder
-from quintant.runtime.leader import Elector, State
+from quintant.runtime.leader.elector import Elector, State
+from quintant.runtime.leader.lease import Election
 from quintant.runtime.observe.metrics import Metrics
 from quintant.runtime.permissions import Needs, Permission, rules
 from quintant.runtime.rbac import Grantee, controls, needs, owns, roles, uses, watches

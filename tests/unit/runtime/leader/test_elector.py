@@ -22,8 +22,8 @@ from quintant.core.object import replace
 from quintant.runtime.cache.client import Client
 from quintant.runtime.client.faults import FaultTransport
 from quintant.runtime.client.match import verb
-from quintant.runtime.election import Election
-from quintant.runtime.leader import Elector, State, identify
+from quintant.runtime.leader.elector import Elector, State, identify
+from quintant.runtime.leader.lease import Election
 from quintant.runtime.observe.metrics import Metrics
 from quintant.testing.loop import advance, run, settle
 

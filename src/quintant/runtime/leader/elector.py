@@ -30,7 +30,7 @@ from quintant.core.errors import (
     TooManyRequests,
 )
 from quintant.core.object import ObjectMeta, Request
-from quintant.runtime.election import (
+from quintant.runtime.leader.lease import (
     JITTER,
     Action,
     Election,

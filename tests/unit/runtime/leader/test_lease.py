@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from quintant.api.coordination import Lease, LeaseSpec
 from quintant.core.errors import ConfigError
 from quintant.core.object import ObjectMeta
-from quintant.runtime.election import Action, Election, Seen, claim, decide, observe, resign
+from quintant.runtime.leader.lease import Action, Election, Seen, claim, decide, observe, resign
 
 NOW = datetime(2026, 5, 4, 3, 2, 1, 500, tzinfo=UTC)
 LATER = "2026-05-04T03:02:01.000500Z"
