@@ -30,11 +30,11 @@ from quintant.runtime.rbac import generated
 from quintant.runtime.settings import Settings
 from quintant.runtime.webhook import Admission, Denied, Verdict, Webhooks
 from quintant.runtime.webhook import Settings as HookSettings
+from quintant.runtime.webhook.certificate_rotation import OVERLAP
 from quintant.runtime.webhook.publish import injecting
-from quintant.runtime.webhook.ring import OVERLAP
+from quintant.runtime.webhook.secret_certificates import Shared
 from quintant.runtime.webhook.selfsigned import LAPTOP
 from quintant.runtime.webhook.server import WebhookServer
-from quintant.runtime.webhook.shared import Shared
 from real.test_webhook_real import LOAD_SECONDS, ShiftedClock, eventually, free_port
 from realpair import RealCluster
 

@@ -40,8 +40,8 @@ from quintant.runtime.webhook import (
     Webhooks,
     invalid,
 )
+from quintant.runtime.webhook.certificate_rotation import OVERLAP
 from quintant.runtime.webhook.publish import publishing
-from quintant.runtime.webhook.ring import OVERLAP
 from quintant.runtime.webhook.selfsigned import LAPTOP, SelfSigned
 from quintant.runtime.webhook.server import WebhookServer
 

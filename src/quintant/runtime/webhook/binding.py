@@ -55,7 +55,7 @@ def _laptop(webhooks: Webhooks, url: str, client: Client, clock: Clock) -> Sourc
 
 
 def _shared(webhooks: Webhooks, home: Request, client: Client, clock: Clock) -> Source:
-    from quintant.runtime.webhook.shared import Shared, service_names
+    from quintant.runtime.webhook.secret_certificates import Shared, service_names
 
     names = service_names(webhooks.name, home.namespace)
     service = ServiceReference(name=webhooks.name, namespace=home.namespace)

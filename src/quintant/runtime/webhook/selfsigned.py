@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from quintant.core.clock import Clock
 from quintant.keys.tls import KeyPair
 from quintant.runtime.webhook.authority import issue
+from quintant.runtime.webhook.certificate_rotation import Ring, step
 from quintant.runtime.webhook.publish import Publish
-from quintant.runtime.webhook.ring import Ring, step
 
 LAPTOP = ("localhost", "127.0.0.1", "::1")
 """The names of a server on the API server's own machine."""

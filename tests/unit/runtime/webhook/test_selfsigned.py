@@ -8,7 +8,7 @@ import pytest
 
 from quintant.core.clock import LoopClock
 from quintant.core.errors import ConnectError
-from quintant.runtime.webhook.ring import OVERLAP
+from quintant.runtime.webhook.certificate_rotation import OVERLAP
 from quintant.runtime.webhook.selfsigned import SelfSigned
 from unit.runtime.webhook.kinds import authorities
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from quintant.runtime.webhook.authority import Issued, issue
-from quintant.runtime.webhook.ring import OVERLAP, Phase, Ring, step
+from quintant.runtime.webhook.certificate_rotation import OVERLAP, Phase, Ring, step
 from unit.runtime.webhook.kinds import authorities
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

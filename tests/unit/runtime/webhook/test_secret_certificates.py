@@ -23,9 +23,9 @@ from quintant.runtime.cache.client import Client
 from quintant.runtime.client.match import kind, writes
 from quintant.runtime.manager import Manager
 from quintant.runtime.webhook import Admission, Webhooks
+from quintant.runtime.webhook.certificate_rotation import OVERLAP
 from quintant.runtime.webhook.publish import injecting
-from quintant.runtime.webhook.ring import OVERLAP
-from quintant.runtime.webhook.shared import Shared, service_names
+from quintant.runtime.webhook.secret_certificates import Shared, service_names
 from quintant.testing import Account, InProcessCluster, grant
 from unit.runtime.webhook.kinds import Gate, authorities
 

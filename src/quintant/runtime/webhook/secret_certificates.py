@@ -25,8 +25,8 @@ from quintant.keys.hidden import Hidden
 from quintant.keys.tls import KeyPair
 from quintant.runtime.cache.client import Client
 from quintant.runtime.webhook.authority import Issued, issue, read
+from quintant.runtime.webhook.certificate_rotation import Ring, step
 from quintant.runtime.webhook.publish import Publish
-from quintant.runtime.webhook.ring import Ring, step
 
 TYPE = "kubernetes.io/tls"
 # The keys of the Secret: what is shown, under the names that everybody mounts, and the other one.
