@@ -37,9 +37,9 @@ from quintant.operators.portal.remote import Scraper, http_lines
 from quintant.operators.portal.wiring import classes, exposes
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.manifests import Applier
-from quintant.runtime.environment import Environment
-from quintant.runtime.install import install
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.environment import Environment
+from quintant.runtime.manager.install_crds import install
+from quintant.runtime.manager.manager import Manager
 from quintant.runtime.observe import logs
 
 PLACE = sample.NAMESPACE

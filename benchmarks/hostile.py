@@ -19,7 +19,7 @@ from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
 from quintant.cluster.http import serve
 from quintant.cluster.server import ApiServer
-from quintant.runtime.garbage import settle
+from quintant.runtime.manager.gc import settle
 
 BUDGET_MS = 50.0
 """A person does not notice it, and no lease is lost by it."""

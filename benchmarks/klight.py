@@ -35,7 +35,7 @@ from quintant.core.address import Address
 from quintant.core.object import ObjectMeta
 from quintant.operators.klight.api import LABEL, NETWORK, LightNetwork
 from quintant.runtime.cache.client import Client
-from quintant.runtime.install import install
+from quintant.runtime.manager.install_crds import install
 
 NETWORKS = 20
 IDLE_SECONDS = 20.0

@@ -15,7 +15,7 @@ from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.core.errors import ApiError
 from quintant.runtime.cache.client import Client
-from quintant.runtime.install import install
+from quintant.runtime.manager.install_crds import install
 from realpair import RealCluster
 
 # A definition that was just accepted is not served at once, and its cache a moment later.

@@ -146,7 +146,7 @@ async def _serve(way: Path, told: Path, count: int) -> None:
     from quintant.cluster.up import Plan
     from quintant.cluster.up import running as cluster
     from quintant.core.address import Address
-    from quintant.runtime.garbage import settle
+    from quintant.runtime.manager.gc import settle
 
     async with cluster(Plan(Address(LOOPBACK, 0))) as found:
         body = "x" * (OBJECT_BYTES - 300)

@@ -17,9 +17,9 @@ from quintant.cli.manifests import manifests
 from quintant.core.yaml.dump import to_yaml
 from quintant.operators import OPERATORS, klight, manager_of
 from quintant.operators.klight.options import Options as KlightOptions
-from quintant.runtime.installation import Program
-from quintant.runtime.loading import load_manager
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.loading import load_manager
+from quintant.runtime.manager.manager import Manager
+from quintant.runtime.manager.manifests import Program
 from quintant.version import QUINTANT
 
 ROOT = Path(__file__).parent.parent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from quintant.runtime.loading import load
+from quintant.runtime.manager.loading import load
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

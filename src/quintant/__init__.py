@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from quintant.runtime.controller.result import DONE, Result
     from quintant.runtime.controller.sources import every
     from quintant.runtime.controller.status_writer import StatusWriter
-    from quintant.runtime.environment import Environment
-    from quintant.runtime.manager import Manager
+    from quintant.runtime.manager.environment import Environment
+    from quintant.runtime.manager.manager import Manager
 
 _HOMES = {
     "errors": "quintant.core.errors",
@@ -54,9 +54,9 @@ _HOMES = {
     "Controller": "quintant.runtime.controller.controller",
     "Custom": "quintant.core.object",
     "DONE": "quintant.runtime.controller.result",
-    "Environment": "quintant.runtime.environment",
+    "Environment": "quintant.runtime.manager.environment",
     "KeyContext": "quintant.runtime.controller.context",
-    "Manager": "quintant.runtime.manager",
+    "Manager": "quintant.runtime.manager.manager",
     "Metadata": "quintant.core.object",
     "Model": "quintant.core.object",
     "Object": "quintant.core.object",

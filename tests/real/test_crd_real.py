@@ -34,7 +34,7 @@ from quintant.core.markers import (
     quantity,
 )
 from quintant.core.resource import resource_of
-from quintant.runtime.install import install
+from quintant.runtime.manager.install_crds import install
 
 NAMESPACE = "default"
 Port = Annotated[int, Meta(ge=1, le=65535)]

@@ -19,9 +19,9 @@ from quintant.core.object import ObjectMeta, replace
 from quintant.operators.portal import controllers
 from quintant.operators.portal.api import PortalExpose, TunnelClass, TunnelClassSpec
 from quintant.operators.portal.options import Options
-from quintant.runtime.engine import Engine
-from quintant.runtime.install import install
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.engine import Engine
+from quintant.runtime.manager.install_crds import install
+from quintant.runtime.manager.manager import Manager
 from towns.portal import exposing
 
 pytestmark = pytest.mark.realtime

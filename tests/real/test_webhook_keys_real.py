@@ -25,8 +25,8 @@ from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.core.errors import ApiError, Forbidden
 from quintant.core.object import ObjectMeta, Request
+from quintant.runtime.manager.rbac import generated
 from quintant.runtime.observe.metrics import Metrics
-from quintant.runtime.rbac import generated
 from quintant.runtime.settings import Settings
 from quintant.runtime.webhook import Admission, Denied, Verdict, Webhooks
 from quintant.runtime.webhook import Settings as HookSettings

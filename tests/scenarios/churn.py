@@ -8,7 +8,7 @@ from random import Random
 from quintant import Client, Context, Manager, Timers
 from quintant.api.core import ConfigMap
 from quintant.runtime.client.faults import Sent
-from quintant.runtime.engine import Engine
+from quintant.runtime.manager.engine import Engine
 from quintant.testing import named
 
 DELETED_SHARE = 0.3

@@ -11,7 +11,7 @@ from typing import Any
 from quintant import Client, ObjectMeta
 from quintant.client.rest import MERGE, Rest
 from quintant.client.transport import JSON, Call, InProcessTransport
-from quintant.runtime.install import install
+from quintant.runtime.manager.install_crds import install
 from scenarios.crowd import Network, NetworkSpec
 from scenarios.server import run
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from quintant import Client, Context, Manager, Request
 from quintant.api.core import ConfigMap
 from quintant.runtime.cache.informer import Change
-from quintant.runtime.engine import Engine
+from quintant.runtime.manager.engine import Engine
 from quintant.testing import named
 
 OBJECTS = 150

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from quintant.core.object import Object
 from quintant.core.resource import resource_of
-from quintant.runtime.engine import Engine
-from quintant.runtime.health import Probe
+from quintant.runtime.manager.engine import Engine
+from quintant.runtime.manager.health import Probe
 
 
 def sample(engine: Engine, name: str, **labels: str) -> float:

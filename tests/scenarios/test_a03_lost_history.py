@@ -10,7 +10,7 @@ import pytest
 
 from quintant.api.core import ConfigMap
 from quintant.runtime.client.match import Match
-from quintant.runtime.engine import Engine
+from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, kind, verb, watch
 from scenarios.churn import Churn, busiest, cached
 from scenarios.observe import restarts, unready

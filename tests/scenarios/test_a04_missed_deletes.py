@@ -10,7 +10,7 @@ import pytest
 
 from quintant.api.core import ConfigMap
 from quintant.runtime.client.match import Match
-from quintant.runtime.engine import Engine
+from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, watch
 from scenarios.ledger import OBJECTS, Ledger
 from scenarios.observe import restarts

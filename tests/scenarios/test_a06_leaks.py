@@ -27,7 +27,7 @@ from quintant import (
 )
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
-from quintant.runtime.install import install
+from quintant.runtime.manager.install_crds import install
 from quintant.testing import InProcessCluster, named, watch
 from scenarios.observe import restarts
 from scenarios.server import served

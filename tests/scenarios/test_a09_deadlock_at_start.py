@@ -13,7 +13,7 @@ import pytest
 
 from quintant import Context, Manager, Request, by_index
 from quintant.api.core import ConfigMap, Secret
-from quintant.runtime.engine import Engine
+from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, kind, named, verb, watch
 from scenarios.greeter import Greeter, greeter
 from scenarios.observe import sample, unready

@@ -31,7 +31,7 @@ from quintant.cluster.http import serve
 from quintant.core.clock import monotonic, timestamp
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import memory_file
-from quintant.runtime.engine import Engine
+from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, watch
 from scenarios.greeter import Greeter, greeter, greeter_manager
 from scenarios.observe import restarts, sample

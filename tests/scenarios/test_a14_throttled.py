@@ -17,7 +17,7 @@ from quintant.api.coordination import Lease
 from quintant.api.core import ConfigMap
 from quintant.api.events import Event
 from quintant.runtime.client.match import Match
-from quintant.runtime.engine import Engine
+from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, anything, kind, watch, writes
 from scenarios.greeter import Greeter, greeter, greeter_manager, reconcile
 

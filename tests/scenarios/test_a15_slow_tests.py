@@ -17,7 +17,7 @@ import pytest
 from quintant import Context, Manager
 from quintant.api.core import ConfigMap
 from quintant.core.errors import ConfigError
-from quintant.runtime.loading import load_manager
+from quintant.runtime.manager.loading import load_manager
 from quintant.testing import InProcessCluster, reconcile_once
 from scenarios.greeter import Greeter, GreeterStatus, greeter, greeter_manager, reconcile
 

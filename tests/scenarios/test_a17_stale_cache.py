@@ -13,7 +13,7 @@ import pytest
 from quintant import Context, Manager, ObjectMeta, Reconciler, Request, every, owned
 from quintant.api.core import ConfigMap
 from quintant.core.object import replace
-from quintant.runtime.engine import Engine
+from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, kind, watch, writes
 from scenarios.greeter import Greeter, greeter
 from scenarios.observe import sample

@@ -17,7 +17,7 @@ from quintant.api.events import Event
 from quintant.api.rbac import ClusterRole
 from quintant.core.errors import ConfigError, leaves
 from quintant.core.object import ObjectMeta, replace
-from quintant.runtime.permissions import rules
+from quintant.runtime.manager.permissions import rules
 from quintant.testing import Account, InProcessCluster, grant
 from scenarios.greeter import Greeter, GreeterSpec, reconcile
 

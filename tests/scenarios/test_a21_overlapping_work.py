@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from quintant import Context, Manager, Request, Result, every
 from quintant.core.clock import monotonic
-from quintant.runtime.engine import Engine
+from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, run, watch, writes
 from scenarios.greeter import Greeter, greeter
 

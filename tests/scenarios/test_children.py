@@ -16,7 +16,7 @@ from quintant.runtime.apply import NAME_TAKEN, control, controlled
 from quintant.runtime.apply.diff import Changes
 from quintant.runtime.client.match import kind, verb, watch, writes
 from quintant.runtime.controller.context import Context
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster, named
 
 

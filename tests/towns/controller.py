@@ -13,7 +13,7 @@ from pathlib import Path
 
 from quintant.cluster.up import save
 from quintant.operators.klight.api import LightNetwork
-from quintant.runtime.install import install
+from quintant.runtime.manager.install_crds import install
 from towns.harbour import Harbour
 
 # Checked often, so that a test sees in seconds what takes half a minute elsewhere.

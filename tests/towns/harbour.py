@@ -30,10 +30,10 @@ from quintant.operators.klight.options import Options
 from quintant.operators.klight.record import Record
 from quintant.operators.klight.verdict import Answer
 from quintant.runtime.cache.client import Client
-from quintant.runtime.engine import Engine
-from quintant.runtime.environment import Environment
-from quintant.runtime.install import install
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.engine import Engine
+from quintant.runtime.manager.environment import Environment
+from quintant.runtime.manager.install_crds import install
+from quintant.runtime.manager.manager import Manager
 from quintant.wire.lightpeer import (
     PERSIST,
     QUERY,

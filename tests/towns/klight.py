@@ -19,9 +19,9 @@ from quintant.operators.klight.identity import address_of, object_name
 from quintant.operators.klight.modelled import Model, ModelledPeers, Mood
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.record import Record
-from quintant.runtime.engine import Engine
-from quintant.runtime.environment import Environment
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.engine import Engine
+from quintant.runtime.manager.environment import Environment
+from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster
 
 NET = "a"

@@ -36,8 +36,8 @@ from quintant.operators.portal.api import (
 )
 from quintant.operators.portal.options import Options
 from quintant.operators.portal.remote import Unreachable
-from quintant.runtime.engine import Engine
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.engine import Engine
+from quintant.runtime.manager.manager import Manager
 from quintant.testing import Account, InProcessCluster, grant
 
 STEP_SECONDS = 0.1

@@ -39,11 +39,11 @@ from quintant.operators.portal.builders import EXPOSE_LABEL
 from quintant.operators.portal.options import Options
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.manifests import Applier
-from quintant.runtime.engine import Engine
-from quintant.runtime.environment import Environment
-from quintant.runtime.install import install
-from quintant.runtime.manager import Manager
-from quintant.runtime.rbac import generated
+from quintant.runtime.manager.engine import Engine
+from quintant.runtime.manager.environment import Environment
+from quintant.runtime.manager.install_crds import install
+from quintant.runtime.manager.manager import Manager
+from quintant.runtime.manager.rbac import generated
 
 GROUP = "portal.gosuda.org/v1alpha1"
 TLS_PORT = 8443

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from quintant.core.errors import QuintantError
-from quintant.runtime.garbage import unsearched
+from quintant.runtime.manager.gc import unsearched
 from quintant.version import KUBERNETES, QUINTANT
 
 __all__ = ["COMMANDS", "main"]

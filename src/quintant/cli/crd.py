@@ -7,7 +7,7 @@ import click
 from quintant.core.crd import crds
 from quintant.core.errors import ConfigError
 from quintant.core.yaml.dump import to_yaml
-from quintant.runtime.loading import load
+from quintant.runtime.manager.loading import load
 
 
 @click.command("crd")

@@ -24,8 +24,8 @@ from quintant.core.address import Address
 from quintant.demo.course import FIELD_MANAGER, Progress, Stage, bring_up
 from quintant.demo.systems import System, systems
 from quintant.runtime.cache.client import Client
-from quintant.runtime.garbage import settle, unsearched
-from quintant.runtime.loops import loop_factory
+from quintant.runtime.manager.gc import settle, unsearched
+from quintant.runtime.manager.loops import loop_factory
 from quintant.runtime.observe import logs
 
 # What a slow laptop may need when everything starts at once.

@@ -13,7 +13,7 @@ from quintant.core.object import Metadata, Object
 from quintant.core.resource import resource_of
 from quintant.runtime.cache.client import Client
 from quintant.runtime.controller import finalizer
-from quintant.runtime.loading import load_manager
+from quintant.runtime.manager.loading import load_manager
 
 
 @click.group("finalizers")

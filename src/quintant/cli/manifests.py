@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from quintant.core.yaml.dump import to_yaml
-from quintant.runtime.installation import Program, installation
-from quintant.runtime.loading import load_manager
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.loading import load_manager
+from quintant.runtime.manager.manager import Manager
+from quintant.runtime.manager.manifests import Program, installation
 
 
 @click.command("manifests")

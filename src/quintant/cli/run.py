@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from quintant.cli.serving import flags, serve
-from quintant.runtime.loading import load_manager
+from quintant.runtime.manager.loading import load_manager
 
 
 @click.command("run")

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 import click
 
 from quintant.client.config.config import Config
-from quintant.runtime.install import install
-from quintant.runtime.loops import loop_factory
-from quintant.runtime.manager import Manager, production_environment
+from quintant.runtime.manager.install_crds import install
+from quintant.runtime.manager.loops import loop_factory
+from quintant.runtime.manager.manager import Manager, production_environment
 from quintant.runtime.observe import logs
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -19,8 +19,8 @@ from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import load
 from quintant.cluster.up import USUAL, Cluster, Plan, kept, running, save
 from quintant.core.address import Address
-from quintant.runtime.garbage import settle, unsearched
-from quintant.runtime.loops import loop_factory
+from quintant.runtime.manager.gc import settle, unsearched
+from quintant.runtime.manager.loops import loop_factory
 from quintant.runtime.observe import logs
 from quintant.version import KUBERNETES
 

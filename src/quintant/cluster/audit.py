@@ -14,7 +14,7 @@ from msgspec import Struct
 from quintant.api.rbac import PolicyRule
 from quintant.cluster.policy import Rule
 from quintant.cluster.routes import Route
-from quintant.runtime.permissions import Needs, Permission, rules
+from quintant.runtime.manager.permissions import Needs, Permission, rules
 
 KEEP = 10_000
 """Requests remembered: enough for a test's run, a few megabytes."""

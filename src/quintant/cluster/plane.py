@@ -21,11 +21,11 @@ from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, Clock
 from quintant.core.object import Object, ObjectMeta
 from quintant.runtime.cache.client import Client
-from quintant.runtime.engine import Engine
-from quintant.runtime.environment import Environment
-from quintant.runtime.manager import Manager
-from quintant.runtime.permissions import Needs, rules
-from quintant.runtime.rbac import needs
+from quintant.runtime.manager.engine import Engine
+from quintant.runtime.manager.environment import Environment
+from quintant.runtime.manager.manager import Manager
+from quintant.runtime.manager.permissions import Needs, rules
+from quintant.runtime.manager.rbac import needs
 
 
 class Component(Struct, frozen=True):

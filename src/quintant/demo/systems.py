@@ -11,9 +11,9 @@ from quintant.core.errors import ConfigError
 from quintant.demo import greeter
 from quintant.operators import OPERATORS, manager_of
 from quintant.operators.sample import Sample
-from quintant.runtime.installation import Program, installation
-from quintant.runtime.loading import load_manager
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.loading import load_manager
+from quintant.runtime.manager.manager import Manager
+from quintant.runtime.manager.manifests import Program, installation
 from quintant.version import QUINTANT
 
 IMAGE = f"quintant:{QUINTANT}"

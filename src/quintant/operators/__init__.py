@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 OPERATORS: dict[str, str] = {
     "klight": "joins labelled pods into networks of lightpeers",

@@ -29,10 +29,10 @@ from quintant.core.object import Custom, K, Object, ObjectMeta, replace
 from quintant.core.resource import resource_of
 from quintant.runtime.cache.client import Client
 from quintant.runtime.client.faults import FaultTransport
-from quintant.runtime.engine import Engine
-from quintant.runtime.environment import Environment
-from quintant.runtime.install import install
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.engine import Engine
+from quintant.runtime.manager.environment import Environment
+from quintant.runtime.manager.install_crds import install
+from quintant.runtime.manager.manager import Manager
 from quintant.runtime.webhook.publish import publishing
 from quintant.testing.untouched import Untouched
 from quintant.testing.webhooks import InProcessDialer, place_of

@@ -32,7 +32,7 @@ from quintant.runtime.controller.declaration import Declaration, owner_uid
 from quintant.runtime.controller.reconcile import Services
 from quintant.runtime.controller.result import Result
 from quintant.runtime.controller.status_writer import StatusWriter
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 from quintant.runtime.observe.metrics import Metrics
 from quintant.testing.cluster import InProcessCluster
 from quintant.testing.loop import run

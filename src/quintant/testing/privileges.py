@@ -19,9 +19,9 @@ from quintant.client.config.credentials import Credentials, Fixed, Proof, bearer
 from quintant.cluster.audit import Record
 from quintant.cluster.auth import service_account
 from quintant.keys.hidden import Hidden
-from quintant.runtime.manager import Manager
-from quintant.runtime.permissions import Needs, Permission
-from quintant.runtime.rbac import generated, needs
+from quintant.runtime.manager.manager import Manager
+from quintant.runtime.manager.permissions import Needs, Permission
+from quintant.runtime.manager.rbac import generated, needs
 from quintant.testing.cluster import InProcessCluster
 
 

@@ -6,7 +6,7 @@ from quintant.cluster.audit import MOST_USED, Audit, Record
 from quintant.cluster.auth import admin
 from quintant.cluster.policy import Rule
 from quintant.cluster.routes import Route
-from quintant.runtime.permissions import Permission
+from quintant.runtime.manager.permissions import Permission
 from unit.cluster.api import CMS, Api, api, config_map, server
 from unit.cluster.realm import Realm, rule
 

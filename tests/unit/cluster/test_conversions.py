@@ -8,7 +8,7 @@ import pytest
 
 from quintant import Custom, Manager, Model, resource
 from quintant.core.errors import ApiError
-from quintant.runtime.engine import Engine
+from quintant.runtime.manager.engine import Engine
 from quintant.runtime.webhook import Admission, Plain, Spoke, Verdict
 from quintant.testing import InProcessCluster, named
 from unit.cluster.api import CRDS, Api

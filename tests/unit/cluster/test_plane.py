@@ -10,7 +10,7 @@ from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, LoopClock
 from quintant.core.errors import Forbidden
 from quintant.runtime.controller.context import Context
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 
 async def test_component_works_under_its_own_name_with_its_own_role() -> None:

@@ -16,7 +16,7 @@ from quintant.demo.course import Course, Progress, Stage
 from quintant.demo.systems import System
 from quintant.operators.sample import Sample, Sight
 from quintant.runtime.cache.client import Client
-from quintant.runtime.installation import Program
+from quintant.runtime.manager.manifests import Program
 from quintant.testing import InProcessCluster
 
 SAMPLE = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "given"}}

@@ -29,7 +29,7 @@ from quintant.cluster.controllers import (
     ttl,
     volumes,
 )
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "kube-controller-manager"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from quintant.api.core import Ingress, LoadBalancer, Service, ServiceStatus
 from quintant.runtime.controller.context import Context
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "service-lb-controller"
 TYPE = "LoadBalancer"

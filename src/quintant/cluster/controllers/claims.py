@@ -25,7 +25,7 @@ from quintant.cluster.controllers.binding import (
 from quintant.core.object import replace
 from quintant.runtime.controller.context import Context, EventType
 from quintant.runtime.controller.declaration import by_index
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "persistentvolume-binder"
 PROVISIONER = "volume.kubernetes.io/storage-provisioner"

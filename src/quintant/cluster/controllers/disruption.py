@@ -23,7 +23,7 @@ from quintant.runtime.cache.client import Client
 from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.controller.result import Result
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "disruption-controller"
 DELETION_SECONDS = 120.0

@@ -34,7 +34,7 @@ from quintant.core.object import Request
 from quintant.runtime.controller import predicates
 from quintant.runtime.controller.context import Context, KeyContext
 from quintant.runtime.controller.declaration import by_index
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "endpoint-controller"
 CLEANUP = "endpoint-cleanup"

@@ -25,7 +25,7 @@ from quintant.core.object import replace
 from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.controller.result import Result
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "endpoint-slice-controller"
 NODE_SECONDS = 1.0

@@ -13,7 +13,7 @@ from quintant.api.core import ConfigMap, Namespace, ServiceAccount
 from quintant.core.errors import AlreadyExists, Forbidden, NotFound
 from quintant.core.object import Metadata, Object, ObjectMeta, Request, replace
 from quintant.runtime.controller.context import KeyContext
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 ACCOUNT = "default"
 """The service account of pods that name none."""

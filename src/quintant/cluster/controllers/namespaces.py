@@ -29,7 +29,7 @@ from quintant.core.resource import Resource, resource_of
 from quintant.runtime.cache.client import Client
 from quintant.runtime.controller.context import KeyContext
 from quintant.runtime.controller.result import Result
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "namespace-controller"
 TERMINATING = "Terminating"

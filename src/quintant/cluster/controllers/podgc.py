@@ -21,7 +21,7 @@ from quintant.core.errors import Conflict, NotFound
 from quintant.core.object import Object, Request
 from quintant.runtime.controller.context import KeyContext
 from quintant.runtime.controller.result import Result
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "pod-garbage-collector"
 PERIOD_SECONDS = 20.0

@@ -14,7 +14,7 @@ from quintant.cluster.controllers.pods import PodState, claims
 from quintant.core.object import Object, Request
 from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.result import Result
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 CLAIMS = "pvc-protection-controller"
 VOLUMES = "pv-protection-controller"

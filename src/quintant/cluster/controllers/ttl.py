@@ -10,7 +10,7 @@ from quintant.cluster.controllers.pods import moment
 from quintant.core.object import Request
 from quintant.runtime.controller.context import KeyContext
 from quintant.runtime.controller.result import Result
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "ttl-after-finished-controller"
 

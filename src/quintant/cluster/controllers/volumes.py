@@ -18,7 +18,7 @@ from quintant.core.clock import timestamp
 from quintant.core.object import Request, replace
 from quintant.runtime.controller.context import KeyContext
 from quintant.runtime.controller.result import Result
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "persistentvolume-controller"
 AVAILABLE, RELEASED, FAILED = "Available", "Released", "Failed"

@@ -26,7 +26,7 @@ from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, Clock
 from quintant.core.object import Request
 from quintant.runtime.controller.context import KeyContext
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "kube-proxy"
 TABLE = ObjectMeta(name="service-ports", namespace="kube-system")

@@ -39,7 +39,7 @@ from quintant.core.object import Object, Request
 from quintant.core.resource import resource_of
 from quintant.runtime.controller.context import KeyContext
 from quintant.runtime.controller.result import Result
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 CONTROLLER = "kubelet"
 """Who the status fields belong to and events come from, as on any node."""

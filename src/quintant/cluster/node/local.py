@@ -37,7 +37,7 @@ from quintant.core.address import Address
 from quintant.core.clock import Chance, Clock
 from quintant.core.errors import ConfigError
 from quintant.runtime.cache.client import Client
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 from quintant.runtime.observe.logs import get_logger
 
 GROUPS = ("system:nodes",)

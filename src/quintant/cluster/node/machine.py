@@ -24,8 +24,8 @@ from quintant.core.clock import Clock, micro_timestamp, timestamp
 from quintant.core.errors import QuintantError
 from quintant.core.object import ObjectMeta, OwnerReference
 from quintant.runtime.cache.client import Client
-from quintant.runtime.permissions import Needs
-from quintant.runtime.rbac import uses
+from quintant.runtime.manager.permissions import Needs
+from quintant.runtime.manager.rbac import uses
 from quintant.version import KUBERNETES, QUINTANT
 
 LEASES = "kube-node-lease"

@@ -21,7 +21,7 @@ from quintant.cluster.scheduler.reconcile import Scheduler
 from quintant.cluster.scheduler.views import ClaimView, NodeView, PodView, ReachView
 from quintant.cluster.scheduler.wish import Locate
 from quintant.core.object import Metadata, Object, Request
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "kube-scheduler"
 _ROUND = (Request("round"),)

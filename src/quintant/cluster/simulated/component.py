@@ -19,8 +19,8 @@ from quintant.cluster.simulated.stages import Stage, Stages
 from quintant.cluster.simulated.views import SimNode, SimPod
 from quintant.core.clock import Clock, SystemClock
 from quintant.runtime.controller import predicates
-from quintant.runtime.manager import Manager
-from quintant.runtime.rbac import uses
+from quintant.runtime.manager.manager import Manager
+from quintant.runtime.manager.rbac import uses
 
 NAME = "simulator"
 

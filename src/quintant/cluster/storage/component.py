@@ -8,7 +8,7 @@ from quintant.cluster.storage.contents import Snapshotter
 from quintant.cluster.storage.definitions import first_objects
 from quintant.cluster.storage.disk import Disk
 from quintant.cluster.storage.provisioner import Provisioner
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "directory-driver"
 

@@ -29,7 +29,7 @@ from quintant.runtime.cache.client import Client
 from quintant.runtime.controller import finalizer
 from quintant.runtime.controller.context import KeyContext
 from quintant.runtime.controller.result import Result
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "directory-snapshotter"
 FINALIZER = "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection"

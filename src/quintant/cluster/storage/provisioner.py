@@ -42,7 +42,7 @@ from quintant.runtime.controller import finalizer
 from quintant.runtime.controller.context import Context, KeyContext
 from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.controller.result import Result
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "directory-provisioner"
 REMOVER = "directory-remover"

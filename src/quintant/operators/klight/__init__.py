@@ -17,7 +17,7 @@ from quintant.operators.klight.remote import Peers
 from quintant.operators.klight.sheet import WORD, networks
 from quintant.operators.klight.wiring import Wiring
 from quintant.runtime.controller import predicates as when
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 TURN_SECONDS = 300.0
 """One turn joins for seconds; each call in it has a deadline of its own."""

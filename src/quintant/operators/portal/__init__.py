@@ -10,7 +10,7 @@ from quintant.operators.portal.options import Options, from_environment
 from quintant.operators.portal.reconcile import Reconcile
 from quintant.operators.portal.remote import Lines, Scraper, http_lines
 from quintant.operators.portal.wiring import classes, exposes
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 
 def controllers(manager: Manager, given: Options | None = None, lines: Lines = http_lines) -> None:

@@ -17,7 +17,7 @@ from quintant.operators.portal.rules import (
     is_address,
     relay_host,
 )
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 from quintant.runtime.webhook import Admission, Allowed, Settings, Verdict, invalid
 
 # The rules need no more than a look into caches.

@@ -24,7 +24,7 @@ from quintant.runtime.controller import predicates
 from quintant.runtime.controller.controller import RESYNC_JITTER
 from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.controller.sources import Feed
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 SERVICE_INDEX = "service"
 _TUNNELS = {"app.kubernetes.io/managed-by": MANAGER}

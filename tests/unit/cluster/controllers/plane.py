@@ -13,7 +13,7 @@ from quintant.cluster.controllers import NAME
 from quintant.cluster.plane import Component, employed
 from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, LoopClock
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 from unit.cluster.api import Api, Plain, server
 
 TOKEN = "admin"

@@ -7,7 +7,7 @@ import pytest
 from quintant.api.core import Service
 from quintant.cluster.controllers import balancers
 from quintant.core.object import replace
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster
 from unit.cluster.controllers.services import service
 

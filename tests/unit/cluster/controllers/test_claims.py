@@ -24,7 +24,7 @@ from quintant.cluster.controllers import claims, protection, volumes
 from quintant.cluster.controllers.claims import DEFAULT_CLASS
 from quintant.core.errors import Forbidden
 from quintant.core.object import replace
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster
 from unit.cluster.controllers.disks import claim, storage_class, volume
 from unit.cluster.controllers.services import pod, started

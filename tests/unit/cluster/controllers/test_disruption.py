@@ -19,7 +19,7 @@ from quintant.core.clock import timestamp
 from quintant.core.errors import ApiError, BadRequest, Conflict, NotFound, TooManyRequests
 from quintant.core.object import Opaque, replace
 from quintant.core.owner import owned
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster, named
 from unit.cluster.controllers.services import LABELS, pod, seen, started
 

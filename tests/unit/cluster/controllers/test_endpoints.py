@@ -18,7 +18,7 @@ from quintant.cluster.controllers import endpoints
 from quintant.cluster.controllers.backends import backends
 from quintant.cluster.controllers.endpoints import CAPACITY_ANNOTATION, MOST
 from quintant.core.object import replace
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster, named
 from unit.cluster.controllers.services import pod, seen, service, started
 

@@ -12,7 +12,7 @@ from quintant.api.discovery import SERVICE_LABEL, EndpointSlice
 from quintant.api.events import Event
 from quintant.cluster.controllers import endpointslices
 from quintant.core.object import replace
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster
 from unit.cluster.controllers.services import node, pod, service, started
 

@@ -24,7 +24,7 @@ from quintant.cluster.node.journal import Sink
 from quintant.cluster.plane import Component, employed
 from quintant.core.address import Address
 from quintant.core.clock import Chance, LoopClock
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 from unit.cluster.api import PODS, Api, Plain, server
 
 IMAGE = "example/program"

@@ -9,7 +9,7 @@ from quintant.api.snapshot import SnapshotSource, SnapshotSpec, VolumeSnapshot
 from quintant.cluster.controllers import claims, protection, volumes
 from quintant.cluster.storage.component import driver
 from quintant.cluster.storage.disk import Disk, Nowhere
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster, named
 from unit.cluster.controllers.disks import claim
 

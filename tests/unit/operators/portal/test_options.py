@@ -7,7 +7,7 @@ import pytest
 from quintant.core.errors import ConfigError
 from quintant.operators.portal import controllers
 from quintant.operators.portal.options import IMAGE, Options, from_environment
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 
 def test_empty_environment_gives_the_defaults() -> None:

@@ -9,7 +9,7 @@ from quintant.operators import portal
 from quintant.operators.portal import conditions, notices
 from quintant.operators.portal.metrics import PortalMetrics
 from quintant.operators.portal.options import Options
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 FOLDER = Path(portal.__file__).parent
 README = (FOLDER / "README.md").read_text()

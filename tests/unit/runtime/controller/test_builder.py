@@ -22,7 +22,7 @@ from quintant.core.resource import resource
 from quintant.runtime.controller.context import Context, KeyContext
 from quintant.runtime.controller.declaration import Declaration, Retry, by_index
 from quintant.runtime.controller.sources import every
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 from quintant.runtime.webhook import Spoke
 from quintant.testing import InProcessCluster
 

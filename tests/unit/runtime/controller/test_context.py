@@ -7,7 +7,7 @@ from typing import Any
 from quintant import Context, Custom, Manager, Model, owned, resource
 from quintant.api.core import ConfigMap
 from quintant.api.events import Event
-from quintant.runtime.engine import Engine
+from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, kind, named, settle, writes
 
 

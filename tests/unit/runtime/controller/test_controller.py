@@ -32,7 +32,7 @@ from quintant.core.markers import list_map
 from quintant.core.object import replace
 from quintant.runtime.controller.controller import SUSPECTS
 from quintant.runtime.controller.finalizer import RELEASE
-from quintant.runtime.engine import Engine
+from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, kind, named, settle, watch, writes
 
 Work = Callable[[Any, Any], Awaitable[Any]]

@@ -21,7 +21,7 @@ from quintant.core.object import ObjectMeta, Request, replace
 from quintant.keys.tls import KeyPair
 from quintant.runtime.cache.client import Client
 from quintant.runtime.client.match import kind, writes
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 from quintant.runtime.webhook import Admission, Webhooks
 from quintant.runtime.webhook.certificate_rotation import OVERLAP
 from quintant.runtime.webhook.publish import injecting

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quintant.api.batch import CronJob, Job
 from quintant.cluster.controllers.cronjob.reconcile import reconcile
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "cronjob-controller"
 

@@ -23,7 +23,7 @@ from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.controllers.pods import PodState
 from quintant.core.object import Object
 from quintant.runtime.controller.declaration import by_index
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "daemonset-controller"
 ALL = "all"

@@ -19,7 +19,7 @@ from quintant.cluster.controllers.adoption import (
 )
 from quintant.cluster.controllers.deployment.reconcile import reconcile
 from quintant.runtime.controller.declaration import by_index
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "deployment-controller"
 

@@ -14,7 +14,7 @@ from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.cluster.controllers.garbage.collector import KINDS, Collector
 from quintant.cluster.controllers.served import Everything
 from quintant.core.object import Metadata
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "garbage-collector-controller"
 WORKERS = 20

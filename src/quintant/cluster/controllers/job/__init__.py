@@ -17,7 +17,7 @@ from quintant.cluster.controllers.job.reconcile import reconcile
 from quintant.cluster.controllers.pods import PodState
 from quintant.core.object import Request
 from quintant.core.owner import controller_of
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "job-controller"
 

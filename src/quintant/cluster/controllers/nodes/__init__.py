@@ -14,7 +14,7 @@ from quintant.cluster.controllers.nodes.views import LeaseState, NodeState
 from quintant.cluster.controllers.pods import PodState
 from quintant.core.object import Object, Request
 from quintant.runtime.controller.sources import Feed
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 
 def declare(manager: Manager) -> None:

@@ -14,7 +14,7 @@ from quintant.cluster.controllers.pods import PodState
 from quintant.cluster.controllers.replicaset.reconcile import reconcile
 from quintant.runtime.controller.context import OWNER_INDEX
 from quintant.runtime.controller.declaration import by_index, owner_uid
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "replicaset-controller"
 WORKERS = 8

@@ -22,7 +22,7 @@ from quintant.cluster.controllers.adoption import (
 from quintant.cluster.controllers.pods import PodState
 from quintant.cluster.controllers.statefulset.reconcile import reconcile
 from quintant.runtime.controller.declaration import by_index
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 NAME = "statefulset-controller"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from quintant.cluster.controllers import nodes, podgc
 from quintant.cluster.plane import Component
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 from unit.cluster.api import PODS, Api, Plain
 from unit.cluster.simulated.hall import NODES, condition, pod, read, simulated
 

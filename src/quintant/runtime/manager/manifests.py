@@ -55,8 +55,8 @@ from quintant.core import codec
 from quintant.core.address import Address
 from quintant.core.crd import definitions
 from quintant.core.object import Object, ObjectMeta, Opaque
-from quintant.runtime.manager import Manager
-from quintant.runtime.rbac import NAME_LABEL, generated
+from quintant.runtime.manager.manager import Manager
+from quintant.runtime.manager.rbac import NAME_LABEL, generated
 
 Plain = dict[str, Any]
 # What an idle manager needs; what a busy one gets is the limit of its program.

@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.garbage."""
+"""Promises of quintant.runtime.manager.gc."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from quintant.runtime.garbage import settle, unsearched
+from quintant.runtime.manager.gc import settle, unsearched
 
 
 def test_what_was_there_is_not_searched_for_garbage_again() -> None:

@@ -35,7 +35,7 @@ from quintant.core.object import Object, ObjectMeta
 from quintant.core.resource import resource_of
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.events.series import DEFAULT_NAMESPACE
-from quintant.runtime.permissions import Needs, Permission, rules
+from quintant.runtime.manager.permissions import Needs, Permission, rules
 from quintant.runtime.settings import Settings
 
 READ = ("get", "list", "watch")

@@ -6,8 +6,8 @@ from contextlib import suppress
 
 from structlog.testing import capture_logs
 
+from quintant.runtime.manager.watchdog import BEAT_SECONDS, MEMORY_SECONDS, REPEAT_SECONDS, Watchdog
 from quintant.runtime.observe.metrics import Metrics
-from quintant.runtime.watchdog import BEAT_SECONDS, MEMORY_SECONDS, REPEAT_SECONDS, Watchdog
 from quintant.testing.loop import VirtualLoop, advance
 
 Scene = Callable[["Stage"], Coroutine[None, None, None]]

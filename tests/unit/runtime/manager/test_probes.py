@@ -4,9 +4,9 @@ import aiohttp
 import pytest
 
 from quintant.core.address import Address
-from quintant.runtime.health import Health
+from quintant.runtime.manager.health import Health
+from quintant.runtime.manager.probes import Probes
 from quintant.runtime.observe.metrics import CONTENT_TYPE, Metrics
-from quintant.runtime.probes import Probes
 
 LOCAL = "127.0.0.1:0"
 

@@ -17,7 +17,7 @@ from quintant.core.address import Address
 from quintant.http.answer import Answer, text
 from quintant.http.pages import NOT_FOUND, Page, paged, single
 from quintant.http.question import Question
-from quintant.runtime.health import Health, Probe
+from quintant.runtime.manager.health import Health, Probe
 from quintant.runtime.observe.listen import serving
 from quintant.runtime.observe.metrics import CONTENT_TYPE, Metrics
 

@@ -26,16 +26,16 @@ from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.reconcile import Services
 from quintant.runtime.controller.status_writer import StatusWriter
-from quintant.runtime.environment import Environment
 from quintant.runtime.events.recorder import Recorder
-from quintant.runtime.health import Health
 from quintant.runtime.leader.elector import Elector, identify
 from quintant.runtime.leader.lease import Election
+from quintant.runtime.manager.environment import Environment
+from quintant.runtime.manager.health import Health
+from quintant.runtime.manager.probes import Probes
+from quintant.runtime.manager.watchdog import Watchdog
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Metrics
-from quintant.runtime.probes import Probes
 from quintant.runtime.settings import Settings
-from quintant.runtime.watchdog import Watchdog
 from quintant.runtime.webhook.declaration import Webhooks
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 from quintant.core.errors import ConfigError
-from quintant.runtime.manager import Manager
+from quintant.runtime.manager.manager import Manager
 
 # Keeps a user's json.py from standing in for the json of everybody else.
 FILE_PREFIX = "quintant_file_"

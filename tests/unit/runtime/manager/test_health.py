@@ -8,8 +8,8 @@ from typing import ClassVar
 from quintant.api.core import Pod
 from quintant.core.errors import ConnectError
 from quintant.core.resource import Resource, resource_of
-from quintant.runtime.health import CHECK_SECONDS, Health, Probe
 from quintant.runtime.leader.lease import Election
+from quintant.runtime.manager.health import CHECK_SECONDS, Health, Probe
 from quintant.testing.loop import advance
 
 

@@ -11,7 +11,7 @@ from quintant.api.coordination import Lease
 from quintant.api.core import ConfigMap, Node
 from quintant.api.events import Event
 from quintant.core.errors import ConfigError, LeadershipLost, NotWatched, leaves
-from quintant.runtime.health import Probe
+from quintant.runtime.manager.health import Probe
 from quintant.testing import InProcessCluster, advance, kind, named, settle, verb, watch
 
 

@@ -37,9 +37,9 @@ from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.events.recorder import Recorder
 from quintant.runtime.leader.elector import Elector, State
 from quintant.runtime.leader.lease import Election
+from quintant.runtime.manager.permissions import Needs, Permission, rules
+from quintant.runtime.manager.rbac import Grantee, controls, needs, owns, roles, uses, watches
 from quintant.runtime.observe.metrics import Metrics
-from quintant.runtime.permissions import Needs, Permission, rules
-from quintant.runtime.rbac import Grantee, controls, needs, owns, roles, uses, watches
 from quintant.testing.loop import advance
 
 

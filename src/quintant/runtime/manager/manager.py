@@ -28,10 +28,10 @@ from quintant.runtime.cache.timeouts import Timers
 from quintant.runtime.controller.builder import Builder, KeyBuilder
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.predicates import Predicate
-from quintant.runtime.engine import Engine
-from quintant.runtime.environment import Environment
-from quintant.runtime.health import Check, Probe
-from quintant.runtime.loops import loop_factory, stop_on_signals
+from quintant.runtime.manager.engine import Engine
+from quintant.runtime.manager.environment import Environment
+from quintant.runtime.manager.health import Check, Probe
+from quintant.runtime.manager.loops import loop_factory, stop_on_signals
 from quintant.runtime.observe import logs
 from quintant.runtime.settings import Settings
 from quintant.runtime.webhook.declaration import Webhooks

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from quintant.core.errors import ConfigError
-from quintant.runtime.loading import load
+from quintant.runtime.manager.loading import load
 
 
 def write(folder: Path, name: str, text: str) -> str:

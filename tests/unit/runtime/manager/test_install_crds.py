@@ -8,7 +8,7 @@ from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.core.errors import ConfigError, ConnectError
 from quintant.core.object import Custom, Model
 from quintant.core.resource import resource
-from quintant.runtime.install import ESTABLISH_SECONDS, install
+from quintant.runtime.manager.install_crds import ESTABLISH_SECONDS, install
 from quintant.testing import FaultTransport, InProcessCluster, writes
 
 

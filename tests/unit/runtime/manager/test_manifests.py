@@ -7,7 +7,7 @@ from typing import Any
 
 from quintant import Context, Manager
 from quintant.api.core import ConfigMap
-from quintant.runtime.installation import Program, installation
+from quintant.runtime.manager.manifests import Program, installation
 from quintant.runtime.webhook import Admission
 
 PROGRAM = Program("quintant:1", ("operator", "keeper"), replicas=2)

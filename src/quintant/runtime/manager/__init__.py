@@ -1,0 +1,1 @@
+"""The whole program: controllers started, watched over, and installed."""
