@@ -7,8 +7,8 @@ from typing import Any
 from examples_support import load_example
 from quintant.api.core import ConfigMap
 from quintant.core.object import replace
-from quintant.runtime.client.match import kind, verb, writes
 from quintant.testing import InProcessCluster, named, reconcile_once
+from quintant.testing.faults.match import kind, verb, writes
 
 example = load_example("05_children")
 

@@ -7,8 +7,8 @@ from typing import Any
 from examples_support import load_example
 from quintant import ObjectMeta
 from quintant.api.core import ConfigMap
-from quintant.runtime.client.match import kind, writes
 from quintant.testing import InProcessCluster, named, reconcile_once
+from quintant.testing.faults.match import kind, writes
 
 example = load_example("02_watches")
 

@@ -24,8 +24,8 @@ from quintant import (
 )
 from quintant.api.core import ConfigMap, Namespace
 from quintant.client.http.transport import HttpTransport
-from quintant.runtime.client.match import kind, verb, watch
 from quintant.runtime.manager.install_crds import install
+from quintant.testing.faults.match import kind, verb, watch
 from real.way import way_to
 from realpair import RealCluster
 

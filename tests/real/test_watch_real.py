@@ -16,8 +16,8 @@ from quintant.api.core import ConfigMap, Namespace
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.core.object import ObjectMeta
-from quintant.runtime.client.match import Match, kind
 from quintant.runtime.manager.install_crds import install
+from quintant.testing.faults.match import Match, kind
 from real.way import compact, way_to
 from realpair import RealCluster
 from scenarios.churn import Churn, busiest, cached

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from quintant import Config, Environment
 from quintant.client.http.transport import HttpTransport, Limits
-from quintant.runtime.client.faults import FaultTransport
+from quintant.testing.faults.transport import FaultTransport
 from real.proxy import Proxy
 from realpair import RealCluster
 

@@ -7,9 +7,9 @@ from random import Random
 
 from quintant import Client, Context, Manager, Timers
 from quintant.api.core import ConfigMap
-from quintant.runtime.client.faults import Sent
 from quintant.runtime.manager.engine import Engine
 from quintant.testing import named
+from quintant.testing.faults.transport import Sent
 
 DELETED_SHARE = 0.3
 

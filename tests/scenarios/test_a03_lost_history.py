@@ -9,9 +9,9 @@ from __future__ import annotations
 import pytest
 
 from quintant.api.core import ConfigMap
-from quintant.runtime.client.match import Match
 from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, kind, verb, watch
+from quintant.testing.faults.match import Match
 from scenarios.churn import Churn, busiest, cached
 from scenarios.observe import restarts, unready
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import pytest
 
 from quintant.api.core import ConfigMap
-from quintant.runtime.client.match import Match
 from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, watch
+from quintant.testing.faults.match import Match
 from scenarios.ledger import OBJECTS, Ledger
 from scenarios.observe import restarts
 

@@ -18,10 +18,10 @@ from quintant.cluster.server import ApiServer
 from quintant.core import codec
 from quintant.core.clock import Chance, Clock, monotonic
 from quintant.core.errors import LeadershipLost, leaves
-from quintant.runtime.client.faults import FaultTransport
 from quintant.runtime.leader.lease import LEASE_SECONDS, RETRY_SECONDS
 from quintant.runtime.manager.environment import Environment
 from quintant.testing import InProcessCluster, kind, writes
+from quintant.testing.faults.transport import FaultTransport
 from scenarios.greeter import Greeter, greeter, greeter_manager
 from scenarios.sized import sized
 

@@ -16,9 +16,9 @@ from quintant import Context, Manager
 from quintant.api.coordination import Lease
 from quintant.api.core import ConfigMap
 from quintant.api.events import Event
-from quintant.runtime.client.match import Match
 from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, anything, kind, watch, writes
+from quintant.testing.faults.match import Match
 from scenarios.greeter import Greeter, greeter, greeter_manager, reconcile
 
 TROUBLE_SECONDS = 60

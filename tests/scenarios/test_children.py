@@ -14,10 +14,10 @@ from quintant.core.owner import owned
 from quintant.core.resource import resource
 from quintant.runtime.apply import NAME_TAKEN, control, controlled
 from quintant.runtime.apply.diff import Changes
-from quintant.runtime.client.match import kind, verb, watch, writes
 from quintant.runtime.controller.context import Context
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster, named
+from quintant.testing.faults.match import kind, verb, watch, writes
 
 
 class FleetSpec(Model):

@@ -12,9 +12,9 @@ from quintant.core.object import Custom, Model, Request
 from quintant.core.resource import resource
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
-from quintant.runtime.client.match import kind, verb, watch
 from quintant.runtime.controller.status_writer import StatusWriter
 from quintant.testing import InProcessCluster, named
+from quintant.testing.faults.match import kind, verb, watch
 
 UPDATES = 20
 KEY = Request("node", "default")

@@ -1,8 +1,8 @@
 """How a request reaches an API server: two methods, so that there can be several ways.
 
 `HttpTransport` (quintant.client.http.transport) speaks HTTP over the network; `InProcessTransport`
-calls an embedded server directly; `FaultTransport` (quintant.runtime.client.faults) wraps either.
-Nothing above this module knows which.
+calls an embedded server directly; `FaultTransport` (quintant.testing.faults.transport) wraps
+either. Nothing above this module knows which.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from quintant.lazy import lazy
 
 if TYPE_CHECKING:
-    from quintant.runtime.client.faults import FaultTransport
-    from quintant.runtime.client.match import anything, kind, path, verb, watch, writes
     from quintant.testing.cluster import InProcessCluster, named
+    from quintant.testing.faults.match import anything, kind, path, verb, watch, writes
+    from quintant.testing.faults.transport import FaultTransport
     from quintant.testing.loop import VirtualLoop, advance, run, settle
     from quintant.testing.once import Note, Outcome, Write, reconcile_once
     from quintant.testing.privileges import Account, grant
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Account": "quintant.testing.privileges",
-    "FaultTransport": "quintant.runtime.client.faults",
+    "FaultTransport": "quintant.testing.faults.transport",
     "InProcessCluster": "quintant.testing.cluster",
     "Note": "quintant.testing.once",
     "Outcome": "quintant.testing.once",
@@ -25,17 +25,17 @@ _HOMES = {
     "World": "quintant.testing.world",
     "Write": "quintant.testing.once",
     "advance": "quintant.testing.loop",
-    "anything": "quintant.runtime.client.match",
+    "anything": "quintant.testing.faults.match",
     "grant": "quintant.testing.privileges",
-    "kind": "quintant.runtime.client.match",
+    "kind": "quintant.testing.faults.match",
     "named": "quintant.testing.cluster",
-    "path": "quintant.runtime.client.match",
+    "path": "quintant.testing.faults.match",
     "reconcile_once": "quintant.testing.once",
     "run": "quintant.testing.loop",
     "settle": "quintant.testing.loop",
-    "verb": "quintant.runtime.client.match",
-    "watch": "quintant.runtime.client.match",
-    "writes": "quintant.runtime.client.match",
+    "verb": "quintant.testing.faults.match",
+    "watch": "quintant.testing.faults.match",
+    "writes": "quintant.testing.faults.match",
 }
 
 __all__ = [

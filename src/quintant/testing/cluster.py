@@ -28,12 +28,12 @@ from quintant.core.clock import Chance, LoopClock, seconds_of
 from quintant.core.object import Custom, K, Object, ObjectMeta, replace
 from quintant.core.resource import resource_of
 from quintant.runtime.cache.client import Client
-from quintant.runtime.client.faults import FaultTransport
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.install_crds import install
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.webhook.publish import publishing
+from quintant.testing.faults.transport import FaultTransport
 from quintant.testing.untouched import Untouched
 from quintant.testing.webhooks import InProcessDialer, place_of
 from quintant.testing.world import World, first_world

@@ -24,8 +24,6 @@ from quintant.core.errors import ConfigError
 from quintant.core.object import K, Object, replace
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
-from quintant.runtime.client.faults import Sent
-from quintant.runtime.client.match import writes
 from quintant.runtime.controller.context import OWNER_INDEX, EventType, Reconciler
 from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.declaration import Declaration, owner_uid
@@ -35,6 +33,8 @@ from quintant.runtime.controller.status_writer import StatusWriter
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.observe.metrics import Metrics
 from quintant.testing.cluster import InProcessCluster
+from quintant.testing.faults.match import writes
+from quintant.testing.faults.transport import Sent
 from quintant.testing.loop import run
 from quintant.testing.untouched import Untouched
 

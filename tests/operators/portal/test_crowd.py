@@ -13,7 +13,7 @@ from quintant.api.meta import condition_of
 from quintant.core.object import Request
 from quintant.operators.portal.api import PortalExpose, TunnelClass
 from quintant.operators.portal.options import Options
-from quintant.runtime.client.match import path, writes
+from quintant.testing.faults.match import path, writes
 from towns.portal import Town, opened
 
 MANY = 100

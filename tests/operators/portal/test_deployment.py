@@ -15,7 +15,7 @@ from quintant.core.errors import Invalid
 from quintant.core.object import ObjectMeta, Opaque
 from quintant.operators.portal.api import PortalExpose
 from quintant.operators.portal.builders import labels
-from quintant.runtime.client.match import path, writes
+from quintant.testing.faults.match import path, writes
 from towns.portal import Town, condition, exposing
 
 PATH = "/apis/apps/v1/namespaces/default/deployments/shop-tunnel"

@@ -6,7 +6,7 @@ from quintant.api.apps import Deployment
 from quintant.api.core import Namespace, Pod, Service, ServicePort, ServiceSpec
 from quintant.core.object import ObjectMeta, replace
 from quintant.operators.portal.api import FINALIZER, PortalExpose
-from quintant.runtime.client.match import path, writes
+from quintant.testing.faults.match import path, writes
 from towns.portal import PORT, Town, condition, exposing
 
 

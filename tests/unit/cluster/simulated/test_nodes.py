@@ -13,8 +13,8 @@ from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.nodes import RENEW_SECONDS, Heart
 from quintant.core.clock import LoopClock
 from quintant.runtime.cache.client import Client
-from quintant.runtime.client.faults import FaultTransport
-from quintant.runtime.client.match import verb
+from quintant.testing.faults.match import verb
+from quintant.testing.faults.transport import FaultTransport
 from unit.cluster.api import PODS, Api, Plain, server
 from unit.cluster.simulated.hall import LEASES, NODES, condition, phase, pod, read, simulated
 

@@ -17,8 +17,6 @@ from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, LoopClock, monotonic
 from quintant.core.object import Object, ObjectMeta
 from quintant.runtime.cache.client import Client
-from quintant.runtime.client.faults import FaultTransport
-from quintant.runtime.client.match import anything, verb, writes
 from quintant.runtime.events.recorder import (
     ATTEMPTS,
     FLUSH_SECONDS,
@@ -28,6 +26,8 @@ from quintant.runtime.events.recorder import (
 )
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Metrics
+from quintant.testing.faults.match import anything, verb, writes
+from quintant.testing.faults.transport import FaultTransport
 from quintant.testing.loop import advance, run, settle
 
 MINUTE = 60.0

@@ -20,11 +20,11 @@ from quintant.core.clock import Chance, Clock, LoopClock, monotonic
 from quintant.core.errors import ConnectError, LeadershipLost, NotLeader
 from quintant.core.object import replace
 from quintant.runtime.cache.client import Client
-from quintant.runtime.client.faults import FaultTransport
-from quintant.runtime.client.match import verb
 from quintant.runtime.leader.elector import Elector, State, identify
 from quintant.runtime.leader.lease import Election
 from quintant.runtime.observe.metrics import Metrics
+from quintant.testing.faults.match import verb
+from quintant.testing.faults.transport import FaultTransport
 from quintant.testing.loop import advance, run, settle
 
 

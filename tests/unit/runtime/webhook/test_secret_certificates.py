@@ -20,13 +20,13 @@ from quintant.core.errors import ApiError, Forbidden
 from quintant.core.object import ObjectMeta, Request, replace
 from quintant.keys.tls import KeyPair
 from quintant.runtime.cache.client import Client
-from quintant.runtime.client.match import kind, writes
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.webhook import Admission, Webhooks
 from quintant.runtime.webhook.certificate_rotation import OVERLAP
 from quintant.runtime.webhook.publish import injecting
 from quintant.runtime.webhook.secret_certificates import Shared, service_names
 from quintant.testing import Account, InProcessCluster, grant
+from quintant.testing.faults.match import kind, writes
 from unit.runtime.webhook.kinds import Gate, authorities
 
 HOME = Request("gates-webhook-cert", "default")

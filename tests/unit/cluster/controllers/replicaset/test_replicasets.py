@@ -9,9 +9,9 @@ from quintant.api.core import Pod
 from quintant.api.meta import LabelSelector
 from quintant.cluster.controllers import NAME, replicaset
 from quintant.core.object import Opaque, replace
-from quintant.runtime.client.match import kind, verb
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster, named, watch
+from quintant.testing.faults.match import kind, verb
 from unit.cluster.api import PODS
 from unit.cluster.controllers.kubelets import APPS, attended, pods, settled, workload
 from unit.cluster.controllers.plane import controlled

@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.client.faults."""
+"""Promises of quintant.testing.faults.transport."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from quintant.core.errors import (
     TransportError,
     from_reply,
 )
-from quintant.runtime.client.faults import FaultTransport
-from quintant.runtime.client.match import verb, watch, writes
+from quintant.testing.faults.match import verb, watch, writes
+from quintant.testing.faults.transport import FaultTransport
 from quintant.testing.loop import advance, settle
 from unit.client.server import Server
 

@@ -22,9 +22,9 @@ from quintant.client.request_info import verb_of
 from quintant.client.transport import Call, Reply, Stream, Transport
 from quintant.core.clock import monotonic
 from quintant.core.errors import ConnectError, DeadlineExceeded, TransportError
-from quintant.runtime.client.fault import Effect, Fault, refusal
-from quintant.runtime.client.match import Match, anything
-from quintant.runtime.client.tap import Hand, Tap
+from quintant.testing.faults.match import Match, anything
+from quintant.testing.faults.rule import Effect, Fault, refusal
+from quintant.testing.faults.stream import Hand, Tap
 
 # What a held or delayed request may take if it has no limit of its own, as over the network.
 LIMIT_SECONDS = 60.0

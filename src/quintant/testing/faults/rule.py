@@ -11,7 +11,7 @@ from typing import Self
 import msgspec
 
 from quintant.client.transport import JSON, Call, Reply
-from quintant.runtime.client.match import Match
+from quintant.testing.faults.match import Match
 
 _REASONS = {
     400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 409: "Conflict",

@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.client.match."""
+"""Promises of quintant.testing.faults.match."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod
 from quintant.client.transport import Call
-from quintant.runtime.client.match import Match, anything, kind, path, verb, watch, writes
+from quintant.testing.faults.match import Match, anything, kind, path, verb, watch, writes
 
 POD = "/api/v1/namespaces/a/pods/web"
 GET = Call("GET", POD)

@@ -1,6 +1,6 @@
 """Which requests a fault is for, in words: `verb("patch") & kind(Pod)`, `watch(Pod)`, `~writes`.
 
-Used with `FaultTransport` (quintant.runtime.client.faults).
+Used with `FaultTransport` (quintant.testing.faults.transport).
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Faults between a client and its server, on purpose."""
