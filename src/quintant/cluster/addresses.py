@@ -18,8 +18,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from quintant.cluster.catalog import Kind, Others, Plain
+from quintant.cluster.host.loopback import FIRST
 from quintant.cluster.problems import internal
-from quintant.cluster.shares import FIRST
 
 NETWORK = FIRST.services
 """Where services are unless the cluster has another share."""

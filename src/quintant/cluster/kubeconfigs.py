@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
+from quintant.cluster.host.private_files import write_private
 from quintant.cluster.pki import ADMIN, NAME, Pki
-from quintant.cluster.private import write_private
 from quintant.core.errors import ConfigError
 from quintant.keys.hidden import Hidden
 

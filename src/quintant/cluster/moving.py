@@ -14,7 +14,7 @@ import msgspec
 from quintant.cluster import wire
 from quintant.cluster.builtins import builtin_kinds
 from quintant.cluster.catalog import Plain
-from quintant.cluster.shares import SHARES, has
+from quintant.cluster.host.loopback import SHARES, has
 from quintant.cluster.store import Store
 
 SERVICES = "services"

@@ -16,7 +16,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from quintant.cluster.auth import MASTERS
-from quintant.cluster.private import write_private
+from quintant.cluster.host.private_files import write_private
 from quintant.core.errors import ConfigError
 from quintant.keys.authority import Authority, Term, new_key, private_pem
 from quintant.keys.hidden import Hidden

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from quintant.cluster.private import FILE_MODE, private_folder
+from quintant.cluster.host.private_files import FILE_MODE, private_folder
 from quintant.cluster.ring import Entry
 from quintant.core.errors import ConfigError, QuintantError, explained
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from quintant.cluster.advertising import advertise
+from quintant.cluster.host.loopback import FIRST, SHARES
 from quintant.cluster.moving import home, move
 from quintant.cluster.server import ApiServer
-from quintant.cluster.shares import FIRST, SHARES
 from quintant.cluster.store import Store
 from quintant.core.address import Address
 from unit.cluster.api import Api, Plain

@@ -21,10 +21,10 @@ from quintant.agents.names.message import (
     refusal,
     reply,
 )
+from quintant.cluster.host.loopback import HOST
 from quintant.cluster.network.ports import unavailable
 from quintant.cluster.network.routes import Backend
 from quintant.cluster.network.zone import Zone
-from quintant.cluster.shares import HOST
 
 IDLE_SECONDS = 10.0
 """How long a TCP connection may be silent."""

@@ -1,7 +1,7 @@
 """Addresses of pods: one for each, and not given out again before all others were.
 
-Which network they are of is decided elsewhere (quintant.cluster.shares). If that is one address,
-all pods have it, and it is up to their ports to tell them apart.
+Which network they are of is decided elsewhere (quintant.cluster.host.loopback). If that is one
+address, all pods have it, and it is up to their ports to tell them apart.
 """
 
 from __future__ import annotations

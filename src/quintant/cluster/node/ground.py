@@ -11,11 +11,11 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from quintant.api.quantity import Quantity
+from quintant.cluster.host.loopback import HOST
 from quintant.cluster.node.addresses import Addresses
 from quintant.cluster.node.effects import Prober, Processes
 from quintant.cluster.node.images import Images
 from quintant.cluster.node.life import Moment
-from quintant.cluster.shares import HOST
 from quintant.core.address import Address
 from quintant.core.clock import Chance, Clock, monotonic
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from quintant.agents import AGENTS
 from quintant.api.container import Container
 from quintant.api.pod import PodSpec
-from quintant.cluster.files import read_documents
+from quintant.cluster.host.yaml_file import read_documents
 from quintant.core.errors import ConfigError
 from quintant.core.object import Model
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from quintant.cluster.removal import discard_folder
+from quintant.cluster.host.remove_tree import discard_folder
 
 AGENT = "QUINTANT_AGENT"
 """The environment variable with the mark of the agent that started a process."""

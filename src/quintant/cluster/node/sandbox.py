@@ -15,6 +15,7 @@ from typing import Literal
 
 from quintant.api.container import Container
 from quintant.api.pod import Pod
+from quintant.cluster.host.remove_tree import discard_folder
 from quintant.cluster.node import events
 from quintant.cluster.node.effects import Missing, Unstartable
 from quintant.cluster.node.env import Sources, Unconfigured
@@ -31,7 +32,6 @@ from quintant.cluster.node.plan import Action, Kill, Order, Plan, Renew, Start, 
 from quintant.cluster.node.probing import Finding
 from quintant.cluster.node.status import View, full_name
 from quintant.cluster.node.volumes import Unmountable
-from quintant.cluster.removal import discard_folder
 
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
     (Unconfigured, "CreateContainerConfigError"),

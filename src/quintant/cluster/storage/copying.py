@@ -12,7 +12,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from quintant.cluster.removal import remove_folder
+from quintant.cluster.host.remove_tree import remove_folder
 
 PARTIAL = ".partial"
 """Ends the name of a copy that is being made."""

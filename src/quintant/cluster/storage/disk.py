@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
-from quintant.cluster.removal import remove_folder
+from quintant.cluster.host.remove_tree import remove_folder
 from quintant.cluster.storage.copying import copy_folder
 from quintant.cluster.storage.paths import snapshot_directory, volume_directory
 

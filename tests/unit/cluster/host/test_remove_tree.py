@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from quintant.cluster.removal import discard_folder, remove_folder
+from quintant.cluster.host.remove_tree import discard_folder, remove_folder
 
 REMOVE = """
 import os
 from pathlib import Path
-from quintant.cluster.removal import remove_folder
+from quintant.cluster.host.remove_tree import remove_folder
 if os.getuid() == 0:
     os.setuid(65534)
 remove_folder(Path("a"))

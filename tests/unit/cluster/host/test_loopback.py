@@ -9,11 +9,11 @@ from itertools import combinations
 
 import pytest
 
-from quintant.cluster.shares import CLUSTERS, CROWDED, FIRST, SHARES, claimed, has
+from quintant.cluster.host.loopback import CLUSTERS, CROWDED, FIRST, SHARES, claimed, has
 
 HOLDER = """
 import sys
-from quintant.cluster.shares import claimed
+from quintant.cluster.host.loopback import claimed
 with claimed(sys.argv[1]) as share:
     print(share.api, flush=True)
     sys.stdin.read()

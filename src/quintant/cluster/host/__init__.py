@@ -1,0 +1,1 @@
+"""This machine: private files, files in YAML, and loopback addresses."""
