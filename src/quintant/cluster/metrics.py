@@ -18,6 +18,7 @@ from quintant.api.rbac import ClusterRole, PolicyRule
 from quintant.client.transport import Call, Reply
 from quintant.cluster import wire
 from quintant.cluster.catalog import Catalog, Kind, Plain
+from quintant.cluster.common.labels import FAULT, POD, SIMULATED
 from quintant.cluster.node.usage import Meter, Usage
 from quintant.cluster.problems import not_allowed, not_found
 from quintant.cluster.ring import Entry
@@ -25,7 +26,6 @@ from quintant.cluster.routes import Route
 from quintant.cluster.selectortext import parse_fields, parse_labels
 from quintant.cluster.simulated import usage
 from quintant.cluster.simulated.faults import fault_named
-from quintant.cluster.simulated.labels import FAULT, POD, SIMULATED
 from quintant.cluster.store import Store
 from quintant.core.clock import Clock, timestamp
 from quintant.core.object import ObjectMeta, Request

@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from quintant.cluster.advertising import advertise
+from quintant.cluster.common.volume_paths import ROOT as STORAGE
 from quintant.cluster.host.loopback import FIRST, Share, claimed
 from quintant.cluster.http import LOOPBACK, serve
 from quintant.cluster.kubeconfigs import kubeconfig, write
@@ -27,7 +28,6 @@ from quintant.cluster.plane import Component, employed
 from quintant.cluster.server import ApiServer
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
-from quintant.cluster.storage.paths import ROOT as STORAGE
 from quintant.cluster.store import Store
 from quintant.core.address import Address
 from quintant.core.clock import Chance, Clock, SystemClock

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod
-from quintant.cluster.simulated.labels import POD
+from quintant.cluster.common.labels import POD
 from quintant.runtime.cache.client import Client
 
 # More would bury what matters.

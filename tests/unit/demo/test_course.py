@@ -11,7 +11,7 @@ from quintant import Context, Manager, ObjectMeta
 from quintant.api.apps import Deployment
 from quintant.api.core import ConfigMap, Namespace, Pod
 from quintant.client.rest import MERGE
-from quintant.cluster.simulated.labels import POD
+from quintant.cluster.common.labels import POD
 from quintant.demo.course import Course, Progress, Stage
 from quintant.demo.systems import System
 from quintant.operators.sample import Sample, Sight

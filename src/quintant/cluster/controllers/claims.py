@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from quintant.api.core import ClaimStatus, PersistentVolume, PersistentVolumeClaim
 from quintant.api.storage import StorageClass
-from quintant.cluster.controllers.binding import (
+from quintant.cluster.common.volume_binding import (
     bound_claim,
     bound_status,
     bound_volume,

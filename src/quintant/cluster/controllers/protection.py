@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quintant.api.core import PersistentVolume, PersistentVolumeClaim
-from quintant.cluster.controllers.binding import BOUND
+from quintant.cluster.common.volume_binding import BOUND
 from quintant.cluster.controllers.pods import PodState, claims
 from quintant.core.object import Object, Request
 from quintant.runtime.controller.context import Context

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quintant.api.core import PersistentVolume, PersistentVolumeClaim, VolumeStatus
-from quintant.cluster.controllers.binding import (
+from quintant.cluster.common.volume_binding import (
     BOUND,
     PROVISIONED_BY,
     unbound_volume,

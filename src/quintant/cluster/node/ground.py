@@ -11,8 +11,8 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from quintant.api.quantity import Quantity
+from quintant.cluster.common.pod_ips import Addresses
 from quintant.cluster.host.loopback import HOST
-from quintant.cluster.node.addresses import Addresses
 from quintant.cluster.node.effects import Prober, Processes
 from quintant.cluster.node.images import Images
 from quintant.cluster.node.life import Moment

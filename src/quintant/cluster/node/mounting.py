@@ -9,12 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from quintant.api.volume import HostPath, Volume
+from quintant.cluster.common.volume_paths import directory
 from quintant.cluster.node.mounts import link, publish
 from quintant.cluster.node.references import References
 from quintant.cluster.node.sandbox import Sandbox
 from quintant.cluster.node.tokens import Tokens
 from quintant.cluster.node.volumes import Contents, File, Unmountable, files, tokens
-from quintant.cluster.storage.paths import directory
 from quintant.runtime.cache.client import Client
 
 _MADE = ("DirectoryOrCreate",)

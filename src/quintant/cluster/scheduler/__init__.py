@@ -15,10 +15,10 @@ from collections.abc import Iterable, Sequence
 
 from quintant.api.core import Namespace, Pod
 from quintant.api.storage import StorageClass
+from quintant.cluster.common.views import ClaimView, NodeView, PodView, ReachView
 from quintant.cluster.plane import Component
 from quintant.cluster.scheduler.pending import SCHEDULER
 from quintant.cluster.scheduler.reconcile import Scheduler
-from quintant.cluster.scheduler.views import ClaimView, NodeView, PodView, ReachView
 from quintant.cluster.scheduler.wish import Locate
 from quintant.core.object import Metadata, Object, Request
 from quintant.runtime.manager.manager import Manager

@@ -5,10 +5,10 @@ from __future__ import annotations
 from msgspec import Struct
 
 from quintant.api.meta import Condition, condition_of, set_condition
+from quintant.cluster.common.views import ClaimView, PodStatusView, PodView
 from quintant.cluster.scheduler.pending import SCHEDULER, Entry
 from quintant.cluster.scheduler.preempt import Preemption
 from quintant.cluster.scheduler.verdict import Refusal
-from quintant.cluster.scheduler.views import ClaimView, PodStatusView, PodView
 from quintant.cluster.scheduler.volumes import SELECTED_NODE
 from quintant.core.errors import Conflict, NotFound
 from quintant.core.object import replace

@@ -14,10 +14,10 @@ from msgspec import Struct, field
 
 from quintant.api.core import PodTerm
 from quintant.api.meta import LabelSelector
+from quintant.cluster.common.taints import PREFER_NO_SCHEDULE, selector
+from quintant.cluster.common.views import NodeView, PodView
 from quintant.cluster.scheduler.demand import Demand, demand
 from quintant.cluster.scheduler.room import Guest, Room
-from quintant.cluster.scheduler.terms import PREFER_NO_SCHEDULE, selector
-from quintant.cluster.scheduler.views import NodeView, PodView
 from quintant.cluster.selectors import Selector
 from quintant.core.object import Object
 

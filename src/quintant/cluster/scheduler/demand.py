@@ -12,7 +12,7 @@ from math import ceil
 from msgspec import Struct
 
 from quintant.api.quantity import Quantity, parse_quantity
-from quintant.cluster.scheduler.views import ContainerView, PodView
+from quintant.cluster.common.views import ContainerView, PodView
 
 CPU, MEMORY, PODS = "cpu", "memory", "pods"
 SLIGHT_CPU = 100

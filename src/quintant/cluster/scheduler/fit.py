@@ -14,10 +14,8 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from quintant.api.core import Taint
-from quintant.cluster.scheduler.board import Board
-from quintant.cluster.scheduler.neighbours import ELSEWHERE, UNLABELLED, Neighbours
-from quintant.cluster.scheduler.room import Room
-from quintant.cluster.scheduler.terms import (
+from quintant.cluster.common.labels import SIMULATED
+from quintant.cluster.common.taints import (
     NO_SCHEDULE,
     UNSCHEDULABLE,
     meets,
@@ -25,9 +23,11 @@ from quintant.cluster.scheduler.terms import (
     untolerated,
     wanted,
 )
-from quintant.cluster.scheduler.views import NodeView, PodView
+from quintant.cluster.common.views import NodeView, PodView
+from quintant.cluster.scheduler.board import Board
+from quintant.cluster.scheduler.neighbours import ELSEWHERE, UNLABELLED, Neighbours
+from quintant.cluster.scheduler.room import Room
 from quintant.cluster.scheduler.wish import ANYWHERE, Reach, Wish
-from quintant.cluster.simulated.labels import SIMULATED
 
 CORDONED = "node(s) were unschedulable"
 TAINTED = "node(s) had untolerated taint(s)"

@@ -13,10 +13,10 @@ from msgspec import Struct
 
 from quintant.api.core import PodAffinity, PodTerm
 from quintant.api.meta import LabelSelector
+from quintant.cluster.common.taints import selector, untolerated, wanted
+from quintant.cluster.common.views import NodeView, PodView, SpreadView
 from quintant.cluster.scheduler.board import Board
 from quintant.cluster.scheduler.room import Room
-from quintant.cluster.scheduler.terms import selector, untolerated, wanted
-from quintant.cluster.scheduler.views import NodeView, PodView, SpreadView
 from quintant.core.object import replace
 
 SPREAD = "node(s) didn't match pod topology spread constraints"

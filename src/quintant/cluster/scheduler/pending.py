@@ -13,8 +13,8 @@ from math import inf
 
 from msgspec import Struct
 
+from quintant.cluster.common.views import PodView
 from quintant.cluster.scheduler.neighbours import seeks_company
-from quintant.cluster.scheduler.views import PodView
 from quintant.cluster.scheduler.wish import Locate, Wish, wish
 
 SCHEDULER = "default-scheduler"

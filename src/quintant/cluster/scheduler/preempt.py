@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from quintant.cluster.common.views import PodView
 from quintant.cluster.scheduler.room import Guest, Room
-from quintant.cluster.scheduler.views import PodView
 from quintant.cluster.scheduler.wish import Wish
 
 _NEVER = "Never"

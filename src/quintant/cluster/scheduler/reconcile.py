@@ -15,15 +15,15 @@ from msgspec.structs import replace
 
 from quintant.api.core import Namespace
 from quintant.api.storage import StorageClass
+from quintant.cluster.common.taints import meets
+from quintant.cluster.common.views import ClaimView, NodeView, PodView, ReachView
 from quintant.cluster.scheduler.act import Placement, Refused, bind, refuse, select
 from quintant.cluster.scheduler.board import Board
 from quintant.cluster.scheduler.fit import Fit
 from quintant.cluster.scheduler.pending import Entry, Pending
 from quintant.cluster.scheduler.preempt import preempt
 from quintant.cluster.scheduler.score import best
-from quintant.cluster.scheduler.terms import meets
 from quintant.cluster.scheduler.verdict import Refusal
-from quintant.cluster.scheduler.views import ClaimView, NodeView, PodView, ReachView
 from quintant.cluster.scheduler.volumes import Claims, Storage, inspect
 from quintant.cluster.scheduler.wish import Locate, Reach
 from quintant.core.clock import Chance, monotonic

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from quintant.cluster.common.taints import PREFER_NO_SCHEDULE, matches, tolerates
+from quintant.cluster.common.views import PodView
 from quintant.cluster.scheduler.board import Board
 from quintant.cluster.scheduler.demand import Demand
 from quintant.cluster.scheduler.neighbours import attraction, crowding
 from quintant.cluster.scheduler.room import Room
-from quintant.cluster.scheduler.terms import PREFER_NO_SCHEDULE, matches, tolerates
-from quintant.cluster.scheduler.views import PodView
 from quintant.cluster.scheduler.wish import Wish
 from quintant.core.clock import Chance
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from quintant.api.core import NodeTerms
 from quintant.api.storage import StorageClass
-from quintant.cluster.scheduler.views import ClaimView, PodView, ReachView
+from quintant.cluster.common.views import ClaimView, PodView, ReachView
 from quintant.cluster.scheduler.wish import ANYWHERE, Reach
 from quintant.core.object import Request
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from quintant.api.core import NodeTerms
+from quintant.cluster.common.views import PodView
 from quintant.cluster.scheduler.demand import Demand, demand
-from quintant.cluster.scheduler.views import PodView
 from quintant.core import codec
 
 Locate = Callable[[str, Sequence[str]], object | None]

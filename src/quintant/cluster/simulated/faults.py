@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from quintant.cluster.simulated.labels import FAULT
+from quintant.cluster.common.labels import FAULT
 from quintant.core.object import Object
 
 

@@ -11,8 +11,8 @@ from msgspec import Struct
 from quintant.api.meta import condition_of
 from quintant.api.node import NodeAddress, NodeCondition, NodeInfo
 from quintant.api.quantity import Quantity
+from quintant.cluster.common.labels import SIMULATED
 from quintant.cluster.simulated.faults import Fault
-from quintant.cluster.simulated.labels import SIMULATED
 from quintant.cluster.simulated.views import SimNode, SimNodeStatus
 from quintant.core.clock import timestamp
 from quintant.core.object import ObjectMeta, replace

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from quintant.api.meta import Condition, condition_of, set_condition
 from quintant.api.pod import Address, ContainerState, Running, Terminated, Waiting
-from quintant.cluster.simulated.labels import REASON
+from quintant.cluster.common.labels import REASON
 from quintant.cluster.simulated.stages import Next
 from quintant.cluster.simulated.views import SimContainer, SimPod, SimPodStatus, Told
 from quintant.core.clock import timestamp

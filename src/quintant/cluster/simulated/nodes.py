@@ -11,9 +11,9 @@ from datetime import timedelta
 
 from quintant.api.coordination import Lease, LeaseSpec
 from quintant.client.rest import MERGE, Patch
+from quintant.cluster.common.labels import SIMULATED
 from quintant.cluster.simulated.faults import fault_of
 from quintant.cluster.simulated.fleet import Fleet, settled, status_of
-from quintant.cluster.simulated.labels import SIMULATED
 from quintant.cluster.simulated.views import SimNode
 from quintant.core import codec
 from quintant.core.clock import Clock, micro_timestamp, monotonic, parse_timestamp

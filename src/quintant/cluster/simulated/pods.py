@@ -13,10 +13,10 @@ from msgspec import Struct
 
 from quintant.api.core import Pod
 from quintant.client.rest import APPLY
-from quintant.cluster.node.addresses import Addresses
+from quintant.cluster.common.labels import POD
+from quintant.cluster.common.pod_ips import Addresses
 from quintant.cluster.simulated.faults import Fault, fault_of
 from quintant.cluster.simulated.fleet import host_of
-from quintant.cluster.simulated.labels import POD
 from quintant.cluster.simulated.life import NO_MACHINE, NO_PROGRAM, REBOOT, Place, after
 from quintant.cluster.simulated.nodes import is_simulated
 from quintant.cluster.simulated.stages import Next, Stage, Stages

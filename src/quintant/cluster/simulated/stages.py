@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from quintant.cluster.common.labels import FATE
 from quintant.cluster.host.yaml_file import read_documents
-from quintant.cluster.simulated.labels import FATE
 from quintant.cluster.simulated.views import SimPod
 from quintant.core.clock import Chance
 from quintant.core.errors import ConfigError

@@ -18,10 +18,10 @@ from quintant.api.snapshot import (
     VolumeSnapshot,
     VolumeSnapshotContent,
 )
-from quintant.cluster.controllers.binding import STORAGE
+from quintant.cluster.common.volume_binding import STORAGE
+from quintant.cluster.common.volume_paths import DRIVER, snapshot_handle
 from quintant.cluster.storage.copies import bound_name
 from quintant.cluster.storage.disk import Disk, Folder, Missing, Sort
-from quintant.cluster.storage.paths import DRIVER, snapshot_handle
 from quintant.cluster.storage.snapshots import BEING_DELETED, DELETE
 from quintant.core.clock import timestamp
 from quintant.core.object import Request, replace

@@ -13,9 +13,9 @@ from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
+from quintant.cluster.common.volume_paths import snapshot_directory, volume_directory
 from quintant.cluster.host.remove_tree import remove_folder
 from quintant.cluster.storage.copying import copy_folder
-from quintant.cluster.storage.paths import snapshot_directory, volume_directory
 
 
 class Sort(Enum):

@@ -20,7 +20,7 @@ from quintant.api.meta import ObjectMeta
 from quintant.api.quantity import parse_quantity
 from quintant.api.snapshot import VolumeSnapshot
 from quintant.api.storage import StorageClass
-from quintant.cluster.controllers.binding import (
+from quintant.cluster.common.volume_binding import (
     BOUND,
     FILESYSTEM,
     PROVISIONED_BY,
@@ -31,10 +31,10 @@ from quintant.cluster.controllers.binding import (
     reference,
     requested,
 )
+from quintant.cluster.common.volume_paths import DRIVER
 from quintant.cluster.controllers.claims import PROVISIONER
 from quintant.cluster.controllers.volumes import DELETE, RELEASED
 from quintant.cluster.storage.disk import Disk, Folder, Missing, Sort
-from quintant.cluster.storage.paths import DRIVER
 from quintant.cluster.storage.sources import SNAPSHOT, Origin, Unusable, find, named
 from quintant.core.errors import AlreadyExists
 from quintant.core.object import Request, replace

@@ -18,7 +18,7 @@ from quintant.api.snapshot import (
     VolumeSnapshotClass,
     VolumeSnapshotContent,
 )
-from quintant.cluster.controllers.binding import BOUND, completed
+from quintant.cluster.common.volume_binding import BOUND, completed
 from quintant.cluster.storage.copies import bound_name, content_for, content_name, status_of
 from quintant.cluster.storage.sources import SNAPSHOT, named
 from quintant.core.clock import timestamp

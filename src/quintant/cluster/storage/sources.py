@@ -15,9 +15,9 @@ from quintant.api.quantity import parse_quantity
 from quintant.api.snapshot import GROUP as SNAPSHOTS
 from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotContent
 from quintant.api.volume import DataSource
-from quintant.cluster.controllers.binding import STORAGE
+from quintant.cluster.common.volume_binding import STORAGE
+from quintant.cluster.common.volume_paths import DRIVER, snapshot_handle
 from quintant.cluster.storage.disk import Folder, Sort
-from quintant.cluster.storage.paths import DRIVER, snapshot_handle
 from quintant.runtime.cache.client import Client
 
 SNAPSHOT = "VolumeSnapshot"

@@ -15,7 +15,7 @@ from typing import Any
 from quintant.api.container import Grpc, HttpGet, TcpSocket
 from quintant.api.quantity import Quantity
 from quintant.cluster.auth import admin
-from quintant.cluster.node.addresses import Addresses
+from quintant.cluster.common.pod_ips import Addresses
 from quintant.cluster.node.agent import Agent
 from quintant.cluster.node.effects import Launch, Missing, Outcome
 from quintant.cluster.node.ground import Ground, Policy

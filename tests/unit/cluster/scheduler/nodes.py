@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from quintant.cluster.common.views import NodeView, PodView
 from quintant.cluster.scheduler.board import Board
-from quintant.cluster.scheduler.views import NodeView, PodView
 from quintant.cluster.scheduler.wish import Wish, wish
 from quintant.core import codec
 

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from quintant.api.core import NodeTerms
+from quintant.cluster.common.labels import SIMULATED
+from quintant.cluster.common.views import PodView
 from quintant.cluster.scheduler.board import Board
 from quintant.cluster.scheduler.fit import (
     CORDONED,
@@ -24,9 +26,7 @@ from quintant.cluster.scheduler.neighbours import (
     UNWELCOME,
 )
 from quintant.cluster.scheduler.room import FULL, PORTS
-from quintant.cluster.scheduler.views import PodView
 from quintant.cluster.scheduler.wish import Reach
-from quintant.cluster.simulated.labels import SIMULATED
 from quintant.core import codec
 from unit.cluster.scheduler.nodes import board, node, pod, wished
 

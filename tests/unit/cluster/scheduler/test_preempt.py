@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from quintant.cluster.common.views import PodView
 from quintant.cluster.scheduler.board import Board
 from quintant.cluster.scheduler.preempt import preempt
-from quintant.cluster.scheduler.views import PodView
 from unit.cluster.scheduler.nodes import board, node, pod, wished
 
 

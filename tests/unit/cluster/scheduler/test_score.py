@@ -6,10 +6,10 @@ from collections import Counter
 from random import Random
 from typing import Any
 
+from quintant.cluster.common.views import PodView
 from quintant.cluster.scheduler.board import Board
 from quintant.cluster.scheduler.fit import Fit
 from quintant.cluster.scheduler.score import best
-from quintant.cluster.scheduler.views import PodView
 from quintant.core.clock import Chance
 from unit.cluster.scheduler.nodes import board, node, pod, wished
 

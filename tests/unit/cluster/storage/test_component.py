@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from quintant.api.core import DataSource, PersistentVolume
+from quintant.cluster.common.volume_paths import directory
 from quintant.cluster.storage.disk import Directories
-from quintant.cluster.storage.paths import directory
 from quintant.testing import InProcessCluster
 from unit.cluster.storage.stored import bound, furnish, ready, snapshot
 

@@ -7,7 +7,7 @@ import pytest
 from quintant.api.core import DataSource, PersistentVolume, PersistentVolumeClaim, Resources
 from quintant.api.events import Event
 from quintant.api.quantity import Quantity
-from quintant.cluster.storage.paths import DRIVER
+from quintant.cluster.common.volume_paths import DRIVER
 from quintant.core.object import replace
 from quintant.testing import InProcessCluster
 from unit.cluster.controllers.disks import claim, storage_class

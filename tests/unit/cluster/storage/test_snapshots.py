@@ -14,7 +14,7 @@ from quintant.api.snapshot import (
     VolumeSnapshotClass,
     VolumeSnapshotContent,
 )
-from quintant.cluster.storage.paths import DRIVER
+from quintant.cluster.common.volume_paths import DRIVER
 from quintant.testing import InProcessCluster
 from unit.cluster.controllers.disks import claim
 from unit.cluster.storage.stored import bound, furnish, ready, snapshot

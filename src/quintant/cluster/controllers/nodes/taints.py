@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from quintant.api.core import Taint, Toleration
+from quintant.cluster.common.taints import NO_EXECUTE, NO_SCHEDULE, tolerates
 from quintant.cluster.controllers.nodes.views import NodeState
-from quintant.cluster.scheduler.terms import NO_EXECUTE, NO_SCHEDULE, tolerates
 from quintant.core.clock import parse_timestamp, timestamp
 
 NOT_READY = "node.kubernetes.io/not-ready"

@@ -8,7 +8,7 @@ from functools import lru_cache
 from quintant.api.core import NodeTerm, NodeTerms, Taint, Toleration
 from quintant.api.meta import LabelSelector
 from quintant.api.meta import Requirement as Term
-from quintant.cluster.scheduler.views import PodView
+from quintant.cluster.common.views import PodView
 from quintant.cluster.selectors import Operator, Requirement, Selector
 from quintant.core.object import Object
 

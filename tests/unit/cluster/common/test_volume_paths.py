@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from quintant.api.core import CsiVolume, HostPath, LocalVolume, PersistentVolume, VolumeSpec
-from quintant.cluster.storage.paths import DRIVER, directory, snapshot_directory
+from quintant.cluster.common.volume_paths import DRIVER, directory, snapshot_directory
 
 ROOT = Path("/data")
 

@@ -6,7 +6,7 @@ from ipaddress import IPv4Network
 
 import pytest
 
-from quintant.cluster.node.addresses import Addresses
+from quintant.cluster.common.pod_ips import Addresses
 
 SMALL = IPv4Network("127.42.0.0/29")
 

@@ -1,0 +1,1 @@
+"""What the programs of the control plane agree on, and nothing that acts."""
