@@ -17,8 +17,8 @@ import msgspec
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod, Service, ServicePort, ServiceSpec
 from quintant.api.events import Event
+from quintant.cluster.component.component import Component, employed
 from quintant.cluster.controllers import controllers as kubernetes
-from quintant.cluster.plane import Component, employed
 from quintant.core.clock import Chance, micro_timestamp, timestamp
 from quintant.core.errors import NotFound
 from quintant.core.object import ObjectMeta

@@ -28,8 +28,8 @@ from quintant.api.meta import ObjectMeta
 from quintant.client.rest import Rest
 from quintant.cluster.addresses import family_of
 from quintant.cluster.auth import admin
+from quintant.cluster.component.component import known
 from quintant.cluster.http import LOOPBACK
-from quintant.cluster.plane import known
 from quintant.cluster.server import ApiServer
 from quintant.core.address import Address
 from quintant.core.object import Object

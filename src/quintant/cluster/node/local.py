@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from quintant.cluster.common.pod_ips import Addresses
 from quintant.cluster.common.volume_paths import ROOT
+from quintant.cluster.component.component import Component
 from quintant.cluster.host.loopback import Share
 from quintant.cluster.host.remove_tree import discard_folder
 from quintant.cluster.node.agent import Agent
@@ -32,7 +33,6 @@ from quintant.cluster.node.prober import NetworkProber
 from quintant.cluster.node.processes import LocalProcesses
 from quintant.cluster.node.sampling import Sampler
 from quintant.cluster.node.usage import Meter
-from quintant.cluster.plane import Component
 from quintant.core.address import Address
 from quintant.core.clock import Chance, Clock
 from quintant.core.errors import ConfigError

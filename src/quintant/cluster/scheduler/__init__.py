@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from quintant.api.core import Namespace, Pod
 from quintant.api.storage import StorageClass
 from quintant.cluster.common.views import ClaimView, NodeView, PodView, ReachView
-from quintant.cluster.plane import Component
+from quintant.cluster.component.component import Component
 from quintant.cluster.scheduler.pending import SCHEDULER
 from quintant.cluster.scheduler.reconcile import Scheduler
 from quintant.cluster.scheduler.wish import Locate

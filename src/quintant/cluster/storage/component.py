@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quintant.cluster.plane import Component
+from quintant.cluster.component.component import Component
 from quintant.cluster.storage import snapshots
 from quintant.cluster.storage.contents import Snapshotter
 from quintant.cluster.storage.definitions import first_objects

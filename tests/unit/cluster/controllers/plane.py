@@ -9,8 +9,8 @@ from random import Random
 from typing import TypeVar
 
 from quintant.cluster.auth import admin
+from quintant.cluster.component.component import Component, employed
 from quintant.cluster.controllers import NAME
-from quintant.cluster.plane import Component, employed
 from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, LoopClock
 from quintant.runtime.manager.manager import Manager

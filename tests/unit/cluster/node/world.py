@@ -16,12 +16,12 @@ from quintant.api.container import Grpc, HttpGet, TcpSocket
 from quintant.api.quantity import Quantity
 from quintant.cluster.auth import admin
 from quintant.cluster.common.pod_ips import Addresses
+from quintant.cluster.component.component import Component, employed
 from quintant.cluster.node.agent import Agent
 from quintant.cluster.node.effects import Launch, Missing, Outcome
 from quintant.cluster.node.ground import Ground, Policy
 from quintant.cluster.node.images import Images, Program
 from quintant.cluster.node.journal import Sink
-from quintant.cluster.plane import Component, employed
 from quintant.core.address import Address
 from quintant.core.clock import Chance, LoopClock
 from quintant.runtime.manager.manager import Manager

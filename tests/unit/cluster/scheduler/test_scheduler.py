@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from quintant.cluster.auth import admin
-from quintant.cluster.plane import employed
+from quintant.cluster.component.component import employed
 from quintant.cluster.scheduler import scheduler
 from quintant.cluster.scheduler.volumes import SELECTED_NODE
 from quintant.core.clock import Chance, LoopClock

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from quintant.cluster.auth import admin
-from quintant.cluster.plane import Component, employed
+from quintant.cluster.component.component import Component, employed
 from quintant.cluster.scheduler import scheduler
 from quintant.cluster.server import ApiServer
 from quintant.cluster.simulated.component import simulator

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from quintant.cluster.component.component import Component
 from quintant.cluster.controllers import nodes, podgc
-from quintant.cluster.plane import Component
 from quintant.runtime.manager.manager import Manager
 from unit.cluster.api import PODS, Api, Plain
 from unit.cluster.simulated.hall import NODES, condition, pod, read, simulated

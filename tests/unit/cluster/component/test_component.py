@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quintant.api.core import ConfigMap, Secret
-from quintant.cluster.plane import Component, employed
+from quintant.cluster.component.component import Component, employed
 from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, LoopClock
 from quintant.core.errors import Forbidden

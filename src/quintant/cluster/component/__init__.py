@@ -1,0 +1,1 @@
+"""A program of the control plane: a user, a role, and a manager."""
