@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from quintant.cluster.sqlite import FILE
+from quintant.cluster.apiserver.storage.sqlite import FILE
 from torture.ledger import GONE, Ledger, filled
 from torture.load import Refused, read, write
 from torture.rounds import torture

@@ -15,6 +15,7 @@ import msgspec
 
 from quintant.client.transport import Call
 from quintant.cluster import tables, wire
+from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.auth import SERVER, User
 from quintant.cluster.catalog import Kind, Plain, Propagation
 from quintant.cluster.causes import invalid_options, unsupported, wrong
@@ -24,7 +25,6 @@ from quintant.cluster.media import read_object
 from quintant.cluster.objects import deleting, held
 from quintant.cluster.problems import Problem, bad_request
 from quintant.cluster.queries import whole
-from quintant.cluster.ring import Entry
 from quintant.cluster.stored import Stored
 from quintant.core.clock import Clock, timestamp
 from quintant.core.resource import Resource

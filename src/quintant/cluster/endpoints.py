@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from quintant.client.transport import Call, Reply
 from quintant.cluster import wire
 from quintant.cluster.admission.writing import Admission
+from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.auth import User
 from quintant.cluster.beside import Beside
 from quintant.cluster.catalog import Kind
@@ -34,7 +35,6 @@ from quintant.cluster.options import Options, read_order
 from quintant.cluster.problems import Problem, not_allowed
 from quintant.cluster.queries import read_query
 from quintant.cluster.reads import Reads, about, select
-from quintant.cluster.ring import Entry
 from quintant.cluster.routes import Route
 from quintant.cluster.scale import SCALE, SCALES, scale_of
 from quintant.cluster.stored import Stored

@@ -11,8 +11,8 @@ import asyncio
 from collections import deque
 from typing import NamedTuple
 
-from quintant.cluster.ring import Change
-from quintant.cluster.store import Store, Table
+from quintant.cluster.apiserver.storage.history import Change
+from quintant.cluster.apiserver.storage.revision_log import Store, Table
 from quintant.core.clock import monotonic
 
 EVENTS = "events"

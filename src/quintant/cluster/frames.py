@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 from msgspec import Struct
 
+from quintant.cluster.apiserver.storage.history import Change, Entry
 from quintant.cluster.problems import Problem
-from quintant.cluster.ring import Change, Entry
 from quintant.cluster.selectors import EVERYTHING, Selector
 from quintant.cluster.wire import Form
 

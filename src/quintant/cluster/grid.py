@@ -15,10 +15,10 @@ import msgspec
 from msgspec import field
 
 from quintant.cluster import wire
+from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.catalog import Plain
 from quintant.cluster.printing import Printer
 from quintant.cluster.printing.printers import printer_of
-from quintant.cluster.ring import Entry
 from quintant.cluster.wire import Form
 from quintant.core.clock import Clock, SystemClock
 

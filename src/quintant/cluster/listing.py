@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 import msgspec
 from msgspec import Struct, field
 
-from quintant.cluster.ring import Entry
+from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.wire import Form
 
 LARGE = 128 * 1024

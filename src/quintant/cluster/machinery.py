@@ -17,6 +17,7 @@ from quintant.cluster.admission.surroundings import Surroundings
 from quintant.cluster.admission.webhooks import Webhooks
 from quintant.cluster.admission.writing import Admission
 from quintant.cluster.aggregation import Aggregation
+from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.auth import User
 from quintant.cluster.beside import Beside
 from quintant.cluster.bootstrap import first_objects
@@ -35,7 +36,6 @@ from quintant.cluster.questions import Questions
 from quintant.cluster.quotas import Quotas
 from quintant.cluster.reads import Reads
 from quintant.cluster.routes import Route
-from quintant.cluster.store import Store
 from quintant.cluster.stored import Stored
 from quintant.cluster.subresources import asks
 from quintant.cluster.watchers import Hub, Watcher

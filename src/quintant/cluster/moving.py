@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 
 from quintant.cluster import wire
+from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.builtins import builtin_kinds
 from quintant.cluster.catalog import Plain
 from quintant.cluster.host.loopback import SHARES, has
-from quintant.cluster.store import Store
 
 SERVICES = "services"
 API = "default/kubernetes"

@@ -15,11 +15,11 @@ from quintant.cluster import wire
 from quintant.cluster.admission.quota import QUOTAS, Quota, used
 from quintant.cluster.admission.totals import written
 from quintant.cluster.admission.usage import table_of
+from quintant.cluster.apiserver.storage.history import Change
+from quintant.cluster.apiserver.storage.revision_log import Store, Table
 from quintant.cluster.catalog import Catalog, Plain
 from quintant.cluster.drafts import Target
 from quintant.cluster.options import Options
-from quintant.cluster.ring import Change
-from quintant.cluster.store import Store, Table
 from quintant.cluster.writes import Writes
 
 CONTROLLER = Options(manager="kube-controller-manager")

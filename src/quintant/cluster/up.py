@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from quintant.cluster.advertising import advertise
+from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.common.volume_paths import ROOT as STORAGE
 from quintant.cluster.component.component import Component, employed
 from quintant.cluster.host.loopback import FIRST, Share, claimed
@@ -28,7 +29,6 @@ from quintant.cluster.pki import EVERYWHERE, Pki, Roots, issue
 from quintant.cluster.server import ApiServer
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
-from quintant.cluster.store import Store
 from quintant.core.address import Address
 from quintant.core.clock import Chance, Clock, SystemClock
 from quintant.keys.hidden import Hidden
@@ -110,8 +110,8 @@ async def kept(
     cannot be used; Broken, after cancelling what runs inside, when it cannot be written any more.
     """
     # SQLite is loaded by those who use it.
-    from quintant.cluster.durable import keeping
-    from quintant.cluster.sqlite import Sync
+    from quintant.cluster.apiserver.storage.durable import keeping
+    from quintant.cluster.apiserver.storage.sqlite import Sync
 
     async with keeping(folder, Sync.FULL if power else Sync.NORMAL) as store:
         # Only now: the open store keeps a second server away from the keys as well.

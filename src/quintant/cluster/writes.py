@@ -19,6 +19,7 @@ import msgspec
 from msgspec.structs import replace
 
 from quintant.cluster import drafts, wire
+from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.applying import applied
 from quintant.cluster.auth import User
 from quintant.cluster.catalog import Edit, Plain
@@ -35,7 +36,6 @@ from quintant.cluster.problems import (
     not_found,
     unexplained,
 )
-from quintant.cluster.ring import Entry
 from quintant.cluster.stored import Stored
 from quintant.core.clock import Chance, Clock, timestamp
 

@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from quintant.cluster import wire
 from quintant.cluster.admission.hook import Hook, read_hooks
+from quintant.cluster.apiserver.storage.history import Change
+from quintant.cluster.apiserver.storage.revision_log import Store, Table
 from quintant.cluster.catalog import Catalog, Kind
-from quintant.cluster.ring import Change
-from quintant.cluster.store import Store, Table
 
 GROUP = "admissionregistration.k8s.io"
 MUTATING = "mutatingwebhookconfigurations"

@@ -13,8 +13,8 @@ import msgspec
 from quintant.cluster import wire
 from quintant.cluster.admission.dialing import Unreachable
 from quintant.cluster.admission.hook import Service
+from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.catalog import Plain
-from quintant.cluster.store import Store
 from quintant.core.address import Address
 
 SERVICES = "services"

@@ -7,7 +7,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from quintant.cluster import wire
-from quintant.cluster.store import Store
+from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.core.clock import Chance
 
 M = TypeVar("M")

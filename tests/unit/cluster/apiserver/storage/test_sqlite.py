@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quintant.cluster.ring import Entry
-from quintant.cluster.sqlite import FILE, JUMP, Broken, Commit, Database, Sync
+from quintant.cluster.apiserver.storage.history import Entry
+from quintant.cluster.apiserver.storage.sqlite import FILE, JUMP, Broken, Commit, Database, Sync
 from quintant.core.errors import ConfigError
 
 State = dict[str, bytes]
@@ -131,7 +131,7 @@ def test_every_start_begins_above_all_that_was_seen(tmp_path: Path) -> None:
 
 
 def test_a_second_server_is_refused_and_told_why(tmp_path: Path) -> None:
-    program = f"from quintant.cluster.sqlite import *; Database.open(Path({str(tmp_path)!r}))"
+    program = f"from quintant.cluster.apiserver.storage.sqlite import *; Database.open(Path({str(tmp_path)!r}))"
     first = Database.open(tmp_path)
     other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert other.stderr.splitlines()[-3:] == [

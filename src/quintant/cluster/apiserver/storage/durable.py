@@ -23,9 +23,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from quintant.cluster.ring import Change, Entry
-from quintant.cluster.sqlite import Broken, Commit, Database, Sync
-from quintant.cluster.store import Snapshot, Store, Table, Unsafe
+from quintant.cluster.apiserver.storage.history import Change, Entry
+from quintant.cluster.apiserver.storage.revision_log import Snapshot, Store, Table, Unsafe
+from quintant.cluster.apiserver.storage.sqlite import Broken, Commit, Database, Sync
 from quintant.core.errors import leaves
 
 

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import msgspec
 
+from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.host.private_files import FILE_MODE, private_folder
-from quintant.cluster.ring import Entry
 from quintant.core.errors import ConfigError, QuintantError, explained
 
 FILE = "cluster.db"

@@ -11,10 +11,10 @@ from threading import Event
 
 import pytest
 
-from quintant.cluster.durable import DurableStore, keeping
-from quintant.cluster.ring import Entry
+from quintant.cluster.apiserver.storage.durable import DurableStore, keeping
+from quintant.cluster.apiserver.storage.history import Entry
+from quintant.cluster.apiserver.storage.sqlite import Broken, Commit, Database
 from quintant.cluster.server import ApiServer
-from quintant.cluster.sqlite import Broken, Commit, Database
 from unit.cluster.api import CMS, CRDS, FOOS, Api, config_map, foo, foo_definition
 
 NAMESPACES = "/api/v1/namespaces"

@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.cluster.ring import KEEP_AT_LEAST, KEEP_SECONDS, Change, Compacted, Entry, Ring
+from quintant.cluster.apiserver.storage.history import (
+    KEEP_AT_LEAST,
+    KEEP_SECONDS,
+    Change,
+    Compacted,
+    Entry,
+    Ring,
+)
 
 ENTRY = Entry(b"", 1, {}, {})
 

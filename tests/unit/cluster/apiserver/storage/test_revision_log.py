@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.ring import Change, Compacted, Entry
-from quintant.cluster.store import Store, Table
+from quintant.cluster.apiserver.storage.history import Change, Compacted, Entry
+from quintant.cluster.apiserver.storage.revision_log import Store, Table
 
 KEYS = st.sampled_from(["a/x", "a/y", "a-b/x", "b/x", "c"])
 WRITES = st.lists(st.tuples(KEYS, st.none() | st.binary(max_size=3)), max_size=60)

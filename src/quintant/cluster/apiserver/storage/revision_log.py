@@ -5,7 +5,8 @@ so a caller that does not await sees and makes one consistent state. Each write 
 by one, is appended to its table's ring and told to every listener, in that order.
 
 This store lives in memory, where a write is final at once. One that survives its process
-(quintant.cluster.durable) is ahead of what it has kept: followers hear later, `safe` waits.
+(quintant.cluster.apiserver.storage.durable) is ahead of what it has kept: followers hear later,
+`safe` waits.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from functools import partial
 
 from msgspec import Struct, field
 
-from quintant.cluster.ring import Change, Entry, Ring
+from quintant.cluster.apiserver.storage.history import Change, Entry, Ring
 from quintant.core.clock import monotonic
 
 Listener = Callable[["Table", Change], None]

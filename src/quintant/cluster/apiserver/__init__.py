@@ -1,0 +1,1 @@
+"""The API server, as kube-apiserver: in the order in which a request meets its rooms."""

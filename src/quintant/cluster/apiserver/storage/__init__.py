@@ -1,0 +1,1 @@
+"""The store: revisions and history, in memory and on disk."""
