@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from quintant.cluster.golang import quoted, shown
+from quintant.cluster.apiserver.golang.printing import quoted, shown
 from quintant.cluster.problems import Problem, plain, present
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster import jsontext
-from quintant.cluster.golang import unmarshalled
+from quintant.cluster.apiserver.golang import json
+from quintant.cluster.apiserver.golang.printing import unmarshalled
 from quintant.cluster.problems import bad_request
 
 NOW = -1
@@ -57,7 +57,7 @@ def _unfolded(text: str) -> bytes:
 
 def _token(raw: bytes) -> Token:
     """ValueError if the token was not made here."""
-    found = jsontext.decode(raw)
+    found = json.decode(raw)
     if not isinstance(found, dict):
         raise ValueError(unmarshalled(found, "value of type storage.continueToken"))
     for name, (wanted, sort) in _TOKEN.items():

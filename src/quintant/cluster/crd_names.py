@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.causes import wrong
 from quintant.cluster.conditions import Condition
-from quintant.cluster.golang import quoted
 from quintant.cluster.names import identifier_complaints
 from quintant.core.errors import Cause
 

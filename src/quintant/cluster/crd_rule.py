@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from quintant.cluster.apiserver.golang.printing import encoded
 from quintant.cluster.causes import (
     INTERNAL,
     INVALID,
@@ -17,7 +18,6 @@ from quintant.cluster.cel.schemas import declare
 from quintant.cluster.crd_costs import RULE_LIMIT, Site, too_expensive
 from quintant.cluster.crd_schema import RULES
 from quintant.cluster.fieldpaths import BadPath, field_path
-from quintant.cluster.golang import encoded
 from quintant.cluster.rule import ROOT, BadRule, Rule, compile_rule
 from quintant.core.errors import Cause
 

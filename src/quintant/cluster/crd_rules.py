@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from quintant.cluster.apiserver.golang.printing import encoded
 from quintant.cluster.catalog import Plain, Verdict
 from quintant.cluster.causes import (
     INVALID,
@@ -21,7 +22,6 @@ from quintant.cluster.crd_conversion import conversion_causes
 from quintant.cluster.crd_names import name_causes, spelling_causes
 from quintant.cluster.crd_parts import column_causes, selectable_causes, subresource_causes
 from quintant.cluster.crd_schemas import format_advice, schema_causes
-from quintant.cluster.golang import encoded
 from quintant.cluster.names import subdomain_complaints
 from quintant.core.errors import Cause
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any
 
+from quintant.cluster.apiserver.golang.regexp import BadPattern, matcher
 from quintant.cluster.causes import forbidden_field, required, wrong
-from quintant.cluster.patterns import BadPattern, matcher
 from quintant.cluster.structural import EMBEDDED, PRESERVE
 from quintant.core.errors import Cause
 

@@ -15,7 +15,7 @@ from contextvars import ContextVar
 
 import msgspec
 
-from quintant.cluster.golang import quoted
+from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.problems import Problem, bad_request
 
 LONGEST_SECONDS = 60.0

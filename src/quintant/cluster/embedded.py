@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from quintant.cluster import tables
+from quintant.cluster.apiserver.golang.printing import shown
 from quintant.cluster.causes import required, wrong
 from quintant.cluster.fitting import Mistyped, fit
-from quintant.cluster.golang import shown
 from quintant.cluster.metadata import embedded_causes, no_metadata
 from quintant.cluster.names import identifier_complaints
 from quintant.cluster.structural import Structure

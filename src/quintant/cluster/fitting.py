@@ -15,7 +15,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
-from quintant.cluster.golang import number, quoted
+from quintant.cluster.apiserver.golang.printing import number, quoted
 from quintant.cluster.misfits import Mistyped, Path, Spot, shown
 from quintant.cluster.quantities import canonical
 from quintant.cluster.tables import Message, Sort, Type

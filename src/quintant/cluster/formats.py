@@ -11,9 +11,9 @@ from collections.abc import Callable
 from datetime import date
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
-from quintant.cluster import patterns
+from quintant.cluster.apiserver.golang import regexp
+from quintant.cluster.apiserver.golang.url import BadUrl, parse_request
 from quintant.cluster.names import subdomain_complaints, word_complaints
-from quintant.cluster.urls import BadUrl, parse_request
 
 Check = Callable[[str], bool]
 
@@ -110,7 +110,7 @@ def _email(text: str) -> bool:
 def _hostname(text: str) -> bool:
     sized = len(text.encode()) <= HOSTNAME_LIMIT
     labels = all(len(part.encode()) <= LABEL_LIMIT for part in text.split("."))
-    return sized and labels and patterns.matcher(_HOSTNAME)(text)
+    return sized and labels and regexp.matcher(_HOSTNAME)(text)
 
 
 def _ipv4(text: str) -> bool:

@@ -22,10 +22,10 @@ from msgspec.structs import replace
 
 from quintant.client.transport import Call, Reply
 from quintant.cluster import packing
+from quintant.cluster.apiserver.golang.query import read_pairs
 from quintant.cluster.auth import User, certified
 from quintant.cluster.impersonation import SEPARATOR
 from quintant.cluster.listing import Listing
-from quintant.cluster.pairs import read_pairs
 from quintant.cluster.problems import REQUEST_LIMIT
 from quintant.cluster.server import ApiServer
 from quintant.cluster.server import Flow as Ongoing

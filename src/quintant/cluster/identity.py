@@ -11,9 +11,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from quintant.cluster import tables
+from quintant.cluster.apiserver.golang.printing import encoded, quoted, unregistered
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.causes import invalid, unpatchable, wrong
-from quintant.cluster.golang import encoded, quoted, unregistered
 from quintant.cluster.media import misnamed
 from quintant.cluster.problems import Problem, bad_request, internal
 from quintant.core.resource import Resource

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
+from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.auth import (
     ANONYMOUS,
     AUTHENTICATED,
@@ -23,7 +24,6 @@ from quintant.cluster.auth import (
     service_account,
 )
 from quintant.cluster.authz import denied
-from quintant.cluster.golang import quoted
 from quintant.cluster.names import subdomain_complaints
 from quintant.cluster.problems import Problem, bad_request
 from quintant.cluster.routes import Route

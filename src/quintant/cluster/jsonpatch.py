@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.nesting import check
+from quintant.cluster.apiserver.golang.depth import check
 from quintant.cluster.problems import (
     bad_request,
     too_many_operations,

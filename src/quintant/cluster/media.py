@@ -13,8 +13,9 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster import jsontext, nesting, tables
-from quintant.cluster.golang import held, unmarshalled, unregistered
+from quintant.cluster import tables
+from quintant.cluster.apiserver.golang import depth, json
+from quintant.cluster.apiserver.golang.printing import held, unmarshalled, unregistered
 from quintant.cluster.problems import Problem, bad_request, unknown_media, unsupported_media
 from quintant.cluster.protobuf import unwrap
 from quintant.core import yaml
@@ -208,15 +209,15 @@ def _parse(media: str, raw: bytes) -> Any:
 
 def _read(media: str, raw: bytes) -> Any:
     if media not in (YAML, APPLY_PATCH):
-        return jsontext.decode(raw)
+        return json.decode(raw)
     if is_json(raw):
         with suppress(ValueError):
-            return jsontext.decode(raw)
+            return json.decode(raw)
     value = yaml.load(raw, BODY, [])
     try:
-        nesting.check(value)
-    except nesting.TooDeep:
-        raise Unreadable(BODY, f"exceeded max depth of {nesting.DEEPEST}") from None
+        depth.check(value)
+    except depth.TooDeep:
+        raise Unreadable(BODY, f"exceeded max depth of {depth.DEEPEST}") from None
     return value
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.causes import forbidden_field, misnamed, required, told, too_long, wrong
-from quintant.cluster.golang import quoted
 from quintant.cluster.names import (
     key_complaints,
     label_complaints,

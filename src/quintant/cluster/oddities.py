@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.golang import quoted
+from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.media import (
     APPLY_PATCH,
     BODY,

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from quintant.cluster.golang import plain
+from quintant.cluster.apiserver.golang.printing import plain
 from quintant.cluster.jsonpatch import same
 from quintant.cluster.problems import Problem, unexplained, unprocessable
 

@@ -11,7 +11,7 @@ from itertools import product
 
 import msgspec
 
-from quintant.cluster.golang import quoted
+from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.routes import Route
 
 ALL = "*"

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import msgspec
 
-from quintant.cluster.golang import quoted
+from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.headers import warned
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource

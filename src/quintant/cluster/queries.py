@@ -11,9 +11,9 @@ from functools import partial
 
 from msgspec import Struct
 
+from quintant.cluster.apiserver.golang.printing import shown
 from quintant.cluster.causes import forbidden_field, invalid_options, unsupported
 from quintant.cluster.continuation import read_token
-from quintant.cluster.golang import shown
 from quintant.cluster.problems import bad_request, unexplained
 from quintant.cluster.routes import flag
 from quintant.core.errors import Cause

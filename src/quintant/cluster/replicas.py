@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from quintant.cluster.apiserver.golang.printing import plain
 from quintant.cluster.causes import wrong
-from quintant.cluster.golang import plain
 from quintant.core.errors import Cause
 from quintant.core.resource import Scale
 

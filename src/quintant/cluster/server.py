@@ -22,6 +22,7 @@ from quintant.client.transport import Call, Reply, Stream
 from quintant.cluster.access import Access
 from quintant.cluster.addresses import NETWORK, addressed
 from quintant.cluster.admission.dialing import Dialer
+from quintant.cluster.apiserver.golang.depth import make_room
 from quintant.cluster.apiserver.storage.revision_log import Snapshot, Store, Unsafe
 from quintant.cluster.auth import User
 from quintant.cluster.beside import Beside
@@ -35,7 +36,6 @@ from quintant.cluster.machinery import Machinery
 from quintant.cluster.media import JSON
 from quintant.cluster.metrics import Metrics
 from quintant.cluster.negotiation import dressed, listed
-from quintant.cluster.nesting import make_room
 from quintant.cluster.podlogs import HEADERS as TEXT
 from quintant.cluster.podlogs import Output, PodLogs
 from quintant.cluster.problems import REQUEST_LIMIT, Problem, internal, too_large

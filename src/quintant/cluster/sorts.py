@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any
 
-from quintant.cluster.golang import number, plain, quoted
+from quintant.cluster.apiserver.golang.printing import number, plain, quoted
 
 
 class Sort(Enum):

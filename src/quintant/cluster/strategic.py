@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.golang import plain, quoted
+from quintant.cluster.apiserver.golang.printing import plain, quoted
 from quintant.cluster.ordering import (
     ORDER,
     PATCH,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
+from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.causes import wrong
-from quintant.cluster.golang import quoted
 from quintant.cluster.validation_values import (
     SORTS,
     Check,

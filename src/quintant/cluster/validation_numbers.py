@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from quintant.cluster.apiserver.golang.printing import number as spelt
 from quintant.cluster.causes import wrong
-from quintant.cluster.golang import number as spelt
 from quintant.cluster.validation_values import (
     INT64,
     Part,

@@ -12,9 +12,9 @@ from enum import Enum
 from typing import Any
 
 from quintant.cluster import formats
+from quintant.cluster.apiserver.golang.printing import encoded
+from quintant.cluster.apiserver.golang.regexp import matcher
 from quintant.cluster.causes import mistyped, too_long, unsupported, wrong
-from quintant.cluster.golang import encoded
-from quintant.cluster.patterns import matcher
 from quintant.core.errors import Cause
 
 Schema = Mapping[str, Any]

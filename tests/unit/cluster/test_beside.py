@@ -11,6 +11,7 @@ from functools import partial
 
 import pytest
 
+from quintant.cluster.apiserver.golang.depth import make_room
 from quintant.cluster.beside import (
     LARGE_BYTES,
     LIGHT_BYTES,
@@ -22,7 +23,6 @@ from quintant.cluster.beside import (
 )
 from quintant.cluster.deadlines import Overrun, within
 from quintant.cluster.garbage import NEVER
-from quintant.cluster.nesting import make_room
 
 HERE = threading.main_thread()
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quintant.cluster.apiserver.golang.depth import DEEPEST, make_room
 from quintant.cluster.jsonpatch import MAX_COPIED, MAX_OPERATIONS, apply_patch, same
-from quintant.cluster.nesting import DEEPEST, make_room
 from quintant.cluster.problems import Problem
 
 VALUES = st.recursive(

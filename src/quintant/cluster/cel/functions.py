@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from quintant.cluster.apiserver.golang.regexp import BadPattern, matcher
 from quintant.cluster.cel.values import (
     NONE,
     CelError,
@@ -21,7 +22,6 @@ from quintant.cluster.cel.values import (
     equal,
     kind_of,
 )
-from quintant.cluster.patterns import BadPattern, matcher
 
 Function = Callable[..., Any]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from quintant.api.quantity import parse_quantity
 from quintant.cluster import formats
+from quintant.cluster.apiserver.golang.regexp import BadPattern, finder
 from quintant.cluster.cel.conversions import tells
 from quintant.cluster.cel.functions import Function
 from quintant.cluster.cel.types import FORMAT, QUANTITY, SEMVER
@@ -20,7 +21,6 @@ from quintant.cluster.names import (
     subdomain_complaints,
     word_complaints,
 )
-from quintant.cluster.patterns import BadPattern, finder
 
 _NO_QUANTITY = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"

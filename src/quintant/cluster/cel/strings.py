@@ -9,6 +9,7 @@ from functools import reduce
 from itertools import pairwise
 from typing import Any
 
+from quintant.cluster.apiserver.golang.printing import number, quoted
 from quintant.cluster.cel.functions import FUNCTIONS, Function
 from quintant.cluster.cel.values import (
     NONE,
@@ -20,7 +21,6 @@ from quintant.cluster.cel.values import (
     spell_duration,
     spell_timestamp,
 )
-from quintant.cluster.golang import number, quoted
 
 _CLAUSE = re.compile(r"%(?:%|(?:\.(\d+))?([a-zA-Z]))")
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from quintant.cluster.apiserver.golang.printing import Struct, encoded
 from quintant.cluster.causes import DUPLICATE, misnamed, required, wrong
 from quintant.cluster.checks.fields import chosen, network, quantity, range_of
 from quintant.cluster.checks.placing import EFFECTS
-from quintant.cluster.golang import Struct, encoded
 from quintant.cluster.names import key_complaints, label_complaints
 from quintant.core.errors import Cause
 

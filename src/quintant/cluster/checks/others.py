@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from quintant.cluster.apiserver.golang.printing import Struct
 from quintant.cluster.causes import forbidden_field, misnamed, required, wrong
 from quintant.cluster.checks.fields import (
     bounded,
@@ -19,7 +20,6 @@ from quintant.cluster.checks.fields import (
 )
 from quintant.cluster.checks.placing import toleration_causes
 from quintant.cluster.checks.selecting import selector_causes
-from quintant.cluster.golang import Struct
 from quintant.cluster.metadata import domain_causes
 from quintant.cluster.names import key_complaints, word_complaints
 from quintant.core.errors import Cause

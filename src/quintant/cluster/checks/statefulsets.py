@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from quintant.cluster.apiserver.golang.printing import Struct
 from quintant.cluster.causes import forbidden_field, misnamed, wrong
 from quintant.cluster.checks.fields import chosen, countable
 from quintant.cluster.checks.storage import claim_causes
 from quintant.cluster.checks.workloads import replicated
-from quintant.cluster.golang import Struct
 from quintant.cluster.names import word_complaints
 from quintant.core.errors import Cause
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.golang import encoded, plain, quoted, shown
+from quintant.cluster.apiserver.golang.printing import encoded, plain, quoted, shown
 
 
 @pytest.mark.parametrize(

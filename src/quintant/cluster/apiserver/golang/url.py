@@ -6,7 +6,7 @@ import re
 
 from msgspec import Struct
 
-from quintant.cluster.golang import quoted
+from quintant.cluster.apiserver.golang.printing import quoted
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
 _ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.patterns import BadPattern, finder, matcher
+from quintant.cluster.apiserver.golang.regexp import BadPattern, finder, matcher
 
 
 def test_a_pattern_is_found_anywhere_unless_anchored() -> None:

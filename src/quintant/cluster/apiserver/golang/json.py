@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.golang import quoted
-from quintant.cluster.nesting import DEEPEST, TooDeep, check
+from quintant.cluster.apiserver.golang.depth import DEEPEST, TooDeep, check
+from quintant.cluster.apiserver.golang.printing import quoted
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _CHARS = re.compile(r'(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*')

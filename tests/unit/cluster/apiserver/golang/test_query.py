@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.cluster.pairs import MOST, read_pairs
+from quintant.cluster.apiserver.golang.query import MOST, read_pairs
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.jsontext import NotJson, decode
-from quintant.cluster.nesting import DEEPEST, make_room
+from quintant.cluster.apiserver.golang.depth import DEEPEST, make_room
+from quintant.cluster.apiserver.golang.json import NotJson, decode
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.sampled_from([0.5, 1e30]) | st.text(),

@@ -1,0 +1,1 @@
+"""What Go's standard library prints and parses."""
