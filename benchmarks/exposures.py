@@ -21,7 +21,7 @@ from quintant.api.core import Node, Pod, Service
 from quintant.api.meta import condition_of
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
-from quintant.cluster.auth import admin
+from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.node.options import Options as LocalNode
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.up import Cluster, Plan, running

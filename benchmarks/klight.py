@@ -29,7 +29,7 @@ from quintant.api.core import Pod
 from quintant.api.pod import PodSpec, PodStatus
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
-from quintant.cluster.auth import admin
+from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.up import Cluster, Plan, running, save
 from quintant.core.address import Address
 from quintant.core.object import ObjectMeta

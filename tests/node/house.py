@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.auth import admin
+from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.node.orphans import AGENT
 from quintant.cluster.up import Cluster
 from unit.cluster.api import PODS, Api, Plain

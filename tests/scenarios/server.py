@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quintant.client.transport import InProcessTransport
-from quintant.cluster.auth import admin
+from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.http import LOOPBACK, serve
 from quintant.cluster.node.leash import leashed
 from quintant.cluster.server import ApiServer

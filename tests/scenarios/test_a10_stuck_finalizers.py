@@ -18,7 +18,7 @@ from quintant import Manager
 from quintant.api.core import Namespace
 from quintant.api.events import Event
 from quintant.client.config.credentials import Fixed, Proof, bearer
-from quintant.cluster.auth import service_account
+from quintant.cluster.apiserver.meta.user import service_account
 from quintant.cluster.controllers import controllers
 from quintant.cluster.http import serve
 from quintant.core.errors import Terminal

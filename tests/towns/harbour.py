@@ -18,7 +18,7 @@ from quintant.api.core import Pod
 from quintant.api.events import Event
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
-from quintant.cluster.auth import admin
+from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.up import Cluster
 from quintant.core import codec
 from quintant.core.errors import BadRequest, NotFound

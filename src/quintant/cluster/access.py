@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from quintant.client.transport import Call
 from quintant.cluster.accounts import Accounts
+from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.user import Tokens, User
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.audit import Audit
-from quintant.cluster.auth import Tokens, User
 from quintant.cluster.authentication import Authentication
 from quintant.cluster.authz import AllowAll, Authorizer, Rbac, denied
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.escalation import Escalation
 from quintant.cluster.impersonation import Impersonation, wanted
-from quintant.cluster.routes import Route
 from quintant.core.clock import Clock
 from quintant.keys.hidden import Hidden
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from quintant.cluster import jwt, wire
+from quintant.cluster.apiserver.meta.user import AUTHENTICATED, CREDENTIAL, User, service_account
 from quintant.cluster.apiserver.storage.revision_log import Store
-from quintant.cluster.auth import AUTHENTICATED, CREDENTIAL, User, service_account
 from quintant.cluster.policy import words
 from quintant.core.clock import Clock, parse_timestamp
 from quintant.keys.hidden import Hidden

@@ -17,9 +17,9 @@ from zlib import crc32
 from msgspec import Struct
 from msgspec.structs import replace
 
+from quintant.cluster.apiserver.meta.status import internal
 from quintant.cluster.catalog import Kind, Others, Plain
 from quintant.cluster.host.loopback import FIRST
-from quintant.cluster.problems import internal
 
 NETWORK = FIRST.services
 """Where services are unless the cluster has another share."""

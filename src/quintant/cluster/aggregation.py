@@ -11,13 +11,13 @@ from typing import Any
 import msgspec
 
 from quintant.cluster import wire
+from quintant.cluster.apiserver.meta.selectors import from_object
 from quintant.cluster.apiserver.storage.history import Change, Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 from quintant.cluster.bindings import GROUP
 from quintant.cluster.catalog import Catalog, Plain
 from quintant.cluster.drafts import Target
 from quintant.cluster.options import Options
-from quintant.cluster.selectors import from_object
 from quintant.cluster.writes import Writes
 
 PLURAL = "clusterroles"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from quintant.cluster.accounts import AUDIENCES, Accounts, Rejected
-from quintant.cluster.auth import ANONYMOUS, Tokens, User, bearer
-from quintant.cluster.problems import unauthorized
+from quintant.cluster.apiserver.meta.status import unauthorized
+from quintant.cluster.apiserver.meta.user import ANONYMOUS, Tokens, User, bearer
 
 BAD = "invalid bearer token"
 

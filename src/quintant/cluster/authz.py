@@ -14,13 +14,13 @@ import msgspec
 from msgspec import Struct
 
 from quintant.cluster import wire
+from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.status import Problem, forbidden_path
+from quintant.cluster.apiserver.meta.user import MASTERS, User
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
-from quintant.cluster.auth import MASTERS, User
 from quintant.cluster.bindings import GROUP, Binding, RoleRef, Subject
 from quintant.cluster.policy import EVERYTHING, Rule
-from quintant.cluster.problems import Problem, forbidden_path
-from quintant.cluster.routes import Route
 
 MOST_DECIDED = 10_000
 """Decisions remembered, a few megabytes; when there are more, all are forgotten."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from quintant.cluster.auth import User
+from quintant.cluster.apiserver.meta.user import User
 
 GROUP = "rbac.authorization.k8s.io"
 

@@ -11,13 +11,17 @@ from functools import cache
 from typing import Any
 
 from quintant.cluster import crd, generations, roles, selectable, tables
+from quintant.cluster.apiserver.meta.names import (
+    segment_complaints,
+    subdomain_complaints,
+    word_complaints,
+)
 from quintant.cluster.autoscaling import to_v1, to_v2
 from quintant.cluster.catalog import Kind, Plain, Propagation
 from quintant.cluster.checks import CHECKS
 from quintant.cluster.declared import builtin_shape
 from quintant.cluster.defaulting import defaulter
 from quintant.cluster.events import to_core, to_group
-from quintant.cluster.names import segment_complaints, subdomain_complaints, word_complaints
 from quintant.cluster.preparing import (
     COMPLETE,
     NAMESPACE_FINALIZER,

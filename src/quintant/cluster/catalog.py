@@ -13,9 +13,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from quintant.cluster.apiserver.meta.names import subdomain_complaints
+from quintant.cluster.apiserver.meta.status import bad_request
 from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.names import subdomain_complaints
-from quintant.cluster.problems import bad_request
 from quintant.cluster.shapes import DEDUCED, Shape
 from quintant.cluster.tables import Message
 from quintant.core.errors import Cause

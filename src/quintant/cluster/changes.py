@@ -16,7 +16,8 @@ from msgspec.structs import replace
 
 from quintant.client.transport import Call
 from quintant.cluster import tables
-from quintant.cluster.auth import User
+from quintant.cluster.apiserver.meta.status import bad_request, not_allowed
+from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.catalog import Edit
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.jsonpatch import apply_patch
@@ -29,7 +30,6 @@ from quintant.cluster.media import (
 )
 from quintant.cluster.mergepatch import merge_patch
 from quintant.cluster.options import Options, check_force, write_options
-from quintant.cluster.problems import bad_request, not_allowed
 from quintant.cluster.scale import DOCUMENT, SCALE, edit_scale
 from quintant.cluster.strategic import strategic_merge
 from quintant.cluster.writes import Writes

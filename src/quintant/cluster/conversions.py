@@ -19,9 +19,9 @@ from quintant.cluster.admission.calling import Caller
 from quintant.cluster.admission.dialing import Unreachable
 from quintant.cluster.admission.hook import Client
 from quintant.cluster.admission.replies import NoDocument, read_document
+from quintant.cluster.apiserver.meta.status import unexplained
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.catalog import Kind, Plain
-from quintant.cluster.problems import unexplained
 from quintant.core.clock import Chance
 
 GROUP = "apiextensions.k8s.io"

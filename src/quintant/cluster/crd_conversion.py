@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quintant.cluster.causes import forbidden_field, required, unsupported
+from quintant.cluster.apiserver.meta.field_errors import forbidden_field, required, unsupported
 from quintant.cluster.checks.clients import one_way, review_causes, url_causes
 from quintant.core.errors import Cause
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from quintant.cluster.causes import forbidden_field
-from quintant.cluster.problems import REQUEST_LIMIT
+from quintant.cluster.apiserver.meta.field_errors import forbidden_field
+from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT
 from quintant.core.errors import Cause
 
 RULE_LIMIT = 10_000_000

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from quintant.cluster import embedded
-from quintant.cluster.causes import wrong
-from quintant.cluster.correlation import ABSENT, same
+from quintant.cluster.apiserver.meta.correlate import ABSENT, same
+from quintant.cluster.apiserver.meta.field_errors import wrong
 from quintant.cluster.crd_schema import RULES
 from quintant.cluster.fitting import Mistyped
 from quintant.cluster.rules import Rules

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from quintant.cluster.causes import forbidden_field, required, unsupported, wrong
+from quintant.cluster.apiserver.meta.field_errors import (
+    forbidden_field,
+    required,
+    unsupported,
+    wrong,
+)
 from quintant.core.errors import Cause
 
 Schema = Mapping[str, Any]

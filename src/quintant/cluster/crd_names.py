@@ -12,9 +12,9 @@ from typing import Any
 from msgspec import Struct
 
 from quintant.cluster.apiserver.golang.printing import quoted
-from quintant.cluster.causes import wrong
-from quintant.cluster.conditions import Condition
-from quintant.cluster.names import identifier_complaints
+from quintant.cluster.apiserver.meta.conditions import Condition
+from quintant.cluster.apiserver.meta.field_errors import wrong
+from quintant.cluster.apiserver.meta.names import identifier_complaints
 from quintant.core.errors import Cause
 
 Names = Mapping[str, Any]

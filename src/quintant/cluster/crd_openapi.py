@@ -11,7 +11,12 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from quintant.cluster.causes import forbidden_field, required, unsupported, wrong
+from quintant.cluster.apiserver.meta.field_errors import (
+    forbidden_field,
+    required,
+    unsupported,
+    wrong,
+)
 from quintant.cluster.crd_costs import Budget, Cardinality, Site
 from quintant.cluster.crd_lists import list_causes
 from quintant.cluster.crd_schema import RULES

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from quintant.cluster.causes import duplicate, required, too_many, wrong
-from quintant.cluster.fieldpaths import BadPath, field_path
+from quintant.cluster.apiserver.meta.field_errors import duplicate, required, too_many, wrong
+from quintant.cluster.apiserver.meta.json_path import BadPath, field_path
 from quintant.core.errors import Cause
 
 SELECTABLE_LIMIT = 8

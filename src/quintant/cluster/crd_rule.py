@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import encoded
-from quintant.cluster.causes import (
+from quintant.cluster.apiserver.meta.field_errors import (
     INTERNAL,
     INVALID,
     forbidden_field,
@@ -14,10 +14,10 @@ from quintant.cluster.causes import (
     unsupported,
     wrong,
 )
+from quintant.cluster.apiserver.meta.json_path import BadPath, field_path
 from quintant.cluster.cel.schemas import declare
 from quintant.cluster.crd_costs import RULE_LIMIT, Site, too_expensive
 from quintant.cluster.crd_schema import RULES
-from quintant.cluster.fieldpaths import BadPath, field_path
 from quintant.cluster.rule import ROOT, BadRule, Rule, compile_rule
 from quintant.core.errors import Cause
 

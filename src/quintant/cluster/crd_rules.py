@@ -10,19 +10,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import encoded
-from quintant.cluster.catalog import Plain, Verdict
-from quintant.cluster.causes import (
+from quintant.cluster.apiserver.meta.field_errors import (
     INVALID,
     required,
     unsupported,
     wrong,
 )
+from quintant.cluster.apiserver.meta.names import subdomain_complaints
+from quintant.cluster.catalog import Plain, Verdict
 from quintant.cluster.crd_approval import approval_causes
 from quintant.cluster.crd_conversion import conversion_causes
 from quintant.cluster.crd_names import name_causes, spelling_causes
 from quintant.cluster.crd_parts import column_causes, selectable_causes, subresource_causes
 from quintant.cluster.crd_schemas import format_advice, schema_causes
-from quintant.cluster.names import subdomain_complaints
 from quintant.core.errors import Cause
 
 WARNING_LIMIT = 256

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 from quintant.cluster.apiserver.golang.regexp import BadPattern, matcher
-from quintant.cluster.causes import forbidden_field, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import forbidden_field, required, wrong
 from quintant.cluster.structural import EMBEDDED, PRESERVE
 from quintant.core.errors import Cause
 

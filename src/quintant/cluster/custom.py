@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from quintant.cluster import embedded, structural, uniqueness
-from quintant.cluster.catalog import Plain, Verdict
-from quintant.cluster.causes import (
+from quintant.cluster.apiserver.meta.correlate import ABSENT
+from quintant.cluster.apiserver.meta.field_errors import (
     MISTYPED,
     NOWHERE,
     REQUIRED,
@@ -21,8 +21,8 @@ from quintant.cluster.causes import (
     UNSUPPORTED,
     wrong,
 )
-from quintant.cluster.correlation import ABSENT
-from quintant.cluster.metadata import finalizer_advice
+from quintant.cluster.apiserver.meta.objectmeta import finalizer_advice
+from quintant.cluster.catalog import Plain, Verdict
 from quintant.cluster.replicas import replica_causes
 from quintant.cluster.rules import Rules
 from quintant.cluster.validation import Validator

@@ -16,7 +16,7 @@ from contextvars import ContextVar
 import msgspec
 
 from quintant.cluster.apiserver.golang.printing import quoted
-from quintant.cluster.problems import Problem, bad_request
+from quintant.cluster.apiserver.meta.status import Problem, bad_request
 
 LONGEST_SECONDS = 60.0
 """As on a real server, whatever a request asks for."""

@@ -17,11 +17,12 @@ from typing import Any
 from quintant.cluster import crd, crd_kinds, wire
 from quintant.cluster.admission.calling import Caller
 from quintant.cluster.admission.hook import read_client
+from quintant.cluster.apiserver.meta.conditions import Condition
+from quintant.cluster.apiserver.meta.status import NoPage, forbidden
 from quintant.cluster.apiserver.storage.history import Change, Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 from quintant.cluster.catalog import Catalog, Plain
 from quintant.cluster.checks.clients import REVIEWS
-from quintant.cluster.conditions import Condition
 from quintant.cluster.conversions import Converter
 from quintant.cluster.crd_kinds import Epochs
 from quintant.cluster.crd_names import Naming, named
@@ -29,7 +30,6 @@ from quintant.cluster.deletes import Deletes
 from quintant.cluster.drafts import Target
 from quintant.cluster.objects import deleting
 from quintant.cluster.options import Options
-from quintant.cluster.problems import NoPage, forbidden
 from quintant.cluster.watchers import Hub
 from quintant.cluster.writes import Writes
 from quintant.core.clock import Chance, Clock, timestamp

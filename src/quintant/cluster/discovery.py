@@ -13,6 +13,8 @@ import msgspec
 from quintant.client.transport import Call, Reply
 from quintant.cluster import offers
 from quintant.cluster.aggregated import aggregated, asked
+from quintant.cluster.apiserver.meta.request_info import segments
+from quintant.cluster.apiserver.meta.status import NoPage, no_resource, not_acceptable, not_allowed
 from quintant.cluster.beside import Beside
 from quintant.cluster.catalog import Catalog, Kind, Plain
 from quintant.cluster.health import is_probe, probe
@@ -20,8 +22,6 @@ from quintant.cluster.media import JSON
 from quintant.cluster.negotiation import clauses, negotiate
 from quintant.cluster.offers import Subresource
 from quintant.cluster.openapi import describe
-from quintant.cluster.problems import NoPage, no_resource, not_acceptable, not_allowed
-from quintant.cluster.routes import segments
 from quintant.cluster.swagger import everything
 from quintant.core.resource import Resource
 from quintant.version import KUBERNETES

@@ -15,15 +15,15 @@ import msgspec
 from msgspec.structs import replace
 
 from quintant.cluster import wire
+from quintant.cluster.apiserver.meta.field_errors import unlocked
+from quintant.cluster.apiserver.meta.status import Problem, conflict
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.catalog import Edit, Kind, Plain
-from quintant.cluster.causes import unlocked
 from quintant.cluster.claims import Author
 from quintant.cluster.decoding import Scrutiny, decode, drop_unknown, patched_object, sent_object
 from quintant.cluster.identity import check_kind
 from quintant.cluster.managed import track_update
 from quintant.cluster.objects import check_revision, placed, unique_owners, wipe
-from quintant.cluster.problems import Problem, conflict
 from quintant.cluster.scale import SCALE, track_scale
 from quintant.core.errors import Cause
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from quintant.cluster import tables
 from quintant.cluster.apiserver.golang.printing import shown
-from quintant.cluster.causes import required, wrong
+from quintant.cluster.apiserver.meta.field_errors import required, wrong
+from quintant.cluster.apiserver.meta.names import identifier_complaints
+from quintant.cluster.apiserver.meta.objectmeta import embedded_causes, no_metadata
 from quintant.cluster.fitting import Mistyped, fit
-from quintant.cluster.metadata import embedded_causes, no_metadata
-from quintant.cluster.names import identifier_complaints
 from quintant.cluster.structural import Structure
 from quintant.core.errors import Cause
 

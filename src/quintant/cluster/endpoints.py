@@ -18,8 +18,11 @@ from msgspec.structs import replace
 from quintant.client.transport import Call, Reply
 from quintant.cluster import wire
 from quintant.cluster.admission.writing import Admission
+from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.status import Problem, not_allowed
+from quintant.cluster.apiserver.meta.user import User
+from quintant.cluster.apiserver.meta.warnings import warned
 from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.auth import User
 from quintant.cluster.beside import Beside
 from quintant.cluster.catalog import Kind
 from quintant.cluster.changes import Changes
@@ -28,14 +31,11 @@ from quintant.cluster.drafts import Target
 from quintant.cluster.evictions import Evictions
 from quintant.cluster.forms import form_of, wish_of
 from quintant.cluster.frames import Selection
-from quintant.cluster.headers import warned
 from quintant.cluster.listing import Listing
 from quintant.cluster.offers import verbs
 from quintant.cluster.options import Options, read_order
-from quintant.cluster.problems import Problem, not_allowed
 from quintant.cluster.queries import read_query
 from quintant.cluster.reads import Reads, about, select
-from quintant.cluster.routes import Route
 from quintant.cluster.scale import SCALE, SCALES, scale_of
 from quintant.cluster.stored import Stored
 from quintant.cluster.subresources import EVICTIONS, Action, action, evicts

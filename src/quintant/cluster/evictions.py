@@ -15,13 +15,13 @@ import msgspec
 from msgspec.structs import replace
 
 from quintant.cluster import wire
+from quintant.cluster.apiserver.meta.conditions import Condition
+from quintant.cluster.apiserver.meta.selectors import from_object
+from quintant.cluster.apiserver.meta.status import Problem, bad_request
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.catalog import Kind, Plain
-from quintant.cluster.conditions import Condition
 from quintant.cluster.deletes import Deletes, Deletion, check_preconditions
 from quintant.cluster.drafts import Target
-from quintant.cluster.problems import Problem, bad_request
-from quintant.cluster.selectors import from_object
 from quintant.cluster.stored import Stored
 
 RETRY_SECONDS = 10

@@ -16,8 +16,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from quintant.cluster.apiserver.golang.printing import number, quoted
+from quintant.cluster.apiserver.meta.quantity import canonical
 from quintant.cluster.misfits import Mistyped, Path, Spot, shown
-from quintant.cluster.quantities import canonical
 from quintant.cluster.tables import Message, Sort, Type
 from quintant.core.clock import micro_timestamp, timestamp
 

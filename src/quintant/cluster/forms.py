@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from quintant.client.transport import Call
+from quintant.cluster.apiserver.meta.status import Problem, bad_request, unacceptable, unexplained
 from quintant.cluster.catalog import Kind
 from quintant.cluster.grid import Grid, Include
 from quintant.cluster.negotiation import Answer, Wish, negotiate
-from quintant.cluster.problems import Problem, bad_request, unacceptable, unexplained
 from quintant.cluster.wire import Form
 from quintant.core.clock import Clock
 

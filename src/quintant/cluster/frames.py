@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 from msgspec import Struct
 
+from quintant.cluster.apiserver.meta.selectors import EVERYTHING, Selector
+from quintant.cluster.apiserver.meta.status import Problem
 from quintant.cluster.apiserver.storage.history import Change, Entry
-from quintant.cluster.problems import Problem
-from quintant.cluster.selectors import EVERYTHING, Selector
 from quintant.cluster.wire import Form
 
 NO_ANNOTATIONS: Mapping[str, str] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from quintant.client.transport import Reply
-from quintant.cluster.problems import NoPage
+from quintant.cluster.apiserver.meta.status import NoPage
 
 CHECKS = {
     "healthz": ("ping", "log", "etcd"),

@@ -23,10 +23,10 @@ from msgspec.structs import replace
 from quintant.client.transport import Call, Reply
 from quintant.cluster import packing
 from quintant.cluster.apiserver.golang.query import read_pairs
-from quintant.cluster.auth import User, certified
+from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT
+from quintant.cluster.apiserver.meta.user import User, certified
 from quintant.cluster.impersonation import SEPARATOR
 from quintant.cluster.listing import Listing
-from quintant.cluster.problems import REQUEST_LIMIT
 from quintant.cluster.server import ApiServer
 from quintant.cluster.server import Flow as Ongoing
 from quintant.cluster.watchers import Watcher

@@ -15,7 +15,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from quintant.cluster.apiserver.golang.printing import quoted
-from quintant.cluster.auth import (
+from quintant.cluster.apiserver.meta.names import subdomain_complaints
+from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.status import Problem, bad_request
+from quintant.cluster.apiserver.meta.user import (
     ANONYMOUS,
     AUTHENTICATED,
     MASTERS,
@@ -24,9 +27,6 @@ from quintant.cluster.auth import (
     service_account,
 )
 from quintant.cluster.authz import denied
-from quintant.cluster.names import subdomain_complaints
-from quintant.cluster.problems import Problem, bad_request
-from quintant.cluster.routes import Route
 
 GROUP = "authentication.k8s.io"
 NODE_NAME = "authentication.kubernetes.io/node-name"

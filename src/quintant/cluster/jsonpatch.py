@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.apiserver.golang.depth import check
-from quintant.cluster.problems import (
+from quintant.cluster.apiserver.meta.status import (
     bad_request,
     too_many_operations,
     unprocessable,

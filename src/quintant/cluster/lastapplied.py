@@ -10,10 +10,10 @@ from __future__ import annotations
 import msgspec
 
 from quintant.cluster.apiserver.golang.printing import encoded
+from quintant.cluster.apiserver.meta.objectmeta import ANNOTATIONS_LIMIT, annotations_size
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.fields import FieldSet
 from quintant.cluster.merging import compare, fields_of
-from quintant.cluster.metadata import ANNOTATIONS_LIMIT, annotations_size
 from quintant.cluster.shapes import Untypable
 
 MANAGER = "kubectl"

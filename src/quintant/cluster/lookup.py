@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from quintant.client.transport import Call
-from quintant.cluster.catalog import Catalog, Kind
-from quintant.cluster.problems import (
+from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.status import (
     NoPage,
     Problem,
     no_resource,
@@ -15,7 +15,7 @@ from quintant.cluster.problems import (
     unavailable,
     unconnected,
 )
-from quintant.cluster.routes import Route
+from quintant.cluster.catalog import Catalog, Kind
 from quintant.cluster.subresources import verbs_of
 
 # Requests on a collection; the others are about one object and need its namespace.

@@ -17,8 +17,10 @@ from quintant.cluster.admission.surroundings import Surroundings
 from quintant.cluster.admission.webhooks import Webhooks
 from quintant.cluster.admission.writing import Admission
 from quintant.cluster.aggregation import Aggregation
+from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.status import no_resource, not_allowed
+from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.storage.revision_log import Store
-from quintant.cluster.auth import User
 from quintant.cluster.beside import Beside
 from quintant.cluster.bootstrap import first_objects
 from quintant.cluster.catalog import Catalog, Kind
@@ -31,11 +33,9 @@ from quintant.cluster.evictions import Evictions
 from quintant.cluster.expiry import Expiry
 from quintant.cluster.listing import Listing
 from quintant.cluster.namespaces import Namespaces
-from quintant.cluster.problems import no_resource, not_allowed
 from quintant.cluster.questions import Questions
 from quintant.cluster.quotas import Quotas
 from quintant.cluster.reads import Reads
-from quintant.cluster.routes import Route
 from quintant.cluster.stored import Stored
 from quintant.cluster.subresources import asks
 from quintant.cluster.watchers import Hub, Watcher

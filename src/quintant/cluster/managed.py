@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from quintant.cluster.apiserver.meta.status import contested
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.claims import (
     APPLY,
@@ -30,7 +31,6 @@ from quintant.cluster.claims import (
 from quintant.cluster.fields import FieldSet, Path, shown
 from quintant.cluster.lastapplied import inherited, remembered
 from quintant.cluster.merging import Comparison, compare, fields_of, merge, named, remove
-from quintant.cluster.problems import contested
 from quintant.cluster.shapes import Untypable
 from quintant.core.errors import Cause
 

@@ -16,7 +16,12 @@ import msgspec
 from quintant.cluster import tables
 from quintant.cluster.apiserver.golang import depth, json
 from quintant.cluster.apiserver.golang.printing import held, unmarshalled, unregistered
-from quintant.cluster.problems import Problem, bad_request, unknown_media, unsupported_media
+from quintant.cluster.apiserver.meta.status import (
+    Problem,
+    bad_request,
+    unknown_media,
+    unsupported_media,
+)
 from quintant.cluster.protobuf import unwrap
 from quintant.core import yaml
 from quintant.core.resource import Resource

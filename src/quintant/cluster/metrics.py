@@ -17,14 +17,14 @@ from quintant.api.quantity import Quantity
 from quintant.api.rbac import ClusterRole, PolicyRule
 from quintant.client.transport import Call, Reply
 from quintant.cluster import wire
+from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.selector_parser import parse_fields, parse_labels
+from quintant.cluster.apiserver.meta.status import not_allowed, not_found
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.catalog import Catalog, Kind, Plain
 from quintant.cluster.common.labels import FAULT, POD, SIMULATED
 from quintant.cluster.node.usage import Meter, Usage
-from quintant.cluster.problems import not_allowed, not_found
-from quintant.cluster.routes import Route
-from quintant.cluster.selectortext import parse_fields, parse_labels
 from quintant.cluster.simulated import usage
 from quintant.cluster.simulated.faults import fault_named
 from quintant.core.clock import Clock, timestamp

@@ -7,11 +7,11 @@ away is a controller (quintant.cluster.controllers.namespaces).
 from __future__ import annotations
 
 from quintant.cluster import wire
+from quintant.cluster.apiserver.meta.status import forbidden, not_found
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.catalog import Catalog, Kind
 from quintant.cluster.drafts import Target
 from quintant.cluster.objects import deleting
-from quintant.cluster.problems import forbidden, not_found
 from quintant.core.errors import Cause
 
 PROTECTED = frozenset({"default", "kube-system", "kube-public"})

@@ -10,14 +10,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from quintant.cluster import tables
-from quintant.cluster.catalog import Kind, Plain, Verdict
-from quintant.cluster.causes import told, wrong
-from quintant.cluster.fitting import Mistyped, fit
-from quintant.cluster.metadata import late_finalizer_causes, metadata_causes, no_metadata
-from quintant.cluster.problems import (
+from quintant.cluster.apiserver.meta.field_errors import told, wrong
+from quintant.cluster.apiserver.meta.objectmeta import (
+    late_finalizer_causes,
+    metadata_causes,
+    no_metadata,
+)
+from quintant.cluster.apiserver.meta.status import (
     bad_request,
     unexplained,
 )
+from quintant.cluster.catalog import Kind, Plain, Verdict
+from quintant.cluster.fitting import Mistyped, fit
 from quintant.core.clock import Chance
 from quintant.core.errors import Cause
 

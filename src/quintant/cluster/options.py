@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 
 from quintant.client.transport import Call
-from quintant.cluster.auth import SERVER, User
-from quintant.cluster.causes import (
+from quintant.cluster.apiserver.meta.field_errors import (
     forbidden_field,
     invalid_options,
     required,
@@ -17,10 +16,11 @@ from quintant.cluster.causes import (
     unsupported,
     wrong,
 )
+from quintant.cluster.apiserver.meta.request_info import flag
+from quintant.cluster.apiserver.meta.user import SERVER, User
 from quintant.cluster.decoding import Scrutiny, Strictness, fitted
 from quintant.cluster.media import APPLY_PATCH, STRATEGIC_PATCH, read_object, said_media
 from quintant.cluster.oddities import oddities
-from quintant.cluster.routes import flag
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
 

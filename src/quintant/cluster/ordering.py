@@ -13,8 +13,8 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import plain
+from quintant.cluster.apiserver.meta.status import Problem, unexplained, unprocessable
 from quintant.cluster.jsonpatch import same
-from quintant.cluster.problems import Problem, unexplained, unprocessable
 
 PATCH = "$patch"
 """What an item of a patch has that only directs what becomes of others."""

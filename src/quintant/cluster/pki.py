@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from quintant.cluster.auth import MASTERS
+from quintant.cluster.apiserver.meta.user import MASTERS
 from quintant.cluster.host.private_files import write_private
 from quintant.core.errors import ConfigError
 from quintant.keys.authority import Authority, Term, new_key, private_pem

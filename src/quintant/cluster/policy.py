@@ -12,7 +12,7 @@ from itertools import product
 import msgspec
 
 from quintant.cluster.apiserver.golang.printing import quoted
-from quintant.cluster.routes import Route
+from quintant.cluster.apiserver.meta.request_info import Route
 
 ALL = "*"
 

@@ -12,10 +12,14 @@ from functools import partial
 from msgspec import Struct
 
 from quintant.cluster.apiserver.golang.printing import shown
-from quintant.cluster.causes import forbidden_field, invalid_options, unsupported
-from quintant.cluster.continuation import read_token
-from quintant.cluster.problems import bad_request, unexplained
-from quintant.cluster.routes import flag
+from quintant.cluster.apiserver.meta.continue_token import read_token
+from quintant.cluster.apiserver.meta.field_errors import (
+    forbidden_field,
+    invalid_options,
+    unsupported,
+)
+from quintant.cluster.apiserver.meta.request_info import flag
+from quintant.cluster.apiserver.meta.status import bad_request, unexplained
 from quintant.core.errors import Cause
 
 EXACT = "Exact"

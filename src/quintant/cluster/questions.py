@@ -10,16 +10,16 @@ from quintant.client.transport import Call, Reply
 from quintant.cluster import drafts
 from quintant.cluster.access import Access
 from quintant.cluster.admission.writing import Admission
-from quintant.cluster.auth import User
+from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.user import User
+from quintant.cluster.apiserver.meta.warnings import warned
 from quintant.cluster.beside import Beside
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.claims import Author
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.endpoints import CREATED
-from quintant.cluster.headers import warned
 from quintant.cluster.options import Options, read_asked
 from quintant.cluster.reviews import Reviews
-from quintant.cluster.routes import Route
 from quintant.cluster.tokenrequests import KIND as TOKEN_REQUEST
 from quintant.cluster.tokenrequests import TokenRequests
 from quintant.cluster.weights import weight

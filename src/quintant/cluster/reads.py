@@ -12,9 +12,11 @@ from itertools import chain
 
 from msgspec import Struct
 
+from quintant.cluster.apiserver.meta.continue_token import NOW, Token, read_token, write_token
+from quintant.cluster.apiserver.meta.selector_parser import parse_fields, parse_labels
+from quintant.cluster.apiserver.meta.status import Problem, expired, future, unexplained
 from quintant.cluster.apiserver.storage.history import Compacted, Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table, View
-from quintant.cluster.continuation import NOW, Token, read_token, write_token
 from quintant.cluster.frames import (
     END_OF_REPLAY,
     Frame,
@@ -25,9 +27,7 @@ from quintant.cluster.frames import (
     refusal,
 )
 from quintant.cluster.listing import LARGE, Listing
-from quintant.cluster.problems import Problem, expired, future, unexplained
 from quintant.cluster.queries import EXACT, Query, misread
-from quintant.cluster.selectortext import parse_fields, parse_labels
 from quintant.cluster.watchers import Terms
 from quintant.cluster.wire import Form
 from quintant.core.clock import Chance

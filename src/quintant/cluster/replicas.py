@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import plain
-from quintant.cluster.causes import wrong
+from quintant.cluster.apiserver.meta.field_errors import wrong
 from quintant.core.errors import Cause
 from quintant.core.resource import Scale
 

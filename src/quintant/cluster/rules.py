@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from quintant.cluster.catalog import Verdict
-from quintant.cluster.causes import (
+from quintant.cluster.apiserver.meta.correlate import ABSENT, Keyed, same
+from quintant.cluster.apiserver.meta.field_errors import (
     NOWHERE,
     duplicate,
     forbidden_field,
@@ -23,7 +23,7 @@ from quintant.cluster.causes import (
     untrue,
     wrong,
 )
-from quintant.cluster.correlation import ABSENT, Keyed, same
+from quintant.cluster.catalog import Verdict
 from quintant.core.errors import Cause
 
 if TYPE_CHECKING:

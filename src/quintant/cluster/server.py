@@ -23,8 +23,10 @@ from quintant.cluster.access import Access
 from quintant.cluster.addresses import NETWORK, addressed
 from quintant.cluster.admission.dialing import Dialer
 from quintant.cluster.apiserver.golang.depth import make_room
+from quintant.cluster.apiserver.meta.request_info import Route, route
+from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT, Problem, internal, too_large
+from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.storage.revision_log import Snapshot, Store, Unsafe
-from quintant.cluster.auth import User
 from quintant.cluster.beside import Beside
 from quintant.cluster.builtins import builtin_kinds
 from quintant.cluster.catalog import Catalog
@@ -38,8 +40,6 @@ from quintant.cluster.metrics import Metrics
 from quintant.cluster.negotiation import dressed, listed
 from quintant.cluster.podlogs import HEADERS as TEXT
 from quintant.cluster.podlogs import Output, PodLogs
-from quintant.cluster.problems import REQUEST_LIMIT, Problem, internal, too_large
-from quintant.cluster.routes import Route, route
 from quintant.cluster.subresources import streams
 from quintant.cluster.watchers import BOOKMARK_SECONDS, Hub, Watcher
 from quintant.core.clock import Chance, Clock, SystemClock

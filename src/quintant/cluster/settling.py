@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from quintant.cluster.addresses import settle_service
+from quintant.cluster.apiserver.meta.names import label_complaints
+from quintant.cluster.apiserver.meta.qos import quality
 from quintant.cluster.catalog import Others, Plain
-from quintant.cluster.names import label_complaints
-from quintant.cluster.qos import quality
 
 _GATED = {
     "type": "PodScheduled",

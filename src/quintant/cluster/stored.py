@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from quintant.cluster import wire
+from quintant.cluster.apiserver.meta.names import segment_complaints
+from quintant.cluster.apiserver.meta.status import misnamed, not_found, unexplained
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 from quintant.cluster.catalog import Edit, Kind, Plain
 from quintant.cluster.drafts import Target
-from quintant.cluster.names import segment_complaints
 from quintant.cluster.objects import deleting, held
-from quintant.cluster.problems import misnamed, not_found, unexplained
 
 OBJECT_LIMIT = 3 * 512 * 1024
 """Bytes of a stored object: what etcd takes, so that no object grows for ever by patches."""

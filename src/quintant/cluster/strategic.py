@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.apiserver.golang.printing import plain, quoted
+from quintant.cluster.apiserver.meta.status import Problem, bad_request, unexplained
 from quintant.cluster.ordering import (
     ORDER,
     PATCH,
@@ -32,7 +33,6 @@ from quintant.cluster.ordering import (
     ordered,
     union,
 )
-from quintant.cluster.problems import Problem, bad_request, unexplained
 from quintant.cluster.tables import Message, Sort, Type
 
 RETAIN = "$retainKeys"

@@ -22,10 +22,10 @@ from quintant.cluster.accounts import (
     Identity,
     Reference,
 )
+from quintant.cluster.apiserver.meta.field_errors import invalid, wrong
+from quintant.cluster.apiserver.meta.status import bad_request, conflict, not_found
 from quintant.cluster.catalog import Kind, Plain
-from quintant.cluster.causes import invalid, wrong
 from quintant.cluster.drafts import Target
-from quintant.cluster.problems import bad_request, conflict, not_found
 from quintant.core.clock import Chance, Clock, timestamp
 from quintant.core.resource import Resource
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.causes import duplicate, wrong
+from quintant.cluster.apiserver.meta.field_errors import duplicate, wrong
 from quintant.cluster.structural import Structure
 from quintant.core.errors import Cause
 

@@ -13,8 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from quintant.cluster import validation_values as values
-from quintant.cluster.causes import NOWHERE, TOLD_BYTES, required, too_many, wrong
-from quintant.cluster.correlation import ABSENT, Keyed, same
+from quintant.cluster.apiserver.meta.correlate import ABSENT, Keyed, same
+from quintant.cluster.apiserver.meta.field_errors import (
+    NOWHERE,
+    TOLD_BYTES,
+    required,
+    too_many,
+    wrong,
+)
 from quintant.cluster.validation_logic import logic
 from quintant.cluster.validation_numbers import number
 from quintant.cluster.validation_values import INT64, SORTS, Check, Part, Schema, Sort, in_body

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from quintant.cluster.apiserver.golang.printing import quoted
-from quintant.cluster.causes import wrong
+from quintant.cluster.apiserver.meta.field_errors import wrong
 from quintant.cluster.validation_values import (
     SORTS,
     Check,

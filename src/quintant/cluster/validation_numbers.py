@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import number as spelt
-from quintant.cluster.causes import wrong
+from quintant.cluster.apiserver.meta.field_errors import wrong
 from quintant.cluster.validation_values import (
     INT64,
     Part,

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
-from quintant.cluster import formats
 from quintant.cluster.apiserver.golang.printing import encoded
 from quintant.cluster.apiserver.golang.regexp import matcher
-from quintant.cluster.causes import mistyped, too_long, unsupported, wrong
+from quintant.cluster.apiserver.meta import formats
+from quintant.cluster.apiserver.meta.field_errors import mistyped, too_long, unsupported, wrong
 from quintant.core.errors import Cause
 
 Schema = Mapping[str, Any]

@@ -19,23 +19,23 @@ import msgspec
 from msgspec.structs import replace
 
 from quintant.cluster import drafts, wire
-from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.applying import applied
-from quintant.cluster.auth import User
-from quintant.cluster.catalog import Edit, Plain
-from quintant.cluster.causes import invalid
-from quintant.cluster.claims import Author
-from quintant.cluster.drafts import Draft, Target
-from quintant.cluster.finishing import count, finish
-from quintant.cluster.objects import deleting, generated, held, judge, unique_owners
-from quintant.cluster.options import Options
-from quintant.cluster.problems import (
+from quintant.cluster.apiserver.meta.field_errors import invalid
+from quintant.cluster.apiserver.meta.status import (
     Problem,
     already_exists,
     no_unique_name,
     not_found,
     unexplained,
 )
+from quintant.cluster.apiserver.meta.user import User
+from quintant.cluster.apiserver.storage.history import Entry
+from quintant.cluster.applying import applied
+from quintant.cluster.catalog import Edit, Plain
+from quintant.cluster.claims import Author
+from quintant.cluster.drafts import Draft, Target
+from quintant.cluster.finishing import count, finish
+from quintant.cluster.objects import deleting, generated, held, judge, unique_owners
+from quintant.cluster.options import Options
 from quintant.cluster.stored import Stored
 from quintant.core.clock import Chance, Clock, timestamp
 

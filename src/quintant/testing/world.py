@@ -12,8 +12,8 @@ from datetime import datetime
 from functools import cache
 from random import Random
 
+from quintant.cluster.apiserver.meta.user import Tokens
 from quintant.cluster.apiserver.storage.revision_log import Snapshot, Store
-from quintant.cluster.auth import Tokens
 from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, LoopClock
 from quintant.core.object import Object

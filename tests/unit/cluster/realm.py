@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from quintant.cluster.auth import User, admin
+from quintant.cluster.apiserver.meta.user import User, admin
 from unit.cluster.api import Api, Plain, server
 
 RBAC = "rbac.authorization.k8s.io"

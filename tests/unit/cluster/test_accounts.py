@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from quintant.cluster.accounts import REMEMBERED, Accounts, Rejected
-from quintant.cluster.auth import admin
+from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.server import ApiServer
 from quintant.core.clock import LoopClock
 from quintant.keys.authority import new_key, private_pem

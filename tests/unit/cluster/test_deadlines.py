@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from quintant.cluster.apiserver.meta.status import Problem
 from quintant.cluster.deadlines import (
     LONGEST_SECONDS,
     Late,
@@ -13,7 +14,6 @@ from quintant.cluster.deadlines import (
     allowed_seconds,
     within,
 )
-from quintant.cluster.problems import Problem
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from quintant.cluster.apiserver.meta.field_errors import TOLD_BYTES
 from quintant.cluster.beside import LIGHT_BYTES, LIGHT_COST
-from quintant.cluster.causes import TOLD_BYTES
 from quintant.cluster.stored import OBJECT_LIMIT
 from unit.cluster.api import APPLY, CMS, CRDS, FOOS, Api, Plain, api, config_map, foo
 

@@ -18,9 +18,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from yarl import URL
 
+from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT
 from quintant.cluster.http import PIECE, serve
 from quintant.cluster.packing import FROM as PACKED_FROM
-from quintant.cluster.problems import REQUEST_LIMIT
 from quintant.cluster.server import ApiServer
 from unit.cluster.api import CMS, config_map
 

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.cluster.auth import AUTHENTICATED, MASTERS, UNAUTHENTICATED, User
+from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.status import Problem
+from quintant.cluster.apiserver.meta.user import AUTHENTICATED, MASTERS, UNAUTHENTICATED, User
 from quintant.cluster.authz import denied
 from quintant.cluster.impersonation import GROUP, NODE_NAME, Impersonation, wanted
-from quintant.cluster.problems import Problem
-from quintant.cluster.routes import Route
 
 LIST_PODS = Route("list", "", "", "v1", "pods", "default")
 ANN = User("ann")

@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from quintant.client.transport import Call, Reply
+from quintant.cluster.apiserver.meta.status import Problem
 from quintant.cluster.beside import Beside
 from quintant.cluster.media import JSON, YAML
 from quintant.cluster.negotiation import Answer, Wish, dressed, negotiate
-from quintant.cluster.problems import Problem
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quintant.cluster.apiserver.meta.status import Problem
 from quintant.cluster.ordering import PATCH, check_order, element_type, ordered, union
-from quintant.cluster.problems import Problem
 
 VALUES = st.lists(st.sampled_from("abcdefgh"), unique=True)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.auth import User
+from quintant.cluster.apiserver.meta.user import User
 from unit.cluster.api import Api, Plain, api
 from unit.cluster.realm import LOCAL, RBAC, Realm, binding, rule, subject
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from quintant.cluster.correlation import ABSENT
+from quintant.cluster.apiserver.meta.correlate import ABSENT
 from quintant.cluster.rule import BadRule
 from quintant.cluster.rules import Rules
 from unit.cluster.jsons import JSON

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from quintant.client.transport import Call
-from quintant.cluster.problems import REQUEST_LIMIT
+from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT
 from unit.cluster.api import CMS, Api, api, config_map, server
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from quintant.cluster import wire
+from quintant.cluster.apiserver.meta.status import Problem
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.builtins import builtin_kinds
 from quintant.cluster.catalog import Plain
 from quintant.cluster.drafts import Target
-from quintant.cluster.problems import Problem
 from quintant.cluster.stored import OBJECT_LIMIT, Stored
 from unit.cluster.api import config_map
 

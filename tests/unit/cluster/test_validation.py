@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from quintant.cluster.causes import NOWHERE
-from quintant.cluster.correlation import ABSENT
+from quintant.cluster.apiserver.meta.correlate import ABSENT
+from quintant.cluster.apiserver.meta.field_errors import NOWHERE
 from quintant.cluster.validation import Validator
 from quintant.cluster.validation_logic import weight
 from unit.cluster.jsons import JSON, SCHEMAS

@@ -6,7 +6,7 @@ import pytest
 
 from quintant.api.core import ConfigMap, Namespace
 from quintant.client.transport import Call, InProcessTransport
-from quintant.cluster.auth import User
+from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.catalog import Kind
 from quintant.core.clock import timestamp
 from quintant.core.errors import NotFound

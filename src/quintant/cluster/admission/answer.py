@@ -15,9 +15,9 @@ from msgspec import Struct
 from quintant.client.transport import Reply
 from quintant.cluster.admission.replies import NoDocument, read_document
 from quintant.cluster.admission.review import GROUP, KIND
+from quintant.cluster.apiserver.meta.status import Problem
 from quintant.cluster.catalog import Plain
 from quintant.cluster.checks.clients import REVIEWS
-from quintant.cluster.problems import Problem
 
 JSON_PATCH = "JSONPatch"
 BAD_REQUEST = 400

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from quintant.cluster.auth import User
+from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.catalog import Kind, Plain
 from quintant.core.resource import Resource
 

@@ -10,9 +10,9 @@ from typing import Any
 from msgspec import Struct
 
 from quintant.cluster.admission.conditions import Condition
+from quintant.cluster.apiserver.meta.selectors import EVERYTHING, Selector, from_object
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.checks.clients import REVIEWS
-from quintant.cluster.selectors import EVERYTHING, Selector, from_object
 
 ANY = "*"
 _PORT = 443

@@ -28,7 +28,7 @@ from quintant.cluster.admission.volumes import (
     protect_claim,
     protect_volume,
 )
-from quintant.cluster.auth import User
+from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.definitions import Definitions
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.namespaces import Namespaces

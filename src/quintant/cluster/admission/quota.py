@@ -15,10 +15,10 @@ from quintant.cluster import wire
 from quintant.cluster.admission.surroundings import Surroundings
 from quintant.cluster.admission.totals import Sums, add, counted, written
 from quintant.cluster.admission.usage import about, table_of, unsaid, usage
+from quintant.cluster.apiserver.meta.status import Problem, forbidden
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.catalog import Plain
 from quintant.cluster.drafts import Draft
-from quintant.cluster.problems import Problem, forbidden
 
 QUOTAS = "resourcequotas"
 _GROWING = ("persistentvolumeclaims", "services")

@@ -8,9 +8,9 @@ import msgspec
 
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.admission.surroundings import Surroundings
+from quintant.cluster.apiserver.meta.status import forbidden
 from quintant.cluster.catalog import Plain
 from quintant.cluster.drafts import Draft
-from quintant.cluster.problems import forbidden
 
 CLASSES = "storageclasses.storage.k8s.io"
 CLAIM_PROTECTION = "kubernetes.io/pvc-protection"

@@ -7,20 +7,20 @@ from decimal import Decimal
 from typing import Any
 
 from quintant.api.quantity import parse_quantity
-from quintant.cluster import formats
 from quintant.cluster.apiserver.golang.regexp import BadPattern, finder
-from quintant.cluster.cel.conversions import tells
-from quintant.cluster.cel.functions import Function
-from quintant.cluster.cel.types import FORMAT, QUANTITY, SEMVER
-from quintant.cluster.cel.values import INT64, NONE, CelError, Opaque, Optional
-from quintant.cluster.cel.versions import version_key
-from quintant.cluster.names import (
+from quintant.cluster.apiserver.meta import formats
+from quintant.cluster.apiserver.meta.names import (
     identifier_complaints,
     key_complaints,
     label_complaints,
     subdomain_complaints,
     word_complaints,
 )
+from quintant.cluster.cel.conversions import tells
+from quintant.cluster.cel.functions import Function
+from quintant.cluster.cel.types import FORMAT, QUANTITY, SEMVER
+from quintant.cluster.cel.values import INT64, NONE, CelError, Opaque, Optional
+from quintant.cluster.cel.versions import version_key
 
 _NO_QUANTITY = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"

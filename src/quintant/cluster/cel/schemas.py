@@ -14,6 +14,8 @@ from datetime import UTC, datetime, timedelta
 from math import inf
 from typing import Any
 
+from quintant.cluster.apiserver.meta.formats import loose_duration
+from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT
 from quintant.cluster.cel.types import (
     ANY,
     BOOL,
@@ -31,8 +33,6 @@ from quintant.cluster.cel.types import (
     map_of,
 )
 from quintant.cluster.cel.values import parse_duration, parse_timestamp
-from quintant.cluster.formats import loose_duration
-from quintant.cluster.problems import REQUEST_LIMIT
 
 Schema = Mapping[str, Any]
 

@@ -9,10 +9,16 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from quintant.api.quantity import parse_quantity
+from quintant.cluster.apiserver.meta.field_errors import (
+    forbidden_field,
+    misnamed,
+    required,
+    unsupported,
+    wrong,
+)
+from quintant.cluster.apiserver.meta.names import segment_complaints, word_complaints
 from quintant.cluster.autoscaling import to_v2
-from quintant.cluster.causes import forbidden_field, misnamed, required, unsupported, wrong
 from quintant.cluster.checks.fields import chosen, named, quantity
-from quintant.cluster.names import segment_complaints, word_complaints
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quintant.api.quantity import parse_quantity
-from quintant.cluster.causes import (
+from quintant.cluster.apiserver.meta.field_errors import (
     duplicate,
     forbidden_field,
     misnamed,
@@ -14,6 +14,7 @@ from quintant.cluster.causes import (
     required,
     wrong,
 )
+from quintant.cluster.apiserver.meta.names import key_complaints, word_complaints
 from quintant.cluster.checks.environment import import_causes, variable_causes
 from quintant.cluster.checks.fields import (
     PORTS,
@@ -25,7 +26,6 @@ from quintant.cluster.checks.fields import (
 )
 from quintant.cluster.checks.probes import life_causes, probe_causes
 from quintant.cluster.checks.volumes import local_causes
-from quintant.cluster.names import key_complaints, word_complaints
 from quintant.core.errors import Cause
 
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quintant.cluster.causes import misnamed, required, unsupported, wrong
+from quintant.cluster.apiserver.meta.field_errors import misnamed, required, unsupported, wrong
+from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
 from quintant.cluster.checks.fields import data_key, named
-from quintant.cluster.names import key_complaints, subdomain_complaints
 from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]

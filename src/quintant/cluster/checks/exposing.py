@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import Any
 
-from quintant.cluster.causes import forbidden_field, misnamed, wrong
+from quintant.cluster.apiserver.meta.field_errors import forbidden_field, misnamed, wrong
+from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
 from quintant.cluster.checks.fields import chosen, named, network
-from quintant.cluster.names import key_complaints, subdomain_complaints
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

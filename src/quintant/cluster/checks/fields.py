@@ -8,8 +8,12 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any
 
 from quintant.api.quantity import parse_quantity
-from quintant.cluster.causes import misnamed, required, unsupported, wrong
-from quintant.cluster.names import key_complaints, label_complaints, subdomain_complaints
+from quintant.cluster.apiserver.meta.field_errors import misnamed, required, unsupported, wrong
+from quintant.cluster.apiserver.meta.names import (
+    key_complaints,
+    label_complaints,
+    subdomain_complaints,
+)
 from quintant.core.errors import Cause
 
 PORTS = range(1, 65536)

@@ -6,7 +6,19 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import Any
 
-from quintant.cluster.causes import forbidden_field, misnamed, required, too_long, wrong
+from quintant.cluster.apiserver.meta.field_errors import (
+    forbidden_field,
+    misnamed,
+    required,
+    too_long,
+    wrong,
+)
+from quintant.cluster.apiserver.meta.names import (
+    segment_complaints,
+    subdomain_complaints,
+    wildcard_complaints,
+    word_complaints,
+)
 from quintant.cluster.checks.fields import (
     PORTS,
     chosen,
@@ -15,12 +27,6 @@ from quintant.cluster.checks.fields import (
     named,
     port_name,
     within,
-)
-from quintant.cluster.names import (
-    segment_complaints,
-    subdomain_complaints,
-    wildcard_complaints,
-    word_complaints,
 )
 from quintant.core.errors import Cause
 

@@ -6,12 +6,18 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import Struct
-from quintant.cluster.causes import required, too_long, unsupported, untrue, wrong
+from quintant.cluster.apiserver.meta.cron import locate, parse
+from quintant.cluster.apiserver.meta.field_errors import (
+    required,
+    too_long,
+    unsupported,
+    untrue,
+    wrong,
+)
+from quintant.cluster.apiserver.meta.selectors import from_object
 from quintant.cluster.checks.fields import chosen, countable, domain_path, fixed
 from quintant.cluster.checks.pods import template_causes
 from quintant.cluster.checks.selecting import selector_causes
-from quintant.cluster.schedules import locate, parse
-from quintant.cluster.selectors import from_object
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

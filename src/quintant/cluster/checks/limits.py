@@ -6,9 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quintant.api.quantity import parse_quantity
-from quintant.cluster.causes import duplicate, forbidden_field, misnamed, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import (
+    duplicate,
+    forbidden_field,
+    misnamed,
+    required,
+    wrong,
+)
+from quintant.cluster.apiserver.meta.names import key_complaints
 from quintant.cluster.checks.fields import fixed, quantity
-from quintant.cluster.names import key_complaints
 from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]

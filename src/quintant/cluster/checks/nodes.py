@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import Struct, encoded
-from quintant.cluster.causes import DUPLICATE, misnamed, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import DUPLICATE, misnamed, required, wrong
+from quintant.cluster.apiserver.meta.names import key_complaints, label_complaints
 from quintant.cluster.checks.fields import chosen, network, quantity, range_of
 from quintant.cluster.checks.placing import EFFECTS
-from quintant.cluster.names import key_complaints, label_complaints
 from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import Struct
-from quintant.cluster.causes import forbidden_field, misnamed, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import forbidden_field, misnamed, required, wrong
+from quintant.cluster.apiserver.meta.names import key_complaints, word_complaints
+from quintant.cluster.apiserver.meta.objectmeta import domain_causes
 from quintant.cluster.checks.fields import (
     bounded,
     chosen,
@@ -20,8 +22,6 @@ from quintant.cluster.checks.fields import (
 )
 from quintant.cluster.checks.placing import toleration_causes
 from quintant.cluster.checks.selecting import selector_causes
-from quintant.cluster.metadata import domain_causes
-from quintant.cluster.names import key_complaints, word_complaints
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quintant.cluster.causes import duplicate, misnamed, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import duplicate, misnamed, required, wrong
+from quintant.cluster.apiserver.meta.names import key_complaints, label_complaints
 from quintant.cluster.checks.fields import chosen
 from quintant.cluster.checks.selecting import selector_causes
-from quintant.cluster.names import key_complaints, label_complaints
 from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]

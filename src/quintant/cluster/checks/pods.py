@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from quintant.cluster.causes import forbidden_field, misnamed, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import forbidden_field, misnamed, required, wrong
+from quintant.cluster.apiserver.meta.names import (
+    key_complaints,
+    subdomain_complaints,
+    word_complaints,
+)
+from quintant.cluster.apiserver.meta.objectmeta import map_causes
 from quintant.cluster.checks.containers import container_causes, init_causes
 from quintant.cluster.checks.fields import (
     address,
@@ -22,8 +28,6 @@ from quintant.cluster.checks.placing import (
     toleration_causes,
 )
 from quintant.cluster.checks.volumes import volume_causes
-from quintant.cluster.metadata import map_causes
-from quintant.cluster.names import key_complaints, subdomain_complaints, word_complaints
 from quintant.core.errors import Cause
 
 DEADLINES = range(1, 2**31)

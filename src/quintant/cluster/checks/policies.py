@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any
 
-from quintant.cluster.causes import forbidden_field, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import forbidden_field, required, wrong
 from quintant.cluster.checks.fields import PORTS, chosen, network, port, range_of, within
 from quintant.cluster.checks.selecting import selector_causes
 from quintant.core.errors import Cause

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quintant.cluster.causes import forbidden_field, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import forbidden_field, required, wrong
 from quintant.cluster.checks.fields import PORTS, chosen, countable, port, within
 from quintant.core.errors import Cause
 

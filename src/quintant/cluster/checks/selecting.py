@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quintant.cluster.causes import forbidden_field, misnamed, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import forbidden_field, misnamed, required, wrong
+from quintant.cluster.apiserver.meta.names import key_complaints, label_complaints
 from quintant.cluster.checks.fields import labelled
-from quintant.cluster.names import key_complaints, label_complaints
 from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]

@@ -7,7 +7,18 @@ from typing import Any
 
 from quintant.cluster.addresses import HEADLESS, NODE_PORTS, family_of
 from quintant.cluster.apiserver.golang.printing import Struct
-from quintant.cluster.causes import duplicate, forbidden_field, misnamed, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import (
+    duplicate,
+    forbidden_field,
+    misnamed,
+    required,
+    wrong,
+)
+from quintant.cluster.apiserver.meta.names import (
+    key_complaints,
+    subdomain_complaints,
+    word_complaints,
+)
 from quintant.cluster.checks.exposing import exposure_causes, family_causes
 from quintant.cluster.checks.fields import (
     PORTS,
@@ -19,7 +30,6 @@ from quintant.cluster.checks.fields import (
     port,
     within,
 )
-from quintant.cluster.names import key_complaints, subdomain_complaints, word_complaints
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

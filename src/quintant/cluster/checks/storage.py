@@ -6,11 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from quintant.api.quantity import parse_quantity
-from quintant.cluster.causes import forbidden_field, misnamed, required, unsupported, wrong
+from quintant.cluster.apiserver.meta.field_errors import (
+    forbidden_field,
+    misnamed,
+    required,
+    unsupported,
+    wrong,
+)
+from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
 from quintant.cluster.checks.fields import chosen, fixed
 from quintant.cluster.checks.placing import node_causes
 from quintant.cluster.checks.selecting import selector_causes
-from quintant.cluster.names import key_complaints, subdomain_complaints
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

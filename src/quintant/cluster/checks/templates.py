@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from quintant.cluster.causes import forbidden_field, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import forbidden_field, required, wrong
 from quintant.cluster.checks.fields import chosen, countable
 from quintant.cluster.checks.pods import template_causes
 from quintant.core.errors import Cause

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from quintant.api.quantity import parse_quantity
-from quintant.cluster.causes import duplicate, forbidden_field, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import duplicate, forbidden_field, required, wrong
+from quintant.cluster.apiserver.meta.names import word_complaints
 from quintant.cluster.checks.environment import field_causes, resource_causes
 from quintant.cluster.checks.fields import chosen, named
 from quintant.cluster.checks.storage import claim_causes
-from quintant.cluster.names import word_complaints
 from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from quintant.cluster.apiserver.meta.field_errors import (
+    duplicate,
+    misnamed,
+    required,
+    too_many,
+    wrong,
+)
+from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
 from quintant.cluster.catalog import Plain
-from quintant.cluster.causes import duplicate, misnamed, required, too_many, wrong
 from quintant.cluster.checks.clients import (
     REVIEWS,
     one_way,
@@ -16,7 +23,6 @@ from quintant.cluster.checks.clients import (
 )
 from quintant.cluster.checks.fields import chosen
 from quintant.cluster.checks.selecting import selector_causes
-from quintant.cluster.names import key_complaints, subdomain_complaints
 from quintant.core.errors import Cause
 
 TIMEOUTS = range(1, 31)

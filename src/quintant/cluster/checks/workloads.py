@@ -6,11 +6,16 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import Struct, struct
-from quintant.cluster.causes import forbidden_field, required, unsupported, wrong
+from quintant.cluster.apiserver.meta.field_errors import (
+    forbidden_field,
+    required,
+    unsupported,
+    wrong,
+)
+from quintant.cluster.apiserver.meta.selectors import from_object
 from quintant.cluster.checks.fields import amount, bounded, chosen, countable, fixed, share
 from quintant.cluster.checks.pods import template_causes
 from quintant.cluster.checks.selecting import selector_causes
-from quintant.cluster.selectors import from_object
 from quintant.cluster.tables import Sort, Type
 from quintant.core.errors import Cause
 

@@ -8,8 +8,8 @@ from functools import lru_cache
 from quintant.api.core import NodeTerm, NodeTerms, Taint, Toleration
 from quintant.api.meta import LabelSelector
 from quintant.api.meta import Requirement as Term
+from quintant.cluster.apiserver.meta.selectors import Operator, Requirement, Selector
 from quintant.cluster.common.views import PodView
-from quintant.cluster.selectors import Operator, Requirement, Selector
 from quintant.core.object import Object
 
 NO_SCHEDULE, NO_EXECUTE, PREFER_NO_SCHEDULE = "NoSchedule", "NoExecute", "PreferNoSchedule"

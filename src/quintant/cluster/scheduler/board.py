@@ -14,11 +14,11 @@ from msgspec import Struct, field
 
 from quintant.api.core import PodTerm
 from quintant.api.meta import LabelSelector
+from quintant.cluster.apiserver.meta.selectors import Selector
 from quintant.cluster.common.taints import PREFER_NO_SCHEDULE, selector
 from quintant.cluster.common.views import NodeView, PodView
 from quintant.cluster.scheduler.demand import Demand, demand
 from quintant.cluster.scheduler.room import Guest, Room
-from quintant.cluster.selectors import Selector
 from quintant.core.object import Object
 
 TALLIES = 256

@@ -15,7 +15,7 @@ from quintant.api.snapshot import (
     VolumeSnapshotClass,
     VolumeSnapshotContent,
 )
-from quintant.cluster.quantities import canonical
+from quintant.cluster.apiserver.meta.quantity import canonical
 from quintant.cluster.storage.sources import SNAPSHOT
 from quintant.core.clock import timestamp
 

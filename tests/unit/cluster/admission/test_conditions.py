@@ -9,10 +9,10 @@ import pytest
 from quintant.cluster.admission.attributes import Attributes
 from quintant.cluster.admission.conditions import Condition, Unmet, wanted
 from quintant.cluster.admission.review import request_of
-from quintant.cluster.auth import User
+from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.authz import Decision
 from quintant.cluster.builtins import builtin_kinds
-from quintant.cluster.routes import Route
 
 POD = next(kind for kind in builtin_kinds() if kind.name == "pods")
 OBJ: dict[str, Any] = {"metadata": {"name": "p", "namespace": "n", "labels": {"a.b/c": "d"}}}

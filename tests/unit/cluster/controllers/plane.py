@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import TypeVar
 
-from quintant.cluster.auth import admin
+from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.component.component import Component, employed
 from quintant.cluster.controllers import NAME
 from quintant.cluster.server import ApiServer

@@ -19,7 +19,7 @@ from quintant.api.discovery import (
 )
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
-from quintant.cluster.auth import admin
+from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.host.loopback import HOST
 from quintant.cluster.network.component import TABLE, Network, networking
 from quintant.cluster.network.routes import Backend, Front

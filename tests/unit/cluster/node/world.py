@@ -14,7 +14,7 @@ from typing import Any
 
 from quintant.api.container import Grpc, HttpGet, TcpSocket
 from quintant.api.quantity import Quantity
-from quintant.cluster.auth import admin
+from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.common.pod_ips import Addresses
 from quintant.cluster.component.component import Component, employed
 from quintant.cluster.node.agent import Agent

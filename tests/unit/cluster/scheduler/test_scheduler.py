@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
 
-from quintant.cluster.auth import admin
+from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.component.component import employed
 from quintant.cluster.scheduler import scheduler
 from quintant.cluster.scheduler.volumes import SELECTED_NODE

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from random import Random
 from typing import Any
 
-from quintant.cluster.auth import admin
+from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.component.component import Component, employed
 from quintant.cluster.scheduler import scheduler
 from quintant.cluster.server import ApiServer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quintant.cluster.causes import (
+from quintant.cluster.apiserver.meta.field_errors import (
     complaint,
     duplicate,
     invalid,

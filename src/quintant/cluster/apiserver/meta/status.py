@@ -1,8 +1,8 @@
 """Refusals: every error answer of the API server, in the words a real one uses.
 
 A `Problem` is raised anywhere in the machinery and becomes a Status document at the edge. The
-functions here, and those of quintant.cluster.causes for 422, are the only places that spell codes,
-reasons and texts, because clients and tests compare them.
+functions here, and those of quintant.cluster.apiserver.meta.field_errors for 422, are the only
+places that spell codes, reasons and texts, because clients and tests compare them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Self
 import msgspec
 
 from quintant.cluster.apiserver.golang.printing import quoted
-from quintant.cluster.headers import warned
+from quintant.cluster.apiserver.meta.warnings import warned
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
 

@@ -1,7 +1,7 @@
 """Selectors as text, as queries carry them: the grammars of labels and of fields.
 
-Both are read in one pass into a Selector (quintant.cluster.selectors). The errors are those of a
-real server, because clients show them to people.
+Both are read in one pass into a Selector (quintant.cluster.apiserver.meta.selectors). The errors
+are those of a real server, because clients show them to people.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from quintant.cluster.causes import NOWHERE
-from quintant.cluster.names import key_complaints, label_complaints
-from quintant.cluster.problems import Problem, bad_request
-from quintant.cluster.selectors import EVERYTHING, Operator, Requirement, Selector
+from quintant.cluster.apiserver.meta.field_errors import NOWHERE
+from quintant.cluster.apiserver.meta.names import key_complaints, label_complaints
+from quintant.cluster.apiserver.meta.selectors import EVERYTHING, Operator, Requirement, Selector
+from quintant.cluster.apiserver.meta.status import Problem, bad_request
 
 _TOKEN = re.compile(r"\s*(==|!=|=|!|,|\(|\)|<|>|[^\s=!,()<>]+)")
 _OPERATOR = re.compile(r"!=|==|=")

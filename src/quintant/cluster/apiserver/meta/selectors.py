@@ -1,7 +1,7 @@
 """Selectors: whether an object matches what its labels or its fields are required to be.
 
 A selector is a tuple of requirements that must all hold. It comes from its object form here, from
-a query's text in quintant.cluster.selectortext.
+a query's text in quintant.cluster.apiserver.meta.selector_parser.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.cluster.auth import (
+from quintant.cluster.apiserver.meta.user import (
     AUTHENTICATED,
     CREDENTIAL,
     MASTERS,

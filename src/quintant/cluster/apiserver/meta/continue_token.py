@@ -12,7 +12,7 @@ import msgspec
 
 from quintant.cluster.apiserver.golang import json
 from quintant.cluster.apiserver.golang.printing import unmarshalled
-from quintant.cluster.problems import bad_request
+from quintant.cluster.apiserver.meta.status import bad_request
 
 NOW = -1
 """The revision in a continue token that goes on with the present state."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from quintant.client.transport import Call
-from quintant.cluster.routes import Route, route
+from quintant.cluster.apiserver.meta.request_info import Route, route
 
 
 def routed(method: str, path: str, **query: str) -> Route:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.api.quantity import parse_quantity
-from quintant.cluster.quantities import canonical
+from quintant.cluster.apiserver.meta.quantity import canonical
 
 # What Go's resource.Quantity makes of each.
 SPELT = {

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.selectors import EVERYTHING, Operator, Requirement, Selector, from_object
+from quintant.cluster.apiserver.meta.selectors import (
+    EVERYTHING,
+    Operator,
+    Requirement,
+    Selector,
+    from_object,
+)
 
 WORDS = st.sampled_from(["a", "b", "c", "1", "2"])
 SETS = st.frozensets(WORDS, min_size=1, max_size=2)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from quintant.cluster.causes import wrong
-from quintant.cluster.problems import (
+from quintant.cluster.apiserver.meta.field_errors import wrong
+from quintant.cluster.apiserver.meta.status import (
     NoPage,
     Problem,
     already_exists,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.cluster.fieldpaths import BadPath, field_path
+from quintant.cluster.apiserver.meta.json_path import BadPath, field_path
 
 SCHEMA = {
     "properties": {

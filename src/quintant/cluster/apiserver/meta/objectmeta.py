@@ -6,8 +6,15 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import quoted
-from quintant.cluster.causes import forbidden_field, misnamed, required, told, too_long, wrong
-from quintant.cluster.names import (
+from quintant.cluster.apiserver.meta.field_errors import (
+    forbidden_field,
+    misnamed,
+    required,
+    told,
+    too_long,
+    wrong,
+)
+from quintant.cluster.apiserver.meta.names import (
     key_complaints,
     label_complaints,
     segment_complaints,

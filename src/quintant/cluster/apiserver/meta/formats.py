@@ -13,7 +13,7 @@ from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
 from quintant.cluster.apiserver.golang import regexp
 from quintant.cluster.apiserver.golang.url import BadUrl, parse_request
-from quintant.cluster.names import subdomain_complaints, word_complaints
+from quintant.cluster.apiserver.meta.names import subdomain_complaints, word_complaints
 
 Check = Callable[[str], bool]
 

@@ -1,7 +1,7 @@
 """Causes: what is wrong with which field, and the 422 that lists them.
 
 In the words a real server uses; values are printed as Go prints them. Every other refusal is in
-quintant.cluster.problems.
+quintant.cluster.apiserver.meta.status.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import quoted, shown
-from quintant.cluster.problems import Problem, plain, present
+from quintant.cluster.apiserver.meta.status import Problem, plain, present
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
 
@@ -71,7 +71,7 @@ def wrong(field: str, value: Any, message: str) -> Cause:
 
 
 def misnamed(field: str, value: Any, complaints: Sequence[str]) -> list[Cause]:
-    """A cause for each complaint about a name (quintant.cluster.names)."""
+    """A cause for each complaint about a name (quintant.cluster.apiserver.meta.names)."""
     return [wrong(field, value, complaint) for complaint in complaints]
 
 

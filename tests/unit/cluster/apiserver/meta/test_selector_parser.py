@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.problems import Problem
-from quintant.cluster.selectortext import parse_fields, parse_labels
+from quintant.cluster.apiserver.meta.selector_parser import parse_fields, parse_labels
+from quintant.cluster.apiserver.meta.status import Problem
 
 LABELS = {"app": "web", "tier": "1", "empty": ""}
 WORDS = st.sampled_from(["app", "tier", "x", "web", "1", "empty"])

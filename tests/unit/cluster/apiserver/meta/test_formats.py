@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster import formats
+from quintant.cluster.apiserver.meta import formats
 
 NAMES = (
     *("bsonobjectid", "byte", "cidr", "creditcard", "date", "date-time", "duration", "email"),

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from quintant.cluster.headers import warned
+from quintant.cluster.apiserver.meta.warnings import warned
 
 
 def test_warnings_are_told_once_and_escaped() -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.continuation import read_token, write_token
-from quintant.cluster.problems import Problem
+from quintant.cluster.apiserver.meta.continue_token import read_token, write_token
+from quintant.cluster.apiserver.meta.status import Problem
 
 KEYS = st.from_regex(r"[a-z0-9-]+(/[a-z0-9-]+)?", fullmatch=True)
 

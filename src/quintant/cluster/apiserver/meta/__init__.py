@@ -1,0 +1,1 @@
+"""What every room needs: Status, names, selectors, request info, users."""
