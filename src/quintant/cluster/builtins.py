@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from quintant.cluster import crd, generations, roles, selectable, tables
+from quintant.cluster import crd, generations, roles, selectable
+from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.meta.names import (
     segment_complaints,
     subdomain_complaints,

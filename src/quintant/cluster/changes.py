@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from quintant.client.transport import Call
-from quintant.cluster import tables
+from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.meta.status import bad_request, not_allowed
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.catalog import Edit

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from quintant.cluster import offers, tables
+from quintant.cluster import offers
+from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.tables import Field, Message, Sort, Type
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.offers import Subresource
-from quintant.cluster.tables import Field, Message, Sort, Type
 
 Schema = dict[str, Any]
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."

@@ -10,8 +10,8 @@ import msgspec
 from quintant.cluster import embedded
 from quintant.cluster.apiserver.meta.correlate import ABSENT, same
 from quintant.cluster.apiserver.meta.field_errors import wrong
+from quintant.cluster.apiserver.tables.coerce import Mistyped
 from quintant.cluster.crd_schema import RULES
-from quintant.cluster.fitting import Mistyped
 from quintant.cluster.rules import Rules
 from quintant.cluster.structural import EMBEDDED, META, prune, structure
 from quintant.cluster.validation import Validator

@@ -1,8 +1,8 @@
 """Brings defaults into objects of built-in kinds: along a kind's message, down to every part.
 
-Objects are expected to fit their message (quintant.cluster.fitting): an absent field is absent, an
-explicit zero of a pointer is a choice. What a message and everything below it have no defaults for
-is not visited.
+Objects are expected to fit their message (quintant.cluster.apiserver.tables.coerce): an absent
+field is absent, an explicit zero of a pointer is a choice. What a message and everything below it
+have no defaults for is not visited.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from quintant.cluster import tables
+from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.tables import Message, Sort, Type
 from quintant.cluster.default_rules import RULES
 from quintant.cluster.defaults import CONSTANTS
-from quintant.cluster.tables import Message, Sort, Type
 
 Plain = dict[str, Any]
 

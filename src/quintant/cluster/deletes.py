@@ -14,14 +14,15 @@ from typing import Any
 import msgspec
 
 from quintant.client.transport import Call
-from quintant.cluster import tables, wire
+from quintant.cluster import wire
+from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.meta.field_errors import invalid_options, unsupported, wrong
 from quintant.cluster.apiserver.meta.status import Problem, bad_request
 from quintant.cluster.apiserver.meta.user import SERVER, User
 from quintant.cluster.apiserver.storage.history import Entry
+from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
 from quintant.cluster.catalog import Kind, Plain, Propagation
 from quintant.cluster.drafts import Target
-from quintant.cluster.fitting import Mistyped, fit
 from quintant.cluster.media import read_object
 from quintant.cluster.objects import deleting, held
 from quintant.cluster.queries import whole

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from quintant.cluster import tables
+from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.golang.printing import shown
 from quintant.cluster.apiserver.meta.field_errors import required, wrong
 from quintant.cluster.apiserver.meta.names import identifier_complaints
 from quintant.cluster.apiserver.meta.objectmeta import embedded_causes, no_metadata
-from quintant.cluster.fitting import Mistyped, fit
+from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
 from quintant.cluster.structural import Structure
 from quintant.core.errors import Cause
 

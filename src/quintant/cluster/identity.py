@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from quintant.cluster import tables
+from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.golang.printing import encoded, quoted, unregistered
 from quintant.cluster.apiserver.meta.field_errors import invalid, unpatchable, wrong
 from quintant.cluster.apiserver.meta.status import Problem, bad_request, internal

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster import tables
+from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.golang import depth, json
 from quintant.cluster.apiserver.golang.printing import held, unmarshalled, unregistered
 from quintant.cluster.apiserver.meta.status import (

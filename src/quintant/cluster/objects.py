@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from quintant.cluster import tables
+from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.meta.field_errors import told, wrong
 from quintant.cluster.apiserver.meta.objectmeta import (
     late_finalizer_causes,
@@ -20,8 +20,8 @@ from quintant.cluster.apiserver.meta.status import (
     bad_request,
     unexplained,
 )
+from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
 from quintant.cluster.catalog import Kind, Plain, Verdict
-from quintant.cluster.fitting import Mistyped, fit
 from quintant.core.clock import Chance
 from quintant.core.errors import Cause
 

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.apiserver.meta.quantity import canonical
-from quintant.cluster.tables import Sort
+from quintant.cluster.apiserver.tables import Sort
 from quintant.core.clock import micro_timestamp, timestamp
 from quintant.wire.protobuf import (
     Malformed,

@@ -10,7 +10,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from quintant.cluster import tables, wire
+from quintant.cluster import wire
+from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.meta.field_errors import invalid, wrong
 from quintant.cluster.apiserver.meta.status import bad_request, internal, no_resource
 from quintant.cluster.apiserver.storage.history import Entry

@@ -21,6 +21,7 @@ import msgspec
 
 from quintant.cluster.apiserver.golang.printing import plain, quoted
 from quintant.cluster.apiserver.meta.status import Problem, bad_request, unexplained
+from quintant.cluster.apiserver.tables import Message, Sort, Type
 from quintant.cluster.ordering import (
     ORDER,
     PATCH,
@@ -33,7 +34,6 @@ from quintant.cluster.ordering import (
     ordered,
     union,
 )
-from quintant.cluster.tables import Message, Sort, Type
 
 RETAIN = "$retainKeys"
 REMOVE = "$deleteFromPrimitiveList"

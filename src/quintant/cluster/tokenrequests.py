@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 import msgspec
 from msgspec import Struct
 
-from quintant.cluster import tables
 from quintant.cluster.accounts import (
     AUDIENCES,
     ISSUER,
@@ -22,6 +21,7 @@ from quintant.cluster.accounts import (
     Identity,
     Reference,
 )
+from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.meta.field_errors import invalid, wrong
 from quintant.cluster.apiserver.meta.status import bad_request, conflict, not_found
 from quintant.cluster.catalog import Kind, Plain

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import count, cycle
 from typing import Any
 
-from quintant.cluster.tables import Field, Message, Sort, Type, message
+from quintant.cluster.apiserver.tables import Field, Message, Sort, Type, message
 from unit.cluster.api import Plain
 
 SPEC = "core.v1.PodSpec"

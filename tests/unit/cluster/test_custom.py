@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from quintant.cluster.apiserver.tables.coerce import Mistyped
 from quintant.cluster.custom import CustomSchema
-from quintant.cluster.fitting import Mistyped
 from quintant.cluster.structural import default, drop_nulls, prune, resource
 from quintant.core.resource import Scale
 from unit.cluster.jsons import OBJECTS, ROOTS

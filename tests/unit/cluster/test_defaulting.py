@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster import tables
+from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.tables.coerce import fit
 from quintant.cluster.builtins import builtin_kinds
 from quintant.cluster.default_rules import RULES
 from quintant.cluster.defaulting import defaulter
 from quintant.cluster.defaults import CONSTANTS
-from quintant.cluster.fitting import fit
 
 
 def completed(api_version: str, kind: str, **content: Any) -> dict[str, Any]:

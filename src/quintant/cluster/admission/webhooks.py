@@ -23,9 +23,9 @@ from quintant.cluster.admission.matching import Matcher
 from quintant.cluster.admission.registry import Concern
 from quintant.cluster.admission.review import request_of
 from quintant.cluster.apiserver.meta.status import Problem, internal, unexplained
+from quintant.cluster.apiserver.tables.coerce import Mistyped
 from quintant.cluster.beside import Beside
 from quintant.cluster.catalog import Kind, Plain
-from quintant.cluster.fitting import Mistyped
 from quintant.cluster.jsonpatch import apply_patch
 from quintant.core.clock import Chance
 

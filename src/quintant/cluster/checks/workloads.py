@@ -13,10 +13,10 @@ from quintant.cluster.apiserver.meta.field_errors import (
     wrong,
 )
 from quintant.cluster.apiserver.meta.selectors import from_object
+from quintant.cluster.apiserver.tables import Sort, Type
 from quintant.cluster.checks.fields import amount, bounded, chosen, countable, fixed, share
 from quintant.cluster.checks.pods import template_causes
 from quintant.cluster.checks.selecting import selector_causes
-from quintant.cluster.tables import Sort, Type
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

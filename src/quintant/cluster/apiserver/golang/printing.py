@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from quintant.cluster.tables import Sort, Type
+from quintant.cluster.apiserver.tables import Sort, Type
 
 _INT64 = range(-(2**63), 2**63)
 _ESCAPES = {

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from quintant.cluster import tables
+from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.tables import Message, Sort, Type, message
 from quintant.cluster.builtins import builtin_kinds
 from quintant.cluster.catalog import Kind
-from quintant.cluster.tables import Message, Sort, Type, message
 
 
 def reached(kind: Type, seen: set[str]) -> Iterator[Message]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from quintant.cluster.tables import Message, Sort, Type
+from quintant.cluster.apiserver.tables import Message, Sort, Type
 
 Path = tuple[Any, ...]
 """The way to a value, innermost last: the path to what holds it, then what it is called there. A

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster import tables
-from quintant.cluster.fitting import Mistyped, fit
+from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
 from unit.cluster.wires import Sample, samples
 
 Plain = dict[str, Any]

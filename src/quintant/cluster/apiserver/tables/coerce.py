@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from quintant.cluster.apiserver.golang.printing import number, quoted
 from quintant.cluster.apiserver.meta.quantity import canonical
-from quintant.cluster.misfits import Mistyped, Path, Spot, shown
-from quintant.cluster.tables import Message, Sort, Type
+from quintant.cluster.apiserver.tables import Message, Sort, Type
+from quintant.cluster.apiserver.tables.coerce_errors import Mistyped, Path, Spot, shown
 from quintant.core.clock import micro_timestamp, timestamp
 
 __all__ = ["Mistyped", "fit"]
