@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from quintant.cluster import wire
 from quintant.cluster.apiserver.meta.status import bad_request, conflict, not_found, unexplained
 from quintant.cluster.apiserver.storage.history import Entry
+from quintant.cluster.apiserver.structuredmerge.schema import Untypable
 from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.claims import Author
@@ -21,7 +22,6 @@ from quintant.cluster.drafts import Draft, Target, default
 from quintant.cluster.managed import track_apply
 from quintant.cluster.objects import check_revision, identified, placed, unknown_metadata, wipe
 from quintant.cluster.scale import DOCUMENT, SCALE, applied_scale
-from quintant.cluster.shapes import Untypable
 
 
 def applied(

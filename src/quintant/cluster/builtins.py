@@ -17,10 +17,10 @@ from quintant.cluster.apiserver.meta.names import (
     subdomain_complaints,
     word_complaints,
 )
+from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_shape
 from quintant.cluster.autoscaling import to_v1, to_v2
 from quintant.cluster.catalog import Kind, Plain, Propagation
 from quintant.cluster.checks import CHECKS
-from quintant.cluster.declared import builtin_shape
 from quintant.cluster.defaulting import defaulter
 from quintant.cluster.events import to_core, to_group
 from quintant.cluster.preparing import (

@@ -16,8 +16,8 @@ from msgspec import Struct, field
 from quintant.cluster.apiserver.meta.names import subdomain_complaints
 from quintant.cluster.apiserver.meta.status import bad_request
 from quintant.cluster.apiserver.storage.history import Entry
+from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED, Shape
 from quintant.cluster.apiserver.tables import Message
-from quintant.cluster.shapes import DEDUCED, Shape
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource, Scale
 

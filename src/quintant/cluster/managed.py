@@ -14,6 +14,16 @@ from typing import Any
 from msgspec.structs import replace
 
 from quintant.cluster.apiserver.meta.status import contested
+from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet, Path, shown
+from quintant.cluster.apiserver.structuredmerge.schema import Untypable
+from quintant.cluster.apiserver.structuredmerge.typed import (
+    Comparison,
+    compare,
+    fields_of,
+    merge,
+    named,
+    remove,
+)
 from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.claims import (
     APPLY,
@@ -28,10 +38,7 @@ from quintant.cluster.claims import (
     minus,
     store,
 )
-from quintant.cluster.fields import FieldSet, Path, shown
 from quintant.cluster.lastapplied import inherited, remembered
-from quintant.cluster.merging import Comparison, compare, fields_of, merge, named, remove
-from quintant.cluster.shapes import Untypable
 from quintant.core.errors import Cause
 
 BEFORE_APPLY = "before-first-apply"

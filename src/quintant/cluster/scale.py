@@ -15,11 +15,11 @@ from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.meta.field_errors import invalid, wrong
 from quintant.cluster.apiserver.meta.status import bad_request, internal, no_resource
 from quintant.cluster.apiserver.storage.history import Entry
+from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_shape
+from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet, field_element
 from quintant.cluster.catalog import Edit, Kind, Plain
 from quintant.cluster.claims import UPDATE, Author, Claim, Claims, decode, less, store
-from quintant.cluster.declared import builtin_shape
 from quintant.cluster.decoding import fitted
-from quintant.cluster.fields import FieldSet, field_element
 from quintant.cluster.managed import track_apply
 from quintant.cluster.objects import placed
 from quintant.core.resource import Resource, Scale

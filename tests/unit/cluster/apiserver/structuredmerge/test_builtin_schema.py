@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_shape
+from quintant.cluster.apiserver.structuredmerge.schema import Listing, Shape
 from quintant.cluster.apiserver.tables import message
-from quintant.cluster.declared import builtin_shape
-from quintant.cluster.shapes import Listing, Shape
 
 
 def below(shape: Shape, *names: str) -> Shape:

@@ -6,8 +6,15 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.items import MISSING, aligned, associative, indexed, told_apart, unique
-from quintant.cluster.shapes import DEDUCED, Listing, Node, Untypable
+from quintant.cluster.apiserver.structuredmerge.list_items import (
+    MISSING,
+    aligned,
+    associative,
+    indexed,
+    told_apart,
+    unique,
+)
+from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED, Listing, Node, Untypable
 
 LIST = Node(listing=Listing.MAP, keys={"name": None})
 PORTS = Node(listing=Listing.MAP, keys={"port": None, "protocol": "TCP"})

@@ -8,9 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.fields import FieldSet
-from quintant.cluster.merging import compare, fields_of, merge, named, remove
-from quintant.cluster.shapes import DEDUCED, Listing, Node, Untypable
+from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet
+from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED, Listing, Node, Untypable
+from quintant.cluster.apiserver.structuredmerge.typed import (
+    compare,
+    fields_of,
+    merge,
+    named,
+    remove,
+)
 
 ITEM = Node(fields={"name": DEDUCED, "value": DEDUCED})
 LIST = Node(listing=Listing.MAP, keys={"name": None}, items=ITEM)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from quintant.cluster.sorts import Sort, unfit
+from quintant.cluster.apiserver.structuredmerge.atoms import Sort, unfit
 from unit.cluster.jsons import JSON
 
 

@@ -3,7 +3,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.fields import RUN, FieldSet, Path, key_element, shown, value_element
+from quintant.cluster.apiserver.structuredmerge.fieldset import (
+    RUN,
+    FieldSet,
+    Path,
+    key_element,
+    shown,
+    value_element,
+)
 
 ELEMENTS = st.sampled_from(["f:a", "f:b", 'k:{"name":"x"}', 'v:"y"'])
 PATHS = st.lists(ELEMENTS, min_size=1, max_size=4).map(tuple)

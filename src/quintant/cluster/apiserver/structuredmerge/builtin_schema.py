@@ -12,9 +12,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from quintant.cluster.apiserver.structuredmerge.atoms import Sort as Holds
+from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED, Listing, Shape
 from quintant.cluster.apiserver.tables import Message, Sort, Traits, Type
-from quintant.cluster.shapes import DEDUCED, Listing, Shape
-from quintant.cluster.sorts import Sort as Holds
 
 
 class Place(Struct, frozen=True, eq=False):

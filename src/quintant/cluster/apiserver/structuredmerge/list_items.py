@@ -1,8 +1,9 @@
 """Items of lists, through their shape: what tells them apart, and two lists in one order.
 
-The part of merging (quintant.cluster.merging) that knows lists. An item is known by an element,
-as in a set of fields (quintant.cluster.fields): the value itself in a set, the values of its keys
-in a list that is a map. Pure; nothing given is changed.
+The part of merging (quintant.cluster.apiserver.structuredmerge.typed) that knows lists. An item is
+known by an element, as in a set of fields (quintant.cluster.apiserver.structuredmerge.fieldset):
+the value itself in a set, the values of its keys in a list that is a map. Pure; nothing given is
+changed.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, Final
 
-from quintant.cluster.fields import key_element, shown, value_element
-from quintant.cluster.shapes import Listing, Shape, Untypable
+from quintant.cluster.apiserver.structuredmerge.fieldset import key_element, shown, value_element
+from quintant.cluster.apiserver.structuredmerge.schema import Listing, Shape, Untypable
 
 
 class _Missing:

@@ -10,10 +10,17 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.fields import FieldSet, field_element
-from quintant.cluster.items import MISSING, aligned, associative, indexed, told_apart, unique
-from quintant.cluster.shapes import Shape, Untypable
-from quintant.cluster.sorts import unfit
+from quintant.cluster.apiserver.structuredmerge.atoms import unfit
+from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet, field_element
+from quintant.cluster.apiserver.structuredmerge.list_items import (
+    MISSING,
+    aligned,
+    associative,
+    indexed,
+    told_apart,
+    unique,
+)
+from quintant.cluster.apiserver.structuredmerge.schema import Shape, Untypable
 
 
 class Comparison(msgspec.Struct, frozen=True):

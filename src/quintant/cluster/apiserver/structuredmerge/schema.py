@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
-from quintant.cluster.fields import Path, shown
-from quintant.cluster.sorts import Sort
+from quintant.cluster.apiserver.structuredmerge.atoms import Sort
+from quintant.cluster.apiserver.structuredmerge.fieldset import Path, shown
 
 _PRESERVE = "x-kubernetes-preserve-unknown-fields"
 

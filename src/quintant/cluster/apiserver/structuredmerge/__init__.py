@@ -1,0 +1,1 @@
+"""Sets of fields, schemas of them, and typed merging."""
