@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from quintant.cluster import jwt, wire
+from quintant.cluster import jwt
+from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.meta.user import AUTHENTICATED, CREDENTIAL, User, service_account
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.policy import words
@@ -137,7 +138,7 @@ class Accounts:
         """Who an object of the core group is, if there is one of that name."""
         key = f"{namespace}/{name}" if namespace else name
         entry = self._store.table(plural).entries.get(key)
-        return None if entry is None else wire.read(entry, Identity)
+        return None if entry is None else stored_json.read(entry, Identity)
 
     @cached_property
     def _signer(self) -> Signer:

@@ -26,7 +26,7 @@ from quintant.api.discovery import (
 )
 from quintant.api.meta import ObjectMeta
 from quintant.client.rest import Rest
-from quintant.cluster.addresses import family_of
+from quintant.cluster.apiserver.kinds.service_ips import family_of
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.component.component import known
 from quintant.cluster.http import LOOPBACK

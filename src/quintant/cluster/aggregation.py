@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster import wire
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Catalog, Plain
 from quintant.cluster.apiserver.meta.selectors import from_object
 from quintant.cluster.apiserver.storage.history import Change, Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 from quintant.cluster.bindings import GROUP
-from quintant.cluster.catalog import Catalog, Plain
 from quintant.cluster.drafts import Target
 from quintant.cluster.options import Options
 from quintant.cluster.writes import Writes
@@ -53,7 +53,7 @@ class Aggregation:
         self._stirred = False
         roles = [(name, entry) for name, entry in self._store.table(TABLE).now.scan()]
         for name, entry in roles:
-            role = wire.read(entry, _Role)
+            role = stored_json.read(entry, _Role)
             if role.aggregation_rule is None:
                 continue
             rules = _union(name, role.aggregation_rule, roles)
@@ -80,6 +80,6 @@ def _union(name: str, gathered: _Gathered, roles: list[tuple[str, Entry]]) -> li
     found: list[Plain] = []
     for other, entry in roles:
         if other != name and any(selector.matches(entry.labels) for selector in selectors):
-            rules = wire.read(entry, _Role).rules or []
+            rules = stored_json.read(entry, _Role).rules or []
             found += [rule for rule in rules if rule not in found]
     return found

@@ -10,17 +10,23 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from quintant.cluster import wire
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.kinds.metadata_rules import (
+    check_revision,
+    identified,
+    placed,
+    unknown_metadata,
+    wipe,
+)
 from quintant.cluster.apiserver.meta.status import bad_request, conflict, not_found, unexplained
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.structuredmerge.schema import Untypable
 from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
-from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.claims import Author
 from quintant.cluster.decoding import Scrutiny
 from quintant.cluster.drafts import Draft, Target, default
 from quintant.cluster.managed import track_apply
-from quintant.cluster.objects import check_revision, identified, placed, unknown_metadata, wipe
 from quintant.cluster.scale import DOCUMENT, SCALE, applied_scale
 
 
@@ -102,7 +108,7 @@ def _applied_new(target: Target, sent: Plain, author: Author) -> Draft:
 def _applied_over(
     target: Target, base: Entry, sent: Plain, author: Author, *, force: bool
 ) -> Draft:
-    live = wire.unpack(target.kind, base)
+    live = stored_json.unpack(target.kind, base)
     merge = applied_scale if target.sub == SCALE else track_apply
     obj = _fitted(target, merge(target.kind, live, sent, author, force=force))
     default(target.kind, obj)

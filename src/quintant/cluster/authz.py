@@ -13,7 +13,7 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
-from quintant.cluster import wire
+from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import Problem, forbidden_path
 from quintant.cluster.apiserver.meta.user import MASTERS, User
@@ -143,7 +143,9 @@ class Rbac:
         known = self._roles
         if (plural, key) not in known:
             entry = self._table(plural).entries.get(key)
-            known[plural, key] = None if entry is None else wire.read(entry, _Role).rules or ()
+            known[plural, key] = (
+                None if entry is None else stored_json.read(entry, _Role).rules or ()
+            )
         return known[plural, key]
 
     def _all(self, plural: str) -> list[Binding]:
@@ -151,7 +153,7 @@ class Rbac:
         found = known.get(plural)
         if found is None:
             entries = sorted(self._table(plural).entries.copy().items())
-            found = known[plural] = [wire.read(entry, Binding) for _, entry in entries]
+            found = known[plural] = [stored_json.read(entry, Binding) for _, entry in entries]
         return found
 
     def _table(self, plural: str) -> Table:

@@ -12,6 +12,7 @@ from typing import Any
 
 from quintant.cluster import crd, generations, roles, selectable
 from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain, Propagation
 from quintant.cluster.apiserver.meta.names import (
     segment_complaints,
     subdomain_complaints,
@@ -19,7 +20,6 @@ from quintant.cluster.apiserver.meta.names import (
 )
 from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_shape
 from quintant.cluster.autoscaling import to_v1, to_v2
-from quintant.cluster.catalog import Kind, Plain, Propagation
 from quintant.cluster.checks import CHECKS
 from quintant.cluster.defaulting import defaulter
 from quintant.cluster.events import to_core, to_group

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from quintant.client.transport import Call
 from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.kinds.kind import Edit
 from quintant.cluster.apiserver.meta.status import bad_request, not_allowed
 from quintant.cluster.apiserver.meta.user import User
-from quintant.cluster.catalog import Edit
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.jsonpatch import apply_patch
 from quintant.cluster.media import (

@@ -11,8 +11,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet
-from quintant.cluster.catalog import Kind, Plain
 
 MAX_UPDATERS = 10
 """Managers with Update entries before the oldest are folded into one: a bound on an object."""

@@ -11,8 +11,8 @@ from typing import Any
 
 from quintant.cluster import offers
 from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.tables import Field, Message, Sort, Type
-from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.offers import Subresource
 
 Schema = dict[str, Any]

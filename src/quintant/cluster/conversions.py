@@ -14,14 +14,14 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster import wire
 from quintant.cluster.admission.calling import Caller
 from quintant.cluster.admission.dialing import Unreachable
 from quintant.cluster.admission.hook import Client
 from quintant.cluster.admission.replies import NoDocument, read_document
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.status import unexplained
 from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.catalog import Kind, Plain
 from quintant.core.clock import Chance
 
 GROUP = "apiextensions.k8s.io"
@@ -98,7 +98,7 @@ async def prime(kind: Kind, entries: Iterable[Entry]) -> None:
     needs: dict[str, list[Unconverted]] = {}
     for entry in entries:
         try:
-            wire.unpack(kind, entry)
+            stored_json.unpack(kind, entry)
         except Unconverted as need:
             needs.setdefault(need.obj["apiVersion"], []).append(need)
     for found in needs.values():
@@ -108,7 +108,7 @@ async def prime(kind: Kind, entries: Iterable[Entry]) -> None:
 async def stow(kind: Kind, obj: Plain) -> None:
     """Make sure that an object of a kind can be stored."""
     try:
-        wire.pack(kind, obj)
+        stored_json.pack(kind, obj)
     except Unconverted as need:
         await need.settle()
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quintant.cluster import crd_rules
+from quintant.cluster.apiserver.kinds.kind import Plain, Verdict
 from quintant.cluster.apiserver.meta.conditions import Condition
-from quintant.cluster.catalog import Plain, Verdict
 from quintant.cluster.prepared import prepared
 from quintant.core.errors import Cause
 from quintant.core.resource import Scale

@@ -13,9 +13,9 @@ from functools import partial
 import msgspec
 from msgspec.structs import replace
 
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.version_order import priority
 from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED
-from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.conversions import Converter, prime, stow
 from quintant.cluster.crd import PRESERVE_ALL, scale_of, schema_of, storage_version, versions
 from quintant.cluster.custom import CustomSchema

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import encoded
+from quintant.cluster.apiserver.kinds.kind import Plain, Verdict
 from quintant.cluster.apiserver.meta.field_errors import (
     INVALID,
     required,
@@ -17,7 +18,6 @@ from quintant.cluster.apiserver.meta.field_errors import (
     wrong,
 )
 from quintant.cluster.apiserver.meta.names import subdomain_complaints
-from quintant.cluster.catalog import Plain, Verdict
 from quintant.cluster.crd_approval import approval_causes
 from quintant.cluster.crd_conversion import conversion_causes
 from quintant.cluster.crd_names import name_causes, spelling_causes

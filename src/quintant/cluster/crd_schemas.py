@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import quoted
+from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.field_errors import forbidden_field, wrong
 from quintant.cluster.apiserver.meta.formats import recognized
-from quintant.cluster.catalog import Plain
 from quintant.cluster.crd_defaults import default_causes
 from quintant.cluster.crd_openapi import openapi_causes
 from quintant.cluster.crd_schema import below, structural_causes, unsupported_keyword

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from quintant.cluster import embedded, structural, uniqueness
+from quintant.cluster.apiserver.kinds.kind import Plain, Verdict
 from quintant.cluster.apiserver.meta.correlate import ABSENT
 from quintant.cluster.apiserver.meta.field_errors import (
     MISTYPED,
@@ -22,7 +23,6 @@ from quintant.cluster.apiserver.meta.field_errors import (
     wrong,
 )
 from quintant.cluster.apiserver.meta.objectmeta import finalizer_advice
-from quintant.cluster.catalog import Plain, Verdict
 from quintant.cluster.replicas import replica_causes
 from quintant.cluster.rules import Rules
 from quintant.cluster.validation import Validator

@@ -14,21 +14,22 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from quintant.cluster import crd, crd_kinds, wire
+from quintant.cluster import crd, crd_kinds
 from quintant.cluster.admission.calling import Caller
 from quintant.cluster.admission.hook import read_client
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Catalog, Plain
+from quintant.cluster.apiserver.kinds.metadata_rules import deleting
 from quintant.cluster.apiserver.meta.conditions import Condition
 from quintant.cluster.apiserver.meta.status import NoPage, forbidden
 from quintant.cluster.apiserver.storage.history import Change, Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
-from quintant.cluster.catalog import Catalog, Plain
 from quintant.cluster.checks.clients import REVIEWS
 from quintant.cluster.conversions import Converter
 from quintant.cluster.crd_kinds import Epochs
 from quintant.cluster.crd_names import Naming, named
 from quintant.cluster.deletes import Deletes
 from quintant.cluster.drafts import Target
-from quintant.cluster.objects import deleting
 from quintant.cluster.options import Options
 from quintant.cluster.watchers import Hub
 from quintant.cluster.writes import Writes
@@ -118,7 +119,7 @@ class Definitions:
         self._catalog.add(kinds)
         self._served[name] = found
         if kinds and kinds[0].facts:
-            self._store.refile(table, partial(wire.facts_of, kinds[0].kept or kinds[0]))
+            self._store.refile(table, partial(stored_json.facts_of, kinds[0].kept or kinds[0]))
         self._hub.close(name)
 
     def _converter(self, found: Plain) -> Converter | None:
@@ -200,7 +201,7 @@ class Definitions:
         if entry is None:
             return None
         if self._last is None or self._last[0] is not entry:
-            self._last = entry, wire.unpack(self._target(name).kind, entry)
+            self._last = entry, stored_json.unpack(self._target(name).kind, entry)
         return self._last[1]
 
     def _target(self, name: str, sub: str = "") -> Target:

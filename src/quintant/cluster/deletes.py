@@ -14,17 +14,17 @@ from typing import Any
 import msgspec
 
 from quintant.client.transport import Call
-from quintant.cluster import wire
 from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain, Propagation
+from quintant.cluster.apiserver.kinds.metadata_rules import deleting, held
 from quintant.cluster.apiserver.meta.field_errors import invalid_options, unsupported, wrong
 from quintant.cluster.apiserver.meta.status import Problem, bad_request
 from quintant.cluster.apiserver.meta.user import SERVER, User
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
-from quintant.cluster.catalog import Kind, Plain, Propagation
 from quintant.cluster.drafts import Target
 from quintant.cluster.media import read_object
-from quintant.cluster.objects import deleting, held
 from quintant.cluster.queries import whole
 from quintant.cluster.stored import Stored
 from quintant.core.clock import Clock, timestamp
@@ -113,13 +113,13 @@ class Deletes:
     def delete(self, target: Target, options: Deletion = Deletion()) -> Deleted:
         """Remove an object, or mark it while finalizers or grace hold it; 404 if there is none."""
         entry = self._stored.found(target)
-        obj = wire.unpack(target.kind, entry)
+        obj = stored_json.unpack(target.kind, entry)
         check_preconditions(target, obj, options)
         marked = self._marked(target.kind, obj, options)
         if options.dry_run:
             gone = not held(target.kind, marked)
             unmarked = gone and not target.kind.graceful
-            last = entry if unmarked else wire.pack(target.kind, marked, entry.rv)
+            last = entry if unmarked else stored_json.pack(target.kind, marked, entry.rv)
             return Deleted(last, gone=gone)
         if not held(target.kind, marked):
             if target.kind.graceful and not deleting(obj):
@@ -129,7 +129,7 @@ class Deletes:
 
     def asks(self, target: Target, options: Deletion) -> bool:
         """Whether a deletion is one to ask webhooks about: preconditions hold, and it is news."""
-        obj = wire.unpack(target.kind, self._stored.found(target))
+        obj = stored_json.unpack(target.kind, self._stored.found(target))
         check_preconditions(target, obj, options)
         return not (target.kind.graceful and self._marked(target.kind, obj, options) == obj)
 

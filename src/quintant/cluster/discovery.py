@@ -13,10 +13,10 @@ import msgspec
 from quintant.client.transport import Call, Reply
 from quintant.cluster import offers
 from quintant.cluster.aggregated import aggregated, asked
+from quintant.cluster.apiserver.kinds.kind import Catalog, Kind, Plain
 from quintant.cluster.apiserver.meta.request_info import segments
 from quintant.cluster.apiserver.meta.status import NoPage, no_resource, not_acceptable, not_allowed
 from quintant.cluster.beside import Beside
-from quintant.cluster.catalog import Catalog, Kind, Plain
 from quintant.cluster.health import is_probe, probe
 from quintant.cluster.media import JSON
 from quintant.cluster.negotiation import clauses, negotiate

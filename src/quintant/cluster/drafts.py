@@ -14,16 +14,21 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from quintant.cluster import wire
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Edit, Kind, Plain
+from quintant.cluster.apiserver.kinds.metadata_rules import (
+    check_revision,
+    placed,
+    unique_owners,
+    wipe,
+)
 from quintant.cluster.apiserver.meta.field_errors import unlocked
 from quintant.cluster.apiserver.meta.status import Problem, conflict
 from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.catalog import Edit, Kind, Plain
 from quintant.cluster.claims import Author
 from quintant.cluster.decoding import Scrutiny, decode, drop_unknown, patched_object, sent_object
 from quintant.cluster.identity import check_kind
 from quintant.cluster.managed import track_update
-from quintant.cluster.objects import check_revision, placed, unique_owners, wipe
 from quintant.cluster.scale import SCALE, track_scale
 from quintant.core.errors import Cause
 
@@ -106,7 +111,7 @@ def read(target: Target, sent: Any, scrutiny: Scrutiny) -> Draft:
 def replaced(draft: Draft, base: Entry, author: Author) -> Draft:
     """An object that was read, in the place of the live one."""
     target, obj = draft.target, draft.obj
-    live = wire.unpack(target.kind, base)
+    live = stored_json.unpack(target.kind, base)
     try:
         _check_replacement(target, obj, live)
         check_kind(target.kind, draft.said, target.name)
@@ -118,8 +123,8 @@ def replaced(draft: Draft, base: Entry, author: Author) -> Draft:
 
 def edited(target: Target, base: Entry, edit: Edit, author: Author, scrutiny: Scrutiny) -> Draft:
     """The live object after a patch."""
-    live = wire.unpack(target.kind, base)
-    changed = edit(wire.unpack(target.kind, base))
+    live = stored_json.unpack(target.kind, base)
+    changed = edit(stored_json.unpack(target.kind, base))
     obj = patched_object(target.kind, changed, scrutiny)
     warnings = decode(target.kind, obj, scrutiny, patch=True)
     _place(target, obj, warnings)
@@ -128,7 +133,7 @@ def edited(target: Target, base: Entry, edit: Edit, author: Author, scrutiny: Sc
 
 def restated(target: Target, base: Entry, state: Edit, author: Author) -> Draft:
     """The live object in a state that the server gives it: its content is known to be right."""
-    live = wire.unpack(target.kind, base)
+    live = stored_json.unpack(target.kind, base)
     obj = state(live)
     track_update(target.kind, live, obj, author)
     return Draft(target, obj, base=base, live=live)

@@ -16,15 +16,16 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from quintant.client.transport import Call, Reply
-from quintant.cluster import wire
 from quintant.cluster.admission.writing import Admission
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.kinds.stored_json import Form
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import Problem, not_allowed
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.meta.warnings import warned
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.beside import Beside
-from quintant.cluster.catalog import Kind
 from quintant.cluster.changes import Changes
 from quintant.cluster.deletes import Deleted, Deletion, read_deletion, read_options
 from quintant.cluster.drafts import Target
@@ -41,7 +42,6 @@ from quintant.cluster.stored import Stored
 from quintant.cluster.subresources import EVICTIONS, Action, action, evicts
 from quintant.cluster.watchers import Hub, Watcher
 from quintant.cluster.weights import selecting_weight, weight
-from quintant.cluster.wire import Form
 from quintant.core.clock import Clock, timestamp
 from quintant.core.resource import Resource
 
@@ -144,7 +144,7 @@ class Endpoints(msgspec.Struct, frozen=True):
         creates = doing.verb == "create"
         words = "CreateOptions" if creates else "UpdateOptions"
         sent, options = await self._read(call, doing.document, words, user)
-        old = None if creates else wire.unpack(target.kind, self.stored.found(target))
+        old = None if creates else stored_json.unpack(target.kind, self.stored.found(target))
         sent, told = await self.admission.document(target, doing.document, sent, old, options)
         edit = doing.edit(target, sent, timestamp(self.clock.now()))
         entry = self.stored.amend(target, edit, dry_run=options.dry_run)
@@ -244,7 +244,7 @@ def _orphans(kind: Kind, options: Deletion) -> list[str]:
 
 def _success(target: Target, deleted: Deleted) -> bytes:
     where = target.kind.resource
-    uid = wire.read(deleted.entry, _Identified).metadata.uid
+    uid = stored_json.read(deleted.entry, _Identified).metadata.uid
     details = {"name": target.name, "group": where.group, "kind": where.plural, "uid": uid}
     status = _SUCCESS | {"details": {key: value for key, value in details.items() if value}}
     return msgspec.json.encode(status) + b"\n"

@@ -14,12 +14,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from quintant.cluster import wire
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.conditions import Condition
 from quintant.cluster.apiserver.meta.selectors import from_object
 from quintant.cluster.apiserver.meta.status import Problem, bad_request
 from quintant.cluster.apiserver.storage.revision_log import Store
-from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.deletes import Deletes, Deletion, check_preconditions
 from quintant.cluster.drafts import Target
 from quintant.cluster.stored import Stored
@@ -51,7 +51,7 @@ class Evictions(msgspec.Struct, frozen=True):
         metadata = sent.get("metadata") or {} if isinstance(sent, dict) else {}
         if metadata.get("name") != pod.name:
             raise bad_request("name in URL does not match name in Eviction object")
-        live = wire.unpack(pod.kind, self.stored.found(pod))
+        live = stored_json.unpack(pod.kind, self.stored.found(pod))
         check_preconditions(pod, live, options)
         if not _costless(live):
             self._charge(pod, live, options, now)
@@ -78,7 +78,7 @@ class Evictions(msgspec.Struct, frozen=True):
         labels = pod["metadata"].get("labels") or {}
         prefix = f"{pod['metadata']['namespace']}/"
         for _, entry in self.store.table(self.budgets.table).now.scan(prefix):
-            budget = wire.unpack(self.budgets, entry)
+            budget = stored_json.unpack(self.budgets, entry)
             selector = budget["spec"].get("selector")
             if selector is not None and from_object(selector).matches(labels):
                 yield budget

@@ -6,11 +6,16 @@ what it may not change, and the generation is counted. Everything here is in pla
 
 from __future__ import annotations
 
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.kinds.metadata_rules import (
+    check_revision,
+    content,
+    identity_causes,
+    keep,
+)
 from quintant.cluster.apiserver.meta.status import modified
-from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.claims import check_managers
 from quintant.cluster.drafts import Draft, Target
-from quintant.cluster.objects import check_revision, content, identity_causes, keep
 from quintant.cluster.scale import SCALE
 from quintant.core.errors import Cause
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from quintant.client.transport import Call
+from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.kinds.stored_json import Form
 from quintant.cluster.apiserver.meta.status import Problem, bad_request, unacceptable, unexplained
-from quintant.cluster.catalog import Kind
 from quintant.cluster.grid import Grid, Include
 from quintant.cluster.negotiation import Answer, Wish, negotiate
-from quintant.cluster.wire import Form
 from quintant.core.clock import Clock
 
 # Go's packages, where their name is not the beginning of the group's.

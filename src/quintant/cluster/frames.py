@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 from msgspec import Struct
 
+from quintant.cluster.apiserver.kinds.stored_json import Form
 from quintant.cluster.apiserver.meta.selectors import EVERYTHING, Selector
 from quintant.cluster.apiserver.meta.status import Problem
 from quintant.cluster.apiserver.storage.history import Change, Entry
-from quintant.cluster.wire import Form
 
 NO_ANNOTATIONS: Mapping[str, str] = {}
 END_OF_REPLAY: Mapping[str, str] = {"k8s.io/initial-events-end": "true"}

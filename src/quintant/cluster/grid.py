@@ -14,12 +14,12 @@ from typing import Any
 import msgspec
 from msgspec import field
 
-from quintant.cluster import wire
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.kinds.stored_json import Form
 from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.catalog import Plain
 from quintant.cluster.printing import Printer
 from quintant.cluster.printing.printers import printer_of
-from quintant.cluster.wire import Form
 from quintant.core.clock import Clock, SystemClock
 
 _TABLE = (
@@ -85,7 +85,7 @@ class Grid(Form, frozen=True):
         return _TABLE % (self.version.encode(), about, b",".join(rows))
 
     def _row(self, entry: Entry, rv: int) -> bytes:
-        obj = wire.unpack(self.kind, entry)
+        obj = stored_json.unpack(self.kind, entry)
         if rv:
             obj["metadata"]["resourceVersion"] = str(rv)
         # What is stored in another shape is also shown by it: both kinds of events look alike.

@@ -10,11 +10,11 @@ from __future__ import annotations
 import msgspec
 
 from quintant.cluster.apiserver.golang.printing import encoded
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.objectmeta import ANNOTATIONS_LIMIT, annotations_size
 from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet
 from quintant.cluster.apiserver.structuredmerge.schema import Untypable
 from quintant.cluster.apiserver.structuredmerge.typed import compare, fields_of
-from quintant.cluster.catalog import Kind, Plain
 
 MANAGER = "kubectl"
 ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"

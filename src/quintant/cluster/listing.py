@@ -13,8 +13,8 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 import msgspec
 from msgspec import Struct, field
 
+from quintant.cluster.apiserver.kinds.stored_json import Form
 from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.wire import Form
 
 LARGE = 128 * 1024
 """Bytes from which a list is sent in pieces; smaller ones are quicker as one answer."""

@@ -17,13 +17,13 @@ from quintant.cluster.admission.surroundings import Surroundings
 from quintant.cluster.admission.webhooks import Webhooks
 from quintant.cluster.admission.writing import Admission
 from quintant.cluster.aggregation import Aggregation
+from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import no_resource, not_allowed
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.beside import Beside
 from quintant.cluster.bootstrap import first_objects
-from quintant.cluster.catalog import Catalog, Kind
 from quintant.cluster.changes import Changes
 from quintant.cluster.definitions import SERVER, Definitions
 from quintant.cluster.deletes import Deletes

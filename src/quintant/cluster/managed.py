@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.status import contested
 from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet, Path, shown
 from quintant.cluster.apiserver.structuredmerge.schema import Untypable
@@ -24,7 +25,6 @@ from quintant.cluster.apiserver.structuredmerge.typed import (
     named,
     remove,
 )
-from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.claims import (
     APPLY,
     UPDATE,

@@ -16,13 +16,13 @@ from quintant.api.metrics import GROUP, NodeMetrics, PodMetrics
 from quintant.api.quantity import Quantity
 from quintant.api.rbac import ClusterRole, PolicyRule
 from quintant.client.transport import Call, Reply
-from quintant.cluster import wire
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Catalog, Kind, Plain
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.selector_parser import parse_fields, parse_labels
 from quintant.cluster.apiserver.meta.status import not_allowed, not_found
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.storage.revision_log import Store
-from quintant.cluster.catalog import Catalog, Kind, Plain
 from quintant.cluster.common.labels import FAULT, POD, SIMULATED
 from quintant.cluster.node.usage import Meter, Usage
 from quintant.cluster.simulated import usage
@@ -140,7 +140,7 @@ class Metrics:
         for pod in self._running():
             if POD in pod.metadata.annotations:
                 used.setdefault(pod.spec.node_name, []).extend(_imagined(pod, now).values())
-        for node in (wire.read(entry, _Node) for entry in self._entries("nodes")):
+        for node in (stored_json.read(entry, _Node) for entry in self._entries("nodes")):
             meta, name = node.metadata, node.metadata.name
             told = self.meters[name].node() if name in self.meters else None
             if told is not None:
@@ -154,7 +154,7 @@ class Metrics:
     def _running(self) -> Iterator[_Pod]:
         for entry in self._entries("pods"):
             if entry.facts.get("status.phase") == "Running":
-                yield wire.read(entry, _Pod)
+                yield stored_json.read(entry, _Pod)
 
     def _entries(self, table: str) -> Iterator[Entry]:
         return (entry for _, entry in self._store.table(table).now.scan())

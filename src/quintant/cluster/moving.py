@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster import wire
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.builtins import builtin_kinds
-from quintant.cluster.catalog import Plain
 from quintant.cluster.host.loopback import SHARES, has
 
 SERVICES = "services"
@@ -28,7 +28,7 @@ class _Service(msgspec.Struct, frozen=True):
 def home(store: Store) -> str:
     """The address at which the API server of a store was a service; empty if it never was."""
     entry = store.table(SERVICES).entries.get(API)
-    return "" if entry is None else str(wire.read(entry, _Service).spec.get("clusterIP", ""))
+    return "" if entry is None else str(stored_json.read(entry, _Service).spec.get("clusterIP", ""))
 
 
 def move(store: Store, network: IPv4Network) -> None:
@@ -36,9 +36,9 @@ def move(store: Store, network: IPv4Network) -> None:
     kind = next(kind for kind in builtin_kinds() if kind.resource.full_name == SERVICES)
     table = store.table(SERVICES)
     for key, entry in list(table.entries.items()):
-        service = wire.unpack(kind, entry)
+        service = stored_json.unpack(kind, entry)
         if _moved(service["spec"], network):
-            store.put(table, key, wire.pack(kind, service))
+            store.put(table, key, stored_json.pack(kind, service))
 
 
 def _moved(spec: Plain, network: IPv4Network) -> bool:

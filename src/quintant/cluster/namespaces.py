@@ -6,12 +6,12 @@ away is a controller (quintant.cluster.controllers.namespaces).
 
 from __future__ import annotations
 
-from quintant.cluster import wire
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
+from quintant.cluster.apiserver.kinds.metadata_rules import deleting
 from quintant.cluster.apiserver.meta.status import forbidden, not_found
 from quintant.cluster.apiserver.storage.revision_log import Store
-from quintant.cluster.catalog import Catalog, Kind
 from quintant.cluster.drafts import Target
-from quintant.cluster.objects import deleting
 from quintant.core.errors import Cause
 
 PROTECTED = frozenset({"default", "kube-system", "kube-public"})
@@ -54,7 +54,7 @@ class Namespaces:
 
     def _terminating(self, namespace: str) -> bool:
         entry = self._store.table(TABLE).entries.get(namespace)
-        return entry is not None and deleting(wire.unpack(self._kind, entry))
+        return entry is not None and deleting(stored_json.unpack(self._kind, entry))
 
     @property
     def _kind(self) -> Kind:

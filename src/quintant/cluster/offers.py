@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.meta.version_order import priority
-from quintant.cluster.catalog import Catalog, Kind
 from quintant.cluster.subresources import names_of, verbs_of
 
 VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")

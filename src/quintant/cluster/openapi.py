@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from quintant.client.transport import Call, Reply
 from quintant.cluster import offers
-from quintant.cluster.catalog import Catalog, Kind
+from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.components import components
 from quintant.cluster.media import JSON
 from quintant.cluster.operations import paths

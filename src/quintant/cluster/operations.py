@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from quintant.cluster import offers
-from quintant.cluster.catalog import Kind, Plain
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.components import reference, schema_name
 from quintant.cluster.media import (
     APPLY_PATCH,

@@ -14,12 +14,12 @@ import msgspec
 from msgspec import Struct
 
 from quintant.client.transport import Call, Reply
-from quintant.cluster import wire
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.field_errors import forbidden_field, invalid, wrong
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import bad_request, not_found
 from quintant.cluster.apiserver.storage.revision_log import Store
-from quintant.cluster.catalog import Kind
 from quintant.cluster.node.logs import Absent, Logs, Wish
 from quintant.core.clock import Clock
 from quintant.core.errors import Cause
@@ -86,7 +86,7 @@ class PodLogs:
         causes = tuple(_complaints(call.query))
         if causes:
             raise invalid(_OPTIONS, asked.name, *causes)
-        pod = wire.read(entry, _Pod)
+        pod = stored_json.read(entry, _Pod)
         container = _chosen(pod.spec, asked.name, call.query.get("container", ""))
         node = pod.spec.node_name
         if not node:

@@ -10,11 +10,11 @@ from quintant.client.transport import Call, Reply
 from quintant.cluster import drafts
 from quintant.cluster.access import Access
 from quintant.cluster.admission.writing import Admission
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.meta.warnings import warned
 from quintant.cluster.beside import Beside
-from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.claims import Author
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.endpoints import CREATED

@@ -11,13 +11,13 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster import wire
 from quintant.cluster.admission.quota import QUOTAS, Quota, used
 from quintant.cluster.admission.totals import written
 from quintant.cluster.admission.usage import table_of
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Catalog, Plain
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
-from quintant.cluster.catalog import Catalog, Plain
 from quintant.cluster.drafts import Target
 from quintant.cluster.options import Options
 from quintant.cluster.writes import Writes
@@ -49,8 +49,8 @@ class Quotas:
         stirred, self._stirred = self._stirred, set()
         for namespace in sorted(stirred):
             for key, entry in self._store.table(QUOTAS).now.scan(f"{namespace}/"):
-                status = self._status(namespace, wire.read(entry, Quota))
-                if status != wire.read(entry, _Status).status:
+                status = self._status(namespace, stored_json.read(entry, Quota))
+                if status != stored_json.read(entry, _Status).status:
                     self._write(writes, namespace, key.partition("/")[2], status)
         return bool(stirred)
 
@@ -78,7 +78,9 @@ class Quotas:
     def _tables(self, namespace: str) -> frozenset[str]:
         if namespace not in self._counted:
             quotas = self._store.table(QUOTAS).now.scan(f"{namespace}/")
-            names = (name for _, entry in quotas for name in wire.read(entry, Quota).spec.hard)
+            names = (
+                name for _, entry in quotas for name in stored_json.read(entry, Quota).spec.hard
+            )
             self._counted[namespace] = frozenset(map(table_of, names))
         return self._counted[namespace]
 

@@ -12,6 +12,7 @@ from itertools import chain
 
 from msgspec import Struct
 
+from quintant.cluster.apiserver.kinds.stored_json import Form
 from quintant.cluster.apiserver.meta.continue_token import NOW, Token, read_token, write_token
 from quintant.cluster.apiserver.meta.selector_parser import parse_fields, parse_labels
 from quintant.cluster.apiserver.meta.status import Problem, expired, future, unexplained
@@ -29,7 +30,6 @@ from quintant.cluster.frames import (
 from quintant.cluster.listing import LARGE, Listing
 from quintant.cluster.queries import EXACT, Query, misread
 from quintant.cluster.watchers import Terms
-from quintant.cluster.wire import Form
 from quintant.core.clock import Chance
 
 SLICE = 500

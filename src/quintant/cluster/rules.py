@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
+from quintant.cluster.apiserver.kinds.kind import Verdict
 from quintant.cluster.apiserver.meta.correlate import ABSENT, Keyed, same
 from quintant.cluster.apiserver.meta.field_errors import (
     NOWHERE,
@@ -23,7 +24,6 @@ from quintant.cluster.apiserver.meta.field_errors import (
     untrue,
     wrong,
 )
-from quintant.cluster.catalog import Verdict
 from quintant.core.errors import Cause
 
 if TYPE_CHECKING:

@@ -10,18 +10,18 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from quintant.cluster import wire
 from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Edit, Kind, Plain
+from quintant.cluster.apiserver.kinds.metadata_rules import placed
 from quintant.cluster.apiserver.meta.field_errors import invalid, wrong
 from quintant.cluster.apiserver.meta.status import bad_request, internal, no_resource
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_shape
 from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet, field_element
-from quintant.cluster.catalog import Edit, Kind, Plain
 from quintant.cluster.claims import UPDATE, Author, Claim, Claims, decode, less, store
 from quintant.cluster.decoding import fitted
 from quintant.cluster.managed import track_apply
-from quintant.cluster.objects import placed
 from quintant.core.resource import Resource, Scale
 
 SCALE = "scale"
@@ -34,10 +34,10 @@ _SHARED = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 def scale_of(kind: Kind, entry: Entry) -> Entry:
     """The Scale of a stored object; 500 for a custom resource that does not say its replicas."""
-    parent, path = wire.unpack(kind, entry), _paths(kind).replicas
+    parent, path = stored_json.unpack(kind, entry), _paths(kind).replicas
     if kind.custom and _read(parent, path) is None:
         raise internal(f'the spec replicas field "{path}" does not exist')
-    return wire.pack(SCALES, view_scale(kind, parent), entry.rv)
+    return stored_json.pack(SCALES, view_scale(kind, parent), entry.rv)
 
 
 def edit_scale(kind: Kind, edit: Edit, *, patch: bool = False) -> Edit:

@@ -20,16 +20,16 @@ from msgspec.structs import replace
 
 from quintant.client.transport import Call, Reply, Stream
 from quintant.cluster.access import Access
-from quintant.cluster.addresses import NETWORK, addressed
 from quintant.cluster.admission.dialing import Dialer
 from quintant.cluster.apiserver.golang.depth import make_room
+from quintant.cluster.apiserver.kinds.kind import Catalog
+from quintant.cluster.apiserver.kinds.service_ips import NETWORK, addressed
 from quintant.cluster.apiserver.meta.request_info import Route, route
 from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT, Problem, internal, too_large
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.storage.revision_log import Snapshot, Store, Unsafe
 from quintant.cluster.beside import Beside
 from quintant.cluster.builtins import builtin_kinds
-from quintant.cluster.catalog import Catalog
 from quintant.cluster.deadlines import allowed_seconds, within
 from quintant.cluster.discovery import discover
 from quintant.cluster.listing import Listing

@@ -2,17 +2,17 @@
 
 Nobody owns what is written here: the status of a new pod, the labels by which a job finds its pods.
 One function per kind, in place; `live` is what an update replaces. Addresses are given out in
-quintant.cluster.addresses.
+quintant.cluster.apiserver.kinds.service_ips.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from quintant.cluster.addresses import settle_service
+from quintant.cluster.apiserver.kinds.kind import Others, Plain
+from quintant.cluster.apiserver.kinds.service_ips import settle_service
 from quintant.cluster.apiserver.meta.names import label_complaints
 from quintant.cluster.apiserver.meta.qos import quality
-from quintant.cluster.catalog import Others, Plain
 
 _GATED = {
     "type": "PodScheduled",

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from quintant.cluster import wire
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Edit, Kind, Plain
+from quintant.cluster.apiserver.kinds.metadata_rules import deleting, held
 from quintant.cluster.apiserver.meta.names import segment_complaints
 from quintant.cluster.apiserver.meta.status import misnamed, not_found, unexplained
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
-from quintant.cluster.catalog import Edit, Kind, Plain
 from quintant.cluster.drafts import Target
-from quintant.cluster.objects import deleting, held
 
 OBJECT_LIMIT = 3 * 512 * 1024
 """Bytes of a stored object: what etcd takes, so that no object grows for ever by patches."""
@@ -51,7 +51,7 @@ class Stored:
 
     def put(self, target: Target, obj: Plain) -> Entry:
         """Store an object as it is."""
-        return self.keep(target, wire.pack(target.kind, obj))
+        return self.keep(target, stored_json.pack(target.kind, obj))
 
     def keep(self, target: Target, entry: Entry) -> Entry:
         """Store an object that is packed already; the entry with its revision."""
@@ -62,13 +62,13 @@ class Stored:
     def amend(self, target: Target, edit: Edit, *, dry_run: bool = False) -> Entry:
         """Store what `edit` makes of the live object, with no owner of fields and no generation."""
         base = self.found(target)
-        obj = edit(wire.unpack(target.kind, base))
+        obj = edit(stored_json.unpack(target.kind, base))
         if dry_run:
-            return wire.pack(target.kind, obj, base.rv)
+            return stored_json.pack(target.kind, obj, base.rv)
         if deleting(obj) and not held(target.kind, obj):
             self.remove(target)
-            return wire.pack(target.kind, obj, base.rv)
-        return base if obj == wire.unpack(target.kind, base) else self.put(target, obj)
+            return stored_json.pack(target.kind, obj, base.rv)
+        return base if obj == stored_json.unpack(target.kind, base) else self.put(target, obj)
 
     def remove(self, target: Target) -> int:
         """Take an object out of the store; the revision of its end."""
@@ -78,7 +78,7 @@ class Stored:
         """Every other object of the kind."""
         for key, entry in self._table(target).entries.items():
             if key != target.key:
-                yield wire.unpack(target.kind, entry)
+                yield stored_json.unpack(target.kind, entry)
 
     def scan(self, kind: Kind, prefix: str) -> Iterator[tuple[Target, Entry]]:
         """The objects of a kind whose keys begin so, as they are when the first is asked for."""

@@ -17,8 +17,8 @@ import msgspec
 from msgspec import Struct
 
 from quintant.client.transport import Call, Reply
+from quintant.cluster.apiserver.kinds.kind import Catalog, Kind, Plain
 from quintant.cluster.beside import Beside
-from quintant.cluster.catalog import Catalog, Kind, Plain
 from quintant.cluster.components import components, inside
 from quintant.cluster.gnostic import written
 from quintant.cluster.media import JSON, YAML

@@ -22,9 +22,9 @@ from quintant.cluster.accounts import (
     Reference,
 )
 from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.field_errors import invalid, wrong
 from quintant.cluster.apiserver.meta.status import bad_request, conflict, not_found
-from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.drafts import Target
 from quintant.core.clock import Chance, Clock, timestamp
 from quintant.core.resource import Resource

@@ -18,7 +18,16 @@ from typing import Any, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from quintant.cluster import drafts, wire
+from quintant.cluster import drafts
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Edit, Plain
+from quintant.cluster.apiserver.kinds.metadata_rules import (
+    deleting,
+    generated,
+    held,
+    judge,
+    unique_owners,
+)
 from quintant.cluster.apiserver.meta.field_errors import invalid
 from quintant.cluster.apiserver.meta.status import (
     Problem,
@@ -30,11 +39,9 @@ from quintant.cluster.apiserver.meta.status import (
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.applying import applied
-from quintant.cluster.catalog import Edit, Plain
 from quintant.cluster.claims import Author
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.finishing import count, finish
-from quintant.cluster.objects import deleting, generated, held, judge, unique_owners
 from quintant.cluster.options import Options
 from quintant.cluster.stored import Stored
 from quintant.core.clock import Chance, Clock, timestamp
@@ -187,10 +194,10 @@ class Writes:
             raise unexplained("resourceVersion should not be set on objects to be created")
         target, taken = ready.target, self._stored.read(ready.target)
         if taken is not None:
-            dying = deleting(wire.unpack(target.kind.kept or target.kind, taken))
+            dying = deleting(stored_json.unpack(target.kind.kept or target.kind, taken))
             problem = already_exists(target.kind.resource, target.name, deleting=dying)
             raise problem.warned(*ready.warnings)
-        packed = wire.pack(target.kind, ready.obj)
+        packed = stored_json.pack(target.kind, ready.obj)
         entry = packed if options.dry_run else self._stored.keep(target, packed)
         return Result(entry, created=True, warnings=ready.warnings)
 
@@ -216,7 +223,7 @@ class Writes:
         if options.dry_run or (deleting(obj) and not held(target.kind, obj)):
             if not options.dry_run:
                 self._stored.remove(target)
-            return Result(wire.pack(target.kind, obj, base.rv), warnings=ready.warnings)
+            return Result(stored_json.pack(target.kind, obj, base.rv), warnings=ready.warnings)
         return Result(self._stored.put(target, obj), warnings=ready.warnings)
 
     def _settle(self, target: Target, obj: Plain, live: Plain | None) -> int | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from quintant.client.transport import Call
 from quintant.cluster.aggregated import NOT_MODIFIED, aggregated
+from quintant.cluster.apiserver.kinds.kind import Catalog
 from quintant.cluster.builtins import builtin_kinds
-from quintant.cluster.catalog import Catalog
 
 PODS = b'"resource":"pods"'
 

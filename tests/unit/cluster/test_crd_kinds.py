@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster import crd, crd_kinds, wire
-from quintant.cluster.catalog import Kind
+from quintant.cluster import crd, crd_kinds
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.crd_kinds import Epochs
 
 TEXT = {"type": "string"}
@@ -44,7 +45,9 @@ def _kinds(definition: Any, epochs: Epochs = Epochs()) -> dict[str, Kind]:
 
 
 def _stored(kind: Kind, rv: int, **spec: Any) -> Any:
-    return wire.pack(kind, {"metadata": {"name": "a", "resourceVersion": "0"}, "spec": spec}, rv)
+    return stored_json.pack(
+        kind, {"metadata": {"name": "a", "resourceVersion": "0"}, "spec": spec}, rv
+    )
 
 
 ONE = _version("v1", storage=True, c=TEXT, a={**TEXT, "default": "A"})
@@ -54,24 +57,24 @@ TWO = _version("v2", c=TEXT, b={**TEXT, "default": "B"})
 def test_a_version_shows_what_is_stored_with_the_defaults_of_storage() -> None:
     kinds = _kinds(_crd(ONE, TWO))
     entry = _stored(kinds["v2"], 5, c="x", b="lost")
-    assert wire.unpack(kinds["v1"], entry)["spec"] == {"c": "x", "a": "A"}
-    assert wire.unpack(kinds["v2"], entry)["spec"] == {"c": "x"}
+    assert stored_json.unpack(kinds["v1"], entry)["spec"] == {"c": "x", "a": "A"}
+    assert stored_json.unpack(kinds["v2"], entry)["spec"] == {"c": "x"}
 
 
 def test_what_was_stored_as_another_version_has_the_defaults_of_that_one() -> None:
     entry = _stored(_kinds(_crd(ONE, TWO))["v1"], 5, c="x")
     switched = _crd({**ONE, "storage": False}, {**TWO, "storage": True})
     kinds = _kinds(switched, Epochs(((7, "v1"),), 7))
-    assert wire.unpack(kinds["v2"], entry)["spec"] == {"c": "x"}
-    assert wire.unpack(kinds["v1"], entry)["spec"] == {"c": "x", "a": "A"}
+    assert stored_json.unpack(kinds["v2"], entry)["spec"] == {"c": "x"}
+    assert stored_json.unpack(kinds["v1"], entry)["spec"] == {"c": "x", "a": "A"}
     later = _stored(kinds["v2"], 9, c="x")
-    assert wire.unpack(kinds["v1"], later)["spec"] == {"c": "x"}
+    assert stored_json.unpack(kinds["v1"], later)["spec"] == {"c": "x"}
 
 
 def test_what_was_stored_as_a_version_that_is_gone_has_the_defaults_of_storage() -> None:
     kinds = _kinds(_crd(ONE, TWO), Epochs(((7, "v0"),), 7))
     entry = _stored(kinds["v1"], 5, c="x")
-    assert wire.unpack(kinds["v2"], entry)["spec"] == {"c": "x"}
+    assert stored_json.unpack(kinds["v2"], entry)["spec"] == {"c": "x"}
 
 
 def test_versions_with_one_schema_are_read_without_decoding() -> None:

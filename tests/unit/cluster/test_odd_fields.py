@@ -12,9 +12,9 @@ import pytest
 
 from conformance.kinds import EVENT, NAMESPACE, SAMPLES
 from conformance.target import STRATEGIC
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.tables import Message, Sort, Type
 from quintant.cluster.builtins import builtin_kinds
-from quintant.cluster.catalog import Kind
 from unit.cluster.api import (
     APPLY,
     CMS,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.cluster import wire
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.status import Problem
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.builtins import builtin_kinds
-from quintant.cluster.catalog import Plain
 from quintant.cluster.drafts import Target
 from quintant.cluster.stored import OBJECT_LIMIT, Stored
 from unit.cluster.api import config_map
@@ -30,7 +30,7 @@ def stored(*names: str) -> Stored:
 def test_what_is_put_is_found_until_it_is_removed() -> None:
     found = stored("a")
     entry = found.found(target("a"))
-    assert wire.unpack(KIND, entry)["metadata"]["name"] == "a"
+    assert stored_json.unpack(KIND, entry)["metadata"]["name"] == "a"
     assert entry.rv == found.revision
     assert found.remove(target("a")) == found.revision == entry.rv + 1
     assert found.read(target("a")) is None
@@ -64,7 +64,7 @@ def test_no_object_is_kept_that_etcd_would_not_take() -> None:
     found = stored("a")
     with pytest.raises(Problem, match="request is too large"):
         found.put(target("a"), config_map("a") | {"data": {"k": "v" * OBJECT_LIMIT}})
-    assert "data" not in wire.unpack(KIND, found.found(target("a")))
+    assert "data" not in stored_json.unpack(KIND, found.found(target("a")))
 
 
 def test_a_scan_names_objects_by_where_they_are() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.objects import SUFFIX_ALPHABET
+from quintant.cluster.apiserver.kinds.metadata_rules import SUFFIX_ALPHABET
 from quintant.testing.loop import advance
 from unit.cluster.api import (
     CMS,

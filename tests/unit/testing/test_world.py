@@ -6,8 +6,8 @@ import pytest
 
 from quintant.api.core import ConfigMap, Namespace
 from quintant.client.transport import Call, InProcessTransport
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.user import User
-from quintant.cluster.catalog import Kind
 from quintant.core.clock import timestamp
 from quintant.core.errors import NotFound
 from quintant.testing import InProcessCluster, World, named, run, settle

@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.admission.surroundings import Surroundings
+from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.kinds.metadata_rules import generated
 from quintant.cluster.apiserver.meta.status import Problem, forbidden
-from quintant.cluster.catalog import Plain
 from quintant.cluster.drafts import Draft
-from quintant.cluster.objects import generated
 
 DEFAULT = "default"
 VOLUME = "kube-api-access-"

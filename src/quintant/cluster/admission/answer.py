@@ -15,8 +15,8 @@ from msgspec import Struct
 from quintant.client.transport import Reply
 from quintant.cluster.admission.replies import NoDocument, read_document
 from quintant.cluster.admission.review import GROUP, KIND
+from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.status import Problem
-from quintant.cluster.catalog import Plain
 from quintant.cluster.checks.clients import REVIEWS
 
 JSON_PATCH = "JSONPatch"

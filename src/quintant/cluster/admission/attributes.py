@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.user import User
-from quintant.cluster.catalog import Kind, Plain
 from quintant.core.resource import Resource
 
 CREATE = "CREATE"

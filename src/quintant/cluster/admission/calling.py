@@ -12,9 +12,9 @@ from quintant.cluster.admission.hook import Client, Hook
 from quintant.cluster.admission.https import HttpsDialer
 from quintant.cluster.admission.review import encode_review
 from quintant.cluster.admission.services import locate
+from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.status import Problem, internal
 from quintant.cluster.apiserver.storage.revision_log import Store
-from quintant.cluster.catalog import Plain
 
 _NO_REVIEW = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
 

@@ -10,8 +10,8 @@ from typing import Any
 from msgspec import Struct
 
 from quintant.cluster.admission.conditions import Condition
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.selectors import EVERYTHING, Selector, from_object
-from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.checks.clients import REVIEWS
 
 ANY = "*"

@@ -15,8 +15,8 @@ import msgspec
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.admission.surroundings import Surroundings
 from quintant.cluster.admission.totals import total
+from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.status import forbidden
-from quintant.cluster.catalog import Plain
 from quintant.cluster.drafts import Draft
 
 RANGES = "limitranges"

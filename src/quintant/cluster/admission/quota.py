@@ -11,13 +11,13 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster import wire
 from quintant.cluster.admission.surroundings import Surroundings
 from quintant.cluster.admission.totals import Sums, add, counted, written
 from quintant.cluster.admission.usage import about, table_of, unsaid, usage
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.status import Problem, forbidden
 from quintant.cluster.apiserver.storage.revision_log import Store
-from quintant.cluster.catalog import Plain
 from quintant.cluster.drafts import Draft
 
 QUOTAS = "resourcequotas"
@@ -75,7 +75,7 @@ def used(store: Store, namespace: str, quota: Quota, tables: Collection[str]) ->
     found = dict.fromkeys(names, _ZERO)
     for table in sorted(set(map(table_of, names))):
         for _, entry in store.table(table).now.scan(f"{namespace}/"):
-            obj = msgspec.structs.asdict(wire.read(entry, _Object))
+            obj = msgspec.structs.asdict(stored_json.read(entry, _Object))
             if about(quota.scopes, table, obj):
                 add(found, _masked(usage(table, obj), quota.spec.hard))
     return found

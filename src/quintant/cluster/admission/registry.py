@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from quintant.cluster import wire
 from quintant.cluster.admission.hook import Hook, read_hooks
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
-from quintant.cluster.catalog import Catalog, Kind
 
 GROUP = "admissionregistration.k8s.io"
 MUTATING = "mutatingwebhookconfigurations"
@@ -89,7 +89,7 @@ class Registry:
             assert kind is not None, "a built-in kind is always served"
             table = self._store.table(kind.table)
             for key in table.keys:
-                obj = wire.unpack(kind, table.entries[key])
+                obj = stored_json.unpack(kind, table.entries[key])
                 found += read_hooks(obj, mutating=plural == MUTATING)
         self._hooks = tuple(found)
         return self._hooks

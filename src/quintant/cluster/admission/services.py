@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster import wire
 from quintant.cluster.admission.dialing import Unreachable
 from quintant.cluster.admission.hook import Service
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.storage.revision_log import Store
-from quintant.cluster.catalog import Plain
 from quintant.core.address import Address
 
 SERVICES = "services"
@@ -41,7 +41,7 @@ def locate(store: Store, service: Service) -> Address:
     entry = store.table(SERVICES).entries.get(f"{service.namespace}/{service.name}")
     if entry is None:
         raise Unreachable(f'service "{service.name}" not found')
-    spec: Plain = wire.read(entry, _Specified).spec
+    spec: Plain = stored_json.read(entry, _Specified).spec
     if spec.get("type") == "ExternalName":
         return Address(spec["externalName"], service.port)
     ports = [each for each in spec.get("ports") or () if each["port"] == service.port]
@@ -57,12 +57,12 @@ def _endpoint(store: Store, service: Service, port: str) -> Address | None:
     """The first endpoint that is ready, in slices, or else in the older Endpoints."""
     for _, entry in store.table(SLICES).now.scan(f"{service.namespace}/"):
         if entry.labels.get(_OWNER) == service.name:
-            known = wire.read(entry, _Slice)
+            known = stored_json.read(entry, _Slice)
             ready = [each for each in known.endpoints or () if _ready(each)]
             if found := _paired(ready and ready[0]["addresses"], known.ports, port):
                 return found
     older = store.table(ENDPOINTS).entries.get(f"{service.namespace}/{service.name}")
-    for subset in (wire.read(older, _Endpoints).subsets or ()) if older else ():
+    for subset in (stored_json.read(older, _Endpoints).subsets or ()) if older else ():
         ready = [each["ip"] for each in subset.get("addresses") or ()]
         if found := _paired(ready, subset.get("ports"), port):
             return found

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from quintant.cluster import wire
+from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.core.clock import Chance
 
@@ -22,7 +22,7 @@ class Surroundings(Struct, frozen=True):
     def read(self, table: str, key: str, model: type[M]) -> M | None:
         """What a model declares of an object; None if there is none."""
         entry = self.store.table(table).entries.get(key)
-        return None if entry is None else wire.read(entry, model)
+        return None if entry is None else stored_json.read(entry, model)
 
     def all(self, table: str, model: type[M]) -> list[M]:
         """What a model declares of every object of a table."""
@@ -31,4 +31,6 @@ class Surroundings(Struct, frozen=True):
     def within(self, table: str, namespace: str, model: type[M]) -> list[M]:
         """What a model declares of the objects of a namespace, or of all if that is empty."""
         prefix = f"{namespace}/" if namespace else ""
-        return [wire.read(entry, model) for _, entry in self.store.table(table).now.scan(prefix)]
+        return [
+            stored_json.read(entry, model) for _, entry in self.store.table(table).now.scan(prefix)
+        ]

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.admission.totals import Sums, add, counted, sums
+from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.qos import quality
-from quintant.cluster.catalog import Plain
 
 COUNT = "count/"
 _STORAGE = "requests.storage"

@@ -8,8 +8,8 @@ import msgspec
 
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.admission.surroundings import Surroundings
+from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.status import forbidden
-from quintant.cluster.catalog import Plain
 from quintant.cluster.drafts import Draft
 
 CLASSES = "storageclasses.storage.k8s.io"

@@ -14,7 +14,6 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from quintant.cluster import wire
 from quintant.cluster.admission.answer import Answer, denial
 from quintant.cluster.admission.attributes import Attributes
 from quintant.cluster.admission.calling import Caller, Failed
@@ -22,10 +21,11 @@ from quintant.cluster.admission.hook import Hook
 from quintant.cluster.admission.matching import Matcher
 from quintant.cluster.admission.registry import Concern
 from quintant.cluster.admission.review import request_of
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.status import Problem, internal, unexplained
 from quintant.cluster.apiserver.tables.coerce import Mistyped
 from quintant.cluster.beside import Beside
-from quintant.cluster.catalog import Kind, Plain
 from quintant.cluster.jsonpatch import apply_patch
 from quintant.core.clock import Chance
 
@@ -198,7 +198,7 @@ async def _recast(source: Kind, target: Kind, obj: Plain) -> Plain:
     """An object of one version as another shows it, with the metadata it has."""
     if source.stow is not None:
         await source.stow(obj)
-    entry = wire.pack(source, obj)
+    entry = stored_json.pack(source, obj)
     if target.prime is not None:
         await target.prime((entry,))
-    return {**wire.unpack(target, entry), "metadata": obj["metadata"]}
+    return {**stored_json.unpack(target, entry), "metadata": obj["metadata"]}

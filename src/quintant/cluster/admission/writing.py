@@ -16,13 +16,13 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from quintant.cluster import wire
 from quintant.cluster.admission.accounts import Awaited
 from quintant.cluster.admission.attributes import CREATE, DELETE, UPDATE, Attributes
 from quintant.cluster.admission.registry import Concern, Registry
 from quintant.cluster.admission.webhooks import Webhooks
+from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.beside import Beside
-from quintant.cluster.catalog import Plain
 from quintant.cluster.conversions import Unconverted
 from quintant.cluster.deletes import Deleted, Deletes, Deletion
 from quintant.cluster.drafts import Draft, Target, revised
@@ -100,7 +100,7 @@ class Admission(msgspec.Struct, frozen=True):
             entry = self.stored.found(target)
             if target.kind.prime is not None:
                 await target.kind.prime((entry,))
-            attributes = _deletion(target, wire.unpack(target.kind, entry), options, named)
+            attributes = _deletion(target, stored_json.unpack(target.kind, entry), options, named)
             _, warnings = await self._reviewed(concerns, attributes)
             if self.stored.found(target).rv == entry.rv:
                 deleted = self.deletes.delete(kept, options)

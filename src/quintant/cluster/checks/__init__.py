@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from quintant.cluster.catalog import Plain
+from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.checks.autoscalers import AUTOSCALERS
 from quintant.cluster.checks.events import event_complaints
 from quintant.cluster.checks.ingresses import INGRESSES

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from quintant.cluster.addresses import HEADLESS, NODE_PORTS, family_of
 from quintant.cluster.apiserver.golang.printing import Struct
+from quintant.cluster.apiserver.kinds.service_ips import HEADLESS, NODE_PORTS, family_of
 from quintant.cluster.apiserver.meta.field_errors import (
     duplicate,
     forbidden_field,

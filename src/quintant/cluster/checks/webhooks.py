@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.field_errors import (
     duplicate,
     misnamed,
@@ -13,7 +14,6 @@ from quintant.cluster.apiserver.meta.field_errors import (
     wrong,
 )
 from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
-from quintant.cluster.catalog import Plain
 from quintant.cluster.checks.clients import (
     REVIEWS,
     one_way,

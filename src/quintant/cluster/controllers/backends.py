@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from quintant.api.core import Service, ServicePort
 from quintant.api.meta import ObjectReference
-from quintant.cluster.addresses import family_of
+from quintant.cluster.apiserver.kinds.service_ips import family_of
 from quintant.cluster.controllers.pods import ALWAYS, ContainerView, PodState, over, ready
 
 HEADLESS = "None"

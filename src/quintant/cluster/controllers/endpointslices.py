@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from quintant.api.core import Service
 from quintant.api.discovery import SERVICE_LABEL, EndpointSlice
+from quintant.cluster.apiserver.kinds.metadata_rules import generated
 from quintant.cluster.controllers.backends import (
     SELECTOR_INDEX,
     Backend,
@@ -20,7 +21,6 @@ from quintant.cluster.controllers.endings import unless_ending
 from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.cluster.controllers.pods import PodState
 from quintant.cluster.controllers.slices import MANAGER, MANAGER_LABEL, lost, plan
-from quintant.cluster.objects import generated
 from quintant.core.object import replace
 from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.declaration import by_index

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.catalog import Plain
+from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.printing.ages import age
 
 NONE = "<none>"

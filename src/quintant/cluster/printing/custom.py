@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import encoded, number
-from quintant.cluster.catalog import Plain
+from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.printing import NAME, Cell, Column, Printer
 from quintant.cluster.printing.ages import INVALID, age
 from quintant.cluster.printing.jsonpath import compile_path, find

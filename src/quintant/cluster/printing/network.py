@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from quintant.cluster.catalog import Plain
+from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.printing import (
     AGE,
     NAME,

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from quintant.cluster.catalog import Plain
+from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.printing import (
     AGE,
     NAME,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from quintant.cluster.catalog import Kind
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.printing import PLAIN, Printer, core, network, others, scaling, workloads
 from quintant.cluster.printing.custom import custom_printer
 from quintant.cluster.printing.pods import POD

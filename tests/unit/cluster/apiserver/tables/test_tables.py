@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.tables import Message, Sort, Type, message
 from quintant.cluster.builtins import builtin_kinds
-from quintant.cluster.catalog import Kind
 
 
 def reached(kind: Type, seen: set[str]) -> Iterator[Message]:

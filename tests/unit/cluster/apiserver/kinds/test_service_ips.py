@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipaddress import ip_address
 
-from quintant.cluster.addresses import NETWORK, NODE_PORTS
+from quintant.cluster.apiserver.kinds.service_ips import NETWORK, NODE_PORTS
 from unit.cluster.api import Plain, api
 
 SERVICES = "/api/v1/namespaces/default/services"

@@ -17,8 +17,8 @@ from zlib import crc32
 from msgspec import Struct
 from msgspec.structs import replace
 
+from quintant.cluster.apiserver.kinds.kind import Kind, Others, Plain
 from quintant.cluster.apiserver.meta.status import internal
-from quintant.cluster.catalog import Kind, Others, Plain
 from quintant.cluster.host.loopback import FIRST
 
 NETWORK = FIRST.services

@@ -17,8 +17,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.catalog import Kind, Plain
 
 UNSTORED = 0
 """The revision of an entry that was never stored: a dry run's."""

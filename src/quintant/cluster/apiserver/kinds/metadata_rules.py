@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain, Verdict
 from quintant.cluster.apiserver.meta.field_errors import told, wrong
 from quintant.cluster.apiserver.meta.objectmeta import (
     late_finalizer_causes,
@@ -21,7 +22,6 @@ from quintant.cluster.apiserver.meta.status import (
     unexplained,
 )
 from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
-from quintant.cluster.catalog import Kind, Plain, Verdict
 from quintant.core.clock import Chance
 from quintant.core.errors import Cause
 
