@@ -13,10 +13,10 @@ from quintant.cluster.admission.dialing import Dialer
 from quintant.cluster.admission.matching import Matcher
 from quintant.cluster.admission.plugins import Guard
 from quintant.cluster.admission.registry import Registry
-from quintant.cluster.admission.surroundings import Surroundings
 from quintant.cluster.admission.webhooks import Webhooks
 from quintant.cluster.admission.writing import Admission
 from quintant.cluster.aggregation import Aggregation
+from quintant.cluster.apiserver.admission.plugins.context import Surroundings
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import no_resource, not_allowed

@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.admission.quota import QUOTAS, Quota, used
-from quintant.cluster.admission.totals import written
-from quintant.cluster.admission.usage import table_of
+from quintant.cluster.apiserver.admission.plugins.pod_requests import written
+from quintant.cluster.apiserver.admission.plugins.quota_usage import table_of
+from quintant.cluster.apiserver.admission.plugins.resource_quota import QUOTAS, Quota, used
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Catalog, Plain
 from quintant.cluster.apiserver.storage.history import Change

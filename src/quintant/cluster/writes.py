@@ -5,9 +5,9 @@
       ─► commit
 
 Every step is synchronous, and so is a write as a whole unless a webhook has to be asked or a step
-is so large that it is done beside the loop (quintant.cluster.admission). A write that changes
-nothing leaves the revision alone and nobody hears of it; one that takes the last finalizer of a
-deleted object removes it.
+is so large that it is done beside the loop (quintant.cluster.apiserver.admission). A write that
+changes nothing leaves the revision alone and nobody hears of it; one that takes the last finalizer
+of a deleted object removes it.
 """
 
 from __future__ import annotations

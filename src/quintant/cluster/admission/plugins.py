@@ -17,12 +17,16 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from quintant.cluster.access import Access
-from quintant.cluster.admission.accounts import admit_account
-from quintant.cluster.admission.limits import default_limits, hold_limits
-from quintant.cluster.admission.pods import admit_class, admit_priority, admit_tolerations
-from quintant.cluster.admission.quota import hold_quota
-from quintant.cluster.admission.surroundings import Surroundings
-from quintant.cluster.admission.volumes import (
+from quintant.cluster.apiserver.admission.plugins.context import Surroundings
+from quintant.cluster.apiserver.admission.plugins.limit_ranger import default_limits, hold_limits
+from quintant.cluster.apiserver.admission.plugins.pod_priority_tolerations import (
+    admit_class,
+    admit_priority,
+    admit_tolerations,
+)
+from quintant.cluster.apiserver.admission.plugins.resource_quota import hold_quota
+from quintant.cluster.apiserver.admission.plugins.service_account import admit_account
+from quintant.cluster.apiserver.admission.plugins.storage import (
     admit_growth,
     admit_storage_class,
     protect_claim,

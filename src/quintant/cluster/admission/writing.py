@@ -16,10 +16,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from quintant.cluster.admission.accounts import Awaited
 from quintant.cluster.admission.attributes import CREATE, DELETE, UPDATE, Attributes
 from quintant.cluster.admission.registry import Concern, Registry
 from quintant.cluster.admission.webhooks import Webhooks
+from quintant.cluster.apiserver.admission.plugins.service_account import Awaited
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.beside import Beside

@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.admission.surroundings import Surroundings
-from quintant.cluster.admission.totals import Sums, add, counted, written
-from quintant.cluster.admission.usage import about, table_of, unsaid, usage
+from quintant.cluster.apiserver.admission.plugins.context import Surroundings
+from quintant.cluster.apiserver.admission.plugins.pod_requests import Sums, add, counted, written
+from quintant.cluster.apiserver.admission.plugins.quota_usage import about, table_of, unsaid, usage
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.status import Problem, forbidden

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from quintant.cluster.admission.surroundings import Surroundings
+from quintant.cluster.apiserver.admission.plugins.context import Surroundings
 from quintant.cluster.apiserver.meta.status import Problem, forbidden
 from quintant.cluster.drafts import Draft
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from quintant.cluster.admission.totals import Sums, add, counted, sums
+from quintant.cluster.apiserver.admission.plugins.pod_requests import Sums, add, counted, sums
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.qos import quality
 

@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from quintant.api.quantity import parse_quantity
-from quintant.cluster.admission.surroundings import Surroundings
-from quintant.cluster.admission.totals import total
+from quintant.cluster.apiserver.admission.plugins.context import Surroundings
+from quintant.cluster.apiserver.admission.plugins.pod_requests import total
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.status import forbidden
 from quintant.cluster.drafts import Draft

@@ -7,7 +7,7 @@ from decimal import Decimal
 import msgspec
 
 from quintant.api.quantity import parse_quantity
-from quintant.cluster.admission.surroundings import Surroundings
+from quintant.cluster.apiserver.admission.plugins.context import Surroundings
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.status import forbidden
 from quintant.cluster.drafts import Draft

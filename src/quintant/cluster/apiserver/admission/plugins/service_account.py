@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.admission.surroundings import Surroundings
+from quintant.cluster.apiserver.admission.plugins.context import Surroundings
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.kinds.metadata_rules import generated
 from quintant.cluster.apiserver.meta.status import Problem, forbidden

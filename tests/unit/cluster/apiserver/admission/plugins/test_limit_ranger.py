@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.admission.limits import ANNOTATION
-from quintant.cluster.admission.totals import total
+from quintant.cluster.apiserver.admission.plugins.limit_ranger import ANNOTATION
+from quintant.cluster.apiserver.admission.plugins.pod_requests import total
 from unit.cluster.api import PODS, Api, Plain, api
 
 RANGES = "/api/v1/namespaces/default/limitranges"
