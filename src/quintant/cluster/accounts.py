@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from quintant.cluster import jwt
+from quintant.cluster.apiserver.authorization.policy_rules import words
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.meta.user import AUTHENTICATED, CREDENTIAL, User, service_account
 from quintant.cluster.apiserver.storage.revision_log import Store
-from quintant.cluster.policy import words
 from quintant.core.clock import Clock, parse_timestamp
 from quintant.keys.hidden import Hidden
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from quintant.api.rbac import PolicyRule
+from quintant.cluster.apiserver.authorization.policy_rules import Rule
 from quintant.cluster.apiserver.meta.request_info import Route
-from quintant.cluster.policy import Rule
 from quintant.runtime.manager.permissions import Needs, Permission, rules
 
 KEEP = 10_000

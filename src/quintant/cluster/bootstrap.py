@@ -11,8 +11,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from quintant.cluster.apiserver.authorization.bindings import GROUP as RBAC
 from quintant.cluster.apiserver.meta.user import AUTHENTICATED, MASTERS, UNAUTHENTICATED
-from quintant.cluster.bindings import GROUP as RBAC
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 

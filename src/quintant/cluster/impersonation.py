@@ -14,6 +14,7 @@ from urllib.parse import unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
+from quintant.cluster.apiserver.authorization.rbac import denied
 from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.apiserver.meta.names import subdomain_complaints
 from quintant.cluster.apiserver.meta.request_info import Route
@@ -26,7 +27,6 @@ from quintant.cluster.apiserver.meta.user import (
     User,
     service_account,
 )
-from quintant.cluster.authz import denied
 
 GROUP = "authentication.k8s.io"
 NODE_NAME = "authentication.kubernetes.io/node-name"

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from quintant.cluster.accounts import AUDIENCES, Rejected
+from quintant.cluster.apiserver.authorization.rbac import Authorizer, together
 from quintant.cluster.apiserver.golang.printing import struct
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.field_errors import invalid, wrong
@@ -21,7 +22,6 @@ from quintant.cluster.apiserver.meta.status import bad_request
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.tables import Sort, Type
 from quintant.cluster.authentication import Authentication
-from quintant.cluster.authz import Authorizer, together
 from quintant.cluster.drafts import Target
 from quintant.core.clock import Clock, timestamp
 from quintant.core.errors import Cause

@@ -1,6 +1,6 @@
 """Roles and bindings as objects: what is filled in, what they may say, and what stays.
 
-What they allow is read elsewhere (quintant.cluster.authz).
+What they allow is read elsewhere (quintant.cluster.apiserver.authorization.rbac).
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from quintant.cluster.apiserver.authorization.bindings import GROUP
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.field_errors import misnamed, required, unsupported, wrong
 from quintant.cluster.apiserver.meta.names import segment_complaints, subdomain_complaints
-from quintant.cluster.bindings import GROUP
 from quintant.cluster.checks.selecting import selector_causes
 from quintant.core.errors import Cause
 

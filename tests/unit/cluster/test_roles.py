@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.cluster.bindings import GROUP
+from quintant.cluster.apiserver.authorization.bindings import GROUP
 from quintant.cluster.roles import (
     binding_complaints,
     cluster_binding_complaints,

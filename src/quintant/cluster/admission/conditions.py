@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from quintant.cluster.admission.attributes import Attributes
+from quintant.cluster.apiserver.authorization.rbac import Decision
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.user import AUTHENTICATED, User, service_account
-from quintant.cluster.authz import Decision
 
 if TYPE_CHECKING:
     from quintant.cluster.cel import Program

@@ -10,15 +10,21 @@ from collections.abc import Sequence
 
 import msgspec
 
+from quintant.cluster.apiserver.authorization.bindings import GROUP, RoleRef
+from quintant.cluster.apiserver.authorization.policy_rules import (
+    EVERYTHING,
+    Rule,
+    compact,
+    missing,
+    words,
+)
+from quintant.cluster.apiserver.authorization.rbac import Authorizer, together
 from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import forbidden, not_found
 from quintant.cluster.apiserver.meta.user import MASTERS, User
-from quintant.cluster.authz import Authorizer, together
-from quintant.cluster.bindings import GROUP, RoleRef
 from quintant.cluster.drafts import Draft, Target
-from quintant.cluster.policy import EVERYTHING, Rule, compact, missing, words
 
 ROLES = frozenset({"roles", "clusterroles"})
 BINDINGS = frozenset({"rolebindings", "clusterrolebindings"})

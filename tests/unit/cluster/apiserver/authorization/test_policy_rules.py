@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quintant.cluster.apiserver.authorization.policy_rules import EVERYTHING, Rule, compact, missing
 from quintant.cluster.apiserver.meta.request_info import Route
-from quintant.cluster.policy import EVERYTHING, Rule, compact, missing
 
 
 def rule(*verbs: str, **more: Any) -> Rule:

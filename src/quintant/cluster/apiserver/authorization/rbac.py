@@ -13,14 +13,14 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
+from quintant.cluster.apiserver.authorization.bindings import GROUP, Binding, RoleRef, Subject
+from quintant.cluster.apiserver.authorization.policy_rules import EVERYTHING, Rule
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import Problem, forbidden_path
 from quintant.cluster.apiserver.meta.user import MASTERS, User
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
-from quintant.cluster.bindings import GROUP, Binding, RoleRef, Subject
-from quintant.cluster.policy import EVERYTHING, Rule
 
 MOST_DECIDED = 10_000
 """Decisions remembered, a few megabytes; when there are more, all are forgotten."""

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from quintant.cluster.apiserver.authorization.rbac import MOST_DECIDED, Rbac
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.user import User, admin, service_account
 from quintant.cluster.apiserver.storage.revision_log import Store
-from quintant.cluster.authz import MOST_DECIDED, Rbac
 from unit.cluster.api import CMS, PODS, Api, Plain, config_map, server
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
