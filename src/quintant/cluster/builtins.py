@@ -12,6 +12,8 @@ from typing import Any
 
 from quintant.cluster import crd, generations, roles, selectable
 from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.conversion.autoscaling import to_v1, to_v2
+from quintant.cluster.apiserver.conversion.events import to_core, to_group
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain, Propagation
 from quintant.cluster.apiserver.meta.names import (
     segment_complaints,
@@ -19,10 +21,8 @@ from quintant.cluster.apiserver.meta.names import (
     word_complaints,
 )
 from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_shape
-from quintant.cluster.autoscaling import to_v1, to_v2
 from quintant.cluster.checks import CHECKS
 from quintant.cluster.defaulting import defaulter
-from quintant.cluster.events import to_core, to_group
 from quintant.cluster.preparing import (
     COMPLETE,
     NAMESPACE_FINALIZER,

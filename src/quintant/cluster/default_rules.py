@@ -10,7 +10,7 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from quintant.cluster.autoscaling import CPU_PERCENT, METRICS, cpu_metric
+from quintant.cluster.apiserver.conversion.autoscaling import CPU_PERCENT, METRICS, cpu_metric
 from quintant.cluster.defaults import AFFINITY_SECONDS
 
 Plain = dict[str, Any]

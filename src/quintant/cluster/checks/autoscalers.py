@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from quintant.api.quantity import parse_quantity
+from quintant.cluster.apiserver.conversion.autoscaling import to_v2
 from quintant.cluster.apiserver.meta.field_errors import (
     forbidden_field,
     misnamed,
@@ -17,7 +18,6 @@ from quintant.cluster.apiserver.meta.field_errors import (
     wrong,
 )
 from quintant.cluster.apiserver.meta.names import segment_complaints, word_complaints
-from quintant.cluster.autoscaling import to_v2
 from quintant.cluster.checks.fields import chosen, named, quantity
 from quintant.core.errors import Cause
 

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.autoscaling import CPU_PERCENT, cpu_metric, to_v1, to_v2
+from quintant.cluster.apiserver.conversion.autoscaling import CPU_PERCENT, cpu_metric, to_v1, to_v2
 from unit.cluster.api import Plain, api
 
 HPAS = "/apis/autoscaling/{}/namespaces/default/horizontalpodautoscalers"

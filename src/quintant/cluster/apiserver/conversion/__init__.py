@@ -1,0 +1,1 @@
+"""Built-in kinds in their other versions."""
