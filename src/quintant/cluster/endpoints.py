@@ -24,8 +24,8 @@ from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import Problem, not_allowed
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.meta.warnings import warned
+from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.beside import Beside
 from quintant.cluster.changes import Changes
 from quintant.cluster.deletes import Deleted, Deletion, read_deletion, read_options
 from quintant.cluster.drafts import Target

@@ -2,8 +2,8 @@
 
 It turns a request into a `Call` and an answer into bytes on a connection, and holds no other
 knowledge. While it is served, the server has threads for what takes long
-(quintant.cluster.beside). Large answers and watches are written piece by piece, so that one slow
-or greedy client stalls nobody else.
+(quintant.cluster.apiserver.offload.pool). Large answers and watches are written piece by piece, so
+that one slow or greedy client stalls nobody else.
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import no_resource, not_allowed
 from quintant.cluster.apiserver.meta.user import User
+from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.storage.revision_log import Store
-from quintant.cluster.beside import Beside
 from quintant.cluster.bootstrap import first_objects
 from quintant.cluster.changes import Changes
 from quintant.cluster.definitions import SERVER, Definitions

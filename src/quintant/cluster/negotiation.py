@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from quintant.client.transport import Call, Reply
 from quintant.cluster.apiserver.meta.status import no_such_form, not_acceptable
-from quintant.cluster.beside import Beside
+from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.listing import INDENT, Listing
 from quintant.cluster.media import JSON, PROTOBUF, YAML
 from quintant.cluster.weights import YAML_WEIGHT

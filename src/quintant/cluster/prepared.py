@@ -1,7 +1,8 @@
 """Schemas of definitions, made ready for use: once, however often a definition is looked at.
 
 To prepare a large schema takes long, so it is done where the definition is validated, which is
-beside the loop then (quintant.cluster.beside); when the definition is served, it is at hand.
+beside the loop then (quintant.cluster.apiserver.offload.pool); when the definition is served, it is
+at hand.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.meta.warnings import warned
-from quintant.cluster.beside import Beside
+from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.claims import Author
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.endpoints import CREATED

@@ -27,10 +27,10 @@ from quintant.cluster.apiserver.kinds.service_ips import NETWORK, addressed
 from quintant.cluster.apiserver.meta.request_info import Route, route
 from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT, Problem, internal, too_large
 from quintant.cluster.apiserver.meta.user import User
+from quintant.cluster.apiserver.offload.pool import Beside
+from quintant.cluster.apiserver.offload.timeouts import allowed_seconds, within
 from quintant.cluster.apiserver.storage.revision_log import Snapshot, Store, Unsafe
-from quintant.cluster.beside import Beside
 from quintant.cluster.builtins import builtin_kinds
-from quintant.cluster.deadlines import allowed_seconds, within
 from quintant.cluster.discovery import discover
 from quintant.cluster.listing import Listing
 from quintant.cluster.lookup import check_stream, kind_of, precise

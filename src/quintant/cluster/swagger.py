@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from quintant.client.transport import Call, Reply
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind, Plain
-from quintant.cluster.beside import Beside
+from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.components import components, inside
 from quintant.cluster.gnostic import written
 from quintant.cluster.media import JSON, YAML

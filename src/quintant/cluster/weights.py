@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quintant.client.transport import Call
-from quintant.cluster.beside import LIGHT_BYTES
+from quintant.cluster.apiserver.offload.pool import LIGHT_BYTES
 from quintant.cluster.media import APPLY_PATCH, YAML, is_json, said_media
 
 YAML_WEIGHT = 16

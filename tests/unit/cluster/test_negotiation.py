@@ -8,7 +8,7 @@ import yaml
 
 from quintant.client.transport import Call, Reply
 from quintant.cluster.apiserver.meta.status import Problem
-from quintant.cluster.beside import Beside
+from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.media import JSON, YAML
 from quintant.cluster.negotiation import Answer, Wish, dressed, negotiate
 

@@ -24,8 +24,8 @@ from quintant.cluster.admission.review import request_of
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.status import Problem, internal, unexplained
+from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.tables.coerce import Mistyped
-from quintant.cluster.beside import Beside
 from quintant.cluster.jsonpatch import apply_patch
 from quintant.core.clock import Chance
 

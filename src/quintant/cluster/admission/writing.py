@@ -1,9 +1,9 @@
 """Changes that wait for webhooks: drafted, reviewed, and stored if nothing came in between.
 
-Where webhooks are concerned, or what is written is large (quintant.cluster.beside), a write is no
-longer one step. When it comes to storing, the live
-object may be another one than the draft was made from; then everything begins anew, with a new
-draft, as in the loop of a real server: a PUT for another state ends with 409, a patch is redone.
+Where webhooks are concerned, or what is written is large (quintant.cluster.apiserver.offload.pool),
+a write is no longer one step. When it comes to storing, the live object may be another one than the
+draft was made from; then everything begins anew, with a new draft, as in the loop of a real server:
+a PUT for another state ends with 409, a patch is redone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from quintant.cluster.admission.webhooks import Webhooks
 from quintant.cluster.apiserver.admission.plugins.service_account import Awaited
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Plain
-from quintant.cluster.beside import Beside
+from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.conversions import Unconverted
 from quintant.cluster.deletes import Deleted, Deletes, Deletion
 from quintant.cluster.drafts import Draft, Target, revised

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quintant.cluster.beside import haste
+from quintant.cluster.apiserver.offload.pool import haste
 from quintant.cluster.cel.ast import names
 from quintant.cluster.cel.checker import IllTyped, check
 from quintant.cluster.cel.cost import estimate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 
-from quintant.cluster.garbage import NEVER, QUIET_SECONDS, Search
+from quintant.cluster.apiserver.offload.gc_pause import NEVER, QUIET_SECONDS, Search
 
 
 async def test_full_searches_wait_for_a_quiet_moment() -> None:

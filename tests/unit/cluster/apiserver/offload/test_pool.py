@@ -12,7 +12,8 @@ from functools import partial
 import pytest
 
 from quintant.cluster.apiserver.golang.depth import make_room
-from quintant.cluster.beside import (
+from quintant.cluster.apiserver.offload.gc_pause import NEVER
+from quintant.cluster.apiserver.offload.pool import (
     LARGE_BYTES,
     LIGHT_BYTES,
     LIGHT_COST,
@@ -21,8 +22,7 @@ from quintant.cluster.beside import (
     Beside,
     haste,
 )
-from quintant.cluster.deadlines import Overrun, within
-from quintant.cluster.garbage import NEVER
+from quintant.cluster.apiserver.offload.timeouts import Overrun, within
 
 HERE = threading.main_thread()
 

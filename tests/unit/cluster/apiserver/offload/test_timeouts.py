@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from quintant.cluster.apiserver.meta.status import Problem
-from quintant.cluster.deadlines import (
+from quintant.cluster.apiserver.offload.timeouts import (
     LONGEST_SECONDS,
     Late,
     Overrun,

@@ -1,0 +1,1 @@
+"""Long work in threads, and limits of time."""
