@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from quintant.cluster.apiserver.cel.schemas import declare
 from quintant.cluster.apiserver.golang.printing import encoded
 from quintant.cluster.apiserver.meta.field_errors import (
     INTERNAL,
@@ -15,7 +16,6 @@ from quintant.cluster.apiserver.meta.field_errors import (
     wrong,
 )
 from quintant.cluster.apiserver.meta.json_path import BadPath, field_path
-from quintant.cluster.cel.schemas import declare
 from quintant.cluster.crd_costs import RULE_LIMIT, Site, too_expensive
 from quintant.cluster.crd_schema import RULES
 from quintant.cluster.rule import ROOT, BadRule, Rule, compile_rule

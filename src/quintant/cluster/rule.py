@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quintant.cluster import cel
+from quintant.cluster.apiserver import cel
+from quintant.cluster.apiserver.cel import CelError, Program, TooExpensive
+from quintant.cluster.apiserver.cel.schemas import convert, declare
+from quintant.cluster.apiserver.cel.types import Type, optional_of
+from quintant.cluster.apiserver.cel.values import NONE, Optional
 from quintant.cluster.apiserver.meta.json_path import BadPath, field_path
-from quintant.cluster.cel import CelError, Program, TooExpensive
-from quintant.cluster.cel.schemas import convert, declare
-from quintant.cluster.cel.types import Type, optional_of
-from quintant.cluster.cel.values import NONE, Optional
 
 Schema = Mapping[str, Any]
 MESSAGE_BYTES = 5 * 1024

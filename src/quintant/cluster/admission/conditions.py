@@ -18,9 +18,9 @@ from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.user import AUTHENTICATED, User, service_account
 
 if TYPE_CHECKING:
-    from quintant.cluster.cel import Program
-    from quintant.cluster.cel.authorization import Question, Ruling
-    from quintant.cluster.cel.types import Type
+    from quintant.cluster.apiserver.cel import Program
+    from quintant.cluster.apiserver.cel.authorization import Question, Ruling
+    from quintant.cluster.apiserver.cel.types import Type
 
 BUDGET = 2_500_000
 """What all conditions of a webhook may cost together: a real server's limit."""
@@ -46,7 +46,7 @@ def wanted(
     conditions: tuple[Condition, ...], attributes: Attributes, request: Any, decide: Decide
 ) -> bool:
     """Whether every condition holds; Unmet if one fails while none of the others is false."""
-    from quintant.cluster.cel import CelError
+    from quintant.cluster.apiserver.cel import CelError
 
     variables = _variables(attributes, request, decide)
     budget, errors = BUDGET, []
@@ -67,16 +67,16 @@ def wanted(
 @cache
 def compiled(expression: str) -> Program:
     """The program of an expression; cel.Uncompilable if it makes no sense."""
-    from quintant.cluster.cel import compile_rule
+    from quintant.cluster.apiserver.cel import compile_rule
 
     return compile_rule(expression, _types())
 
 
 @cache
 def _types() -> Mapping[str, Type]:
-    from quintant.cluster.cel.authorization import AUTHORIZER
-    from quintant.cluster.cel.schemas import escape
-    from quintant.cluster.cel.types import ANY, BOOL, STRING, Type, list_of, map_of
+    from quintant.cluster.apiserver.cel.authorization import AUTHORIZER
+    from quintant.cluster.apiserver.cel.schemas import escape
+    from quintant.cluster.apiserver.cel.types import ANY, BOOL, STRING, Type, list_of, map_of
 
     def structure(name: str, words: str, **fields: Type) -> Type:
         """A structure with fields that are texts, by their names, and others."""
@@ -103,8 +103,8 @@ def _types() -> Mapping[str, Type]:
 
 
 def _variables(attributes: Attributes, request: Any, decide: Decide) -> dict[str, Any]:
-    from quintant.cluster.cel.authorization import Question, Ruling, authorizer
-    from quintant.cluster.cel.schemas import convert
+    from quintant.cluster.apiserver.cel.authorization import Question, Ruling, authorizer
+    from quintant.cluster.apiserver.cel.schemas import convert
 
     def ruled(asked: Question) -> Ruling:
         found = decide(_asker(attributes.user, asked.account), _route(asked))

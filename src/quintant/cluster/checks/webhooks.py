@@ -167,7 +167,7 @@ def _conditions(conditions: Sequence[Plain], path: str) -> Iterator[Cause]:
 def _expression(expression: str, path: str) -> Iterator[Cause]:
     # CEL is loaded with the first condition.
     from quintant.cluster.admission.conditions import compiled
-    from quintant.cluster.cel import Uncompilable
+    from quintant.cluster.apiserver.cel import Uncompilable
 
     if not expression.strip():
         yield required(path)

@@ -2,7 +2,8 @@
 
 A row is a name and its overloads: `(int, int) int` for a function, `string.(int) string` for a
 method. Letters are variables. What is declared here and how it is called is a real server's; the
-work is done by functions of the same name (quintant.cluster.cel.functions, strings, library).
+work is done by functions of the same name (quintant.cluster.apiserver.cel.functions, strings,
+library).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from quintant.cluster.cel.types import Type
+from quintant.cluster.apiserver.cel.types import Type
 
 _ROWS = """
 _==_  (A, A) bool

@@ -10,8 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from quintant.cluster.apiserver.golang.regexp import BadPattern, matcher
-from quintant.cluster.cel.values import (
+from quintant.cluster.apiserver.cel.values import (
     NONE,
     CelError,
     Optional,
@@ -22,6 +21,7 @@ from quintant.cluster.cel.values import (
     equal,
     kind_of,
 )
+from quintant.cluster.apiserver.golang.regexp import BadPattern, matcher
 
 Function = Callable[..., Any]
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.cel import Uncompilable, compile_rule
-from unit.cluster.cel.world import SELF, program
+from quintant.cluster.apiserver.cel import Uncompilable, compile_rule
+from unit.cluster.apiserver.cel.world import SELF, program
 
 
 @pytest.mark.parametrize(

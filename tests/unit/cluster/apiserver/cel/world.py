@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from quintant.cluster.cel import Outcome, Program, compile_rule
-from quintant.cluster.cel.schemas import convert, declare
-from quintant.cluster.cel.types import Type
+from quintant.cluster.apiserver.cel import Outcome, Program, compile_rule
+from quintant.cluster.apiserver.cel.schemas import convert, declare
+from quintant.cluster.apiserver.cel.types import Type
 
 INTEGER = {"type": "integer"}
 TEXT = {"type": "string", "maxLength": 50}

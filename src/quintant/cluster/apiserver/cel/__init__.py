@@ -4,8 +4,8 @@
                                                      └─► cost (what it takes at worst)
 
 This module is all that the rest of the cluster uses. Types and values come from schemas
-(quintant.cluster.cel.schemas); complaints and errors are a real server's, word for word where they
-are about types, names and missing values.
+(quintant.cluster.apiserver.cel.schemas); complaints and errors are a real server's, word for word
+where they are about types, names and missing values.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from quintant.cluster.apiserver.cel.ast import names
+from quintant.cluster.apiserver.cel.checker import IllTyped, check
+from quintant.cluster.apiserver.cel.cost import estimate
+from quintant.cluster.apiserver.cel.evaluator import compiled
+from quintant.cluster.apiserver.cel.parser import BadSyntax, parse
+from quintant.cluster.apiserver.cel.running import Run, Step, TooExpensive
+from quintant.cluster.apiserver.cel.types import Type
+from quintant.cluster.apiserver.cel.values import CelError
 from quintant.cluster.apiserver.offload.pool import haste
-from quintant.cluster.cel.ast import names
-from quintant.cluster.cel.checker import IllTyped, check
-from quintant.cluster.cel.cost import estimate
-from quintant.cluster.cel.evaluator import compiled
-from quintant.cluster.cel.parser import BadSyntax, parse
-from quintant.cluster.cel.running import Run, Step, TooExpensive
-from quintant.cluster.cel.types import Type
-from quintant.cluster.cel.values import CelError
 
 __all__ = ["CelError", "Outcome", "Program", "TooExpensive", "Uncompilable", "compile_rule"]
 

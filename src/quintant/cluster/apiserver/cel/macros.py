@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from quintant.cluster.cel.ast import (
+from quintant.cluster.apiserver.cel.ast import (
     RESULT,
     Call,
     Const,

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from quintant.cluster.cel.schemas import convert, declare, escape
-from unit.cluster.cel.world import OBJECT, SELF
+from quintant.cluster.apiserver.cel.schemas import convert, declare, escape
+from unit.cluster.apiserver.cel.world import OBJECT, SELF
 from unit.cluster.jsons import JSON, SCHEMAS
 
 

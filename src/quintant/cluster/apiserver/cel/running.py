@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from quintant.cluster.cel.macros import NOT_STRICTLY_FALSE
-from quintant.cluster.cel.values import NONE, CelError, Optional
+from quintant.cluster.apiserver.cel.macros import NOT_STRICTLY_FALSE
+from quintant.cluster.apiserver.cel.values import NONE, CelError, Optional
 
 Step = Callable[["Run"], Any]
 """A part of an expression, ready to run."""

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from quintant.cluster.cel import CelError, TooExpensive
-from unit.cluster.cel.world import program, run, value
+from quintant.cluster.apiserver.cel import CelError, TooExpensive
+from unit.cluster.apiserver.cel.world import program, run, value
 
 _HERE = Path(__file__).parent
 _NO_QUANTITY = (

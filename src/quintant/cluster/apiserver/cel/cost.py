@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from math import ceil
 
-from quintant.cluster.cel.ast import Call, Const, Expr, Fold, Ident, ListOf, MapOf, Select
-from quintant.cluster.cel.literals import Checked
-from quintant.cluster.cel.prices import LIST_PRICE, MAP_PRICE, REGEX, TRAVERSAL
-from quintant.cluster.cel.types import LIST, MAP, UNBOUNDED, Type
+from quintant.cluster.apiserver.cel.ast import Call, Const, Expr, Fold, Ident, ListOf, MapOf, Select
+from quintant.cluster.apiserver.cel.literals import Checked
+from quintant.cluster.apiserver.cel.prices import LIST_PRICE, MAP_PRICE, REGEX, TRAVERSAL
+from quintant.cluster.apiserver.cel.types import LIST, MAP, UNBOUNDED, Type
 
 _LOGICAL = ("_&&_", "_||_")
 _EQUATING = frozenset({"_==_", "_!=_"})

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from quintant.cluster.apiserver.cel.conversions import tells
+from quintant.cluster.apiserver.cel.functions import Function
+from quintant.cluster.apiserver.cel.types import SEMVER
+from quintant.cluster.apiserver.cel.values import CelError, Opaque
 from quintant.cluster.apiserver.golang.printing import quoted
-from quintant.cluster.cel.conversions import tells
-from quintant.cluster.cel.functions import Function
-from quintant.cluster.cel.types import SEMVER
-from quintant.cluster.cel.values import CelError, Opaque
 
 _LABEL = r"(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)"
 _SEMVER = re.compile(

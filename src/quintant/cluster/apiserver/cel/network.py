@@ -7,12 +7,12 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import Any
 from urllib.parse import parse_qs
 
+from quintant.cluster.apiserver.cel.conversions import tells
+from quintant.cluster.apiserver.cel.functions import Function
+from quintant.cluster.apiserver.cel.types import CIDR, IP, URL
+from quintant.cluster.apiserver.cel.values import CelError, Opaque
 from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.apiserver.golang.url import BadUrl, Url, parse_request
-from quintant.cluster.cel.conversions import tells
-from quintant.cluster.cel.functions import Function
-from quintant.cluster.cel.types import CIDR, IP, URL
-from quintant.cluster.cel.values import CelError, Opaque
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network

@@ -9,9 +9,8 @@ from functools import reduce
 from itertools import pairwise
 from typing import Any
 
-from quintant.cluster.apiserver.golang.printing import number, quoted
-from quintant.cluster.cel.functions import FUNCTIONS, Function
-from quintant.cluster.cel.values import (
+from quintant.cluster.apiserver.cel.functions import FUNCTIONS, Function
+from quintant.cluster.apiserver.cel.values import (
     NONE,
     CelError,
     Optional,
@@ -21,6 +20,7 @@ from quintant.cluster.cel.values import (
     spell_duration,
     spell_timestamp,
 )
+from quintant.cluster.apiserver.golang.printing import number, quoted
 
 _CLAUSE = re.compile(r"%(?:%|(?:\.(\d+))?([a-zA-Z]))")
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")

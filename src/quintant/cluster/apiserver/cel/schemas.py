@@ -14,9 +14,7 @@ from datetime import UTC, datetime, timedelta
 from math import inf
 from typing import Any
 
-from quintant.cluster.apiserver.meta.formats import loose_duration
-from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT
-from quintant.cluster.cel.types import (
+from quintant.cluster.apiserver.cel.types import (
     ANY,
     BOOL,
     BYTES,
@@ -32,7 +30,9 @@ from quintant.cluster.cel.types import (
     list_of,
     map_of,
 )
-from quintant.cluster.cel.values import parse_duration, parse_timestamp
+from quintant.cluster.apiserver.cel.values import parse_duration, parse_timestamp
+from quintant.cluster.apiserver.meta.formats import loose_duration
+from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT
 
 Schema = Mapping[str, Any]
 

@@ -8,9 +8,8 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from quintant.cluster.apiserver.golang.printing import number
-from quintant.cluster.cel.functions import Function
-from quintant.cluster.cel.values import (
+from quintant.cluster.apiserver.cel.functions import Function
+from quintant.cluster.apiserver.cel.values import (
     INT64,
     CelError,
     Opaque,
@@ -21,6 +20,7 @@ from quintant.cluster.cel.values import (
     spell_duration,
     spell_timestamp,
 )
+from quintant.cluster.apiserver.golang.printing import number
 
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})

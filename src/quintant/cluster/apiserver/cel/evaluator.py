@@ -9,22 +9,31 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from quintant.cluster.cel.ast import Call, Const, Expr, Fold, Ident, ListOf, MapOf, Select
-from quintant.cluster.cel.authorization import AUTHORIZATION
-from quintant.cluster.cel.checker import OPTIONAL_SELECT
-from quintant.cluster.cel.conversions import CONVERSIONS
-from quintant.cluster.cel.functions import FUNCTIONS, Function
-from quintant.cluster.cel.library import LIBRARY
-from quintant.cluster.cel.literals import Checked
-from quintant.cluster.cel.network import NETWORK
-from quintant.cluster.cel.prices import LIST_PRICE, MAP_PRICE, price_of
-from quintant.cluster.cel.running import LAZY, Run, Step, caught, field, has, optional_field, paid
-from quintant.cluster.cel.schemas import RESERVED
-from quintant.cluster.cel.signatures import Overload, signatures
-from quintant.cluster.cel.strings import STRINGS
-from quintant.cluster.cel.types import Type
-from quintant.cluster.cel.values import CelError, TypeName, kind_of
-from quintant.cluster.cel.versions import VERSIONS
+from quintant.cluster.apiserver.cel.ast import Call, Const, Expr, Fold, Ident, ListOf, MapOf, Select
+from quintant.cluster.apiserver.cel.authorization import AUTHORIZATION
+from quintant.cluster.apiserver.cel.checker import OPTIONAL_SELECT
+from quintant.cluster.apiserver.cel.conversions import CONVERSIONS
+from quintant.cluster.apiserver.cel.functions import FUNCTIONS, Function
+from quintant.cluster.apiserver.cel.library import LIBRARY
+from quintant.cluster.apiserver.cel.literals import Checked
+from quintant.cluster.apiserver.cel.network import NETWORK
+from quintant.cluster.apiserver.cel.prices import LIST_PRICE, MAP_PRICE, price_of
+from quintant.cluster.apiserver.cel.running import (
+    LAZY,
+    Run,
+    Step,
+    caught,
+    field,
+    has,
+    optional_field,
+    paid,
+)
+from quintant.cluster.apiserver.cel.schemas import RESERVED
+from quintant.cluster.apiserver.cel.signatures import Overload, signatures
+from quintant.cluster.apiserver.cel.strings import STRINGS
+from quintant.cluster.apiserver.cel.types import Type
+from quintant.cluster.apiserver.cel.values import CelError, TypeName, kind_of
+from quintant.cluster.apiserver.cel.versions import VERSIONS
 
 _ALL: Mapping[str, Function] = {
     **FUNCTIONS,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from quintant.cluster.cel.ast import (
+from quintant.cluster.apiserver.cel.ast import (
     Call,
     Const,
     Expr,
@@ -25,8 +25,8 @@ from quintant.cluster.cel.ast import (
     Select,
     Source,
 )
-from quintant.cluster.cel.macros import expanded
-from quintant.cluster.cel.values import Uint
+from quintant.cluster.apiserver.cel.macros import expanded
+from quintant.cluster.apiserver.cel.values import Uint
 from quintant.wire.protobuf import (
     Wire,
     bytes_in,

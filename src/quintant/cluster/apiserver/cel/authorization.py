@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from quintant.cluster.cel.functions import Function
-from quintant.cluster.cel.types import Type
-from quintant.cluster.cel.values import CelError, Opaque
+from quintant.cluster.apiserver.cel.functions import Function
+from quintant.cluster.apiserver.cel.types import Type
+from quintant.cluster.apiserver.cel.values import CelError, Opaque
 
 _PREFIX = "kubernetes.authorization."
 RESOURCE_CHECK = Type(f"{_PREFIX}ResourceCheck")

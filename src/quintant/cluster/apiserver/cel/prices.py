@@ -1,7 +1,8 @@
 """What evaluating something costs, in a real server's units.
 
 A name or a field costs 1, a function usually too, a text what it takes to go through it. The same
-prices hold for what a rule costs at worst (quintant.cluster.cel.cost) and what a run of it cost.
+prices hold for what a rule costs at worst (quintant.cluster.apiserver.cel.cost) and what a run of
+it cost.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from quintant.cluster.apiserver.cel.ast import Call, Const, Expr, ListOf, MapOf, Source, children
+from quintant.cluster.apiserver.cel.types import OPTIONAL, Type, assignable
+from quintant.cluster.apiserver.cel.values import parse_duration, parse_timestamp
 from quintant.cluster.apiserver.golang.regexp import BadPattern, matcher
-from quintant.cluster.cel.ast import Call, Const, Expr, ListOf, MapOf, Source, children
-from quintant.cluster.cel.types import OPTIONAL, Type, assignable
-from quintant.cluster.cel.values import parse_duration, parse_timestamp
 
 
 @dataclass(slots=True)

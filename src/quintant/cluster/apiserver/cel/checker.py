@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from quintant.cluster.cel.ast import (
+from quintant.cluster.apiserver.cel.ast import (
     Call,
     Const,
     Expr,
@@ -19,10 +19,10 @@ from quintant.cluster.cel.ast import (
     Select,
     Source,
 )
-from quintant.cluster.cel.literals import Checked, bad_literals
-from quintant.cluster.cel.schemas import RESERVED
-from quintant.cluster.cel.signatures import Overload, signatures
-from quintant.cluster.cel.types import (
+from quintant.cluster.apiserver.cel.literals import Checked, bad_literals
+from quintant.cluster.apiserver.cel.schemas import RESERVED
+from quintant.cluster.apiserver.cel.signatures import Overload, signatures
+from quintant.cluster.apiserver.cel.types import (
     ANY,
     BOOL,
     INT,
@@ -39,7 +39,7 @@ from quintant.cluster.cel.types import (
     optional_of,
     resolve,
 )
-from quintant.cluster.cel.values import kind_of
+from quintant.cluster.apiserver.cel.values import kind_of
 
 _LOGICAL = ("_&&_", "_||_")
 _TYPES = ("int", "uint", "double", "bool", "string", "bytes", "list", "map", "null_type", "type")

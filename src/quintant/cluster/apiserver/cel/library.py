@@ -7,6 +7,11 @@ from decimal import Decimal
 from typing import Any
 
 from quintant.api.quantity import parse_quantity
+from quintant.cluster.apiserver.cel.conversions import tells
+from quintant.cluster.apiserver.cel.functions import Function
+from quintant.cluster.apiserver.cel.types import FORMAT, QUANTITY, SEMVER
+from quintant.cluster.apiserver.cel.values import INT64, NONE, CelError, Opaque, Optional
+from quintant.cluster.apiserver.cel.versions import version_key
 from quintant.cluster.apiserver.golang.regexp import BadPattern, finder
 from quintant.cluster.apiserver.meta import formats
 from quintant.cluster.apiserver.meta.names import (
@@ -16,11 +21,6 @@ from quintant.cluster.apiserver.meta.names import (
     subdomain_complaints,
     word_complaints,
 )
-from quintant.cluster.cel.conversions import tells
-from quintant.cluster.cel.functions import Function
-from quintant.cluster.cel.types import FORMAT, QUANTITY, SEMVER
-from quintant.cluster.cel.values import INT64, NONE, CelError, Opaque, Optional
-from quintant.cluster.cel.versions import version_key
 
 _NO_QUANTITY = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
