@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from quintant.cluster import crd, generations, roles, selectable
+from quintant.cluster import crd, generations, selectable
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.conversion.autoscaling import to_v1, to_v2
 from quintant.cluster.apiserver.conversion.events import to_core, to_group
@@ -21,7 +21,7 @@ from quintant.cluster.apiserver.meta.names import (
     word_complaints,
 )
 from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_shape
-from quintant.cluster.checks import CHECKS
+from quintant.cluster.apiserver.validation import CHECKS, rbac
 from quintant.cluster.defaulting import defaulter
 from quintant.cluster.preparing import (
     COMPLETE,
@@ -138,13 +138,13 @@ _PROPAGATION: dict[str, Propagation | None] = {
 _DYING = {"customresourcedefinitions": crd.dying, "namespaces": terminate}
 _COMPLAINTS: dict[str, Callable[[Plain, Plain | None], Iterable[Cause]]] = {
     **CHECKS,
-    "roles": roles.role_complaints,
-    "clusterroles": roles.cluster_role_complaints,
-    "rolebindings": roles.binding_complaints,
-    "clusterrolebindings": roles.cluster_binding_complaints,
+    "roles": rbac.role_complaints,
+    "clusterroles": rbac.cluster_role_complaints,
+    "rolebindings": rbac.binding_complaints,
+    "clusterrolebindings": rbac.cluster_binding_complaints,
 }
 _DEFAULTS = {
-    **dict.fromkeys(("rolebindings", "clusterrolebindings"), roles.default_binding),
+    **dict.fromkeys(("rolebindings", "clusterrolebindings"), rbac.default_binding),
     "customresourcedefinitions": crd.default,
 }
 _REVISIONS = {

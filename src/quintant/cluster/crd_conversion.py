@@ -6,7 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.apiserver.meta.field_errors import forbidden_field, required, unsupported
-from quintant.cluster.checks.clients import one_way, review_causes, url_causes
+from quintant.cluster.apiserver.validation.webhook_client_config import (
+    one_way,
+    review_causes,
+    url_causes,
+)
 from quintant.core.errors import Cause
 
 _NO_WEBHOOK = "should not be set when strategy is not set to Webhook"

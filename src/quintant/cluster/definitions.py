@@ -24,7 +24,7 @@ from quintant.cluster.apiserver.meta.conditions import Condition
 from quintant.cluster.apiserver.meta.status import NoPage, forbidden
 from quintant.cluster.apiserver.storage.history import Change, Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
-from quintant.cluster.checks.clients import REVIEWS
+from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS
 from quintant.cluster.conversions import Converter
 from quintant.cluster.crd_kinds import Epochs
 from quintant.cluster.crd_names import Naming, named

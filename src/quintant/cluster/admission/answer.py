@@ -17,7 +17,7 @@ from quintant.cluster.admission.replies import NoDocument, read_document
 from quintant.cluster.admission.review import GROUP, KIND
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.status import Problem
-from quintant.cluster.checks.clients import REVIEWS
+from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS
 
 JSON_PATCH = "JSONPatch"
 BAD_REQUEST = 400

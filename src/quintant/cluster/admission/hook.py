@@ -12,7 +12,7 @@ from msgspec import Struct
 from quintant.cluster.admission.conditions import Condition
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.selectors import EVERYTHING, Selector, from_object
-from quintant.cluster.checks.clients import REVIEWS
+from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS
 
 ANY = "*"
 _PORT = 443

@@ -12,8 +12,7 @@ from quintant.cluster.apiserver.meta.names import (
     word_complaints,
 )
 from quintant.cluster.apiserver.meta.objectmeta import map_causes
-from quintant.cluster.checks.containers import container_causes, init_causes
-from quintant.cluster.checks.fields import (
+from quintant.cluster.apiserver.validation.common import (
     address,
     chosen,
     labelled,
@@ -21,13 +20,14 @@ from quintant.cluster.checks.fields import (
     quantity,
     within,
 )
-from quintant.cluster.checks.placing import (
+from quintant.cluster.apiserver.validation.containers import container_causes, init_causes
+from quintant.cluster.apiserver.validation.pod_scheduling import (
     affinity_causes,
     gate_causes,
     spread_causes,
     toleration_causes,
 )
-from quintant.cluster.checks.volumes import volume_causes
+from quintant.cluster.apiserver.validation.pod_volumes import volume_causes
 from quintant.core.errors import Cause
 
 DEADLINES = range(1, 2**31)

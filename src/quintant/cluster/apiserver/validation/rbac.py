@@ -12,7 +12,7 @@ from quintant.cluster.apiserver.authorization.bindings import GROUP
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.field_errors import misnamed, required, unsupported, wrong
 from quintant.cluster.apiserver.meta.names import segment_complaints, subdomain_complaints
-from quintant.cluster.checks.selecting import selector_causes
+from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.core.errors import Cause
 
 _SUBJECTS = ("ServiceAccount", "User", "Group")

@@ -15,8 +15,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     wrong,
 )
 from quintant.cluster.apiserver.meta.names import key_complaints, word_complaints
-from quintant.cluster.checks.environment import import_causes, variable_causes
-from quintant.cluster.checks.fields import (
+from quintant.cluster.apiserver.validation.common import (
     PORTS,
     PROTOCOLS,
     chosen,
@@ -24,8 +23,9 @@ from quintant.cluster.checks.fields import (
     port_name,
     within,
 )
-from quintant.cluster.checks.probes import life_causes, probe_causes
-from quintant.cluster.checks.volumes import local_causes
+from quintant.cluster.apiserver.validation.env import import_causes, variable_causes
+from quintant.cluster.apiserver.validation.pod_volumes import local_causes
+from quintant.cluster.apiserver.validation.probes_hooks import life_causes, probe_causes
 from quintant.core.errors import Cause
 
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")

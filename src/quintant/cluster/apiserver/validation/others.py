@@ -9,7 +9,7 @@ from quintant.cluster.apiserver.golang.printing import Struct
 from quintant.cluster.apiserver.meta.field_errors import forbidden_field, misnamed, required, wrong
 from quintant.cluster.apiserver.meta.names import key_complaints, word_complaints
 from quintant.cluster.apiserver.meta.objectmeta import domain_causes
-from quintant.cluster.checks.fields import (
+from quintant.cluster.apiserver.validation.common import (
     bounded,
     chosen,
     countable,
@@ -20,8 +20,8 @@ from quintant.cluster.checks.fields import (
     quantity,
     share,
 )
-from quintant.cluster.checks.placing import toleration_causes
-from quintant.cluster.checks.selecting import selector_causes
+from quintant.cluster.apiserver.validation.label_selectors import selector_causes
+from quintant.cluster.apiserver.validation.pod_scheduling import toleration_causes
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

@@ -8,9 +8,9 @@ from typing import Any
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.apiserver.meta.field_errors import duplicate, forbidden_field, required, wrong
 from quintant.cluster.apiserver.meta.names import word_complaints
-from quintant.cluster.checks.environment import field_causes, resource_causes
-from quintant.cluster.checks.fields import chosen, named
-from quintant.cluster.checks.storage import claim_causes
+from quintant.cluster.apiserver.validation.common import chosen, named
+from quintant.cluster.apiserver.validation.env import field_causes, resource_causes
+from quintant.cluster.apiserver.validation.storage import claim_causes
 from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]

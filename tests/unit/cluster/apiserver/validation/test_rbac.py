@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from quintant.cluster.apiserver.authorization.bindings import GROUP
-from quintant.cluster.roles import (
+from quintant.cluster.apiserver.validation.rbac import (
     binding_complaints,
     cluster_binding_complaints,
     cluster_role_complaints,

@@ -8,7 +8,7 @@ from typing import Any
 
 from quintant.cluster.apiserver.meta.field_errors import misnamed, required, unsupported, wrong
 from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
-from quintant.cluster.checks.fields import data_key, named
+from quintant.cluster.apiserver.validation.common import data_key, named
 from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]

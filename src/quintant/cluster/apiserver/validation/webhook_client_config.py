@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from quintant.cluster.apiserver.golang.url import BadUrl, parse_request
 from quintant.cluster.apiserver.meta.field_errors import misnamed, required, wrong
 from quintant.cluster.apiserver.meta.names import identifier_complaints, subdomain_complaints
-from quintant.cluster.checks.fields import PORTS
+from quintant.cluster.apiserver.validation.common import PORTS
 from quintant.core.errors import Cause
 
 REVIEWS = ("v1", "v1beta1")

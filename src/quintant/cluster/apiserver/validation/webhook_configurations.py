@@ -14,15 +14,15 @@ from quintant.cluster.apiserver.meta.field_errors import (
     wrong,
 )
 from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
-from quintant.cluster.checks.clients import (
+from quintant.cluster.apiserver.validation.common import chosen
+from quintant.cluster.apiserver.validation.label_selectors import selector_causes
+from quintant.cluster.apiserver.validation.webhook_client_config import (
     REVIEWS,
     one_way,
     review_causes,
     service_causes,
     url_causes,
 )
-from quintant.cluster.checks.fields import chosen
-from quintant.cluster.checks.selecting import selector_causes
 from quintant.core.errors import Cause
 
 TIMEOUTS = range(1, 31)

@@ -14,7 +14,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     wrong,
 )
 from quintant.cluster.apiserver.meta.names import key_complaints
-from quintant.cluster.checks.fields import fixed, quantity
+from quintant.cluster.apiserver.validation.common import fixed, quantity
 from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]

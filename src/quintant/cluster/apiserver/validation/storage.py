@@ -14,9 +14,9 @@ from quintant.cluster.apiserver.meta.field_errors import (
     wrong,
 )
 from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
-from quintant.cluster.checks.fields import chosen, fixed
-from quintant.cluster.checks.placing import node_causes
-from quintant.cluster.checks.selecting import selector_causes
+from quintant.cluster.apiserver.validation.common import chosen, fixed
+from quintant.cluster.apiserver.validation.label_selectors import selector_causes
+from quintant.cluster.apiserver.validation.pod_scheduling import node_causes
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

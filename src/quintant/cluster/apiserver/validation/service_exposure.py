@@ -8,7 +8,7 @@ from typing import Any
 
 from quintant.cluster.apiserver.meta.field_errors import forbidden_field, misnamed, wrong
 from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
-from quintant.cluster.checks.fields import chosen, named, network
+from quintant.cluster.apiserver.validation.common import chosen, named, network
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

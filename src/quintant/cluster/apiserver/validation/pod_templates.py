@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from quintant.cluster.apiserver.meta.field_errors import forbidden_field, required, wrong
-from quintant.cluster.checks.fields import chosen, countable
-from quintant.cluster.checks.pods import template_causes
+from quintant.cluster.apiserver.validation.common import chosen, countable
+from quintant.cluster.apiserver.validation.pods import template_causes
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

@@ -19,7 +19,7 @@ from quintant.cluster.apiserver.meta.names import (
     wildcard_complaints,
     word_complaints,
 )
-from quintant.cluster.checks.fields import (
+from quintant.cluster.apiserver.validation.common import (
     PORTS,
     chosen,
     domain_path,

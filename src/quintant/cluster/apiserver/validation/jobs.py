@@ -15,9 +15,9 @@ from quintant.cluster.apiserver.meta.field_errors import (
     wrong,
 )
 from quintant.cluster.apiserver.meta.selectors import from_object
-from quintant.cluster.checks.fields import chosen, countable, domain_path, fixed
-from quintant.cluster.checks.pods import template_causes
-from quintant.cluster.checks.selecting import selector_causes
+from quintant.cluster.apiserver.validation.common import chosen, countable, domain_path, fixed
+from quintant.cluster.apiserver.validation.label_selectors import selector_causes
+from quintant.cluster.apiserver.validation.pods import template_causes
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

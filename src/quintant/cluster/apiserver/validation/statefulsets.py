@@ -8,9 +8,9 @@ from typing import Any
 from quintant.cluster.apiserver.golang.printing import Struct
 from quintant.cluster.apiserver.meta.field_errors import forbidden_field, misnamed, wrong
 from quintant.cluster.apiserver.meta.names import word_complaints
-from quintant.cluster.checks.fields import chosen, countable
-from quintant.cluster.checks.storage import claim_causes
-from quintant.cluster.checks.workloads import replicated
+from quintant.cluster.apiserver.validation.common import chosen, countable
+from quintant.cluster.apiserver.validation.storage import claim_causes
+from quintant.cluster.apiserver.validation.workloads import replicated
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

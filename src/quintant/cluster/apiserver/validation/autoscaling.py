@@ -18,7 +18,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     wrong,
 )
 from quintant.cluster.apiserver.meta.names import segment_complaints, word_complaints
-from quintant.cluster.checks.fields import chosen, named, quantity
+from quintant.cluster.apiserver.validation.common import chosen, named, quantity
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

@@ -7,8 +7,8 @@ from typing import Any
 
 from quintant.cluster.apiserver.meta.field_errors import duplicate, misnamed, required, wrong
 from quintant.cluster.apiserver.meta.names import key_complaints, label_complaints
-from quintant.cluster.checks.fields import chosen
-from quintant.cluster.checks.selecting import selector_causes
+from quintant.cluster.apiserver.validation.common import chosen
+from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]

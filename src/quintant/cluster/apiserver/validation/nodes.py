@@ -8,8 +8,8 @@ from typing import Any
 from quintant.cluster.apiserver.golang.printing import Struct, encoded
 from quintant.cluster.apiserver.meta.field_errors import DUPLICATE, misnamed, required, wrong
 from quintant.cluster.apiserver.meta.names import key_complaints, label_complaints
-from quintant.cluster.checks.fields import chosen, network, quantity, range_of
-from quintant.cluster.checks.placing import EFFECTS
+from quintant.cluster.apiserver.validation.common import chosen, network, quantity, range_of
+from quintant.cluster.apiserver.validation.pod_scheduling import EFFECTS
 from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]

@@ -7,7 +7,7 @@ from typing import Any
 
 from quintant.cluster.apiserver.meta.field_errors import forbidden_field, misnamed, required, wrong
 from quintant.cluster.apiserver.meta.names import key_complaints, label_complaints
-from quintant.cluster.checks.fields import labelled
+from quintant.cluster.apiserver.validation.common import labelled
 from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]

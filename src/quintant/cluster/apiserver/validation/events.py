@@ -13,7 +13,7 @@ from quintant.cluster.apiserver.conversion.events import to_core
 from quintant.cluster.apiserver.meta.field_errors import misnamed, required, wrong
 from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
 from quintant.cluster.apiserver.meta.objectmeta import metadata_causes
-from quintant.cluster.checks.fields import fixed
+from quintant.cluster.apiserver.validation.common import fixed
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

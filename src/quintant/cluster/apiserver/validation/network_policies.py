@@ -7,8 +7,15 @@ from ipaddress import IPv4Network, IPv6Network
 from typing import Any
 
 from quintant.cluster.apiserver.meta.field_errors import forbidden_field, required, wrong
-from quintant.cluster.checks.fields import PORTS, chosen, network, port, range_of, within
-from quintant.cluster.checks.selecting import selector_causes
+from quintant.cluster.apiserver.validation.common import (
+    PORTS,
+    chosen,
+    network,
+    port,
+    range_of,
+    within,
+)
+from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

@@ -9,25 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from quintant.cluster.apiserver.kinds.kind import Plain
-from quintant.cluster.checks.autoscalers import AUTOSCALERS
-from quintant.cluster.checks.events import event_complaints
-from quintant.cluster.checks.ingresses import INGRESSES
-from quintant.cluster.checks.jobs import JOBS
-from quintant.cluster.checks.limits import LIMITS
-from quintant.cluster.checks.nodes import NODES
-from quintant.cluster.checks.others import OTHERS
-from quintant.cluster.checks.pods import pod_complaints
-from quintant.cluster.checks.policies import POLICIES
-from quintant.cluster.checks.services import (
+from quintant.cluster.apiserver.validation.autoscaling import AUTOSCALERS
+from quintant.cluster.apiserver.validation.events import event_complaints
+from quintant.cluster.apiserver.validation.ingresses import INGRESSES
+from quintant.cluster.apiserver.validation.jobs import JOBS
+from quintant.cluster.apiserver.validation.limit_ranges_quotas import LIMITS
+from quintant.cluster.apiserver.validation.network_policies import POLICIES
+from quintant.cluster.apiserver.validation.nodes import NODES
+from quintant.cluster.apiserver.validation.others import OTHERS
+from quintant.cluster.apiserver.validation.pod_templates import TEMPLATES
+from quintant.cluster.apiserver.validation.pods import pod_complaints
+from quintant.cluster.apiserver.validation.services import (
     endpoints_complaints,
     service_complaints,
     slice_complaints,
 )
-from quintant.cluster.checks.statefulsets import STATEFUL_SETS
-from quintant.cluster.checks.storage import claim_complaints, class_complaints, volume_complaints
-from quintant.cluster.checks.templates import TEMPLATES
-from quintant.cluster.checks.webhooks import WEBHOOKS
-from quintant.cluster.checks.workloads import WORKLOADS
+from quintant.cluster.apiserver.validation.statefulsets import STATEFUL_SETS
+from quintant.cluster.apiserver.validation.storage import (
+    claim_complaints,
+    class_complaints,
+    volume_complaints,
+)
+from quintant.cluster.apiserver.validation.webhook_configurations import WEBHOOKS
+from quintant.cluster.apiserver.validation.workloads import WORKLOADS
 from quintant.core.errors import Cause
 
 CHECKS: dict[str, Callable[[Plain, Plain | None], Iterable[Cause]]] = {

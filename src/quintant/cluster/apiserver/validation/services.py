@@ -19,8 +19,7 @@ from quintant.cluster.apiserver.meta.names import (
     subdomain_complaints,
     word_complaints,
 )
-from quintant.cluster.checks.exposing import exposure_causes, family_causes
-from quintant.cluster.checks.fields import (
+from quintant.cluster.apiserver.validation.common import (
     PORTS,
     PROTOCOLS,
     address,
@@ -30,6 +29,7 @@ from quintant.cluster.checks.fields import (
     port,
     within,
 )
+from quintant.cluster.apiserver.validation.service_exposure import exposure_causes, family_causes
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

@@ -14,9 +14,16 @@ from quintant.cluster.apiserver.meta.field_errors import (
 )
 from quintant.cluster.apiserver.meta.selectors import from_object
 from quintant.cluster.apiserver.tables import Sort, Type
-from quintant.cluster.checks.fields import amount, bounded, chosen, countable, fixed, share
-from quintant.cluster.checks.pods import template_causes
-from quintant.cluster.checks.selecting import selector_causes
+from quintant.cluster.apiserver.validation.common import (
+    amount,
+    bounded,
+    chosen,
+    countable,
+    fixed,
+    share,
+)
+from quintant.cluster.apiserver.validation.label_selectors import selector_causes
+from quintant.cluster.apiserver.validation.pods import template_causes
 from quintant.core.errors import Cause
 
 Plain = dict[str, Any]

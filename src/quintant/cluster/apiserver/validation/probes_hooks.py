@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.apiserver.meta.field_errors import forbidden_field, required, wrong
-from quintant.cluster.checks.fields import PORTS, chosen, countable, port, within
+from quintant.cluster.apiserver.validation.common import PORTS, chosen, countable, port, within
 from quintant.core.errors import Cause
 
 Plain = Mapping[str, Any]
