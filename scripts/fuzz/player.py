@@ -20,7 +20,7 @@ from fuzz.steps import COLLECTION, MEDIA, METHODS, REVISION, UID, Step, filled
 from fuzz.subjects import LABELS, Subject
 from fuzz.widgets import SUBJECTS
 from quintant.client.transport import Call, Reply, Stream, Transport
-from quintant.cluster.mergepatch import merge_patch
+from quintant.cluster.apiserver.patch.merge_patch import merge_patch
 
 LAST = "zz-last"
 """The name of the object whose event ends a watch."""

@@ -19,8 +19,10 @@ from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.kinds.kind import Edit
 from quintant.cluster.apiserver.meta.status import bad_request, not_allowed
 from quintant.cluster.apiserver.meta.user import User
+from quintant.cluster.apiserver.patch.json_patch import apply_patch
+from quintant.cluster.apiserver.patch.merge_patch import merge_patch
+from quintant.cluster.apiserver.patch.strategic_merge import strategic_merge
 from quintant.cluster.drafts import Draft, Target
-from quintant.cluster.jsonpatch import apply_patch
 from quintant.cluster.media import (
     APPLY_PATCH,
     JSON_PATCH,
@@ -28,10 +30,8 @@ from quintant.cluster.media import (
     read_object,
     read_patch,
 )
-from quintant.cluster.mergepatch import merge_patch
 from quintant.cluster.options import Options, check_force, write_options
 from quintant.cluster.scale import DOCUMENT, SCALE, edit_scale
-from quintant.cluster.strategic import strategic_merge
 from quintant.cluster.writes import Writes
 from quintant.core.resource import Resource
 

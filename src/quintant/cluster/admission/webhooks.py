@@ -25,8 +25,8 @@ from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.status import Problem, internal, unexplained
 from quintant.cluster.apiserver.offload.pool import Beside
+from quintant.cluster.apiserver.patch.json_patch import apply_patch
 from quintant.cluster.apiserver.tables.coerce import Mistyped
-from quintant.cluster.jsonpatch import apply_patch
 from quintant.core.clock import Chance
 
 OPERATIONS = frozenset({"add", "remove", "replace", "move", "copy", "test"})

@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.cluster.apiserver.meta.status import Problem
-from quintant.cluster.ordering import PATCH, check_order, element_type, ordered, union
+from quintant.cluster.apiserver.patch.strategic_order import (
+    PATCH,
+    check_order,
+    element_type,
+    ordered,
+    union,
+)
 
 VALUES = st.lists(st.sampled_from("abcdefgh"), unique=True)
 

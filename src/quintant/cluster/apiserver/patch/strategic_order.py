@@ -14,7 +14,7 @@ from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import plain
 from quintant.cluster.apiserver.meta.status import Problem, unexplained, unprocessable
-from quintant.cluster.jsonpatch import same
+from quintant.cluster.apiserver.patch.json_patch import same
 
 PATCH = "$patch"
 """What an item of a patch has that only directs what becomes of others."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.mergepatch import merge_patch
+from quintant.cluster.apiserver.patch.merge_patch import merge_patch
 
 
 @pytest.mark.parametrize(

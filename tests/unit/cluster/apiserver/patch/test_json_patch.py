@@ -8,7 +8,12 @@ from hypothesis import strategies as st
 
 from quintant.cluster.apiserver.golang.depth import DEEPEST, make_room
 from quintant.cluster.apiserver.meta.status import Problem
-from quintant.cluster.jsonpatch import MAX_COPIED, MAX_OPERATIONS, apply_patch, same
+from quintant.cluster.apiserver.patch.json_patch import (
+    MAX_COPIED,
+    MAX_OPERATIONS,
+    apply_patch,
+    same,
+)
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["", "a"]),

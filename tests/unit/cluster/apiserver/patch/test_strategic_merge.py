@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.cluster.apiserver.meta.status import Problem
+from quintant.cluster.apiserver.patch.strategic_merge import strategic_merge
 from quintant.cluster.apiserver.tables import message
-from quintant.cluster.strategic import strategic_merge
 from unit.cluster.api import CMS, CRDS, FOOS, api, config_map, foo, foo_definition
 from unit.cluster.strategic_cases import CASES, Case, deployment
 

@@ -21,8 +21,7 @@ import msgspec
 
 from quintant.cluster.apiserver.golang.printing import plain, quoted
 from quintant.cluster.apiserver.meta.status import Problem, bad_request, unexplained
-from quintant.cluster.apiserver.tables import Message, Sort, Type
-from quintant.cluster.ordering import (
+from quintant.cluster.apiserver.patch.strategic_order import (
     ORDER,
     PATCH,
     check_order,
@@ -34,6 +33,7 @@ from quintant.cluster.ordering import (
     ordered,
     union,
 )
+from quintant.cluster.apiserver.tables import Message, Sort, Type
 
 RETAIN = "$retainKeys"
 REMOVE = "$deleteFromPrimitiveList"
