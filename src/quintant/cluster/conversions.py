@@ -14,14 +14,14 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.admission.calling import Caller
-from quintant.cluster.admission.dialing import Unreachable
-from quintant.cluster.admission.hook import Client
-from quintant.cluster.admission.replies import NoDocument, read_document
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.status import unexplained
 from quintant.cluster.apiserver.storage.history import Entry
+from quintant.cluster.apiserver.webhooks.call import Caller
+from quintant.cluster.apiserver.webhooks.configuration import Client
+from quintant.cluster.apiserver.webhooks.dialer import Unreachable
+from quintant.cluster.apiserver.webhooks.http_reply import NoDocument, read_document
 from quintant.core.clock import Chance
 
 GROUP = "apiextensions.k8s.io"

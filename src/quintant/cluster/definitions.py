@@ -15,8 +15,6 @@ from functools import partial
 from typing import Any
 
 from quintant.cluster import crd, crd_kinds
-from quintant.cluster.admission.calling import Caller
-from quintant.cluster.admission.hook import read_client
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Catalog, Plain
 from quintant.cluster.apiserver.kinds.metadata_rules import deleting
@@ -25,6 +23,8 @@ from quintant.cluster.apiserver.meta.status import NoPage, forbidden
 from quintant.cluster.apiserver.storage.history import Change, Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS
+from quintant.cluster.apiserver.webhooks.call import Caller
+from quintant.cluster.apiserver.webhooks.configuration import read_client
 from quintant.cluster.conversions import Converter
 from quintant.cluster.crd_kinds import Epochs
 from quintant.cluster.crd_names import Naming, named

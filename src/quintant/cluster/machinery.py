@@ -8,12 +8,7 @@ from __future__ import annotations
 
 from quintant.client.transport import Call, Reply
 from quintant.cluster.access import Access
-from quintant.cluster.admission.calling import Caller
-from quintant.cluster.admission.dialing import Dialer
-from quintant.cluster.admission.matching import Matcher
 from quintant.cluster.admission.plugins import Guard
-from quintant.cluster.admission.registry import Registry
-from quintant.cluster.admission.webhooks import Webhooks
 from quintant.cluster.admission.writing import Admission
 from quintant.cluster.aggregation import Aggregation
 from quintant.cluster.apiserver.admission.plugins.context import Surroundings
@@ -23,6 +18,11 @@ from quintant.cluster.apiserver.meta.status import no_resource, not_allowed
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.storage.revision_log import Store
+from quintant.cluster.apiserver.webhooks.call import Caller
+from quintant.cluster.apiserver.webhooks.dialer import Dialer
+from quintant.cluster.apiserver.webhooks.dispatcher import Webhooks
+from quintant.cluster.apiserver.webhooks.matcher import Matcher
+from quintant.cluster.apiserver.webhooks.registry import Registry
 from quintant.cluster.bootstrap import first_objects
 from quintant.cluster.changes import Changes
 from quintant.cluster.definitions import SERVER, Definitions

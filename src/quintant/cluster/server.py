@@ -20,7 +20,6 @@ from msgspec.structs import replace
 
 from quintant.client.transport import Call, Reply, Stream
 from quintant.cluster.access import Access
-from quintant.cluster.admission.dialing import Dialer
 from quintant.cluster.apiserver.golang.depth import make_room
 from quintant.cluster.apiserver.kinds.kind import Catalog
 from quintant.cluster.apiserver.kinds.service_ips import NETWORK, addressed
@@ -30,6 +29,7 @@ from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.offload.timeouts import allowed_seconds, within
 from quintant.cluster.apiserver.storage.revision_log import Snapshot, Store, Unsafe
+from quintant.cluster.apiserver.webhooks.dialer import Dialer
 from quintant.cluster.builtins import builtin_kinds
 from quintant.cluster.discovery import discover
 from quintant.cluster.listing import Listing

@@ -9,7 +9,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from quintant.client.transport import Reply
-from quintant.cluster.admission.dialing import Letter, Unreachable
+from quintant.cluster.apiserver.webhooks.dialer import Letter, Unreachable
 from quintant.runtime.webhook.review import Reviews
 
 

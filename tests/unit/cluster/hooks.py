@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from quintant.client.transport import Reply
-from quintant.cluster.admission.dialing import Letter, Unreachable
+from quintant.cluster.apiserver.webhooks.dialer import Letter, Unreachable
 from unit.cluster.api import Plain, Requests
 
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"

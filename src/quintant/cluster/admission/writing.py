@@ -16,13 +16,13 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from quintant.cluster.admission.attributes import CREATE, DELETE, UPDATE, Attributes
-from quintant.cluster.admission.registry import Concern, Registry
-from quintant.cluster.admission.webhooks import Webhooks
 from quintant.cluster.apiserver.admission.plugins.service_account import Awaited
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.offload.pool import Beside
+from quintant.cluster.apiserver.webhooks.attributes import CREATE, DELETE, UPDATE, Attributes
+from quintant.cluster.apiserver.webhooks.dispatcher import Webhooks
+from quintant.cluster.apiserver.webhooks.registry import Concern, Registry
 from quintant.cluster.conversions import Unconverted
 from quintant.cluster.deletes import Deleted, Deletes, Deletion
 from quintant.cluster.drafts import Draft, Target, revised

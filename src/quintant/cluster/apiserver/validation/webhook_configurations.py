@@ -166,8 +166,8 @@ def _conditions(conditions: Sequence[Plain], path: str) -> Iterator[Cause]:
 
 def _expression(expression: str, path: str) -> Iterator[Cause]:
     # CEL is loaded with the first condition.
-    from quintant.cluster.admission.conditions import compiled
     from quintant.cluster.apiserver.cel import Uncompilable
+    from quintant.cluster.apiserver.webhooks.match_conditions import compiled
 
     if not expression.strip():
         yield required(path)

@@ -14,19 +14,19 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from quintant.cluster.admission.answer import Answer, denial
-from quintant.cluster.admission.attributes import Attributes
-from quintant.cluster.admission.calling import Caller, Failed
-from quintant.cluster.admission.hook import Hook
-from quintant.cluster.admission.matching import Matcher
-from quintant.cluster.admission.registry import Concern
-from quintant.cluster.admission.review import request_of
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.status import Problem, internal, unexplained
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.patch.json_patch import apply_patch
 from quintant.cluster.apiserver.tables.coerce import Mistyped
+from quintant.cluster.apiserver.webhooks.admission_review import request_of
+from quintant.cluster.apiserver.webhooks.attributes import Attributes
+from quintant.cluster.apiserver.webhooks.call import Caller, Failed
+from quintant.cluster.apiserver.webhooks.configuration import Hook
+from quintant.cluster.apiserver.webhooks.matcher import Matcher
+from quintant.cluster.apiserver.webhooks.registry import Concern
+from quintant.cluster.apiserver.webhooks.response import Answer, denial
 from quintant.core.clock import Chance
 
 OPERATIONS = frozenset({"add", "remove", "replace", "move", "copy", "test"})

@@ -11,7 +11,7 @@ import ssl
 from quintant.client.http import dial
 from quintant.client.http.connection import Broken, TooLarge
 from quintant.client.http.http1 import NotHttp
-from quintant.cluster.admission.line import Place
+from quintant.cluster.apiserver.webhooks.connection import Place
 
 FAILURES = (Broken, NotHttp, TooLarge, dial.Unreachable)
 """All that a line raises beside a time-out."""

@@ -6,15 +6,15 @@ import asyncio
 from functools import partial
 
 from quintant.client.transport import Reply
-from quintant.cluster.admission.answer import Answer, Bad, read_answer
-from quintant.cluster.admission.dialing import Dialer, Letter, Unreachable
-from quintant.cluster.admission.hook import Client, Hook
-from quintant.cluster.admission.https import HttpsDialer
-from quintant.cluster.admission.review import encode_review
-from quintant.cluster.admission.services import locate
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.status import Problem, internal
 from quintant.cluster.apiserver.storage.revision_log import Store
+from quintant.cluster.apiserver.webhooks.admission_review import encode_review
+from quintant.cluster.apiserver.webhooks.configuration import Client, Hook
+from quintant.cluster.apiserver.webhooks.dialer import Dialer, Letter, Unreachable
+from quintant.cluster.apiserver.webhooks.https_dialer import HttpsDialer
+from quintant.cluster.apiserver.webhooks.response import Answer, Bad, read_answer
+from quintant.cluster.apiserver.webhooks.service_resolver import locate
 
 _NO_REVIEW = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quintant.cluster.admission.attributes import CREATE, NAMESPACES, UPDATE, Attributes
-from quintant.cluster.admission.conditions import Decide, Unmet, wanted
-from quintant.cluster.admission.hook import Hook
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.status import Problem, forbidden, not_found
 from quintant.cluster.apiserver.storage.revision_log import Store
+from quintant.cluster.apiserver.webhooks.attributes import CREATE, NAMESPACES, UPDATE, Attributes
+from quintant.cluster.apiserver.webhooks.configuration import Hook
+from quintant.cluster.apiserver.webhooks.match_conditions import Decide, Unmet, wanted
 from quintant.core.resource import Resource
 
 _NAMESPACE = Resource("", "v1", "Namespace", NAMESPACES, namespaced=False)

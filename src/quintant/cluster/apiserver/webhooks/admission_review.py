@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from quintant.cluster.admission.attributes import Attributes
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.webhooks.attributes import Attributes
 from quintant.core.resource import Resource
 
 GROUP = "admission.k8s.io"

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from quintant.cluster.admission.hook import Hook, read_hooks
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
+from quintant.cluster.apiserver.webhooks.configuration import Hook, read_hooks
 
 GROUP = "admissionregistration.k8s.io"
 MUTATING = "mutatingwebhookconfigurations"

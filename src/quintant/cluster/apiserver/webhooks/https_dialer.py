@@ -12,9 +12,9 @@ from urllib.parse import SplitResult, urlsplit
 
 from quintant.client.http.idle import IDLE_SECONDS
 from quintant.client.transport import Reply
-from quintant.cluster.admission.dialing import Letter, Unreachable
-from quintant.cluster.admission.line import Line, Place
-from quintant.cluster.admission.reasons import FAILURES, NO_BUNDLE, explained
+from quintant.cluster.apiserver.webhooks.connection import Line, Place
+from quintant.cluster.apiserver.webhooks.dial_errors import FAILURES, NO_BUNDLE, explained
+from quintant.cluster.apiserver.webhooks.dialer import Letter, Unreachable
 from quintant.core.clock import monotonic
 
 PLACES = 64

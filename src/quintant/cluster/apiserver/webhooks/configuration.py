@@ -9,10 +9,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from quintant.cluster.admission.conditions import Condition
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.selectors import EVERYTHING, Selector, from_object
 from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS
+from quintant.cluster.apiserver.webhooks.match_conditions import Condition
 
 ANY = "*"
 _PORT = 443

@@ -18,8 +18,8 @@ import pytest
 import pytest_asyncio
 
 from quintant.client.transport import JSON
-from quintant.cluster.admission.dialing import Letter, Unreachable
-from quintant.cluster.admission.https import HttpsDialer
+from quintant.cluster.apiserver.webhooks.dialer import Letter, Unreachable
+from quintant.cluster.apiserver.webhooks.https_dialer import HttpsDialer
 from quintant.cluster.server import ApiServer
 from quintant.core.address import Address
 from quintant.http.answer import Answer

@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.admission.hook import Client, Hook, Service, read_client, read_hooks
+from quintant.cluster.apiserver.webhooks.configuration import (
+    Client,
+    Hook,
+    Service,
+    read_client,
+    read_hooks,
+)
 from quintant.cluster.builtins import builtin_kinds
 from unit.cluster.hooks import rule
 

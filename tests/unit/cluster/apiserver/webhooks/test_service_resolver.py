@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.admission.dialing import Unreachable
-from quintant.cluster.admission.hook import Service
-from quintant.cluster.admission.services import locate
+from quintant.cluster.apiserver.webhooks.configuration import Service
+from quintant.cluster.apiserver.webhooks.dialer import Unreachable
+from quintant.cluster.apiserver.webhooks.service_resolver import locate
 from quintant.cluster.server import ApiServer
 from quintant.core.address import Address
 from unit.cluster.api import Api

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.admission.attributes import Attributes
-from quintant.cluster.admission.conditions import Condition, Unmet, wanted
-from quintant.cluster.admission.review import request_of
 from quintant.cluster.apiserver.authorization.rbac import Decision
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.user import User
+from quintant.cluster.apiserver.webhooks.admission_review import request_of
+from quintant.cluster.apiserver.webhooks.attributes import Attributes
+from quintant.cluster.apiserver.webhooks.match_conditions import Condition, Unmet, wanted
 from quintant.cluster.builtins import builtin_kinds
 
 POD = next(kind for kind in builtin_kinds() if kind.name == "pods")

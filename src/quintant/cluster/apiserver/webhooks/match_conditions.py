@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from quintant.cluster.admission.attributes import Attributes
 from quintant.cluster.apiserver.authorization.rbac import Decision
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.user import AUTHENTICATED, User, service_account
+from quintant.cluster.apiserver.webhooks.attributes import Attributes
 
 if TYPE_CHECKING:
     from quintant.cluster.apiserver.cel import Program

@@ -1,0 +1,1 @@
+"""Admission webhooks: which are concerned, and how they are asked."""
