@@ -25,7 +25,7 @@ from conformance.realm import (
     whoami,
 )
 from quintant.client.config.user import Impersonate, User
-from quintant.cluster import jwt
+from quintant.cluster.apiserver.authentication import jwt
 from quintant.core.errors import TransportError
 from quintant.keys.authority import Authority, Term
 from unit.cluster.api import Plain, Requests, config_map, pod

@@ -8,14 +8,14 @@ What is allowed is noted in the audit, so that it knows which permissions somebo
 from __future__ import annotations
 
 from quintant.client.transport import Call
-from quintant.cluster.accounts import Accounts
+from quintant.cluster.apiserver.authentication.authenticator import Authentication
+from quintant.cluster.apiserver.authentication.service_accounts import Accounts
 from quintant.cluster.apiserver.authorization.escalation import Escalation
 from quintant.cluster.apiserver.authorization.rbac import AllowAll, Authorizer, Rbac, denied
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.user import Tokens, User
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.audit import Audit
-from quintant.cluster.authentication import Authentication
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.impersonation import Impersonation, wanted
 from quintant.core.clock import Clock

@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from quintant.cluster.accounts import AUDIENCES, Rejected
+from quintant.cluster.apiserver.authentication.authenticator import Authentication
+from quintant.cluster.apiserver.authentication.service_accounts import AUDIENCES, Rejected
 from quintant.cluster.apiserver.authorization.rbac import Authorizer, together
 from quintant.cluster.apiserver.golang.printing import struct
 from quintant.cluster.apiserver.kinds.kind import Plain
@@ -21,7 +22,6 @@ from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import bad_request
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.tables import Sort, Type
-from quintant.cluster.authentication import Authentication
 from quintant.cluster.drafts import Target
 from quintant.core.clock import Clock, timestamp
 from quintant.core.errors import Cause

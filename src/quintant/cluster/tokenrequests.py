@@ -12,7 +12,8 @@ from datetime import datetime, timedelta
 import msgspec
 from msgspec import Struct
 
-from quintant.cluster.accounts import (
+from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.authentication.service_accounts import (
     AUDIENCES,
     ISSUER,
     Accounts,
@@ -21,7 +22,6 @@ from quintant.cluster.accounts import (
     Identity,
     Reference,
 )
-from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.field_errors import invalid, wrong
 from quintant.cluster.apiserver.meta.status import bad_request, conflict, not_found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from quintant.cluster.accounts import AUDIENCES, Accounts, Rejected
+from quintant.cluster.apiserver.authentication.service_accounts import AUDIENCES, Accounts, Rejected
 from quintant.cluster.apiserver.meta.status import unauthorized
 from quintant.cluster.apiserver.meta.user import ANONYMOUS, Tokens, User, bearer
 

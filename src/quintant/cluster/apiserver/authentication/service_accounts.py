@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from quintant.cluster import jwt
+from quintant.cluster.apiserver.authentication import jwt
 from quintant.cluster.apiserver.authorization.policy_rules import words
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.meta.user import AUTHENTICATED, CREDENTIAL, User, service_account
@@ -25,7 +25,7 @@ from quintant.core.clock import Clock, parse_timestamp
 from quintant.keys.hidden import Hidden
 
 if TYPE_CHECKING:
-    from quintant.cluster.signing import Signer
+    from quintant.cluster.apiserver.authentication.signer import Signer
 
 ISSUER = "https://kubernetes.default.svc"
 AUDIENCES = (ISSUER,)
@@ -142,7 +142,7 @@ class Accounts:
 
     @cached_property
     def _signer(self) -> Signer:
-        from quintant.cluster.signing import Signer
+        from quintant.cluster.apiserver.authentication.signer import Signer
         from quintant.keys.authority import new_key, private_pem
 
         return Signer(self._pem or private_pem(new_key()))

@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from quintant.cluster import jwt
+from quintant.cluster.apiserver.authentication import jwt
 from quintant.keys.hidden import Hidden
 
 _HALF = 32

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster import jwt
-from quintant.cluster.signing import Signer
+from quintant.cluster.apiserver.authentication import jwt
+from quintant.cluster.apiserver.authentication.signer import Signer
 from quintant.keys.authority import new_key, private_pem
 from quintant.keys.hidden import Hidden
 

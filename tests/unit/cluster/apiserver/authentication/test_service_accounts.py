@@ -7,7 +7,11 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.accounts import REMEMBERED, Accounts, Rejected
+from quintant.cluster.apiserver.authentication.service_accounts import (
+    REMEMBERED,
+    Accounts,
+    Rejected,
+)
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.server import ApiServer
 from quintant.core.clock import LoopClock

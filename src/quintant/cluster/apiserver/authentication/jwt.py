@@ -1,7 +1,7 @@
 """The format of JSON web tokens: three texts in base64url, parted by dots.
 
-Nothing is signed or believed here (quintant.cluster.signing), and no claim is understood
-(quintant.cluster.accounts).
+Nothing is signed or believed here (quintant.cluster.apiserver.authentication.signer), and no claim
+is understood (quintant.cluster.apiserver.authentication.service_accounts).
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""From credentials to a user."""
