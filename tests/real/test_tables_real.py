@@ -7,8 +7,8 @@ import pytest
 
 from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import Call
+from quintant.cluster.apiserver.codec.protobuf import unwrap
 from quintant.cluster.apiserver.tables import find
-from quintant.cluster.protobuf import unwrap
 from realpair import RealCluster
 from tables import files
 

@@ -13,9 +13,9 @@ import msgspec
 
 from quintant.client.transport import Call, Reply
 from quintant.cluster import offers
+from quintant.cluster.apiserver.codec.body import JSON
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind, Plain
 from quintant.cluster.apiserver.meta.status import no_such_form
-from quintant.cluster.media import JSON
 from quintant.cluster.negotiation import MEDIA, clauses
 from quintant.cluster.offers import Subresource
 

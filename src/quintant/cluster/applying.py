@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from quintant.cluster.apiserver.codec.decode import Scrutiny
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.kinds.metadata_rules import (
@@ -24,7 +25,6 @@ from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.structuredmerge.schema import Untypable
 from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
 from quintant.cluster.claims import Author
-from quintant.cluster.decoding import Scrutiny
 from quintant.cluster.drafts import Draft, Target, default
 from quintant.cluster.managed import track_apply
 from quintant.cluster.scale import DOCUMENT, SCALE, applied_scale

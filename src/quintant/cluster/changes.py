@@ -16,6 +16,14 @@ from msgspec.structs import replace
 
 from quintant.client.transport import Call
 from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.codec.body import (
+    APPLY_PATCH,
+    JSON_PATCH,
+    MERGE_PATCH,
+    read_object,
+    read_patch,
+)
+from quintant.cluster.apiserver.codec.write_options import Options, check_force, write_options
 from quintant.cluster.apiserver.kinds.kind import Edit
 from quintant.cluster.apiserver.meta.status import bad_request, not_allowed
 from quintant.cluster.apiserver.meta.user import User
@@ -23,14 +31,6 @@ from quintant.cluster.apiserver.patch.json_patch import apply_patch
 from quintant.cluster.apiserver.patch.merge_patch import merge_patch
 from quintant.cluster.apiserver.patch.strategic_merge import strategic_merge
 from quintant.cluster.drafts import Draft, Target
-from quintant.cluster.media import (
-    APPLY_PATCH,
-    JSON_PATCH,
-    MERGE_PATCH,
-    read_object,
-    read_patch,
-)
-from quintant.cluster.options import Options, check_force, write_options
 from quintant.cluster.scale import DOCUMENT, SCALE, edit_scale
 from quintant.cluster.writes import Writes
 from quintant.core.resource import Resource

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from quintant.cluster import crd, crd_kinds
+from quintant.cluster.apiserver.codec.write_options import Options
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Catalog, Plain
 from quintant.cluster.apiserver.kinds.metadata_rules import deleting
@@ -30,7 +31,6 @@ from quintant.cluster.crd_kinds import Epochs
 from quintant.cluster.crd_names import Naming, named
 from quintant.cluster.deletes import Deletes
 from quintant.cluster.drafts import Target
-from quintant.cluster.options import Options
 from quintant.cluster.watchers import Hub
 from quintant.cluster.writes import Writes
 from quintant.core.clock import Chance, Clock, timestamp

@@ -15,6 +15,8 @@ import msgspec
 
 from quintant.client.transport import Call
 from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.codec.body import read_object
+from quintant.cluster.apiserver.codec.list_options import whole
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain, Propagation
 from quintant.cluster.apiserver.kinds.metadata_rules import deleting, held
@@ -24,8 +26,6 @@ from quintant.cluster.apiserver.meta.user import SERVER, User
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
 from quintant.cluster.drafts import Target
-from quintant.cluster.media import read_object
-from quintant.cluster.queries import whole
 from quintant.cluster.stored import Stored
 from quintant.core.clock import Clock, timestamp
 from quintant.core.resource import Resource

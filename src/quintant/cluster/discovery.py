@@ -13,12 +13,12 @@ import msgspec
 from quintant.client.transport import Call, Reply
 from quintant.cluster import offers
 from quintant.cluster.aggregated import aggregated, asked
+from quintant.cluster.apiserver.codec.body import JSON
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind, Plain
 from quintant.cluster.apiserver.meta.request_info import segments
 from quintant.cluster.apiserver.meta.status import NoPage, no_resource, not_acceptable, not_allowed
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.health import is_probe, probe
-from quintant.cluster.media import JSON
 from quintant.cluster.negotiation import clauses, negotiate
 from quintant.cluster.offers import Subresource
 from quintant.cluster.openapi import describe

@@ -1,7 +1,7 @@
 """Drafts: what an object shall be after a write, decided without touching the store.
 
 From what a client sent and the live object, in the order of a real server: decode
-(quintant.cluster.decoding), default, track field ownership. What is applied is in
+(quintant.cluster.apiserver.codec.decode), default, track field ownership. What is applied is in
 quintant.cluster.applying. After admission has had its say, quintant.cluster.finishing holds what
 may not change; what remains for the write path (quintant.cluster.writes) is to name, validate and
 store the draft.
@@ -14,6 +14,14 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from quintant.cluster.apiserver.codec.decode import (
+    Scrutiny,
+    decode,
+    drop_unknown,
+    patched_object,
+    sent_object,
+)
+from quintant.cluster.apiserver.codec.type_meta import check_kind
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Edit, Kind, Plain
 from quintant.cluster.apiserver.kinds.metadata_rules import (
@@ -26,8 +34,6 @@ from quintant.cluster.apiserver.meta.field_errors import unlocked
 from quintant.cluster.apiserver.meta.status import Problem, conflict
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.claims import Author
-from quintant.cluster.decoding import Scrutiny, decode, drop_unknown, patched_object, sent_object
-from quintant.cluster.identity import check_kind
 from quintant.cluster.managed import track_update
 from quintant.cluster.scale import SCALE, track_scale
 from quintant.core.errors import Cause

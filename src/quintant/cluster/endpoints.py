@@ -17,6 +17,9 @@ from msgspec.structs import replace
 
 from quintant.client.transport import Call, Reply
 from quintant.cluster.admission.writing import Admission
+from quintant.cluster.apiserver.codec.list_options import read_query
+from quintant.cluster.apiserver.codec.size import selecting_weight, weight
+from quintant.cluster.apiserver.codec.write_options import Options, read_order
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.stored_json import Form
@@ -34,14 +37,11 @@ from quintant.cluster.forms import form_of, wish_of
 from quintant.cluster.frames import Selection
 from quintant.cluster.listing import Listing
 from quintant.cluster.offers import verbs
-from quintant.cluster.options import Options, read_order
-from quintant.cluster.queries import read_query
 from quintant.cluster.reads import Reads, about, select
 from quintant.cluster.scale import SCALE, SCALES, scale_of
 from quintant.cluster.stored import Stored
 from quintant.cluster.subresources import EVICTIONS, Action, action, evicts
 from quintant.cluster.watchers import Hub, Watcher
-from quintant.cluster.weights import selecting_weight, weight
 from quintant.core.clock import Clock, timestamp
 from quintant.core.resource import Resource
 

@@ -17,11 +17,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from quintant.client.transport import Call, Reply
+from quintant.cluster.apiserver.codec.body import JSON, PROTOBUF, YAML
+from quintant.cluster.apiserver.codec.size import YAML_WEIGHT
 from quintant.cluster.apiserver.meta.status import no_such_form, not_acceptable
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.listing import INDENT, Listing
-from quintant.cluster.media import JSON, PROTOBUF, YAML
-from quintant.cluster.weights import YAML_WEIGHT
 
 MEDIA = (JSON, YAML, PROTOBUF)
 """What a real server names as acceptable. Protobuf is read here, but not written."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from quintant.cluster import offers
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain
-from quintant.cluster.components import reference, schema_name
-from quintant.cluster.media import (
+from quintant.cluster.apiserver.codec.body import (
     APPLY_PATCH,
     JSON,
     JSON_PATCH,
@@ -15,6 +13,8 @@ from quintant.cluster.media import (
     STRATEGIC_PATCH,
     YAML,
 )
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.components import reference, schema_name
 
 GVK = "x-kubernetes-group-version-kind"
 ACTION = "x-kubernetes-action"

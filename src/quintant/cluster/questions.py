@@ -10,6 +10,8 @@ from quintant.client.transport import Call, Reply
 from quintant.cluster import drafts
 from quintant.cluster.access import Access
 from quintant.cluster.admission.writing import Admission
+from quintant.cluster.apiserver.codec.size import weight
+from quintant.cluster.apiserver.codec.write_options import Options, read_asked
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.user import User
@@ -18,11 +20,9 @@ from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.claims import Author
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.endpoints import CREATED
-from quintant.cluster.options import Options, read_asked
 from quintant.cluster.reviews import Reviews
 from quintant.cluster.tokenrequests import KIND as TOKEN_REQUEST
 from quintant.cluster.tokenrequests import TokenRequests
-from quintant.cluster.weights import weight
 from quintant.core.clock import Chance, Clock, timestamp
 
 

@@ -12,6 +12,7 @@ from itertools import chain
 
 from msgspec import Struct
 
+from quintant.cluster.apiserver.codec.list_options import EXACT, Query, misread
 from quintant.cluster.apiserver.kinds.stored_json import Form
 from quintant.cluster.apiserver.meta.continue_token import NOW, Token, read_token, write_token
 from quintant.cluster.apiserver.meta.selector_parser import parse_fields, parse_labels
@@ -28,7 +29,6 @@ from quintant.cluster.frames import (
     refusal,
 )
 from quintant.cluster.listing import LARGE, Listing
-from quintant.cluster.queries import EXACT, Query, misread
 from quintant.cluster.watchers import Terms
 from quintant.core.clock import Chance
 

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from quintant.client.transport import Call, Reply, Stream
 from quintant.cluster.access import Access
+from quintant.cluster.apiserver.codec.body import JSON
 from quintant.cluster.apiserver.golang.depth import make_room
 from quintant.cluster.apiserver.kinds.kind import Catalog
 from quintant.cluster.apiserver.kinds.service_ips import NETWORK, addressed
@@ -35,7 +36,6 @@ from quintant.cluster.discovery import discover
 from quintant.cluster.listing import Listing
 from quintant.cluster.lookup import check_stream, kind_of, precise
 from quintant.cluster.machinery import Machinery
-from quintant.cluster.media import JSON
 from quintant.cluster.metrics import Metrics
 from quintant.cluster.negotiation import dressed, listed
 from quintant.cluster.podlogs import HEADERS as TEXT

@@ -19,6 +19,7 @@ import msgspec
 from msgspec.structs import replace
 
 from quintant.cluster import drafts
+from quintant.cluster.apiserver.codec.write_options import Options
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Edit, Plain
 from quintant.cluster.apiserver.kinds.metadata_rules import (
@@ -42,7 +43,6 @@ from quintant.cluster.applying import applied
 from quintant.cluster.claims import Author
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.finishing import count, finish
-from quintant.cluster.options import Options
 from quintant.cluster.stored import Stored
 from quintant.core.clock import Chance, Clock, timestamp
 

@@ -1,9 +1,9 @@
 """The wire format of protobuf: a message is a row of tagged values.
 
 A tag is a field's number and the form of its value; what the number means only a table knows
-(quintant.cluster.protobuf, quintant.wire.message). Groups, which nobody sends any more, are
-refused. No length is believed before it is compared with what is there, so that a reader's work is
-bounded by its input.
+(quintant.cluster.apiserver.codec.protobuf, quintant.wire.message). Groups, which nobody sends any
+more, are refused. No length is believed before it is compared with what is there, so that a
+reader's work is bounded by its input.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.protobuf import MAGIC
+from quintant.cluster.apiserver.codec.protobuf import MAGIC
 
 
 class Sample(msgspec.Struct, frozen=True):

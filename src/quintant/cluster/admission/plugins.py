@@ -32,11 +32,11 @@ from quintant.cluster.apiserver.admission.plugins.storage import (
     protect_claim,
     protect_volume,
 )
+from quintant.cluster.apiserver.codec.write_options import Options
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.definitions import Definitions
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.namespaces import Namespaces
-from quintant.cluster.options import Options
 
 Plugin = Callable[[Draft, Surroundings], None]
 """Amends a draft, in place, or refuses it."""

@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from quintant.cluster.apiserver.admission.plugins.service_account import Awaited
+from quintant.cluster.apiserver.codec.write_options import Options
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.offload.pool import Beside
@@ -27,7 +28,6 @@ from quintant.cluster.conversions import Unconverted
 from quintant.cluster.deletes import Deleted, Deletes, Deletion
 from quintant.cluster.drafts import Draft, Target, revised
 from quintant.cluster.finishing import remanage
-from quintant.cluster.options import Options
 from quintant.cluster.scale import DOCUMENT, SCALE, put_scale, view_scale
 from quintant.cluster.stored import Stored
 from quintant.cluster.writes import Result, Writes

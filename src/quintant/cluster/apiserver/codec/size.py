@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from quintant.client.transport import Call
+from quintant.cluster.apiserver.codec.body import APPLY_PATCH, YAML, is_json, said_media
 from quintant.cluster.apiserver.offload.pool import LIGHT_BYTES
-from quintant.cluster.media import APPLY_PATCH, YAML, is_json, said_media
 
 YAML_WEIGHT = 16
 """Bytes of JSON that are read or written while one of YAML is."""

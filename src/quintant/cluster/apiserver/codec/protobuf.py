@@ -17,8 +17,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from quintant.cluster.apiserver.codec.protobuf_scalars import LEAVES
 from quintant.cluster.apiserver.tables import Field, Message, Sort, Type
-from quintant.cluster.protoleaf import LEAVES
 from quintant.wire.protobuf import Malformed, Wire, bytes_in, members, numbers, tag, text
 
 MAGIC = b"k8s\x00"

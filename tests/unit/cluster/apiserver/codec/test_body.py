@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.protobuf import MAGIC
+from quintant.cluster.apiserver.codec.protobuf import MAGIC
 from unit.cluster.api import CMS, CRDS, FOOS, PODS, api, config_map, foo, foo_definition, pod
 from unit.cluster.wires import Wire, body
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.oddities import duplicate_fields, oddities
+from quintant.cluster.apiserver.codec.unknown_fields import duplicate_fields, oddities
 
 TEXTS = st.text(max_size=8) | st.sampled_from(['":', '\\":"', '{"a":1}', "\\"])
 DOCUMENTS = st.recursive(

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.codec.protobuf import DEPTH_LIMIT, MAGIC, unwrap
 from quintant.cluster.apiserver.tables import message
-from quintant.cluster.protobuf import DEPTH_LIMIT, MAGIC, unwrap
 from quintant.wire.protobuf import Malformed
 from unit.cluster.wires import Sample, Wire, body, samples
 

@@ -15,8 +15,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.apiserver.golang.printing import quoted
-from quintant.cluster.media import (
+from quintant.cluster.apiserver.codec.body import (
     APPLY_PATCH,
     BODY,
     JSON,
@@ -26,6 +25,7 @@ from quintant.cluster.media import (
     is_json,
     said_media,
 )
+from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.core import yaml
 
 _KEY = b'":'

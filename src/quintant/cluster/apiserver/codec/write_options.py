@@ -8,6 +8,14 @@ from typing import Any
 import msgspec
 
 from quintant.client.transport import Call
+from quintant.cluster.apiserver.codec.body import (
+    APPLY_PATCH,
+    STRATEGIC_PATCH,
+    read_object,
+    said_media,
+)
+from quintant.cluster.apiserver.codec.decode import Scrutiny, Strictness, fitted
+from quintant.cluster.apiserver.codec.unknown_fields import oddities
 from quintant.cluster.apiserver.meta.field_errors import (
     forbidden_field,
     invalid_options,
@@ -18,9 +26,6 @@ from quintant.cluster.apiserver.meta.field_errors import (
 )
 from quintant.cluster.apiserver.meta.request_info import flag
 from quintant.cluster.apiserver.meta.user import SERVER, User
-from quintant.cluster.decoding import Scrutiny, Strictness, fitted
-from quintant.cluster.media import APPLY_PATCH, STRATEGIC_PATCH, read_object, said_media
-from quintant.cluster.oddities import oddities
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
 

@@ -1,7 +1,8 @@
 """What the body of a request is: JSON, YAML, protobuf, or a patch of some sort.
 
 From bytes and what the headers say they are to plain data, or to a refusal in the words of a real
-server. What is amiss in a text that can be read is in quintant.cluster.oddities.
+server. What is amiss in a text that can be read is in
+quintant.cluster.apiserver.codec.unknown_fields.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.codec.protobuf import unwrap
 from quintant.cluster.apiserver.golang import depth, json
 from quintant.cluster.apiserver.golang.printing import held, unmarshalled, unregistered
 from quintant.cluster.apiserver.meta.status import (
@@ -22,7 +24,6 @@ from quintant.cluster.apiserver.meta.status import (
     unknown_media,
     unsupported_media,
 )
-from quintant.cluster.protobuf import unwrap
 from quintant.core import yaml
 from quintant.core.resource import Resource
 from quintant.core.yaml import Unreadable

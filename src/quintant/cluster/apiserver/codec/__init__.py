@@ -1,0 +1,1 @@
+"""From bytes and query parameters to a typed request."""
