@@ -18,11 +18,11 @@ from quintant.cluster.apiserver.meta.field_errors import (
     wrong,
 )
 from quintant.cluster.apiserver.meta.names import subdomain_complaints
+from quintant.cluster.apiserver.schema.check import format_advice, schema_causes
 from quintant.cluster.crd_approval import approval_causes
 from quintant.cluster.crd_conversion import conversion_causes
 from quintant.cluster.crd_names import name_causes, spelling_causes
 from quintant.cluster.crd_parts import column_causes, selectable_causes, subresource_causes
-from quintant.cluster.crd_schemas import format_advice, schema_causes
 from quintant.core.errors import Cause
 
 WARNING_LIMIT = 256

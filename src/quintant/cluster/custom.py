@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from quintant.cluster import embedded, structural, uniqueness
 from quintant.cluster.apiserver.kinds.kind import Plain, Verdict
 from quintant.cluster.apiserver.meta.correlate import ABSENT
 from quintant.cluster.apiserver.meta.field_errors import (
@@ -23,9 +22,11 @@ from quintant.cluster.apiserver.meta.field_errors import (
     wrong,
 )
 from quintant.cluster.apiserver.meta.objectmeta import finalizer_advice
+from quintant.cluster.apiserver.schema import embedded_objects, list_uniqueness
+from quintant.cluster.apiserver.schema import prune as structural
+from quintant.cluster.apiserver.schema.cel_validate import Rules
+from quintant.cluster.apiserver.schema.validate import Validator
 from quintant.cluster.replicas import replica_causes
-from quintant.cluster.rules import Rules
-from quintant.cluster.validation import Validator
 from quintant.core.errors import Cause
 from quintant.core.resource import Scale
 
@@ -52,7 +53,7 @@ class CustomSchema:
         """Drop what the schema does not know, in place; the paths of it, Mistyped if unreadable."""
         unknown = structural.prune(obj, self._place)
         structural.drop_nulls(obj, self._place)
-        return unknown + embedded.coerce(obj, self._place)
+        return unknown + embedded_objects.coerce(obj, self._place)
 
     def default(self, obj: Plain) -> None:
         """Add what the schema says of what is absent, in place."""
@@ -90,14 +91,14 @@ class CustomSchema:
         if self._scale is not None:
             yield from replica_causes(obj, self._scale, status_only=sub == _STATUS)
         if sub != _STATUS:
-            yield from embedded.complaints(obj, self._place)
+            yield from embedded_objects.complaints(obj, self._place)
         yield from self._repeated(obj, live)
 
     def _repeated(self, obj: Plain, live: Plain | None) -> Iterable[Cause]:
         """Lists with duplicates, unless there were such before."""
-        if live is not None and any(uniqueness.repeated(live, self._place)):
+        if live is not None and any(list_uniqueness.repeated(live, self._place)):
             return ()
-        return uniqueness.repeated(obj, self._place)
+        return list_uniqueness.repeated(obj, self._place)
 
 
 def _advice(obj: Plain, live: Plain | None, sub: str) -> list[str]:

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from quintant.cluster.apiserver.schema.check import schema_causes
 from quintant.cluster.crd import complete, default
 from quintant.cluster.crd_rules import judge
-from quintant.cluster.crd_schemas import schema_causes
 from unit.cluster.jsons import ROOTS
 
 TEXT = {"type": "string", "maxLength": 9}

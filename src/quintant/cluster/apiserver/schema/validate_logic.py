@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.apiserver.meta.field_errors import wrong
-from quintant.cluster.validation_values import (
+from quintant.cluster.apiserver.schema.validate_values import (
     SORTS,
     Check,
     Part,

@@ -10,8 +10,8 @@ from quintant.cluster.apiserver.golang.printing import shown
 from quintant.cluster.apiserver.meta.field_errors import required, wrong
 from quintant.cluster.apiserver.meta.names import identifier_complaints
 from quintant.cluster.apiserver.meta.objectmeta import embedded_causes, no_metadata
+from quintant.cluster.apiserver.schema.prune import Structure
 from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
-from quintant.cluster.structural import Structure
 from quintant.core.errors import Cause
 
 _TEXTS = ("apiVersion", "kind")

@@ -11,7 +11,7 @@ from typing import Any
 
 from quintant.cluster.apiserver.golang.regexp import BadPattern, matcher
 from quintant.cluster.apiserver.meta.field_errors import forbidden_field, required, wrong
-from quintant.cluster.structural import EMBEDDED, PRESERVE
+from quintant.cluster.apiserver.schema.prune import EMBEDDED, PRESERVE
 from quintant.core.errors import Cause
 
 Schema = Mapping[str, Any]

@@ -27,7 +27,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
 from quintant.core.errors import Cause
 
 if TYPE_CHECKING:
-    from quintant.cluster.rule import Rule, Subject
+    from quintant.cluster.apiserver.schema.cel_rule import Rule, Subject
 
 Schema = Mapping[str, Any]
 RUN_LIMIT = 1_000_000
@@ -181,7 +181,7 @@ class _Court(Struct):
 
 def _compiled(schema: Schema, root: bool) -> tuple[Rule, ...]:
     # The language takes 12 MB, and many clusters have no rules.
-    from quintant.cluster.rule import compile_rules
+    from quintant.cluster.apiserver.schema.cel_rule import compile_rules
 
     return tuple(compile_rules(schema, root=root))
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.structural import default, drop_nulls, prune, resource, structure
+from quintant.cluster.apiserver.schema.prune import default, drop_nulls, prune, resource, structure
 
 ANY = {"x-kubernetes-preserve-unknown-fields": True}
 TEXT = {"type": "string"}

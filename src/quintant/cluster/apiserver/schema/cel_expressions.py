@@ -16,9 +16,9 @@ from quintant.cluster.apiserver.meta.field_errors import (
     wrong,
 )
 from quintant.cluster.apiserver.meta.json_path import BadPath, field_path
-from quintant.cluster.crd_costs import RULE_LIMIT, Site, too_expensive
-from quintant.cluster.crd_schema import RULES
-from quintant.cluster.rule import ROOT, BadRule, Rule, compile_rule
+from quintant.cluster.apiserver.schema.cel_budget import RULE_LIMIT, Site, too_expensive
+from quintant.cluster.apiserver.schema.cel_rule import ROOT, BadRule, Rule, compile_rule
+from quintant.cluster.apiserver.schema.structural import RULES
 from quintant.core.errors import Cause
 
 Schema = Mapping[str, Any]

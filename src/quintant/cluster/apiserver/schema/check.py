@@ -9,9 +9,13 @@ from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.field_errors import forbidden_field, wrong
 from quintant.cluster.apiserver.meta.formats import recognized
-from quintant.cluster.crd_defaults import default_causes
-from quintant.cluster.crd_openapi import openapi_causes
-from quintant.cluster.crd_schema import below, structural_causes, unsupported_keyword
+from quintant.cluster.apiserver.schema.defaults import default_causes
+from quintant.cluster.apiserver.schema.keywords import openapi_causes
+from quintant.cluster.apiserver.schema.structural import (
+    below,
+    structural_causes,
+    unsupported_keyword,
+)
 from quintant.core.errors import Cause
 
 _ROOT_ALLOWED = (

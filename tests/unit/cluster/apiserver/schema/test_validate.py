@@ -7,8 +7,8 @@ from hypothesis import given
 
 from quintant.cluster.apiserver.meta.correlate import ABSENT
 from quintant.cluster.apiserver.meta.field_errors import NOWHERE
-from quintant.cluster.validation import Validator
-from quintant.cluster.validation_logic import weight
+from quintant.cluster.apiserver.schema.validate import Validator
+from quintant.cluster.apiserver.schema.validate_logic import weight
 from unit.cluster.jsons import JSON, SCHEMAS
 
 INTEGER = {"type": "integer"}

@@ -7,14 +7,14 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster import embedded
 from quintant.cluster.apiserver.meta.correlate import ABSENT, same
 from quintant.cluster.apiserver.meta.field_errors import wrong
+from quintant.cluster.apiserver.schema import embedded_objects
+from quintant.cluster.apiserver.schema.cel_validate import Rules
+from quintant.cluster.apiserver.schema.prune import EMBEDDED, META, prune, structure
+from quintant.cluster.apiserver.schema.structural import RULES
+from quintant.cluster.apiserver.schema.validate import Validator
 from quintant.cluster.apiserver.tables.coerce import Mistyped
-from quintant.cluster.crd_schema import RULES
-from quintant.cluster.rules import Rules
-from quintant.cluster.structural import EMBEDDED, META, prune, structure
-from quintant.cluster.validation import Validator
 from quintant.core.errors import Cause
 
 Schema = Mapping[str, Any]
@@ -42,12 +42,14 @@ def _default(schema: Schema, value: Any, path: str) -> Iterator[Cause]:
     if not same(pruned, value):
         yield wrong(path, value, "must not have unknown fields")
     try:
-        embedded.coerce(_copy(value), place, path)
+        embedded_objects.coerce(_copy(value), place, path)
     except Mistyped as error:
         field, _, text = str(error).partition(": ")
         yield Cause("FieldValueInvalid", text, field)
         return
-    causes = list(embedded.complaints(value, place, path)) or Validator(schema)(value, prefix=path)
+    causes = list(embedded_objects.complaints(value, place, path)) or Validator(schema)(
+        value, prefix=path
+    )
     yield from causes
     blank = any(not (rule.get("rule") or "").strip() for rule in schema.get(RULES) or ())
     if not causes and not blank:

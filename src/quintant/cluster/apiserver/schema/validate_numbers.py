@@ -10,7 +10,7 @@ from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import number as spelt
 from quintant.cluster.apiserver.meta.field_errors import wrong
-from quintant.cluster.validation_values import (
+from quintant.cluster.apiserver.schema.validate_values import (
     INT64,
     Part,
     Schema,

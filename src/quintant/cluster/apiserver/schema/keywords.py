@@ -17,10 +17,10 @@ from quintant.cluster.apiserver.meta.field_errors import (
     unsupported,
     wrong,
 )
-from quintant.cluster.crd_costs import Budget, Cardinality, Site
-from quintant.cluster.crd_lists import list_causes
-from quintant.cluster.crd_schema import RULES
-from quintant.cluster.structural import EMBEDDED, META, PRESERVE
+from quintant.cluster.apiserver.schema.cel_budget import Budget, Cardinality, Site
+from quintant.cluster.apiserver.schema.list_types import list_causes
+from quintant.cluster.apiserver.schema.prune import EMBEDDED, META, PRESERVE
+from quintant.cluster.apiserver.schema.structural import RULES
 from quintant.core.errors import Cause
 
 Schema = Mapping[str, Any]
@@ -83,7 +83,7 @@ def _walk(schema: Schema, place: _Place, budget: Budget) -> _Found:
 
 def _judge_rules(schema: Schema, place: _Place, budget: Budget, found: _Found) -> None:
     # The language takes 12 MB, and many definitions have no rules.
-    from quintant.cluster.crd_rule import rule_causes, text_causes
+    from quintant.cluster.apiserver.schema.cel_expressions import rule_causes, text_causes
 
     found.schema += text_causes(schema, place.path)
     if not found.schema and place.cardinality is not None:

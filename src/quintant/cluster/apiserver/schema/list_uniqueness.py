@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.apiserver.meta.field_errors import duplicate, wrong
-from quintant.cluster.structural import Structure
+from quintant.cluster.apiserver.schema.prune import Structure
 from quintant.core.errors import Cause
 
 _sorted = msgspec.json.Encoder(order="sorted")

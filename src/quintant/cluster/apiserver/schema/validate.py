@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from quintant.cluster import validation_values as values
 from quintant.cluster.apiserver.meta.correlate import ABSENT, Keyed, same
 from quintant.cluster.apiserver.meta.field_errors import (
     NOWHERE,
@@ -21,9 +20,18 @@ from quintant.cluster.apiserver.meta.field_errors import (
     too_many,
     wrong,
 )
-from quintant.cluster.validation_logic import logic
-from quintant.cluster.validation_numbers import number
-from quintant.cluster.validation_values import INT64, SORTS, Check, Part, Schema, Sort, in_body
+from quintant.cluster.apiserver.schema import validate_values as values
+from quintant.cluster.apiserver.schema.validate_logic import logic
+from quintant.cluster.apiserver.schema.validate_numbers import number
+from quintant.cluster.apiserver.schema.validate_values import (
+    INT64,
+    SORTS,
+    Check,
+    Part,
+    Schema,
+    Sort,
+    in_body,
+)
 from quintant.core.errors import Cause
 
 _NOTHING: Sequence[Cause] = ()

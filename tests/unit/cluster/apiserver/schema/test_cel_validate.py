@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 
 from quintant.cluster.apiserver.meta.correlate import ABSENT
-from quintant.cluster.rule import BadRule
-from quintant.cluster.rules import Rules
+from quintant.cluster.apiserver.schema.cel_rule import BadRule
+from quintant.cluster.apiserver.schema.cel_validate import Rules
 from unit.cluster.jsons import JSON
 
 INTEGER = {"type": "integer"}

@@ -1,0 +1,1 @@
+"""Structural schemas: checked, pruned by, defaulted from, and validated against."""
