@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from quintant.cluster import crd, generations, selectable
+from quintant.cluster import generations, selectable
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.conversion.autoscaling import to_v1, to_v2
 from quintant.cluster.apiserver.conversion.events import to_core, to_group
+from quintant.cluster.apiserver.crd import definition
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain, Propagation
 from quintant.cluster.apiserver.meta.names import (
     segment_complaints,
@@ -135,7 +136,7 @@ _PROPAGATION: dict[str, Propagation | None] = {
     "events": None,
     "customresourcedefinitions": None,
 }
-_DYING = {"customresourcedefinitions": crd.dying, "namespaces": terminate}
+_DYING = {"customresourcedefinitions": definition.dying, "namespaces": terminate}
 _COMPLAINTS: dict[str, Callable[[Plain, Plain | None], Iterable[Cause]]] = {
     **CHECKS,
     "roles": rbac.role_complaints,
@@ -145,16 +146,16 @@ _COMPLAINTS: dict[str, Callable[[Plain, Plain | None], Iterable[Cause]]] = {
 }
 _DEFAULTS = {
     **dict.fromkeys(("rolebindings", "clusterrolebindings"), rbac.default_binding),
-    "customresourcedefinitions": crd.default,
+    "customresourcedefinitions": definition.default,
 }
 _REVISIONS = {
-    "customresourcedefinitions": crd.revise,
+    "customresourcedefinitions": definition.revise,
     "daemonsets": generations.revise_daemon_set,
     "deployments": generations.revise_deployment,
     "endpointslices": generations.revise_slice,
     "namespaces": hold_namespace,
 }
-_JUDGES = {"customresourcedefinitions": crd.judge}
+_JUDGES = {"customresourcedefinitions": definition.judge}
 _NAMING = {
     **dict.fromkeys(("namespaces", "services", "statefulsets"), word_complaints),
     **dict.fromkeys(("events", "poddisruptionbudgets"), segment_complaints),

@@ -14,8 +14,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from quintant.cluster import crd, crd_kinds
 from quintant.cluster.apiserver.codec.write_options import Options
+from quintant.cluster.apiserver.crd import definition
+from quintant.cluster.apiserver.crd import kinds as crd_kinds
+from quintant.cluster.apiserver.crd.conversion_webhook import Converter
+from quintant.cluster.apiserver.crd.kinds import Epochs
+from quintant.cluster.apiserver.crd.names import Naming, named
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Catalog, Plain
 from quintant.cluster.apiserver.kinds.metadata_rules import deleting
@@ -26,9 +30,6 @@ from quintant.cluster.apiserver.storage.revision_log import Store, Table
 from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS
 from quintant.cluster.apiserver.webhooks.call import Caller
 from quintant.cluster.apiserver.webhooks.configuration import read_client
-from quintant.cluster.conversions import Converter
-from quintant.cluster.crd_kinds import Epochs
-from quintant.cluster.crd_names import Naming, named
 from quintant.cluster.deletes import Deletes
 from quintant.cluster.drafts import Target
 from quintant.cluster.watchers import Hub
@@ -140,7 +141,7 @@ class Definitions:
         now, known = self._store.revision, self._epochs.get(name, Epochs())
         ends = known.ends
         if before is not None:
-            was, is_ = (crd.storage_version(each)["name"] for each in (before, found))
+            was, is_ = (definition.storage_version(each)["name"] for each in (before, found))
             ends = (*ends, (now, was)) if was != is_ else ends
         self._epochs[name] = Epochs(ends, now)
         return self._epochs[name]
@@ -156,7 +157,7 @@ class Definitions:
 
     def _clear(self, name: str, found: Plain, writes: Writes, deletes: Deletes) -> None:
         """Delete the objects of a definition, then let the definition go."""
-        if crd.CLEANUP not in found["metadata"].get("finalizers", ()):
+        if definition.CLEANUP not in found["metadata"].get("finalizers", ()):
             return
         self._terminating.add(name)
         self._mark(name, writes, TERMINATING.set)
@@ -253,6 +254,6 @@ def _served_parts(found: Plain) -> tuple[Any, Any]:
 def _released(condition: Condition, now: str, live: Plain) -> Plain:
     """The definition without the finalizer that held it for us."""
     metadata = live["metadata"]
-    left = [name for name in metadata.get("finalizers", ()) if name != crd.CLEANUP]
+    left = [name for name in metadata.get("finalizers", ()) if name != definition.CLEANUP]
     status = condition.set(live["status"], now)
     return {**live, "metadata": {**metadata, "finalizers": left}, "status": status}

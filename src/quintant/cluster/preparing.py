@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from quintant.cluster import crd
+from quintant.cluster.apiserver.crd import definition
 from quintant.cluster.apiserver.kinds.kind import Plain
 
 NAMESPACE_FINALIZER = "kubernetes"
@@ -42,7 +42,7 @@ def _claim(obj: Plain) -> None:
 
 
 COMPLETE: dict[str, Callable[[Plain], None]] = {
-    "customresourcedefinitions": crd.complete,
+    "customresourcedefinitions": definition.complete,
     "namespaces": _namespace,
     "persistentvolumeclaims": _claim,
 }

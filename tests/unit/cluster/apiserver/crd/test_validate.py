@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from quintant.cluster.apiserver.crd.definition import complete, default
+from quintant.cluster.apiserver.crd.validate import judge
 from quintant.cluster.apiserver.schema.check import schema_causes
-from quintant.cluster.crd import complete, default
-from quintant.cluster.crd_rules import judge
 from unit.cluster.jsons import ROOTS
 
 TEXT = {"type": "string", "maxLength": 9}

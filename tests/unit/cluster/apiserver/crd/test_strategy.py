@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from quintant.cluster.apiserver.crd.strategy import CustomSchema
 from quintant.cluster.apiserver.schema.prune import default, drop_nulls, prune, resource
 from quintant.cluster.apiserver.tables.coerce import Mistyped
-from quintant.cluster.custom import CustomSchema
 from quintant.core.resource import Scale
 from unit.cluster.jsons import OBJECTS, ROOTS
 

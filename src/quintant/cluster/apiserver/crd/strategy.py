@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from quintant.cluster.apiserver.crd.scale_paths import replica_causes
 from quintant.cluster.apiserver.kinds.kind import Plain, Verdict
 from quintant.cluster.apiserver.meta.correlate import ABSENT
 from quintant.cluster.apiserver.meta.field_errors import (
@@ -26,7 +27,6 @@ from quintant.cluster.apiserver.schema import embedded_objects, list_uniqueness
 from quintant.cluster.apiserver.schema import prune as structural
 from quintant.cluster.apiserver.schema.cel_validate import Rules
 from quintant.cluster.apiserver.schema.validate import Validator
-from quintant.cluster.replicas import replica_causes
 from quintant.core.errors import Cause
 from quintant.core.resource import Scale
 

@@ -1,7 +1,8 @@
 """CustomResourceDefinition documents: what they say, and what the server says of them.
 
-Pure functions; quintant.cluster.crd_kinds has the kinds that a document defines,
-quintant.cluster.definitions acts on them, quintant.cluster.crd_rules says what is wrong with one.
+Pure functions; quintant.cluster.apiserver.crd.kinds has the kinds that a document defines,
+quintant.cluster.definitions acts on them, quintant.cluster.apiserver.crd.validate says what is
+wrong with one.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from quintant.cluster import crd_rules
+from quintant.cluster.apiserver.crd import validate
+from quintant.cluster.apiserver.crd.compiled import prepared
 from quintant.cluster.apiserver.kinds.kind import Plain, Verdict
 from quintant.cluster.apiserver.meta.conditions import Condition
-from quintant.cluster.prepared import prepared
 from quintant.core.errors import Cause
 from quintant.core.resource import Scale
 
@@ -69,7 +70,7 @@ def dying(crd: Plain, now: str) -> None:
 
 def judge(crd: Plain, live: Plain | None, sub: str, found: Sequence[Cause]) -> Verdict:
     """What is wrong with a definition; the schemas of one that is right are prepared for use."""
-    verdict = crd_rules.judge(crd, live, sub, found)
+    verdict = validate.judge(crd, live, sub, found)
     if not (sub or found or verdict.causes):
         for each in versions(crd):
             prepared(schema_of(each), scale_of(each))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from quintant.cluster.crd_names import ACCEPTED, name_causes, named
+from quintant.cluster.apiserver.crd.names import ACCEPTED, name_causes, named
 
 FOO = {"plural": "foos", "singular": "foo", "kind": "Foo", "listKind": "FooList"}
 NOTHING: dict[str, Any] = {"plural": "", "kind": ""}

@@ -9,6 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from quintant.cluster.apiserver.crd.approval import approval_causes
+from quintant.cluster.apiserver.crd.conversion_spec import conversion_causes
+from quintant.cluster.apiserver.crd.names import name_causes, spelling_causes
+from quintant.cluster.apiserver.crd.subresources import (
+    column_causes,
+    selectable_causes,
+    subresource_causes,
+)
 from quintant.cluster.apiserver.golang.printing import encoded
 from quintant.cluster.apiserver.kinds.kind import Plain, Verdict
 from quintant.cluster.apiserver.meta.field_errors import (
@@ -19,10 +27,6 @@ from quintant.cluster.apiserver.meta.field_errors import (
 )
 from quintant.cluster.apiserver.meta.names import subdomain_complaints
 from quintant.cluster.apiserver.schema.check import format_advice, schema_causes
-from quintant.cluster.crd_approval import approval_causes
-from quintant.cluster.crd_conversion import conversion_causes
-from quintant.cluster.crd_names import name_causes, spelling_causes
-from quintant.cluster.crd_parts import column_causes, selectable_causes, subresource_causes
 from quintant.core.errors import Cause
 
 WARNING_LIMIT = 256

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from quintant.cluster import crd
+from quintant.cluster.apiserver.crd import definition
 from quintant.core.resource import Scale
 
 NOW = "2026-01-01T00:00:00Z"
@@ -16,8 +16,8 @@ def defined(*versions: dict[str, Any], **spec: Any) -> dict[str, Any]:
         "metadata": {"name": "foos.e.com"},
         "spec": {"group": "e.com", "names": names, "versions": list(versions), **spec},
     }
-    crd.default(found)
-    crd.complete(found)
+    definition.default(found)
+    definition.complete(found)
     return found
 
 
@@ -40,25 +40,25 @@ def test_a_new_storage_version_is_remembered() -> None:
     live = defined(ONE, TWO)
     changed = defined({**ONE, "storage": False}, {**TWO, "storage": True})
     changed["status"] = live["status"]
-    crd.revise(changed, live)
+    definition.revise(changed, live)
     assert changed["status"]["storedVersions"] == ["v1", "v2"]
 
 
 def test_a_deleted_definition_is_held_until_its_objects_are_gone() -> None:
     found = defined(ONE)
-    crd.dying(found, NOW)
-    crd.dying(found, NOW)
-    assert found["metadata"]["finalizers"] == [crd.CLEANUP]
+    definition.dying(found, NOW)
+    definition.dying(found, NOW)
+    assert found["metadata"]["finalizers"] == [definition.CLEANUP]
     assert [each["type"] for each in found["status"]["conditions"]] == ["Terminating"]
 
 
 def test_a_version_without_a_schema_preserves_everything() -> None:
-    assert crd.schema_of(ONE) is crd.PRESERVE_ALL
-    assert crd.scale_of(ONE) is None
+    assert definition.schema_of(ONE) is definition.PRESERVE_ALL
+    assert definition.scale_of(ONE) is None
 
 
 def test_a_version_says_where_its_objects_are_scaled() -> None:
     paths = {"specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n"}
-    assert crd.scale_of({**ONE, "subresources": {"scale": paths}}) == Scale(
+    assert definition.scale_of({**ONE, "subresources": {"scale": paths}}) == Scale(
         ".spec.n", ".status.n", ""
     )

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster import crd, crd_kinds
+from quintant.cluster.apiserver.crd import definition as crd
+from quintant.cluster.apiserver.crd import kinds as crd_kinds
+from quintant.cluster.apiserver.crd.kinds import Epochs
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.crd_kinds import Epochs
 
 TEXT = {"type": "string"}
 

@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from quintant.cluster.apiserver.crd.strategy import CustomSchema
 from quintant.cluster.apiserver.structuredmerge.schema import Shape, custom_shape
-from quintant.cluster.custom import CustomSchema
 from quintant.core.resource import Scale
 
 RECENT = 64

@@ -13,13 +13,19 @@ from functools import partial
 import msgspec
 from msgspec.structs import replace
 
+from quintant.cluster.apiserver.crd.compiled import Prepared, prepared
+from quintant.cluster.apiserver.crd.conversion_webhook import Converter, prime, stow
+from quintant.cluster.apiserver.crd.definition import (
+    PRESERVE_ALL,
+    scale_of,
+    schema_of,
+    storage_version,
+    versions,
+)
+from quintant.cluster.apiserver.crd.strategy import CustomSchema
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.version_order import priority
 from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED
-from quintant.cluster.conversions import Converter, prime, stow
-from quintant.cluster.crd import PRESERVE_ALL, scale_of, schema_of, storage_version, versions
-from quintant.cluster.custom import CustomSchema
-from quintant.cluster.prepared import Prepared, prepared
 from quintant.core.resource import Resource
 
 SCHEMA_SHARE = 16

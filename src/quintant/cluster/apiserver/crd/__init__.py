@@ -1,0 +1,1 @@
+"""CustomResourceDefinitions, and the kinds that they define."""
