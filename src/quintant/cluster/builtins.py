@@ -15,6 +15,7 @@ from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.conversion.autoscaling import to_v1, to_v2
 from quintant.cluster.apiserver.conversion.events import to_core, to_group
 from quintant.cluster.apiserver.crd import definition
+from quintant.cluster.apiserver.defaulting.walk import defaulter
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain, Propagation
 from quintant.cluster.apiserver.meta.names import (
     segment_complaints,
@@ -23,7 +24,6 @@ from quintant.cluster.apiserver.meta.names import (
 )
 from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_shape
 from quintant.cluster.apiserver.validation import CHECKS, rbac
-from quintant.cluster.defaulting import defaulter
 from quintant.cluster.preparing import (
     COMPLETE,
     NAMESPACE_FINALIZER,

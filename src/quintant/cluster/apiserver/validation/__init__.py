@@ -1,7 +1,8 @@
 """What is wrong with built-in objects beyond their metadata, in the words of a real server.
 
-One generator of causes per kind, from an object (completed, see quintant.cluster.defaulting) and
-the live one it shall replace. Essentials only: what people get wrong, and what must not change.
+One generator of causes per kind, from an object (completed, see
+quintant.cluster.apiserver.defaulting.walk) and the live one it shall replace. Essentials only: what
+people get wrong, and what must not change.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What built-in kinds say of what is absent where that depends on the rest of a message.
 
-Each rule changes one message in place, after its constants (quintant.cluster.defaults) and before
-what is below it.
+Each rule changes one message in place, after its constants
+(quintant.cluster.apiserver.defaulting.constants) and before what is below it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from quintant.cluster.apiserver.conversion.autoscaling import CPU_PERCENT, METRICS, cpu_metric
-from quintant.cluster.defaults import AFFINITY_SECONDS
+from quintant.cluster.apiserver.defaulting.constants import AFFINITY_SECONDS
 
 Plain = dict[str, Any]
 

@@ -1,8 +1,9 @@
 """What built-in kinds say of what is absent: constants by message and field.
 
 A message's row holds wherever the message occurs: a container is the same in a Pod and in the
-template of a Deployment. What depends on other fields is in quintant.cluster.default_rules; how
-both are brought into an object, in quintant.cluster.defaulting.
+template of a Deployment. What depends on other fields is in
+quintant.cluster.apiserver.defaulting.rules; how both are brought into an object, in
+quintant.cluster.apiserver.defaulting.walk.
 """
 
 from __future__ import annotations

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.defaulting.constants import CONSTANTS
+from quintant.cluster.apiserver.defaulting.rules import RULES
+from quintant.cluster.apiserver.defaulting.walk import defaulter
 from quintant.cluster.apiserver.tables.coerce import fit
 from quintant.cluster.builtins import builtin_kinds
-from quintant.cluster.default_rules import RULES
-from quintant.cluster.defaulting import defaulter
-from quintant.cluster.defaults import CONSTANTS
 
 
 def completed(api_version: str, kind: str, **content: Any) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from typing import Any
 from msgspec import Struct
 
 from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.defaulting.constants import CONSTANTS
+from quintant.cluster.apiserver.defaulting.rules import RULES
 from quintant.cluster.apiserver.tables import Message, Sort, Type
-from quintant.cluster.default_rules import RULES
-from quintant.cluster.defaults import CONSTANTS
 
 Plain = dict[str, Any]
 
