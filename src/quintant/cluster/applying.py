@@ -1,7 +1,7 @@
 """Applying: what server-side apply makes of a configuration and the live object, as a draft.
 
 Beside quintant.cluster.drafts, which makes drafts of everything else that a client can send. What
-merging and owning fields mean is in quintant.cluster.managed.
+merging and owning fields mean is in quintant.cluster.apiserver.fieldmanager.update.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from quintant.cluster.apiserver.codec.decode import Scrutiny
+from quintant.cluster.apiserver.fieldmanager.managers import Author
+from quintant.cluster.apiserver.fieldmanager.update import track_apply
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.kinds.metadata_rules import (
@@ -24,9 +26,7 @@ from quintant.cluster.apiserver.meta.status import bad_request, conflict, not_fo
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.structuredmerge.schema import Untypable
 from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
-from quintant.cluster.claims import Author
 from quintant.cluster.drafts import Draft, Target, default
-from quintant.cluster.managed import track_apply
 from quintant.cluster.scale import DOCUMENT, SCALE, applied_scale
 
 

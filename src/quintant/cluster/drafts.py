@@ -22,6 +22,8 @@ from quintant.cluster.apiserver.codec.decode import (
     sent_object,
 )
 from quintant.cluster.apiserver.codec.type_meta import check_kind
+from quintant.cluster.apiserver.fieldmanager.managers import Author
+from quintant.cluster.apiserver.fieldmanager.update import track_update
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Edit, Kind, Plain
 from quintant.cluster.apiserver.kinds.metadata_rules import (
@@ -33,8 +35,6 @@ from quintant.cluster.apiserver.kinds.metadata_rules import (
 from quintant.cluster.apiserver.meta.field_errors import unlocked
 from quintant.cluster.apiserver.meta.status import Problem, conflict
 from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.claims import Author
-from quintant.cluster.managed import track_update
 from quintant.cluster.scale import SCALE, track_scale
 from quintant.core.errors import Cause
 

@@ -12,12 +12,12 @@ from quintant.cluster.access import Access
 from quintant.cluster.admission.writing import Admission
 from quintant.cluster.apiserver.codec.size import weight
 from quintant.cluster.apiserver.codec.write_options import Options, read_asked
+from quintant.cluster.apiserver.fieldmanager.managers import Author
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.meta.warnings import warned
 from quintant.cluster.apiserver.offload.pool import Beside
-from quintant.cluster.claims import Author
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.endpoints import CREATED
 from quintant.cluster.reviews import Reviews

@@ -12,6 +12,16 @@ from msgspec.structs import replace
 
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.codec.decode import fitted
+from quintant.cluster.apiserver.fieldmanager.managers import (
+    UPDATE,
+    Author,
+    Claim,
+    Claims,
+    decode,
+    less,
+    store,
+)
+from quintant.cluster.apiserver.fieldmanager.update import track_apply
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Edit, Kind, Plain
 from quintant.cluster.apiserver.kinds.metadata_rules import placed
@@ -20,8 +30,6 @@ from quintant.cluster.apiserver.meta.status import bad_request, internal, no_res
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_shape
 from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet, field_element
-from quintant.cluster.claims import UPDATE, Author, Claim, Claims, decode, less, store
-from quintant.cluster.managed import track_apply
 from quintant.core.resource import Resource, Scale
 
 SCALE = "scale"

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from quintant.cluster import drafts
 from quintant.cluster.apiserver.codec.write_options import Options
+from quintant.cluster.apiserver.fieldmanager.managers import Author
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Edit, Plain
 from quintant.cluster.apiserver.kinds.metadata_rules import (
@@ -40,7 +41,6 @@ from quintant.cluster.apiserver.meta.status import (
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.applying import applied
-from quintant.cluster.claims import Author
 from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.finishing import count, finish
 from quintant.cluster.stored import Stored

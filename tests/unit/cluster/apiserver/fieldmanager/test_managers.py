@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.claims import check_managers, decode
+from quintant.cluster.apiserver.fieldmanager.managers import check_managers, decode
 
 FIELDS: dict[str, Any] = {"f:data": {"f:k": {}}}
 ENTRY = {"manager": "me", "operation": "Update", "fieldsType": "FieldsV1", "fieldsV1": FIELDS}

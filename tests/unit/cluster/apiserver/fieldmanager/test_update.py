@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from quintant.cluster.claims import MAX_UPDATERS
+from quintant.cluster.apiserver.fieldmanager.managers import MAX_UPDATERS
 from quintant.testing.loop import advance
 from unit.cluster.api import CMS, FOOS, Api, Plain, api, config_map, foo, foo_definition
 

@@ -13,19 +13,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain
-from quintant.cluster.apiserver.meta.status import contested
-from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet, Path, shown
-from quintant.cluster.apiserver.structuredmerge.schema import Untypable
-from quintant.cluster.apiserver.structuredmerge.typed import (
-    Comparison,
-    compare,
-    fields_of,
-    merge,
-    named,
-    remove,
-)
-from quintant.cluster.claims import (
+from quintant.cluster.apiserver.fieldmanager.client_side_apply import inherited, remembered
+from quintant.cluster.apiserver.fieldmanager.managers import (
     APPLY,
     UPDATE,
     Author,
@@ -38,7 +27,18 @@ from quintant.cluster.claims import (
     minus,
     store,
 )
-from quintant.cluster.lastapplied import inherited, remembered
+from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.meta.status import contested
+from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet, Path, shown
+from quintant.cluster.apiserver.structuredmerge.schema import Untypable
+from quintant.cluster.apiserver.structuredmerge.typed import (
+    Comparison,
+    compare,
+    fields_of,
+    merge,
+    named,
+    remove,
+)
 from quintant.core.errors import Cause
 
 BEFORE_APPLY = "before-first-apply"
