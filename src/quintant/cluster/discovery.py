@@ -18,8 +18,8 @@ from quintant.cluster.apiserver.kinds.kind import Catalog, Kind, Plain
 from quintant.cluster.apiserver.meta.request_info import segments
 from quintant.cluster.apiserver.meta.status import NoPage, no_resource, not_acceptable, not_allowed
 from quintant.cluster.apiserver.offload.pool import Beside
+from quintant.cluster.apiserver.response.negotiate import clauses, negotiate
 from quintant.cluster.health import is_probe, probe
-from quintant.cluster.negotiation import clauses, negotiate
 from quintant.cluster.offers import Subresource
 from quintant.cluster.openapi import describe
 from quintant.cluster.swagger import everything

@@ -28,14 +28,14 @@ from quintant.cluster.apiserver.meta.status import Problem, not_allowed
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.meta.warnings import warned
 from quintant.cluster.apiserver.offload.pool import Beside
+from quintant.cluster.apiserver.response.form import form_of, wish_of
+from quintant.cluster.apiserver.response.list_stream import Listing
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.changes import Changes
 from quintant.cluster.deletes import Deleted, Deletion, read_deletion, read_options
 from quintant.cluster.drafts import Target
 from quintant.cluster.evictions import Evictions
-from quintant.cluster.forms import form_of, wish_of
 from quintant.cluster.frames import Selection
-from quintant.cluster.listing import Listing
 from quintant.cluster.offers import verbs
 from quintant.cluster.reads import Reads, about, select
 from quintant.cluster.scale import SCALE, SCALES, scale_of

@@ -21,12 +21,12 @@ from weakref import WeakKeyDictionary
 from msgspec.structs import replace
 
 from quintant.client.transport import Call, Reply
-from quintant.cluster import packing
 from quintant.cluster.apiserver.golang.query import read_pairs
 from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT
 from quintant.cluster.apiserver.meta.user import User, certified
+from quintant.cluster.apiserver.response import gzip
+from quintant.cluster.apiserver.response.list_stream import Listing
 from quintant.cluster.impersonation import SEPARATOR
-from quintant.cluster.listing import Listing
 from quintant.cluster.server import ApiServer
 from quintant.cluster.server import Flow as Ongoing
 from quintant.cluster.watchers import Watcher
@@ -131,15 +131,15 @@ def _path(question: Question) -> str:
 def _large(call: Call, answer: Reply) -> Flow:
     size = len(answer.body)
     flow = Flow(_pieces(answer.body), status=answer.status, headers=answer.headers, size=size)
-    return _packed(flow, call) if size > packing.FROM else flow
+    return _packed(flow, call) if size > gzip.FROM else flow
 
 
 def _packed(flow: Flow, call: Call) -> Flow:
     """The same answer, compressed if the client reads it so."""
-    if not packing.unpacks(call):
+    if not gzip.unpacks(call):
         return flow
-    headers = {**flow.headers, **packing.HEADERS}
-    return replace(flow, pieces=packing.packed(flow.pieces), headers=headers, size=None)
+    headers = {**flow.headers, **gzip.HEADERS}
+    return replace(flow, pieces=gzip.packed(flow.pieces), headers=headers, size=None)
 
 
 async def _pieces(body: bytes) -> AsyncGenerator[bytes, None]:

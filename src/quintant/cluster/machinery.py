@@ -17,6 +17,7 @@ from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import no_resource, not_allowed
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.offload.pool import Beside
+from quintant.cluster.apiserver.response.list_stream import Listing
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.apiserver.webhooks.call import Caller
 from quintant.cluster.apiserver.webhooks.dialer import Dialer
@@ -31,7 +32,6 @@ from quintant.cluster.drafts import Target
 from quintant.cluster.endpoints import Endpoints
 from quintant.cluster.evictions import Evictions
 from quintant.cluster.expiry import Expiry
-from quintant.cluster.listing import Listing
 from quintant.cluster.namespaces import Namespaces
 from quintant.cluster.questions import Questions
 from quintant.cluster.quotas import Quotas

@@ -17,6 +17,7 @@ from quintant.cluster.apiserver.kinds.stored_json import Form
 from quintant.cluster.apiserver.meta.continue_token import NOW, Token, read_token, write_token
 from quintant.cluster.apiserver.meta.selector_parser import parse_fields, parse_labels
 from quintant.cluster.apiserver.meta.status import Problem, expired, future, unexplained
+from quintant.cluster.apiserver.response.list_stream import LARGE, Listing
 from quintant.cluster.apiserver.storage.history import Compacted, Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table, View
 from quintant.cluster.frames import (
@@ -28,7 +29,6 @@ from quintant.cluster.frames import (
     missed,
     refusal,
 )
-from quintant.cluster.listing import LARGE, Listing
 from quintant.cluster.watchers import Terms
 from quintant.core.clock import Chance
 

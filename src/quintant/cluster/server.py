@@ -29,15 +29,15 @@ from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT, Problem, inter
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.offload.timeouts import allowed_seconds, within
+from quintant.cluster.apiserver.response.list_stream import Listing
+from quintant.cluster.apiserver.response.negotiate import dressed, listed
 from quintant.cluster.apiserver.storage.revision_log import Snapshot, Store, Unsafe
 from quintant.cluster.apiserver.webhooks.dialer import Dialer
 from quintant.cluster.builtins import builtin_kinds
 from quintant.cluster.discovery import discover
-from quintant.cluster.listing import Listing
 from quintant.cluster.lookup import check_stream, kind_of, precise
 from quintant.cluster.machinery import Machinery
 from quintant.cluster.metrics import Metrics
-from quintant.cluster.negotiation import dressed, listed
 from quintant.cluster.podlogs import HEADERS as TEXT
 from quintant.cluster.podlogs import Output, PodLogs
 from quintant.cluster.subresources import streams

@@ -20,9 +20,9 @@ from quintant.client.transport import Call, Reply
 from quintant.cluster.apiserver.codec.body import JSON, YAML
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind, Plain
 from quintant.cluster.apiserver.offload.pool import Beside
+from quintant.cluster.apiserver.response.negotiate import clauses
 from quintant.cluster.components import components, inside
 from quintant.cluster.gnostic import written
-from quintant.cluster.negotiation import clauses
 from quintant.cluster.openapi import INFO
 from quintant.cluster.operations import paths
 

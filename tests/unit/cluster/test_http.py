@@ -19,8 +19,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from yarl import URL
 
 from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT
+from quintant.cluster.apiserver.response.gzip import FROM as PACKED_FROM
 from quintant.cluster.http import PIECE, serve
-from quintant.cluster.packing import FROM as PACKED_FROM
 from quintant.cluster.server import ApiServer
 from unit.cluster.api import CMS, config_map
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from quintant.cluster.apiserver.kinds.kind import Plain
-from quintant.cluster.printing import (
+from quintant.cluster.apiserver.response.printers import (
     AGE,
     NAME,
     NONE,
@@ -22,7 +22,7 @@ from quintant.cluster.printing import (
     status,
     wide,
 )
-from quintant.cluster.printing.ages import age
+from quintant.cluster.apiserver.response.printers.age import age
 
 _ROLE = "node-role.kubernetes.io/"
 _ROLE_LABEL = "kubernetes.io/role"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from quintant.cluster.apiserver.kinds.kind import Plain
-from quintant.cluster.printing import (
+from quintant.cluster.apiserver.response.printers import (
     AGE,
     NAME,
     NONE,
@@ -21,7 +21,7 @@ from quintant.cluster.printing import (
     status,
     wide,
 )
-from quintant.cluster.printing.ages import age, elapsed
+from quintant.cluster.apiserver.response.printers.age import age, elapsed
 from quintant.cluster.scale import selector_text
 from quintant.core.clock import parse_timestamp
 

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.apiserver.kinds.kind import Plain
-from quintant.cluster.printing.ages import age
+from quintant.cluster.apiserver.response.printers.age import age
 
 NONE = "<none>"
 UNKNOWN = "<unknown>"

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from quintant.client.transport import Call, Reply
-from quintant.cluster.listing import LARGE, PIECE, Listing
+from quintant.cluster.apiserver.response.list_stream import LARGE, PIECE, Listing
 from unit.cluster.api import CMS, Api, api, config_map
 
 MANY = 400

@@ -6,9 +6,17 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.printing import PLAIN, Printer, core, network, others, scaling, workloads
-from quintant.cluster.printing.custom import custom_printer
-from quintant.cluster.printing.pods import POD
+from quintant.cluster.apiserver.response.printers import (
+    PLAIN,
+    Printer,
+    core,
+    misc,
+    network,
+    scaling,
+    workloads,
+)
+from quintant.cluster.apiserver.response.printers.custom_columns import custom_printer
+from quintant.cluster.apiserver.response.printers.pods import POD
 
 REMEMBERED = 512
 """Printers kept: more kinds than are looked at at a time."""
@@ -33,23 +41,23 @@ _BUILTIN: Mapping[str, Printer] = {
     "replicasets.apps": workloads.REPLICA_SET,
     "statefulsets.apps": workloads.STATEFUL_SET,
     "daemonsets.apps": workloads.DAEMON_SET,
-    "controllerrevisions.apps": others.REVISION,
+    "controllerrevisions.apps": misc.REVISION,
     "jobs.batch": workloads.JOB,
     "cronjobs.batch": workloads.CRON_JOB,
-    "leases.coordination.k8s.io": others.LEASE,
-    "poddisruptionbudgets.policy": others.DISRUPTION_BUDGET,
-    "rolebindings.rbac.authorization.k8s.io": others.BINDING,
-    "clusterrolebindings.rbac.authorization.k8s.io": others.BINDING,
+    "leases.coordination.k8s.io": misc.LEASE,
+    "poddisruptionbudgets.policy": misc.DISRUPTION_BUDGET,
+    "rolebindings.rbac.authorization.k8s.io": misc.BINDING,
+    "clusterrolebindings.rbac.authorization.k8s.io": misc.BINDING,
     "scale.autoscaling": workloads.SCALE,
     "horizontalpodautoscalers.autoscaling": scaling.AUTOSCALER,
     "ingresses.networking.k8s.io": network.INGRESS,
     "ingressclasses.networking.k8s.io": network.INGRESS_CLASS,
     "networkpolicies.networking.k8s.io": network.NETWORK_POLICY,
-    "runtimeclasses.node.k8s.io": others.RUNTIME_CLASS,
-    "priorityclasses.scheduling.k8s.io": others.PRIORITY_CLASS,
-    "storageclasses.storage.k8s.io": others.STORAGE_CLASS,
-    "validatingwebhookconfigurations.admissionregistration.k8s.io": others.WEBHOOKS,
-    "mutatingwebhookconfigurations.admissionregistration.k8s.io": others.WEBHOOKS,
+    "runtimeclasses.node.k8s.io": misc.RUNTIME_CLASS,
+    "priorityclasses.scheduling.k8s.io": misc.PRIORITY_CLASS,
+    "storageclasses.storage.k8s.io": misc.STORAGE_CLASS,
+    "validatingwebhookconfigurations.admissionregistration.k8s.io": misc.WEBHOOKS,
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io": misc.WEBHOOKS,
 }
 
 

@@ -6,8 +6,8 @@ from quintant.client.transport import Call
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.stored_json import Form
 from quintant.cluster.apiserver.meta.status import Problem, bad_request, unacceptable, unexplained
-from quintant.cluster.grid import Grid, Include
-from quintant.cluster.negotiation import Answer, Wish, negotiate
+from quintant.cluster.apiserver.response.negotiate import Answer, Wish, negotiate
+from quintant.cluster.apiserver.response.table import Grid, Include
 from quintant.core.clock import Clock
 
 # Go's packages, where their name is not the beginning of the group's.

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.printing import Printer
-from quintant.cluster.printing.network import (
+from quintant.cluster.apiserver.response.printers import Printer
+from quintant.cluster.apiserver.response.printers.network import (
     ENDPOINT_SLICE,
     ENDPOINTS,
     INGRESS,

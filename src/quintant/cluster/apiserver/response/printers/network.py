@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quintant.cluster.apiserver.kinds.kind import Plain
-from quintant.cluster.printing import (
+from quintant.cluster.apiserver.response.printers import (
     AGE,
     NAME,
     NONE,

@@ -10,7 +10,7 @@ from quintant.client.transport import Call, Reply
 from quintant.cluster.apiserver.codec.body import JSON, YAML
 from quintant.cluster.apiserver.meta.status import Problem
 from quintant.cluster.apiserver.offload.pool import Beside
-from quintant.cluster.negotiation import Answer, Wish, dressed, negotiate
+from quintant.cluster.apiserver.response.negotiate import Answer, Wish, dressed, negotiate
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from quintant.cluster.printing.ages import age, duration
+from quintant.cluster.apiserver.response.printers.age import age, duration
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 YEAR = 365 * DAY

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.printing.jsonpath import compile_path, find
+from quintant.cluster.apiserver.response.printers.jsonpath import compile_path, find
 
 OBJECT = {
     "metadata": {"annotations": {"example.com/zone": "north"}},

@@ -8,7 +8,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from quintant.cluster.apiserver.kinds.kind import Plain
-from quintant.cluster.printing import (
+from quintant.cluster.apiserver.response.printers import (
     AGE,
     NAME,
     NONE,
@@ -21,7 +21,7 @@ from quintant.cluster.printing import (
     status,
     wide,
 )
-from quintant.cluster.printing.ages import elapsed
+from quintant.cluster.apiserver.response.printers.age import elapsed
 from quintant.core.clock import parse_timestamp
 
 _ENDED = frozenset({"Succeeded", "Failed"})

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from quintant.cluster.apiserver.kinds.kind import Plain
-from quintant.cluster.printing import (
+from quintant.cluster.apiserver.response.printers import (
     AGE,
     NAME,
     NONE,

@@ -8,9 +8,9 @@ from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import encoded, number
 from quintant.cluster.apiserver.kinds.kind import Plain
-from quintant.cluster.printing import NAME, Cell, Column, Printer
-from quintant.cluster.printing.ages import INVALID, age
-from quintant.cluster.printing.jsonpath import compile_path, find
+from quintant.cluster.apiserver.response.printers import NAME, Cell, Column, Printer
+from quintant.cluster.apiserver.response.printers.age import INVALID, age
+from quintant.cluster.apiserver.response.printers.jsonpath import compile_path, find
 
 NO_VALUE = "<no value>"
 _AGE: Mapping[str, Any] = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}

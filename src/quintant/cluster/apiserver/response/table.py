@@ -17,9 +17,9 @@ from msgspec import field
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.kinds.stored_json import Form
+from quintant.cluster.apiserver.response.printers import Printer
+from quintant.cluster.apiserver.response.printers.printers import printer_of
 from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.printing import Printer
-from quintant.cluster.printing.printers import printer_of
 from quintant.core.clock import Clock, SystemClock
 
 _TABLE = (

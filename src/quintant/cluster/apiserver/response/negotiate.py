@@ -21,7 +21,7 @@ from quintant.cluster.apiserver.codec.body import JSON, PROTOBUF, YAML
 from quintant.cluster.apiserver.codec.size import YAML_WEIGHT
 from quintant.cluster.apiserver.meta.status import no_such_form, not_acceptable
 from quintant.cluster.apiserver.offload.pool import Beside
-from quintant.cluster.listing import INDENT, Listing
+from quintant.cluster.apiserver.response.list_stream import INDENT, Listing
 
 MEDIA = (JSON, YAML, PROTOBUF)
 """What a real server names as acceptable. Protobuf is read here, but not written."""
@@ -115,7 +115,7 @@ async def dressed(call: Call, reply: Reply, beside: Beside) -> Reply:
         return reply
     if liked(call) == YAML:
         # PyYAML is loaded for the first who likes it.
-        from quintant.cluster.dumping import dumped
+        from quintant.cluster.apiserver.response.yaml import dumped
 
         parameters = reply.headers.get("content-type", "").partition(";")
         headers = {**reply.headers, "content-type": "".join((YAML, *parameters[1:]))}

@@ -1,0 +1,1 @@
+"""From an object to an answer: negotiation, tables, lists."""
