@@ -21,12 +21,12 @@ from weakref import WeakKeyDictionary
 from msgspec.structs import replace
 
 from quintant.client.transport import Call, Reply
+from quintant.cluster.apiserver.filters.impersonation import SEPARATOR
 from quintant.cluster.apiserver.golang.query import read_pairs
 from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT
 from quintant.cluster.apiserver.meta.user import User, certified
 from quintant.cluster.apiserver.response import gzip
 from quintant.cluster.apiserver.response.list_stream import Listing
-from quintant.cluster.impersonation import SEPARATOR
 from quintant.cluster.server import ApiServer
 from quintant.cluster.server import Flow as Ongoing
 from quintant.cluster.watchers import Watcher

@@ -7,11 +7,11 @@ the consequences of every write before the next request is answered (`settle`).
 from __future__ import annotations
 
 from quintant.client.transport import Call, Reply
-from quintant.cluster.access import Access
 from quintant.cluster.admission.plugins import Guard
 from quintant.cluster.admission.writing import Admission
 from quintant.cluster.aggregation import Aggregation
 from quintant.cluster.apiserver.admission.plugins.context import Surroundings
+from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import no_resource, not_allowed

@@ -8,11 +8,11 @@ import msgspec
 
 from quintant.client.transport import Call, Reply
 from quintant.cluster import drafts
-from quintant.cluster.access import Access
 from quintant.cluster.admission.writing import Admission
 from quintant.cluster.apiserver.codec.size import weight
 from quintant.cluster.apiserver.codec.write_options import Options, read_asked
 from quintant.cluster.apiserver.fieldmanager.managers import Author
+from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.user import User

@@ -19,8 +19,8 @@ from ipaddress import IPv4Network
 from msgspec.structs import replace
 
 from quintant.client.transport import Call, Reply, Stream
-from quintant.cluster.access import Access
 from quintant.cluster.apiserver.codec.body import JSON
+from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.golang.depth import make_room
 from quintant.cluster.apiserver.kinds.kind import Catalog
 from quintant.cluster.apiserver.kinds.service_ips import NETWORK, addressed

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from quintant.client.config.credentials import Credentials, Fixed, Proof, bearer
+from quintant.cluster.apiserver.filters.audit import Record
 from quintant.cluster.apiserver.meta.user import service_account
-from quintant.cluster.audit import Record
 from quintant.keys.hidden import Hidden
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.manager.permissions import Needs, Permission

@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from quintant.cluster.access import Access
 from quintant.cluster.apiserver.admission.plugins.context import Surroundings
 from quintant.cluster.apiserver.admission.plugins.limit_ranger import default_limits, hold_limits
 from quintant.cluster.apiserver.admission.plugins.pod_priority_tolerations import (
@@ -33,6 +32,7 @@ from quintant.cluster.apiserver.admission.plugins.storage import (
     protect_volume,
 )
 from quintant.cluster.apiserver.codec.write_options import Options
+from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.definitions import Definitions
 from quintant.cluster.drafts import Draft, Target

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from quintant.cluster.apiserver.authorization.rbac import denied
+from quintant.cluster.apiserver.filters.impersonation import GROUP, NODE_NAME, Impersonation, wanted
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import Problem
 from quintant.cluster.apiserver.meta.user import AUTHENTICATED, MASTERS, UNAUTHENTICATED, User
-from quintant.cluster.impersonation import GROUP, NODE_NAME, Impersonation, wanted
 
 LIST_PODS = Route("list", "", "", "v1", "pods", "default")
 ANN = User("ann")

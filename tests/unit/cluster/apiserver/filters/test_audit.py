@@ -3,9 +3,9 @@ from __future__ import annotations
 import msgspec
 
 from quintant.cluster.apiserver.authorization.policy_rules import Rule
+from quintant.cluster.apiserver.filters.audit import MOST_USED, Audit, Record
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.user import admin
-from quintant.cluster.audit import MOST_USED, Audit, Record
 from quintant.runtime.manager.permissions import Permission
 from unit.cluster.api import CMS, Api, api, config_map, server
 from unit.cluster.realm import Realm, rule
