@@ -28,11 +28,11 @@ from quintant.cluster.apiserver.meta.status import NoPage, forbidden
 from quintant.cluster.apiserver.storage.history import Change, Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS
+from quintant.cluster.apiserver.watch.hub import Hub
 from quintant.cluster.apiserver.webhooks.call import Caller
 from quintant.cluster.apiserver.webhooks.configuration import read_client
 from quintant.cluster.deletes import Deletes
 from quintant.cluster.drafts import Target
-from quintant.cluster.watchers import Hub
 from quintant.cluster.writes import Writes
 from quintant.core.clock import Chance, Clock, timestamp
 

@@ -31,17 +31,17 @@ from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.response.form import form_of, wish_of
 from quintant.cluster.apiserver.response.list_stream import Listing
 from quintant.cluster.apiserver.storage.history import Entry
+from quintant.cluster.apiserver.watch.events import Selection
+from quintant.cluster.apiserver.watch.hub import Hub, Watcher
 from quintant.cluster.changes import Changes
 from quintant.cluster.deletes import Deleted, Deletion, read_deletion, read_options
 from quintant.cluster.drafts import Target
 from quintant.cluster.evictions import Evictions
-from quintant.cluster.frames import Selection
 from quintant.cluster.offers import verbs
 from quintant.cluster.reads import Reads, about, select
 from quintant.cluster.scale import SCALE, SCALES, scale_of
 from quintant.cluster.stored import Stored
 from quintant.cluster.subresources import EVICTIONS, Action, action, evicts
-from quintant.cluster.watchers import Hub, Watcher
 from quintant.core.clock import Clock, timestamp
 from quintant.core.resource import Resource
 

@@ -19,6 +19,7 @@ from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.response.list_stream import Listing
 from quintant.cluster.apiserver.storage.revision_log import Store
+from quintant.cluster.apiserver.watch.hub import Hub, Watcher
 from quintant.cluster.apiserver.webhooks.call import Caller
 from quintant.cluster.apiserver.webhooks.dialer import Dialer
 from quintant.cluster.apiserver.webhooks.dispatcher import Webhooks
@@ -38,7 +39,6 @@ from quintant.cluster.quotas import Quotas
 from quintant.cluster.reads import Reads
 from quintant.cluster.stored import Stored
 from quintant.cluster.subresources import asks
-from quintant.cluster.watchers import Hub, Watcher
 from quintant.cluster.writes import Writes
 from quintant.core.clock import Chance, Clock
 

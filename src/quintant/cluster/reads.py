@@ -20,7 +20,7 @@ from quintant.cluster.apiserver.meta.status import Problem, expired, future, une
 from quintant.cluster.apiserver.response.list_stream import LARGE, Listing
 from quintant.cluster.apiserver.storage.history import Compacted, Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table, View
-from quintant.cluster.frames import (
+from quintant.cluster.apiserver.watch.events import (
     END_OF_REPLAY,
     Frame,
     Selection,
@@ -29,7 +29,7 @@ from quintant.cluster.frames import (
     missed,
     refusal,
 )
-from quintant.cluster.watchers import Terms
+from quintant.cluster.apiserver.watch.hub import Terms
 from quintant.core.clock import Chance
 
 SLICE = 500

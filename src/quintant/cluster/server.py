@@ -32,6 +32,7 @@ from quintant.cluster.apiserver.offload.timeouts import allowed_seconds, within
 from quintant.cluster.apiserver.response.list_stream import Listing
 from quintant.cluster.apiserver.response.negotiate import dressed, listed
 from quintant.cluster.apiserver.storage.revision_log import Snapshot, Store, Unsafe
+from quintant.cluster.apiserver.watch.hub import BOOKMARK_SECONDS, Hub, Watcher
 from quintant.cluster.apiserver.webhooks.dialer import Dialer
 from quintant.cluster.builtins import builtin_kinds
 from quintant.cluster.discovery import discover
@@ -41,7 +42,6 @@ from quintant.cluster.metrics import Metrics
 from quintant.cluster.podlogs import HEADERS as TEXT
 from quintant.cluster.podlogs import Output, PodLogs
 from quintant.cluster.subresources import streams
-from quintant.cluster.watchers import BOOKMARK_SECONDS, Hub, Watcher
 from quintant.core.clock import Chance, Clock, SystemClock
 from quintant.keys.hidden import Hidden
 

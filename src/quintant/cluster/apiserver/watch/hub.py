@@ -23,7 +23,7 @@ from msgspec import Struct, field
 from quintant.cluster.apiserver.meta.status import Problem
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
-from quintant.cluster.frames import Frame, Selection, bookmark, refusal
+from quintant.cluster.apiserver.watch.events import Frame, Selection, bookmark, refusal
 
 BOOKMARK_SECONDS = 60.0
 """Between bookmarks: shorter than the history a ring keeps."""

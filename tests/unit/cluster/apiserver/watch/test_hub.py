@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 
-from quintant.cluster.watchers import BEHIND, BOOKMARK_SECONDS, FAREWELL_SECONDS
+from quintant.cluster.apiserver.watch.hub import BEHIND, BOOKMARK_SECONDS, FAREWELL_SECONDS
 from quintant.core.clock import monotonic
 from quintant.testing.loop import advance
 from unit.cluster.api import CMS, PODS, Api, Plain, api, config_map, pod

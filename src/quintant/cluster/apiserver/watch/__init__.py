@@ -1,0 +1,1 @@
+"""Watches: events as lines, and who gets them."""
