@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from quintant.cluster import offers
 from quintant.cluster.apiserver import tables
+from quintant.cluster.apiserver.handlers import offers
+from quintant.cluster.apiserver.handlers.offers import Subresource
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.tables import Field, Message, Sort, Type
-from quintant.cluster.offers import Subresource
 
 Schema = dict[str, Any]
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."

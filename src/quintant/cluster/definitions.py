@@ -20,6 +20,9 @@ from quintant.cluster.apiserver.crd import kinds as crd_kinds
 from quintant.cluster.apiserver.crd.conversion_webhook import Converter
 from quintant.cluster.apiserver.crd.kinds import Epochs
 from quintant.cluster.apiserver.crd.names import Naming, named
+from quintant.cluster.apiserver.handlers.delete import Deletes
+from quintant.cluster.apiserver.handlers.draft import Target
+from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Catalog, Plain
 from quintant.cluster.apiserver.kinds.metadata_rules import deleting
@@ -31,9 +34,6 @@ from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS
 from quintant.cluster.apiserver.watch.hub import Hub
 from quintant.cluster.apiserver.webhooks.call import Caller
 from quintant.cluster.apiserver.webhooks.configuration import read_client
-from quintant.cluster.deletes import Deletes
-from quintant.cluster.drafts import Target
-from quintant.cluster.writes import Writes
 from quintant.core.clock import Chance, Clock, timestamp
 
 GROUP = "apiextensions.k8s.io"

@@ -8,10 +8,20 @@ from __future__ import annotations
 
 from quintant.client.transport import Call, Reply
 from quintant.cluster.admission.plugins import Guard
-from quintant.cluster.admission.writing import Admission
 from quintant.cluster.aggregation import Aggregation
 from quintant.cluster.apiserver.admission.plugins.context import Surroundings
 from quintant.cluster.apiserver.filters.access import Access
+from quintant.cluster.apiserver.handlers.admitted_write import Admission
+from quintant.cluster.apiserver.handlers.create_only import Questions
+from quintant.cluster.apiserver.handlers.delete import Deletes
+from quintant.cluster.apiserver.handlers.draft import Target
+from quintant.cluster.apiserver.handlers.eviction import Evictions
+from quintant.cluster.apiserver.handlers.get_list import Reads
+from quintant.cluster.apiserver.handlers.parse import Changes
+from quintant.cluster.apiserver.handlers.store import Stored
+from quintant.cluster.apiserver.handlers.subresources import asks
+from quintant.cluster.apiserver.handlers.verbs import Endpoints
+from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import no_resource, not_allowed
@@ -26,20 +36,10 @@ from quintant.cluster.apiserver.webhooks.dispatcher import Webhooks
 from quintant.cluster.apiserver.webhooks.matcher import Matcher
 from quintant.cluster.apiserver.webhooks.registry import Registry
 from quintant.cluster.bootstrap import first_objects
-from quintant.cluster.changes import Changes
 from quintant.cluster.definitions import SERVER, Definitions
-from quintant.cluster.deletes import Deletes
-from quintant.cluster.drafts import Target
-from quintant.cluster.endpoints import Endpoints
-from quintant.cluster.evictions import Evictions
 from quintant.cluster.expiry import Expiry
 from quintant.cluster.namespaces import Namespaces
-from quintant.cluster.questions import Questions
 from quintant.cluster.quotas import Quotas
-from quintant.cluster.reads import Reads
-from quintant.cluster.stored import Stored
-from quintant.cluster.subresources import asks
-from quintant.cluster.writes import Writes
 from quintant.core.clock import Chance, Clock
 
 

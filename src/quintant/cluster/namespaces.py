@@ -6,12 +6,12 @@ away is a controller (quintant.cluster.controllers.namespaces).
 
 from __future__ import annotations
 
+from quintant.cluster.apiserver.handlers.draft import Target
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import deleting
 from quintant.cluster.apiserver.meta.status import forbidden, not_found
 from quintant.cluster.apiserver.storage.revision_log import Store
-from quintant.cluster.drafts import Target
 from quintant.core.errors import Cause
 
 PROTECTED = frozenset({"default", "kube-system", "kube-public"})

@@ -15,8 +15,8 @@ import msgspec
 from msgspec import Struct
 
 from quintant.client.transport import Call, Reply
-from quintant.cluster import offers
 from quintant.cluster.apiserver.codec.body import JSON
+from quintant.cluster.apiserver.handlers import offers
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.components import components
 from quintant.cluster.operations import paths

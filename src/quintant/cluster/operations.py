@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from quintant.cluster import offers
 from quintant.cluster.apiserver.codec.body import (
     APPLY_PATCH,
     JSON,
@@ -13,6 +12,7 @@ from quintant.cluster.apiserver.codec.body import (
     STRATEGIC_PATCH,
     YAML,
 )
+from quintant.cluster.apiserver.handlers import offers
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.components import reference, schema_name
 

@@ -22,6 +22,11 @@ from quintant.client.transport import Call, Reply, Stream
 from quintant.cluster.apiserver.codec.body import JSON
 from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.golang.depth import make_room
+from quintant.cluster.apiserver.handlers.metrics import Metrics
+from quintant.cluster.apiserver.handlers.pod_logs import HEADERS as TEXT
+from quintant.cluster.apiserver.handlers.pod_logs import Output, PodLogs
+from quintant.cluster.apiserver.handlers.resource import check_stream, kind_of, precise
+from quintant.cluster.apiserver.handlers.subresources import streams
 from quintant.cluster.apiserver.kinds.kind import Catalog
 from quintant.cluster.apiserver.kinds.service_ips import NETWORK, addressed
 from quintant.cluster.apiserver.meta.request_info import Route, route
@@ -36,12 +41,7 @@ from quintant.cluster.apiserver.watch.hub import BOOKMARK_SECONDS, Hub, Watcher
 from quintant.cluster.apiserver.webhooks.dialer import Dialer
 from quintant.cluster.builtins import builtin_kinds
 from quintant.cluster.discovery import discover
-from quintant.cluster.lookup import check_stream, kind_of, precise
 from quintant.cluster.machinery import Machinery
-from quintant.cluster.metrics import Metrics
-from quintant.cluster.podlogs import HEADERS as TEXT
-from quintant.cluster.podlogs import Output, PodLogs
-from quintant.cluster.subresources import streams
 from quintant.core.clock import Chance, Clock, SystemClock
 from quintant.keys.hidden import Hidden
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from quintant.cluster.apiserver.handlers.store import OBJECT_LIMIT
 from quintant.cluster.apiserver.meta.field_errors import TOLD_BYTES
 from quintant.cluster.apiserver.offload.pool import LIGHT_BYTES, LIGHT_COST
-from quintant.cluster.stored import OBJECT_LIMIT
 from unit.cluster.api import APPLY, CMS, CRDS, FOOS, Api, Plain, api, config_map, foo
 
 YAML = "application/yaml"

@@ -33,9 +33,9 @@ from quintant.cluster.apiserver.admission.plugins.storage import (
 )
 from quintant.cluster.apiserver.codec.write_options import Options
 from quintant.cluster.apiserver.filters.access import Access
+from quintant.cluster.apiserver.handlers.draft import Draft, Target
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.definitions import Definitions
-from quintant.cluster.drafts import Draft, Target
 from quintant.cluster.namespaces import Namespaces
 
 Plugin = Callable[[Draft, Surroundings], None]

@@ -3,7 +3,7 @@
 `assess` is pure: from the pods that a budget covers, and how many there should be, to its status.
 How many there should be is the number of pods there are, unless the budget is a percentage or names
 what may be unavailable: then those who control the pods are asked. Evictions are granted by the
-server (quintant.cluster.evictions), which writes down whom it let go.
+server (quintant.cluster.apiserver.handlers.eviction), which writes down whom it let go.
 """
 
 from __future__ import annotations

@@ -26,10 +26,10 @@ from quintant.api.core import (
 )
 from quintant.api.meta import ObjectReference
 from quintant.api.pod import Pod
+from quintant.cluster.apiserver.handlers.log_provider import Absent, Wish
 from quintant.cluster.node.bell import Bell
 from quintant.cluster.node.ground import Ground
 from quintant.cluster.node.incarnation import Note
-from quintant.cluster.node.logs import Absent, Wish
 from quintant.cluster.node.place import Place
 from quintant.cluster.node.plan import Stage
 from quintant.cluster.node.reading import read as read_journal

@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from quintant.cluster.node.logs import Line
+from quintant.cluster.apiserver.handlers.log_provider import Line
 from quintant.core.clock import Clock, micro_timestamp, parse_timestamp
 
 FILE_BYTES = 5 * 1024 * 1024

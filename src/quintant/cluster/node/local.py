@@ -17,6 +17,8 @@ from stat import S_ISDIR
 
 from msgspec import Struct
 
+from quintant.cluster.apiserver.handlers.log_provider import Logs
+from quintant.cluster.apiserver.handlers.meter import Meter
 from quintant.cluster.common.pod_ips import Addresses
 from quintant.cluster.common.volume_paths import ROOT
 from quintant.cluster.component.component import Component
@@ -25,14 +27,12 @@ from quintant.cluster.host.remove_tree import discard_folder
 from quintant.cluster.node.agent import Agent
 from quintant.cluster.node.ground import NODE, Ground, Policy
 from quintant.cluster.node.images import Images
-from quintant.cluster.node.logs import Logs
 from quintant.cluster.node.machine import NEEDS, Heartbeat, Machine, this_machine
 from quintant.cluster.node.options import Options
 from quintant.cluster.node.orphans import AGENT, PREFIX, mark, marked, reap
 from quintant.cluster.node.prober import NetworkProber
 from quintant.cluster.node.processes import LocalProcesses
 from quintant.cluster.node.sampling import Sampler
-from quintant.cluster.node.usage import Meter
 from quintant.core.address import Address
 from quintant.core.clock import Chance, Clock
 from quintant.core.errors import ConfigError

@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import closing
 
+from quintant.cluster.apiserver.handlers.log_provider import Line, Wish
 from quintant.cluster.node.journal import Cursor, Journal
-from quintant.cluster.node.logs import Line, Wish
 from quintant.core.clock import micro_timestamp
 
 

@@ -17,9 +17,9 @@ from msgspec import Struct
 
 from quintant.api.container import Container
 from quintant.api.quantity import parse_quantity
+from quintant.cluster.apiserver.handlers.meter import PodUsage, Usage
 from quintant.cluster.node.life import Moment
 from quintant.cluster.node.sandbox import Sandbox
-from quintant.cluster.node.usage import PodUsage, Usage
 from quintant.core.object import Request
 
 SAMPLE_SECONDS = 2.0

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from quintant.api.coordination import Lease
 from quintant.api.core import Node, Pod
+from quintant.cluster.apiserver.handlers.metrics import READER
 from quintant.cluster.component.component import Component
 from quintant.cluster.host.loopback import HOST
-from quintant.cluster.metrics import READER
 from quintant.cluster.node.ground import NODE
 from quintant.cluster.simulated import nodes
 from quintant.cluster.simulated.defaults import DEFAULTS

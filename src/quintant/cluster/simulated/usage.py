@@ -12,7 +12,7 @@ from math import pi, sin
 from zlib import crc32
 
 from quintant.api.quantity import Quantity, parse_quantity
-from quintant.cluster.node.usage import Usage
+from quintant.cluster.apiserver.handlers.meter import Usage
 from quintant.cluster.simulated.faults import Fault
 
 WINDOW_SECONDS = 10.0

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quintant.cluster.apiserver.handlers.log_provider import Wish
 from quintant.cluster.node.journal import FILE_BYTES, LINE_BYTES, Cursor, Journal, Journals
-from quintant.cluster.node.logs import Wish
 from quintant.cluster.node.reading import read
 from quintant.core.clock import LoopClock
 from quintant.testing import run

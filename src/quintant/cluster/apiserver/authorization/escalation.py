@@ -20,11 +20,11 @@ from quintant.cluster.apiserver.authorization.policy_rules import (
 )
 from quintant.cluster.apiserver.authorization.rbac import Authorizer, together
 from quintant.cluster.apiserver.golang.printing import quoted
+from quintant.cluster.apiserver.handlers.draft import Draft, Target
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import forbidden, not_found
 from quintant.cluster.apiserver.meta.user import MASTERS, User
-from quintant.cluster.drafts import Draft, Target
 
 ROLES = frozenset({"roles", "clusterroles"})
 BINDINGS = frozenset({"rolebindings", "clusterrolebindings"})

@@ -1,7 +1,8 @@
 """What was sent, as an object of its kind: how closely it is read, and what is said of the rest.
 
-The first step of every draft (quintant.cluster.drafts). Fields that the kind does not have are
-dropped; whether their author is refused, warned or told nothing is what a `Scrutiny` says.
+The first step of every draft (quintant.cluster.apiserver.handlers.draft). Fields that the kind does
+not have are dropped; whether their author is refused, warned or told nothing is what a `Scrutiny`
+says.
 """
 
 from __future__ import annotations

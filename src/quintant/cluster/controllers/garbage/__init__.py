@@ -5,7 +5,7 @@
     collector   from a changed graph to a deletion
 
 Background, foreground and orphan deletion are asked for by finalizers that the API server adds
-(quintant.cluster.deletes); this controller fulfils and removes them.
+(quintant.cluster.apiserver.handlers.delete); this controller fulfils and removes them.
 """
 
 from __future__ import annotations

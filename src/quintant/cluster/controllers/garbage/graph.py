@@ -11,8 +11,8 @@ from collections.abc import Container, Iterable, Iterator
 
 from msgspec import Struct
 
+from quintant.cluster.apiserver.handlers.delete import FINALIZERS
 from quintant.cluster.apiserver.kinds.kind import Propagation
-from quintant.cluster.deletes import FINALIZERS
 from quintant.core.object import ObjectMeta, OwnerReference, Request
 from quintant.core.resource import Resource
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from quintant.cluster.apiserver.admission.plugins.context import Surroundings
+from quintant.cluster.apiserver.handlers.draft import Draft
 from quintant.cluster.apiserver.meta.status import Problem, forbidden
-from quintant.cluster.drafts import Draft
 
 EVICTION_SECONDS = 300
 """How long a pod stays on a node that is lost, unless it says otherwise."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from quintant.cluster.apiserver.handlers.scale import selector_text
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.response.printers import (
     AGE,
@@ -18,7 +19,6 @@ from quintant.cluster.apiserver.response.printers import (
     spec,
     wide,
 )
-from quintant.cluster.scale import selector_text
 
 SHOWN = 3
 """Endpoints, ports or hosts named before the rest is only counted."""

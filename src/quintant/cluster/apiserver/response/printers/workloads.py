@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
+from quintant.cluster.apiserver.handlers.scale import selector_text
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.response.printers import (
     AGE,
@@ -22,7 +23,6 @@ from quintant.cluster.apiserver.response.printers import (
     wide,
 )
 from quintant.cluster.apiserver.response.printers.age import age, elapsed
-from quintant.cluster.scale import selector_text
 from quintant.core.clock import parse_timestamp
 
 INTEGER = "integer"

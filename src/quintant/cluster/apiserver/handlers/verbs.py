@@ -16,10 +16,24 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from quintant.client.transport import Call, Reply
-from quintant.cluster.admission.writing import Admission
 from quintant.cluster.apiserver.codec.list_options import read_query
 from quintant.cluster.apiserver.codec.size import selecting_weight, weight
 from quintant.cluster.apiserver.codec.write_options import Options, read_order
+from quintant.cluster.apiserver.handlers.admitted_write import Admission
+from quintant.cluster.apiserver.handlers.delete import (
+    Deleted,
+    Deletion,
+    read_deletion,
+    read_options,
+)
+from quintant.cluster.apiserver.handlers.draft import Target
+from quintant.cluster.apiserver.handlers.eviction import Evictions
+from quintant.cluster.apiserver.handlers.get_list import Reads, about, select
+from quintant.cluster.apiserver.handlers.offers import verbs
+from quintant.cluster.apiserver.handlers.parse import Changes
+from quintant.cluster.apiserver.handlers.scale import SCALE, SCALES, scale_of
+from quintant.cluster.apiserver.handlers.store import Stored
+from quintant.cluster.apiserver.handlers.subresources import EVICTIONS, Action, action, evicts
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.stored_json import Form
@@ -33,15 +47,6 @@ from quintant.cluster.apiserver.response.list_stream import Listing
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.watch.events import Selection
 from quintant.cluster.apiserver.watch.hub import Hub, Watcher
-from quintant.cluster.changes import Changes
-from quintant.cluster.deletes import Deleted, Deletion, read_deletion, read_options
-from quintant.cluster.drafts import Target
-from quintant.cluster.evictions import Evictions
-from quintant.cluster.offers import verbs
-from quintant.cluster.reads import Reads, about, select
-from quintant.cluster.scale import SCALE, SCALES, scale_of
-from quintant.cluster.stored import Stored
-from quintant.cluster.subresources import EVICTIONS, Action, action, evicts
 from quintant.core.clock import Clock, timestamp
 from quintant.core.resource import Resource
 

@@ -16,6 +16,7 @@ from quintant.api.metrics import GROUP, NodeMetrics, PodMetrics
 from quintant.api.quantity import Quantity
 from quintant.api.rbac import ClusterRole, PolicyRule
 from quintant.client.transport import Call, Reply
+from quintant.cluster.apiserver.handlers.meter import Meter, Usage
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind, Plain
 from quintant.cluster.apiserver.meta.request_info import Route
@@ -24,7 +25,6 @@ from quintant.cluster.apiserver.meta.status import not_allowed, not_found
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.common.labels import FAULT, POD, SIMULATED
-from quintant.cluster.node.usage import Meter, Usage
 from quintant.cluster.simulated import usage
 from quintant.cluster.simulated.faults import fault_named
 from quintant.core.clock import Clock, timestamp

@@ -1,7 +1,8 @@
 """Applying: what server-side apply makes of a configuration and the live object, as a draft.
 
-Beside quintant.cluster.drafts, which makes drafts of everything else that a client can send. What
-merging and owning fields mean is in quintant.cluster.apiserver.fieldmanager.update.
+Beside quintant.cluster.apiserver.handlers.draft, which makes drafts of everything else that a
+client can send. What merging and owning fields mean is in
+quintant.cluster.apiserver.fieldmanager.update.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from msgspec.structs import replace
 from quintant.cluster.apiserver.codec.decode import Scrutiny
 from quintant.cluster.apiserver.fieldmanager.managers import Author
 from quintant.cluster.apiserver.fieldmanager.update import track_apply
+from quintant.cluster.apiserver.handlers.draft import Draft, Target, default
+from quintant.cluster.apiserver.handlers.scale import DOCUMENT, SCALE, applied_scale
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.kinds.metadata_rules import (
@@ -26,8 +29,6 @@ from quintant.cluster.apiserver.meta.status import bad_request, conflict, not_fo
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.structuredmerge.schema import Untypable
 from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
-from quintant.cluster.drafts import Draft, Target, default
-from quintant.cluster.scale import DOCUMENT, SCALE, applied_scale
 
 
 def applied(

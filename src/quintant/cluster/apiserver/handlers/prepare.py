@@ -7,6 +7,8 @@ what it may not change, and the generation is counted. Everything here is in pla
 from __future__ import annotations
 
 from quintant.cluster.apiserver.fieldmanager.managers import check_managers
+from quintant.cluster.apiserver.handlers.draft import Draft, Target
+from quintant.cluster.apiserver.handlers.scale import SCALE
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.kinds.metadata_rules import (
     check_revision,
@@ -15,8 +17,6 @@ from quintant.cluster.apiserver.kinds.metadata_rules import (
     keep,
 )
 from quintant.cluster.apiserver.meta.status import modified
-from quintant.cluster.drafts import Draft, Target
-from quintant.cluster.scale import SCALE
 from quintant.core.errors import Cause
 
 _MISMANAGED = (

@@ -16,13 +16,13 @@ from quintant.cluster.apiserver.authentication.authenticator import Authenticati
 from quintant.cluster.apiserver.authentication.service_accounts import AUDIENCES, Rejected
 from quintant.cluster.apiserver.authorization.rbac import Authorizer, together
 from quintant.cluster.apiserver.golang.printing import struct
+from quintant.cluster.apiserver.handlers.draft import Target
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.field_errors import invalid, wrong
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import bad_request
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.tables import Sort, Type
-from quintant.cluster.drafts import Target
 from quintant.core.clock import Clock, timestamp
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource

@@ -14,13 +14,13 @@ import msgspec
 from msgspec import Struct
 
 from quintant.client.transport import Call, Reply
+from quintant.cluster.apiserver.handlers.log_provider import Absent, Logs, Wish
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.field_errors import forbidden_field, invalid, wrong
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import bad_request, not_found
 from quintant.cluster.apiserver.storage.revision_log import Store
-from quintant.cluster.node.logs import Absent, Logs, Wish
 from quintant.core.clock import Clock
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource

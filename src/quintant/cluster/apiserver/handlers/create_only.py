@@ -7,22 +7,22 @@ from functools import partial
 import msgspec
 
 from quintant.client.transport import Call, Reply
-from quintant.cluster import drafts
-from quintant.cluster.admission.writing import Admission
 from quintant.cluster.apiserver.codec.size import weight
 from quintant.cluster.apiserver.codec.write_options import Options, read_asked
 from quintant.cluster.apiserver.fieldmanager.managers import Author
 from quintant.cluster.apiserver.filters.access import Access
+from quintant.cluster.apiserver.handlers import draft as drafts
+from quintant.cluster.apiserver.handlers.access_reviews import Reviews
+from quintant.cluster.apiserver.handlers.admitted_write import Admission
+from quintant.cluster.apiserver.handlers.draft import Draft, Target
+from quintant.cluster.apiserver.handlers.token_request import KIND as TOKEN_REQUEST
+from quintant.cluster.apiserver.handlers.token_request import TokenRequests
+from quintant.cluster.apiserver.handlers.verbs import CREATED
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.meta.warnings import warned
 from quintant.cluster.apiserver.offload.pool import Beside
-from quintant.cluster.drafts import Draft, Target
-from quintant.cluster.endpoints import CREATED
-from quintant.cluster.reviews import Reviews
-from quintant.cluster.tokenrequests import KIND as TOKEN_REQUEST
-from quintant.cluster.tokenrequests import TokenRequests
 from quintant.core.clock import Chance, Clock, timestamp
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from quintant.cluster.apiserver.handlers.subresources import names_of, verbs_of
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.meta.version_order import priority
-from quintant.cluster.subresources import names_of, verbs_of
 
 VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from quintant.cluster.node.logs import Absent, Wish
+from quintant.cluster.apiserver.handlers.log_provider import Absent, Wish
 from unit.cluster.api import PODS, Api, Plain, api
 
 

@@ -1,13 +1,15 @@
 """What is stored, by target: read, put, amended and removed, past every rule of its kind.
 
-Below the paths that change objects (quintant.cluster.writes, quintant.cluster.deletes), which know
-the rules, and above the store, which knows tables and keys. Every step is synchronous.
+Below the paths that change objects (quintant.cluster.apiserver.handlers.write,
+quintant.cluster.apiserver.handlers.delete), which know the rules, and above the store, which knows
+tables and keys. Every step is synchronous.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from quintant.cluster.apiserver.handlers.draft import Target
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Edit, Kind, Plain
 from quintant.cluster.apiserver.kinds.metadata_rules import deleting, held
@@ -15,7 +17,6 @@ from quintant.cluster.apiserver.meta.names import segment_complaints
 from quintant.cluster.apiserver.meta.status import misnamed, not_found, unexplained
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
-from quintant.cluster.drafts import Target
 
 OBJECT_LIMIT = 3 * 512 * 1024
 """Bytes of a stored object: what etcd takes, so that no object grows for ever by patches."""

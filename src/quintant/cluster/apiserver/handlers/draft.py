@@ -2,9 +2,9 @@
 
 From what a client sent and the live object, in the order of a real server: decode
 (quintant.cluster.apiserver.codec.decode), default, track field ownership. What is applied is in
-quintant.cluster.applying. After admission has had its say, quintant.cluster.finishing holds what
-may not change; what remains for the write path (quintant.cluster.writes) is to name, validate and
-store the draft.
+quintant.cluster.apiserver.handlers.apply. After admission has had its say,
+quintant.cluster.apiserver.handlers.prepare holds what may not change; what remains for the write
+path (quintant.cluster.apiserver.handlers.write) is to name, validate and store the draft.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from quintant.cluster.apiserver.codec.decode import (
 from quintant.cluster.apiserver.codec.type_meta import check_kind
 from quintant.cluster.apiserver.fieldmanager.managers import Author
 from quintant.cluster.apiserver.fieldmanager.update import track_update
+from quintant.cluster.apiserver.handlers.scale import SCALE, track_scale
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Edit, Kind, Plain
 from quintant.cluster.apiserver.kinds.metadata_rules import (
@@ -35,7 +36,6 @@ from quintant.cluster.apiserver.kinds.metadata_rules import (
 from quintant.cluster.apiserver.meta.field_errors import unlocked
 from quintant.cluster.apiserver.meta.status import Problem, conflict
 from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.scale import SCALE, track_scale
 from quintant.core.errors import Cause
 
 

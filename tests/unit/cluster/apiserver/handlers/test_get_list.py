@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from quintant.cluster.reads import SLICE
+from quintant.cluster.apiserver.handlers.get_list import SLICE
 from unit.cluster.api import (
     CMS,
     CRDS,

@@ -1,6 +1,7 @@
 """Writes: create, update, patch, apply.
 
-    draft (quintant.cluster.drafts) ─► begin: guard, built-in admission ─► [mutating webhooks]
+    draft (quintant.cluster.apiserver.handlers.draft) ─► begin: guard, built-in admission ─►
+    [mutating webhooks]
       ─► shaped: hold, complete ─► ready: name ─► judged: validate ─► [validating webhooks]
       ─► commit
 
@@ -18,9 +19,13 @@ from typing import Any, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from quintant.cluster import drafts
 from quintant.cluster.apiserver.codec.write_options import Options
 from quintant.cluster.apiserver.fieldmanager.managers import Author
+from quintant.cluster.apiserver.handlers import draft as drafts
+from quintant.cluster.apiserver.handlers.apply import applied
+from quintant.cluster.apiserver.handlers.draft import Draft, Target
+from quintant.cluster.apiserver.handlers.prepare import count, finish
+from quintant.cluster.apiserver.handlers.store import Stored
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Edit, Plain
 from quintant.cluster.apiserver.kinds.metadata_rules import (
@@ -40,10 +45,6 @@ from quintant.cluster.apiserver.meta.status import (
 )
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.applying import applied
-from quintant.cluster.drafts import Draft, Target
-from quintant.cluster.finishing import count, finish
-from quintant.cluster.stored import Stored
 from quintant.core.clock import Chance, Clock, timestamp
 
 _LATE = " after mutating admission happens"

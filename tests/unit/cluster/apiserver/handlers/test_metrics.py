@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
+from quintant.cluster.apiserver.handlers.meter import PodUsage, Usage
 from quintant.cluster.apiserver.meta.user import User
-from quintant.cluster.node.usage import PodUsage, Usage
 from quintant.core.object import Request
 from unit.cluster.api import PODS, Api, server
 from unit.cluster.simulated.hall import NODES, pod, simulated

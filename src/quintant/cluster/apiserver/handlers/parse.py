@@ -1,9 +1,9 @@
 """Changes: what a request that writes asks for, as a draft and the options beside it.
 
-Between the verbs of a resource (quintant.cluster.endpoints) and the write path
-(quintant.cluster.writes): the body is read as what it says it is, a patch becomes an edit of the
-live object, and a scale becomes an edit of what is scaled. Nothing is stored here, so a change can
-be drafted again when somebody else was faster.
+Between the verbs of a resource (quintant.cluster.apiserver.handlers.verbs) and the write path
+(quintant.cluster.apiserver.handlers.write): the body is read as what it says it is, a patch becomes
+an edit of the live object, and a scale becomes an edit of what is scaled. Nothing is stored here,
+so a change can be drafted again when somebody else was faster.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from quintant.cluster.apiserver.codec.body import (
     read_patch,
 )
 from quintant.cluster.apiserver.codec.write_options import Options, check_force, write_options
+from quintant.cluster.apiserver.handlers.draft import Draft, Target
+from quintant.cluster.apiserver.handlers.scale import DOCUMENT, SCALE, edit_scale
+from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds.kind import Edit
 from quintant.cluster.apiserver.meta.status import bad_request, not_allowed
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.patch.json_patch import apply_patch
 from quintant.cluster.apiserver.patch.merge_patch import merge_patch
 from quintant.cluster.apiserver.patch.strategic_merge import strategic_merge
-from quintant.cluster.drafts import Draft, Target
-from quintant.cluster.scale import DOCUMENT, SCALE, edit_scale
-from quintant.cluster.writes import Writes
 from quintant.core.resource import Resource
 
 Drafting = Callable[[Call, Target, User, str], tuple[Draft, Options]]

@@ -1,8 +1,8 @@
 """Deletions: options, preconditions, finalizers, grace.
 
 An object with finalizers is only marked; whoever removes the last finalizer removes the object
-(quintant.cluster.writes). Dependents are a garbage collector's work: here an owner only gets the
-finalizer that asks for it.
+(quintant.cluster.apiserver.handlers.write). Dependents are a garbage collector's work: here an
+owner only gets the finalizer that asks for it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from quintant.client.transport import Call
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.codec.body import read_object
 from quintant.cluster.apiserver.codec.list_options import whole
+from quintant.cluster.apiserver.handlers.draft import Target
+from quintant.cluster.apiserver.handlers.store import Stored
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain, Propagation
 from quintant.cluster.apiserver.kinds.metadata_rules import deleting, held
@@ -25,8 +27,6 @@ from quintant.cluster.apiserver.meta.status import Problem, bad_request
 from quintant.cluster.apiserver.meta.user import SERVER, User
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
-from quintant.cluster.drafts import Target
-from quintant.cluster.stored import Stored
 from quintant.core.clock import Clock, timestamp
 from quintant.core.resource import Resource
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from quintant.client.transport import Call
+from quintant.cluster.apiserver.handlers.subresources import verbs_of
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import (
@@ -16,7 +17,6 @@ from quintant.cluster.apiserver.meta.status import (
     unavailable,
     unconnected,
 )
-from quintant.cluster.subresources import verbs_of
 
 # Requests on a collection; the others are about one object and need its namespace.
 _COLLECTION = frozenset({"list", "watch"})
