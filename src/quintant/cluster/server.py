@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from quintant.client.transport import Call, Reply, Stream
 from quintant.cluster.apiserver.codec.body import JSON
+from quintant.cluster.apiserver.discovery.documents import discover
 from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.golang.depth import make_room
 from quintant.cluster.apiserver.handlers.metrics import Metrics
@@ -40,7 +41,6 @@ from quintant.cluster.apiserver.storage.revision_log import Snapshot, Store, Uns
 from quintant.cluster.apiserver.watch.hub import BOOKMARK_SECONDS, Hub, Watcher
 from quintant.cluster.apiserver.webhooks.dialer import Dialer
 from quintant.cluster.builtins import builtin_kinds
-from quintant.cluster.discovery import discover
 from quintant.cluster.machinery import Machinery
 from quintant.core.clock import Chance, Clock, SystemClock
 from quintant.keys.hidden import Hidden

@@ -12,9 +12,9 @@ from quintant.cluster.apiserver.codec.body import (
     STRATEGIC_PATCH,
     YAML,
 )
+from quintant.cluster.apiserver.discovery.openapi_schemas import reference, schema_name
 from quintant.cluster.apiserver.handlers import offers
 from quintant.cluster.apiserver.kinds.kind import Kind, Plain
-from quintant.cluster.components import reference, schema_name
 
 GVK = "x-kubernetes-group-version-kind"
 ACTION = "x-kubernetes-action"

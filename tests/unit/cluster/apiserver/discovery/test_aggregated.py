@@ -1,9 +1,9 @@
-"""Promises of quintant.cluster.aggregated."""
+"""Promises of quintant.cluster.apiserver.discovery.aggregated."""
 
 from __future__ import annotations
 
 from quintant.client.transport import Call
-from quintant.cluster.aggregated import NOT_MODIFIED, aggregated
+from quintant.cluster.apiserver.discovery.aggregated import NOT_MODIFIED, aggregated
 from quintant.cluster.apiserver.kinds.kind import Catalog
 from quintant.cluster.builtins import builtin_kinds
 

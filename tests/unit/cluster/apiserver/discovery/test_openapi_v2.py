@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quintant.cluster.swagger import GNOSTIC
+from quintant.cluster.apiserver.discovery.openapi_v2 import GNOSTIC
 from quintant.wire.protobuf import Wire, members, tag
 from unit.cluster.api import CRDS, api, foo_definition
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from quintant.cluster.apiserver.discovery.healthz import CHECKS, is_probe, probe
 from quintant.cluster.apiserver.meta.status import NoPage
-from quintant.cluster.health import CHECKS, is_probe, probe
 
 
 @pytest.mark.parametrize("endpoint", CHECKS)

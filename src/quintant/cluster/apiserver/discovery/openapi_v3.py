@@ -16,10 +16,10 @@ from msgspec import Struct
 
 from quintant.client.transport import Call, Reply
 from quintant.cluster.apiserver.codec.body import JSON
+from quintant.cluster.apiserver.discovery.openapi_paths import paths
+from quintant.cluster.apiserver.discovery.openapi_schemas import components
 from quintant.cluster.apiserver.handlers import offers
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
-from quintant.cluster.components import components
-from quintant.cluster.operations import paths
 from quintant.version import KUBERNETES
 
 ROOT = "/openapi/v3"

@@ -11,8 +11,11 @@ from collections.abc import Iterator
 import msgspec
 
 from quintant.client.transport import Call, Reply
-from quintant.cluster.aggregated import aggregated, asked
 from quintant.cluster.apiserver.codec.body import JSON
+from quintant.cluster.apiserver.discovery.aggregated import aggregated, asked
+from quintant.cluster.apiserver.discovery.healthz import is_probe, probe
+from quintant.cluster.apiserver.discovery.openapi_v2 import everything
+from quintant.cluster.apiserver.discovery.openapi_v3 import describe
 from quintant.cluster.apiserver.handlers import offers
 from quintant.cluster.apiserver.handlers.offers import Subresource
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind, Plain
@@ -20,9 +23,6 @@ from quintant.cluster.apiserver.meta.request_info import segments
 from quintant.cluster.apiserver.meta.status import NoPage, no_resource, not_acceptable, not_allowed
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.response.negotiate import clauses, negotiate
-from quintant.cluster.health import is_probe, probe
-from quintant.cluster.openapi import describe
-from quintant.cluster.swagger import everything
 from quintant.core.resource import Resource
 from quintant.version import KUBERNETES
 

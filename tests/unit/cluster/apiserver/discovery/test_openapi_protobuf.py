@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.gnostic import written
+from quintant.cluster.apiserver.discovery.openapi_protobuf import written
 from quintant.wire.protobuf import Wire, members, tag
 
 

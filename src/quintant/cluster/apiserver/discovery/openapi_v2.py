@@ -3,8 +3,9 @@
 Clients that are older than v3, or never moved on, read it: tools that apply manifests by the
 schemas of a cluster, and `kubectl explain --output=plaintext-openapiv2`. It is made of the parts
 of v3, in the words that v2 has: there are no alternatives, nothing is nullable, and defaults are
-not told. Go's clients take it as protobuf only (quintant.cluster.gnostic). It is made anew, beside
-the loop, for the first who asks after a definition has changed.
+not told. Go's clients take it as protobuf only
+(quintant.cluster.apiserver.discovery.openapi_protobuf). It is made anew, beside the loop, for the
+first who asks after a definition has changed.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from msgspec import Struct
 
 from quintant.client.transport import Call, Reply
 from quintant.cluster.apiserver.codec.body import JSON, YAML
+from quintant.cluster.apiserver.discovery.openapi_paths import paths
+from quintant.cluster.apiserver.discovery.openapi_protobuf import written
+from quintant.cluster.apiserver.discovery.openapi_schemas import components, inside
+from quintant.cluster.apiserver.discovery.openapi_v3 import INFO
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind, Plain
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.response.negotiate import clauses
-from quintant.cluster.components import components, inside
-from quintant.cluster.gnostic import written
-from quintant.cluster.openapi import INFO
-from quintant.cluster.operations import paths
 
 GNOSTIC = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 """What is asked for; an answer writes it without the sign that no media type may have."""

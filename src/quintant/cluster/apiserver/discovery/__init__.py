@@ -1,0 +1,1 @@
+"""The documents about the server itself: groups, OpenAPI, health."""
