@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from quintant.client.transport import Call, Reply
 from quintant.cluster.admission.plugins import Guard
-from quintant.cluster.aggregation import Aggregation
 from quintant.cluster.apiserver.admission.plugins.context import Surroundings
 from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.handlers.admitted_write import Admission
@@ -27,6 +26,11 @@ from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import no_resource, not_allowed
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.offload.pool import Beside
+from quintant.cluster.apiserver.reconcilers.clusterrole_aggregation import Aggregation
+from quintant.cluster.apiserver.reconcilers.crd_lifecycle import SERVER, Definitions
+from quintant.cluster.apiserver.reconcilers.event_ttl import Expiry
+from quintant.cluster.apiserver.reconcilers.namespace_lifecycle import Namespaces
+from quintant.cluster.apiserver.reconcilers.quota_status import Quotas
 from quintant.cluster.apiserver.response.list_stream import Listing
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.apiserver.watch.hub import Hub, Watcher
@@ -36,10 +40,6 @@ from quintant.cluster.apiserver.webhooks.dispatcher import Webhooks
 from quintant.cluster.apiserver.webhooks.matcher import Matcher
 from quintant.cluster.apiserver.webhooks.registry import Registry
 from quintant.cluster.bootstrap import first_objects
-from quintant.cluster.definitions import SERVER, Definitions
-from quintant.cluster.expiry import Expiry
-from quintant.cluster.namespaces import Namespaces
-from quintant.cluster.quotas import Quotas
 from quintant.core.clock import Chance, Clock
 
 

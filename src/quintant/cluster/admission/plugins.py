@@ -35,8 +35,8 @@ from quintant.cluster.apiserver.codec.write_options import Options
 from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.handlers.draft import Draft, Target
 from quintant.cluster.apiserver.meta.user import User
-from quintant.cluster.definitions import Definitions
-from quintant.cluster.namespaces import Namespaces
+from quintant.cluster.apiserver.reconcilers.crd_lifecycle import Definitions
+from quintant.cluster.apiserver.reconcilers.namespace_lifecycle import Namespaces
 
 Plugin = Callable[[Draft, Surroundings], None]
 """Amends a draft, in place, or refuses it."""

@@ -1,8 +1,8 @@
 """CustomResourceDefinition documents: what they say, and what the server says of them.
 
 Pure functions; quintant.cluster.apiserver.crd.kinds has the kinds that a document defines,
-quintant.cluster.definitions acts on them, quintant.cluster.apiserver.crd.validate says what is
-wrong with one.
+quintant.cluster.apiserver.reconcilers.crd_lifecycle acts on them,
+quintant.cluster.apiserver.crd.validate says what is wrong with one.
 """
 
 from __future__ import annotations

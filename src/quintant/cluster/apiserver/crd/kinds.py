@@ -2,7 +2,8 @@
 
 Every served version is a kind; all of them share what is stored, which is of one version at a
 time. An object that was stored earlier may be of another (`Epochs`): it gets the defaults of what
-it was stored as, and is then shown as what is asked for. Pure; quintant.cluster.definitions acts.
+it was stored as, and is then shown as what is asked for. Pure;
+quintant.cluster.apiserver.reconcilers.crd_lifecycle acts.
 """
 
 from __future__ import annotations

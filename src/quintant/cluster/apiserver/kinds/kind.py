@@ -2,7 +2,8 @@
 
 A `Kind` is one resource at one version, with the differences of behaviour that the machinery asks
 about; nothing else in the cluster tests for a kind by name. Custom kinds come and go at run time
-(quintant.cluster.definitions). Versions of one kind share a table of the store.
+(quintant.cluster.apiserver.reconcilers.crd_lifecycle). Versions of one kind share a table of the
+store.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from quintant.cluster.expiry import LIFE_SECONDS
+from quintant.cluster.apiserver.reconcilers.event_ttl import LIFE_SECONDS
 from quintant.cluster.server import ApiServer
 from unit.cluster.api import CMS, Api, Plain, config_map, server
 

@@ -1,0 +1,1 @@
+"""Consequences of a write, drawn before the next request."""
