@@ -31,6 +31,7 @@ from quintant.cluster.apiserver.reconcilers.crd_lifecycle import SERVER, Definit
 from quintant.cluster.apiserver.reconcilers.event_ttl import Expiry
 from quintant.cluster.apiserver.reconcilers.namespace_lifecycle import Namespaces
 from quintant.cluster.apiserver.reconcilers.quota_status import Quotas
+from quintant.cluster.apiserver.registry.bootstrap import first_objects
 from quintant.cluster.apiserver.response.list_stream import Listing
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.apiserver.watch.hub import Hub, Watcher
@@ -39,7 +40,6 @@ from quintant.cluster.apiserver.webhooks.dialer import Dialer
 from quintant.cluster.apiserver.webhooks.dispatcher import Webhooks
 from quintant.cluster.apiserver.webhooks.matcher import Matcher
 from quintant.cluster.apiserver.webhooks.registry import Registry
-from quintant.cluster.bootstrap import first_objects
 from quintant.core.clock import Chance, Clock
 
 

@@ -35,12 +35,12 @@ from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT, Problem, inter
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.offload.timeouts import allowed_seconds, within
+from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.response.list_stream import Listing
 from quintant.cluster.apiserver.response.negotiate import dressed, listed
 from quintant.cluster.apiserver.storage.revision_log import Snapshot, Store, Unsafe
 from quintant.cluster.apiserver.watch.hub import BOOKMARK_SECONDS, Hub, Watcher
 from quintant.cluster.apiserver.webhooks.dialer import Dialer
-from quintant.cluster.builtins import builtin_kinds
 from quintant.cluster.machinery import Machinery
 from quintant.core.clock import Chance, Clock, SystemClock
 from quintant.keys.hidden import Hidden

@@ -13,8 +13,8 @@ import pytest
 from conformance.kinds import EVENT, NAMESPACE, SAMPLES
 from conformance.target import STRATEGIC
 from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.tables import Message, Sort, Type
-from quintant.cluster.builtins import builtin_kinds
 from unit.cluster.api import (
     APPLY,
     CMS,

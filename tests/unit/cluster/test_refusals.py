@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.refusals import Refusal, refusals
-from quintant.cluster.builtins import builtin_kinds
+from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from unit.cluster.api import api
 
 ROWS = refusals()

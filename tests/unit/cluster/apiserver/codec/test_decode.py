@@ -8,7 +8,7 @@ import pytest
 
 from quintant.cluster.apiserver.codec.decode import Scrutiny, Strictness, decode
 from quintant.cluster.apiserver.meta.status import Problem
-from quintant.cluster.builtins import builtin_kinds
+from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from unit.cluster.api import CMS, CRDS, FOOS, Api, Plain, api, config_map, foo, foo_definition
 
 KIND = next(kind for kind in builtin_kinds() if kind.resource.plural == "configmaps")

@@ -11,8 +11,8 @@ from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.defaulting.constants import CONSTANTS
 from quintant.cluster.apiserver.defaulting.rules import RULES
 from quintant.cluster.apiserver.defaulting.walk import defaulter
+from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.tables.coerce import fit
-from quintant.cluster.builtins import builtin_kinds
 
 
 def completed(api_version: str, kind: str, **content: Any) -> dict[str, Any]:

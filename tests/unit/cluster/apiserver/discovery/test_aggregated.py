@@ -5,7 +5,7 @@ from __future__ import annotations
 from quintant.client.transport import Call
 from quintant.cluster.apiserver.discovery.aggregated import NOT_MODIFIED, aggregated
 from quintant.cluster.apiserver.kinds.kind import Catalog
-from quintant.cluster.builtins import builtin_kinds
+from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 
 PODS = b'"resource":"pods"'
 

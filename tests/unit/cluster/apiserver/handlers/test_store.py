@@ -9,8 +9,8 @@ from quintant.cluster.apiserver.handlers.store import OBJECT_LIMIT, Stored
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.status import Problem
+from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.storage.revision_log import Store
-from quintant.cluster.builtins import builtin_kinds
 from unit.cluster.api import config_map
 
 KIND = next(kind for kind in builtin_kinds() if kind.resource.plural == "configmaps")

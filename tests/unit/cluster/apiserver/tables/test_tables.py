@@ -8,8 +8,8 @@ import pytest
 
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.tables import Message, Sort, Type, message
-from quintant.cluster.builtins import builtin_kinds
 
 
 def reached(kind: Type, seen: set[str]) -> Iterator[Message]:

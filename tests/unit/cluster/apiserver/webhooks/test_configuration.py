@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.webhooks.configuration import (
     Client,
     Hook,
@@ -14,7 +15,6 @@ from quintant.cluster.apiserver.webhooks.configuration import (
     read_client,
     read_hooks,
 )
-from quintant.cluster.builtins import builtin_kinds
 from unit.cluster.hooks import rule
 
 KINDS = {kind.resource.full_name: kind for kind in builtin_kinds()}

@@ -9,10 +9,10 @@ import pytest
 from quintant.cluster.apiserver.authorization.rbac import Decision
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.user import User
+from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.webhooks.admission_review import request_of
 from quintant.cluster.apiserver.webhooks.attributes import Attributes
 from quintant.cluster.apiserver.webhooks.match_conditions import Condition, Unmet, wanted
-from quintant.cluster.builtins import builtin_kinds
 
 POD = next(kind for kind in builtin_kinds() if kind.name == "pods")
 OBJ: dict[str, Any] = {"metadata": {"name": "p", "namespace": "n", "labels": {"a.b/c": "d"}}}

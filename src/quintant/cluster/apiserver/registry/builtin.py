@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from quintant.cluster import generations, selectable
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.conversion.autoscaling import to_v1, to_v2
 from quintant.cluster.apiserver.conversion.events import to_core, to_group
@@ -22,15 +21,16 @@ from quintant.cluster.apiserver.meta.names import (
     subdomain_complaints,
     word_complaints,
 )
-from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_shape
-from quintant.cluster.apiserver.validation import CHECKS, rbac
-from quintant.cluster.preparing import (
+from quintant.cluster.apiserver.registry import field_labels, generation
+from quintant.cluster.apiserver.registry.assign import SETTLE
+from quintant.cluster.apiserver.registry.prepare_create import (
     COMPLETE,
     NAMESPACE_FINALIZER,
     hold_namespace,
     terminate,
 )
-from quintant.cluster.settling import SETTLE
+from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_shape
+from quintant.cluster.apiserver.validation import CHECKS, rbac
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource, Scale
 
@@ -150,9 +150,9 @@ _DEFAULTS = {
 }
 _REVISIONS = {
     "customresourcedefinitions": definition.revise,
-    "daemonsets": generations.revise_daemon_set,
-    "deployments": generations.revise_deployment,
-    "endpointslices": generations.revise_slice,
+    "daemonsets": generation.revise_daemon_set,
+    "deployments": generation.revise_deployment,
+    "endpointslices": generation.revise_slice,
     "namespaces": hold_namespace,
 }
 _JUDGES = {"customresourcedefinitions": definition.judge}
@@ -220,9 +220,9 @@ def _kind(
         unqualified=plural in _UNQUALIFIED,
         late=plural in _LATE,
         scale=_SCALED.get(plural),
-        selectable=selectable.labels(where),
-        facts=selectable.facts(where),
-        unknown_field=selectable.refusal(where),
+        selectable=field_labels.labels(where),
+        facts=field_labels.facts(where),
+        unknown_field=field_labels.refusal(where),
         deprecation=_DEPRECATED.get(plural, ""),
         orphaning=_ORPHANING.get(plural, ""),
         registry=_REGISTRY.get(plural, plural),

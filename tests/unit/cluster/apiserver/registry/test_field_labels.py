@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.cluster.selectable import facts, labels
+from quintant.cluster.apiserver.registry.field_labels import facts, labels
 from quintant.core.resource import Resource
 from unit.cluster.api import CMS, PODS, api, pod
 

@@ -2,7 +2,7 @@
 
 A field selector names a field by a label. Most labels are the path of what they mean; the others
 are aliases. An object remembers the value of each path as a fact, from the moment it is stored.
-Part of quintant.cluster.builtins.
+Part of quintant.cluster.apiserver.registry.builtin.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Promises of quintant.cluster.generations."""
+"""Promises of quintant.cluster.apiserver.registry.generation."""
 
 from __future__ import annotations
 

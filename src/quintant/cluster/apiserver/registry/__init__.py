@@ -1,0 +1,1 @@
+"""The built-in kinds and their strategies."""
