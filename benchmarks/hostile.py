@@ -17,8 +17,8 @@ from aiohttp import ClientSession
 from benchmarks.programs import answer
 from benchmarks.report import Budget, Table
 from benchmarks.sizes import Sizes
-from quintant.cluster.http import serve
-from quintant.cluster.server import ApiServer
+from quintant.cluster.apiserver.server.https import serve
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.runtime.manager.gc import settle
 
 BUDGET_MS = 50.0

@@ -142,7 +142,7 @@ def _first(reader: Popen[bytes]) -> None:
 
 async def _serve(way: Path, told: Path, count: int) -> None:
     from quintant.cluster.apiserver.meta.user import User
-    from quintant.cluster.http import LOOPBACK
+    from quintant.cluster.apiserver.server.https import LOOPBACK
     from quintant.cluster.up import Plan
     from quintant.cluster.up import running as cluster
     from quintant.core.address import Address

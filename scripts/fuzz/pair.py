@@ -18,8 +18,8 @@ from fuzz.widgets import DEFINITION, WIDGET
 from quintant import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import Call, Transport
-from quintant.cluster.http import serve
-from quintant.cluster.server import ApiServer
+from quintant.cluster.apiserver.server.https import serve
+from quintant.cluster.apiserver.server.server import ApiServer
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 NAMESPACE = "fuzz-embedded"

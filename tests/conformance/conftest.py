@@ -20,9 +20,9 @@ from conformance.target import Target
 from conformance.workshop import Workshop, furnished
 from quintant import Config
 from quintant.client.http.transport import HttpTransport
-from quintant.cluster.http import LOOPBACK, serve
+from quintant.cluster.apiserver.server.https import LOOPBACK, serve
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.pki import Roots
-from quintant.cluster.server import ApiServer
 from quintant.cluster.up import Plan, running, save
 from quintant.core.address import Address
 from quintant.keys.authority import Authority

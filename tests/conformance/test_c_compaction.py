@@ -15,8 +15,8 @@ from conformance.target import Target, decoded, until
 from quintant import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import Reply
-from quintant.cluster.http import serve
-from quintant.cluster.server import ApiServer
+from quintant.cluster.apiserver.server.https import serve
+from quintant.cluster.apiserver.server.server import ApiServer
 from realpair import RealCluster
 from realpair.compaction import compact
 from unit.cluster.api import config_map

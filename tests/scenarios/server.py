@@ -20,9 +20,9 @@ from pathlib import Path
 
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
-from quintant.cluster.http import LOOPBACK, serve
+from quintant.cluster.apiserver.server.https import LOOPBACK, serve
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.node.leash import leashed
-from quintant.cluster.server import ApiServer
 from unit.client.pki import Authority
 
 READY = "ready"

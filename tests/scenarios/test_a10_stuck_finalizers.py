@@ -19,8 +19,8 @@ from quintant.api.core import Namespace
 from quintant.api.events import Event
 from quintant.client.config.credentials import Fixed, Proof, bearer
 from quintant.cluster.apiserver.meta.user import service_account
+from quintant.cluster.apiserver.server.https import serve
 from quintant.cluster.controllers import controllers
-from quintant.cluster.http import serve
 from quintant.core.errors import Terminal
 from quintant.core.object import ObjectMeta, replace
 from quintant.keys.hidden import Hidden

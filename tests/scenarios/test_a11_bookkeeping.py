@@ -16,7 +16,7 @@ from quintant import Context, Manager
 from quintant.api.core import ConfigMap, Secret
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
-from quintant.cluster.http import serve
+from quintant.cluster.apiserver.server.https import serve
 from quintant.core.object import Object, replace
 from quintant.testing import InProcessCluster, kind, named, settle, writes
 from scenarios.greeter import Greeter, GreeterStatus, greeter, greeter_manager, reconcile

@@ -14,7 +14,7 @@ from random import Random
 from quintant.api.coordination import Lease
 from quintant.api.core import ConfigMap
 from quintant.client.transport import Call, InProcessTransport, Reply, Stream
-from quintant.cluster.server import ApiServer
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core import codec
 from quintant.core.clock import Chance, Clock, monotonic
 from quintant.core.errors import LeadershipLost, leaves

@@ -27,7 +27,7 @@ from quintant.client.config.tokens import TokenFile
 from quintant.client.config.user import Plugin
 from quintant.client.http.transport import HttpTransport
 from quintant.cluster.apiserver.meta.user import service_account
-from quintant.cluster.http import serve
+from quintant.cluster.apiserver.server.https import serve
 from quintant.core.clock import monotonic, timestamp
 from quintant.keys.hidden import Hidden
 from quintant.keys.tls import memory_file

@@ -19,7 +19,10 @@ import pytest
         ),
         ("import quintant.cli", ("aiohttp", "yaml", "rich", "prometheus_client")),
         ("import quintant.cli.run", ("aiohttp", "cryptography", "rich", "quintant.cluster")),
-        ("import quintant.cluster.server", ("cryptography", "aiohttp", "sqlite3", "re2")),
+        (
+            "import quintant.cluster.apiserver.server.server",
+            ("cryptography", "aiohttp", "sqlite3", "re2"),
+        ),
         (
             "import quintant.cli.up, quintant.cluster.controllers, quintant.cluster.node.local",
             (

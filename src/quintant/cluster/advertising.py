@@ -28,9 +28,9 @@ from quintant.api.meta import ObjectMeta
 from quintant.client.rest import Rest
 from quintant.cluster.apiserver.kinds.service_ips import family_of
 from quintant.cluster.apiserver.meta.user import admin
+from quintant.cluster.apiserver.server.https import LOOPBACK
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.component.component import known
-from quintant.cluster.http import LOOPBACK
-from quintant.cluster.server import ApiServer
 from quintant.core.address import Address
 from quintant.core.object import Object
 from quintant.runtime.cache.client import Client

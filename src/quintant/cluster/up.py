@@ -17,16 +17,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from quintant.cluster.advertising import advertise
+from quintant.cluster.apiserver.server.https import LOOPBACK, serve
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.common.volume_paths import ROOT as STORAGE
 from quintant.cluster.component.component import Component, employed
 from quintant.cluster.host.loopback import FIRST, Share, claimed
-from quintant.cluster.http import LOOPBACK, serve
 from quintant.cluster.kubeconfigs import kubeconfig, write
 from quintant.cluster.moving import home, move
 from quintant.cluster.node.options import Options
 from quintant.cluster.pki import EVERYWHERE, Pki, Roots, issue
-from quintant.cluster.server import ApiServer
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
 from quintant.core.address import Address

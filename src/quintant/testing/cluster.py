@@ -23,7 +23,7 @@ from quintant.client.http.authenticated import SignedTransport
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
-from quintant.cluster.server import ApiServer
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import Chance, LoopClock, seconds_of
 from quintant.core.object import Custom, K, Object, ObjectMeta, replace
 from quintant.core.resource import resource_of

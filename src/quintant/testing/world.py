@@ -13,8 +13,8 @@ from functools import cache
 from random import Random
 
 from quintant.cluster.apiserver.meta.user import Tokens
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.revision_log import Snapshot, Store
-from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, LoopClock
 from quintant.core.object import Object
 

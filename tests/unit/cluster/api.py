@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from quintant.client.transport import Call, InProcessTransport, Reply, Transport
-from quintant.cluster.server import ApiServer
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import Chance, LoopClock
 
 Plain = dict[str, Any]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from quintant.cluster.advertising import advertise
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.host.loopback import FIRST, SHARES
 from quintant.cluster.moving import home, move
-from quintant.cluster.server import ApiServer
 from quintant.core.address import Address
 from unit.cluster.api import Api, Plain
 

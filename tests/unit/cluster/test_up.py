@@ -16,7 +16,7 @@ from quintant import Config
 from quintant.client.config.tls import Pem
 from quintant.client.config.user import Impersonate, User
 from quintant.client.http.transport import HttpTransport
-from quintant.cluster.http import LOOPBACK
+from quintant.cluster.apiserver.server.https import LOOPBACK
 from quintant.cluster.kubeconfigs import usual_path
 from quintant.cluster.pki import Roots
 from quintant.cluster.up import (

@@ -17,7 +17,7 @@ from quintant.api.rbac import GROUP, ClusterRole, ClusterRoleBinding, RoleRef, S
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import User, admin
-from quintant.cluster.server import ApiServer
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import Chance, Clock
 from quintant.core.object import Object, ObjectMeta
 from quintant.runtime.cache.client import Client

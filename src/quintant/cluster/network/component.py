@@ -17,12 +17,12 @@ from quintant.agents.names.resolve import DOMAIN, SEARCH_VARIABLE, SERVER_VARIAB
 from quintant.api.core import ConfigMap, Service
 from quintant.api.discovery import SERVICE_LABEL, EndpointSlice
 from quintant.api.meta import ObjectMeta
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.component.component import Component, employed
 from quintant.cluster.network.nameserver import answering
 from quintant.cluster.network.proxy import Proxy, proxying
 from quintant.cluster.network.routes import Backend, Front, routes
 from quintant.cluster.network.zone import Zone, records
-from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, Clock
 from quintant.core.object import Request
 from quintant.runtime.controller.context import KeyContext

@@ -9,7 +9,7 @@ from quintant.client.config.tokens import TokenFile
 from quintant.client.http.authenticated import SignedTransport
 from quintant.client.transport import Call, InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
-from quintant.cluster.server import ApiServer
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import LoopClock
 from quintant.keys.hidden import Hidden
 from quintant.testing.loop import advance

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from quintant.api.core import ConfigMap, Secret
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.component.component import Component, employed
-from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, LoopClock
 from quintant.core.errors import Forbidden
 from quintant.runtime.controller.context import Context

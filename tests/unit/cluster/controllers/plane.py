@@ -9,9 +9,9 @@ from random import Random
 from typing import TypeVar
 
 from quintant.cluster.apiserver.meta.user import admin
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.component.component import Component, employed
 from quintant.cluster.controllers import NAME
-from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, LoopClock
 from quintant.runtime.manager.manager import Manager
 from unit.cluster.api import Api, Plain, server

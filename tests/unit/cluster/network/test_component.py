@@ -20,10 +20,10 @@ from quintant.api.discovery import (
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.host.loopback import HOST
 from quintant.cluster.network.component import TABLE, Network, networking
 from quintant.cluster.network.routes import Backend, Front
-from quintant.cluster.server import ApiServer
 from quintant.core.clock import Chance, SystemClock
 from quintant.runtime.cache.client import Client
 from quintant.testing import named

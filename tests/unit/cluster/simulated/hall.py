@@ -8,9 +8,9 @@ from random import Random
 from typing import Any
 
 from quintant.cluster.apiserver.meta.user import admin
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.component.component import Component, employed
 from quintant.cluster.scheduler import scheduler
-from quintant.cluster.server import ApiServer
 from quintant.cluster.simulated.component import simulator
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage

@@ -13,7 +13,7 @@ from quintant.api.events import Event
 from quintant.api.meta import ObjectReference
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
-from quintant.cluster.server import ApiServer
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import Chance, LoopClock, monotonic
 from quintant.core.object import Object, ObjectMeta
 from quintant.runtime.cache.client import Client

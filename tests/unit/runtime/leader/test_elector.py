@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 from quintant.api.coordination import Lease, LeaseSpec
 from quintant.client.rest import Rest
 from quintant.client.transport import Call, InProcessTransport, Reply, Stream, Transport
-from quintant.cluster.server import ApiServer
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import Chance, Clock, LoopClock, monotonic
 from quintant.core.errors import ConnectError, LeadershipLost, NotLeader
 from quintant.core.object import replace

@@ -25,7 +25,7 @@ from quintant.api.rbac import (
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import MASTERS, User, service_account
-from quintant.cluster.server import ApiServer
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import Chance, LoopClock
 from quintant.core.errors import Forbidden
 from quintant.core.object import Custom, Model, Object, ObjectMeta, Request

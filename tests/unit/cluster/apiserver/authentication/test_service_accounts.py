@@ -13,7 +13,7 @@ from quintant.cluster.apiserver.authentication.service_accounts import (
     Rejected,
 )
 from quintant.cluster.apiserver.meta.user import admin
-from quintant.cluster.server import ApiServer
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import LoopClock
 from quintant.keys.authority import new_key, private_pem
 from unit.cluster.api import Api, Plain, server

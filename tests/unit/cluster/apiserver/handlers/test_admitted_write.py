@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.server import ApiServer
+from quintant.cluster.apiserver.server.server import ApiServer
 from unit.cluster.api import CMS, Api, Plain
 from unit.cluster.hooks import StubDialer, allow, install, rule
 

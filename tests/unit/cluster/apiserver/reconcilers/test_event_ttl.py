@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from quintant.cluster.apiserver.reconcilers.event_ttl import LIFE_SECONDS
-from quintant.cluster.server import ApiServer
+from quintant.cluster.apiserver.server.server import ApiServer
 from unit.cluster.api import CMS, Api, Plain, config_map, server
 
 EVENTS = "/api/v1/namespaces/default/events"

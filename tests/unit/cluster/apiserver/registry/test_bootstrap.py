@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.cluster.server import ApiServer
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import LoopClock
 from unit.cluster.api import CMS, Api, config_map
 from unit.cluster.realm import CLUSTER, LOCAL, Realm, binding, rule, subject

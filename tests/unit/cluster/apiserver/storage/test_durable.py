@@ -11,10 +11,10 @@ from threading import Event
 
 import pytest
 
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.durable import DurableStore, keeping
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.storage.sqlite import Broken, Commit, Database
-from quintant.cluster.server import ApiServer
 from unit.cluster.api import CMS, CRDS, FOOS, Api, config_map, foo, foo_definition
 
 NAMESPACES = "/api/v1/namespaces"

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from quintant.cluster.server import ApiServer
+from quintant.cluster.apiserver.server.server import ApiServer
 from unit.cluster.api import CMS, Api, Plain
 from unit.cluster.hooks import Answer, StubDialer, allow, deny, install, patch, rule
 

@@ -18,9 +18,9 @@ import pytest
 import pytest_asyncio
 
 from quintant.client.transport import JSON
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.webhooks.dialer import Letter, Unreachable
 from quintant.cluster.apiserver.webhooks.https_dialer import HttpsDialer
-from quintant.cluster.server import ApiServer
 from quintant.core.address import Address
 from quintant.http.answer import Answer
 from quintant.http.connection import Connection, Gone

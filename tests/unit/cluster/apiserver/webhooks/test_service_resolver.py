@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.webhooks.configuration import Service
 from quintant.cluster.apiserver.webhooks.dialer import Unreachable
 from quintant.cluster.apiserver.webhooks.service_resolver import locate
-from quintant.cluster.server import ApiServer
 from quintant.core.address import Address
 from unit.cluster.api import Api
 

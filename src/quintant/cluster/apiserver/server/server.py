@@ -1,7 +1,8 @@
 """The embedded API server: who asks, whether they may, what they ask for, and the answer.
 
-`ApiServer` is called in process (`InProcessTransport`) or behind HTTP (quintant.cluster.http);
-both see the same bytes. It needs a running event loop from its first moment: time is the loop's.
+`ApiServer` is called in process (`InProcessTransport`) or behind HTTP
+(quintant.cluster.apiserver.server.https); both see the same bytes. It needs a running event loop
+from its first moment: time is the loop's.
 
     call → auth → authz → routes, lookup → machinery → audit
 
@@ -38,10 +39,10 @@ from quintant.cluster.apiserver.offload.timeouts import allowed_seconds, within
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.response.list_stream import Listing
 from quintant.cluster.apiserver.response.negotiate import dressed, listed
+from quintant.cluster.apiserver.server.chain import Machinery
 from quintant.cluster.apiserver.storage.revision_log import Snapshot, Store, Unsafe
 from quintant.cluster.apiserver.watch.hub import BOOKMARK_SECONDS, Hub, Watcher
 from quintant.cluster.apiserver.webhooks.dialer import Dialer
-from quintant.cluster.machinery import Machinery
 from quintant.core.clock import Chance, Clock, SystemClock
 from quintant.keys.hidden import Hidden
 

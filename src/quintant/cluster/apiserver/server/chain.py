@@ -7,7 +7,6 @@ the consequences of every write before the next request is answered (`settle`).
 from __future__ import annotations
 
 from quintant.client.transport import Call, Reply
-from quintant.cluster.admission.plugins import Guard
 from quintant.cluster.apiserver.admission.plugins.context import Surroundings
 from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.handlers.admitted_write import Admission
@@ -33,6 +32,7 @@ from quintant.cluster.apiserver.reconcilers.namespace_lifecycle import Namespace
 from quintant.cluster.apiserver.reconcilers.quota_status import Quotas
 from quintant.cluster.apiserver.registry.bootstrap import first_objects
 from quintant.cluster.apiserver.response.list_stream import Listing
+from quintant.cluster.apiserver.server.admission_chain import Guard
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.apiserver.watch.hub import Hub, Watcher
 from quintant.cluster.apiserver.webhooks.call import Caller

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.server import ApiServer
+from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import LoopClock
 from unit.cluster.api import PODS, Api, Plain
 

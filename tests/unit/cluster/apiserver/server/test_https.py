@@ -20,8 +20,8 @@ from yarl import URL
 
 from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT
 from quintant.cluster.apiserver.response.gzip import FROM as PACKED_FROM
-from quintant.cluster.http import PIECE, serve
-from quintant.cluster.server import ApiServer
+from quintant.cluster.apiserver.server.https import PIECE, serve
+from quintant.cluster.apiserver.server.server import ApiServer
 from unit.cluster.api import CMS, config_map
 
 pytestmark = pytest.mark.realtime

@@ -27,9 +27,9 @@ from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT
 from quintant.cluster.apiserver.meta.user import User, certified
 from quintant.cluster.apiserver.response import gzip
 from quintant.cluster.apiserver.response.list_stream import Listing
+from quintant.cluster.apiserver.server.server import ApiServer
+from quintant.cluster.apiserver.server.server import Flow as Ongoing
 from quintant.cluster.apiserver.watch.hub import Watcher
-from quintant.cluster.server import ApiServer
-from quintant.cluster.server import Flow as Ongoing
 from quintant.core.address import Address
 from quintant.http.answer import Answer, Flow
 from quintant.http.connection import Connection

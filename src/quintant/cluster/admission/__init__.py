@@ -1,1 +1,0 @@
-"""What has not moved yet."""
