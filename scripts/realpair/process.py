@@ -1,9 +1,9 @@
 """Child processes that cannot be left behind, their logs, ports and folders.
 
-Every child runs on a leash (`quintant.cluster.node.leash`): the kernel kills it when the thread
-that started it dies, so start a cluster from a thread that outlives it; pytest's main thread does.
-Children are signalled by their own pid only. A folder is locked by the process that uses it; a
-process that was killed leaves its folder unlocked, and the next one removes it.
+Every child runs on a leash (`quintant.cluster.kubelet.process.die_with_parent`): the kernel kills
+it when the thread that started it dies, so start a cluster from a thread that outlives it; pytest's
+main thread does. Children are signalled by their own pid only. A folder is locked by the process
+that uses it; a process that was killed leaves its folder unlocked, and the next one removes it.
 """
 
 import fcntl
@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from itertools import cycle, islice
 from pathlib import Path
 
-from quintant.cluster.node.leash import leashed
+from quintant.cluster.kubelet.process.die_with_parent import leashed
 from realpair.errors import RealPairError
 
 LOOPBACK = "127.0.0.1"

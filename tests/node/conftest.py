@@ -11,8 +11,8 @@ import pytest_asyncio
 import uvloop
 
 from node.house import House
-from quintant.cluster.node.images import Program
-from quintant.cluster.node.options import Options
+from quintant.cluster.kubelet.container.images import Program
+from quintant.cluster.kubelet.options import Options
 from quintant.cluster.up import Plan, running
 from quintant.core.address import Address
 

@@ -19,7 +19,7 @@ from quintant import Config
 from quintant.api.core import Pod
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
-from quintant.cluster.node.leash import leashed
+from quintant.cluster.kubelet.process.die_with_parent import leashed
 from quintant.runtime.cache.client import Client
 from unit.cluster.api import PODS, Plain, Requests
 

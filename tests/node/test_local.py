@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from quintant.cluster.node.local import own_folder, workplace
+from quintant.cluster.kubelet.local_node import own_folder, workplace
 from quintant.core.errors import ConfigError
 
 

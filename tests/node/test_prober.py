@@ -14,7 +14,7 @@ from grpc_health.v1 import health as service
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from quintant.api.container import Grpc, HttpGet, HttpHeader, TcpSocket
-from quintant.cluster.node.prober import NetworkProber
+from quintant.cluster.kubelet.probe.network import NetworkProber
 
 HOST = "127.0.0.1"
 

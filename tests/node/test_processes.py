@@ -9,10 +9,10 @@ from signal import SIGKILL, SIGTERM
 import pytest
 
 from node.house import vanished
-from quintant.cluster.node.effects import Launch, Missing, Unstartable
-from quintant.cluster.node.hooks import Collector
-from quintant.cluster.node.orphans import CONTAINER
-from quintant.cluster.node.processes import BURST_BYTES, PAUSE_SECONDS, LocalProcesses
+from quintant.cluster.kubelet.container.exec_hooks import Collector
+from quintant.cluster.kubelet.process.orphans import CONTAINER
+from quintant.cluster.kubelet.process.processes import BURST_BYTES, PAUSE_SECONDS, LocalProcesses
+from quintant.cluster.kubelet.process.protocols import Launch, Missing, Unstartable
 from quintant.core.clock import monotonic
 
 pytestmark = pytest.mark.loops

@@ -15,7 +15,7 @@ import aiohttp
 import psutil
 from prometheus_client.parser import text_string_to_metric_families
 
-from quintant.cluster.node.leash import leashed
+from quintant.cluster.kubelet.process.die_with_parent import leashed
 from realpair.process import free_ports
 
 QUINTANT = Path(sysconfig.get_path("scripts")) / "quintant"

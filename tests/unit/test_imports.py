@@ -24,7 +24,7 @@ import pytest
             ("cryptography", "aiohttp", "sqlite3", "re2"),
         ),
         (
-            "import quintant.cli.up, quintant.cluster.controllers, quintant.cluster.node.local",
+            "import quintant.cli.up, quintant.cluster.controllers, quintant.cluster.kubelet.local_node",
             (
                 "aiohttp",
                 "sqlite3",

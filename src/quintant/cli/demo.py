@@ -17,7 +17,7 @@ from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.cluster.kubeconfigs import usual_path
-from quintant.cluster.node.options import Options
+from quintant.cluster.kubelet.options import Options
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.up import Plan, running, save
 from quintant.core.address import Address

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from quintant.cli.signals import signalled
 from quintant.cluster.kubeconfigs import usual_path
-from quintant.cluster.node.images import load as programs
-from quintant.cluster.node.options import Options
+from quintant.cluster.kubelet.container.images import load as programs
+from quintant.cluster.kubelet.options import Options
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import load
 from quintant.cluster.up import USUAL, Cluster, Plan, kept, running, save

@@ -24,8 +24,8 @@ from quintant.cluster.common.volume_paths import ROOT as STORAGE
 from quintant.cluster.component.component import Component, employed
 from quintant.cluster.host.loopback import FIRST, Share, claimed
 from quintant.cluster.kubeconfigs import kubeconfig, write
+from quintant.cluster.kubelet.options import Options
 from quintant.cluster.moving import home, move
-from quintant.cluster.node.options import Options
 from quintant.cluster.pki import EVERYWHERE, Pki, Roots, issue
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
@@ -34,7 +34,7 @@ from quintant.core.clock import Chance, Clock, SystemClock
 from quintant.keys.hidden import Hidden
 
 if TYPE_CHECKING:
-    from quintant.cluster.node.local import LocalNode
+    from quintant.cluster.kubelet.local_node import LocalNode
 
 PORT = 7443
 """Beside the usual 6443, so that a cluster which runs there already is no obstacle."""
@@ -172,8 +172,8 @@ class _Site(Struct, frozen=True):
         if self.plan.node is None:
             return None
         # Loaded by clusters that run something.
+        from quintant.cluster.kubelet.local_node import local_node
         from quintant.cluster.network.component import networking
-        from quintant.cluster.node.local import local_node
 
         # Services are there as long as programs are, and a little longer.
         opened = networking(self.server, self.share.host, self.clock, Chance())
@@ -202,7 +202,7 @@ class _Site(Struct, frozen=True):
 
     def _fleet(self, fleet: Fleet, node: LocalNode | None) -> Iterator[Component]:
         # Loaded by clusters that have nodes.
-        from quintant.cluster.node.images import Images
+        from quintant.cluster.kubelet.container.images import Images
         from quintant.cluster.scheduler import scheduler
         from quintant.cluster.simulated.component import simulator
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from quintant.cluster.node.leash import leashed
+from quintant.cluster.kubelet.process.die_with_parent import leashed
 
 PROGRAM = """
 import atexit, signal, sys

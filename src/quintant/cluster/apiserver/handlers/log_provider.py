@@ -1,8 +1,8 @@
 """What containers print, as the API server asks for it: `pods/log`.
 
-The node agent keeps real output in files (quintant.cluster.node.journal); a simulated pod may bring
-lines of its own. Both are a `Log`: numbered bytes of lines with the time each was written, which
-may still grow.
+The node agent keeps real output in files (quintant.cluster.kubelet.logs.files); a simulated pod may
+bring lines of its own. Both are a `Log`: numbered bytes of lines with the time each was written,
+which may still grow.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What pods use, for `kubectl top`: processor and memory by container, now.
 
-The node agent measures the processes it runs (quintant.cluster.node.sampling); whoever serves
-metrics.k8s.io only reads. Simulated pods have no figures here.
+The node agent measures the processes it runs (quintant.cluster.kubelet.process.proc_stats); whoever
+serves metrics.k8s.io only reads. Simulated pods have no figures here.
 """
 
 from __future__ import annotations

@@ -1,0 +1,207 @@
+"""The node agent: a controller of the pods that were given to this node.
+
+    pod, happenings ──> sync: see, tend, report ──> status, events, final delete
+
+A key is a pod's name; beside the pod itself there may be sandboxes of namesakes that were deleted
+by force or replaced, which are brought to their end. What is done for each is in
+quintant.cluster.kubelet.pod.worker. Pods with an image that is not in the table are left to whoever
+simulates them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from signal import SIGKILL, SIGTERM
+from typing import Any
+
+from quintant.api.core import (
+    ConfigMap,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Secret,
+    Service,
+    ServiceAccount,
+)
+from quintant.api.meta import ObjectReference
+from quintant.api.pod import Pod
+from quintant.cluster.apiserver.handlers.log_provider import Absent, Wish
+from quintant.cluster.kubelet.container.run import Note
+from quintant.cluster.kubelet.logs.tail import read as read_journal
+from quintant.cluster.kubelet.node_context import Ground
+from quintant.cluster.kubelet.pod.plan import Stage
+from quintant.cluster.kubelet.pod.sandbox import Sandbox
+from quintant.cluster.kubelet.pod.status import state_of, status_of
+from quintant.cluster.kubelet.pod.worker import Place
+from quintant.cluster.kubelet.wakeups import Bell
+from quintant.core.object import Object, Request
+from quintant.core.resource import resource_of
+from quintant.runtime.controller.context import KeyContext
+from quintant.runtime.controller.result import Result
+from quintant.runtime.manager.manager import Manager
+
+CONTROLLER = "kubelet"
+"""Who the status fields belong to and events come from, as on any node."""
+WORKERS = 8
+"""Pods worked on at once: starting a process takes milliseconds."""
+GOODBYE_SECONDS = 3.0
+"""What programs have to end in when the whole node does."""
+FINISHED = ("Succeeded", "Failed")
+
+
+class Agent:
+    """Runs the pods of a node; `group` owns what runs beside."""
+
+    def __init__(self, ground: Ground, group: asyncio.TaskGroup) -> None:
+        self.ground, self._group = ground, group
+        self._bell = Bell()
+        self.places: dict[str, Place] = {}
+        """By the pod's uid."""
+        self.closed = False
+        """Whether the node goes away: nothing is started any more."""
+
+    def sandboxes(self) -> list[Sandbox]:
+        """Every pod on this machine."""
+        return [place.sandbox for place in self.places.values()]
+
+    def declare(self, manager: Manager) -> None:
+        """Add the agent's controller to a manager."""
+        (
+            manager.keyed(CONTROLLER)
+            .watches(Pod, to=_itself, fields={"spec.nodeName": self.ground.name})
+            .watches(ConfigMap, to=self._users)
+            .watches(Secret, to=self._users)
+            .watches(PersistentVolumeClaim, to=self._users)
+            .watches(PersistentVolume, to=_nobody)
+            .watches(Service, to=_nobody)
+            .uses(Pod, "patch", sub="status")
+            .uses(Pod, "delete")
+            .uses(ServiceAccount, "create", sub="token")
+            .on(self._bell)
+            .workers(WORKERS)
+            .reconcile(self.sync)
+        )
+
+    async def sync(self, request: Request, ctx: KeyContext) -> Result | None:
+        """Bring this machine in line with a pod, and tell what became of it."""
+        if self.closed:
+            return None
+        pod = await ctx.client.find(Pod, *request)
+        uid = pod.metadata.uid if pod is not None else ""
+        wakes = [await self._dismiss(place) for place in self._namesakes(request, uid)]
+        if pod is not None and self.ground.images.runs(pod.spec):
+            wakes.append(await self._tend(pod, ctx))
+        wake = min(wakes, default=math.inf)
+        if wake == math.inf:
+            return None
+        return Result(after=max(0.0, wake - self.ground.now().mono))
+
+    def has(self, uid: str) -> bool:
+        return uid in self.places
+
+    def read(self, uid: str, container: str, wish: Wish) -> AsyncGenerator[bytes, None]:
+        sandbox = self.places[uid].sandbox
+        name = sandbox.pod.metadata.name
+        journal = sandbox.journal(container, previous=wish.previous)
+        if journal is None and wish.previous:
+            raise Absent(f'previous terminated container "{container}" in pod "{name}" not found')
+        if journal is None:
+            state = state_of(sandbox.view(), sandbox.containers[container], self.ground.now())
+            why = state.waiting.reason if state.waiting else ""
+            raise Absent(f'container "{container}" in pod "{name}" is waiting to start: {why}')
+        return read_journal(journal, wish)
+
+    def cease(self) -> None:
+        """Start nothing any more: the node is about to go away."""
+        self.closed = True
+
+    async def close(self) -> None:
+        """End every program, first as it wishes, then by force; remove every folder."""
+        self.cease()
+        running = [each for box in self.sandboxes() for each in box.running.values()]
+        for number in (SIGTERM, SIGKILL):
+            tasks = [each.attending for each in running if each.attending is not None]
+            for each in running:
+                if each.attending is not None and not each.attending.done():
+                    each.process.signal(number)
+            if tasks:
+                await asyncio.wait(tasks, timeout=GOODBYE_SECONDS)
+        for each in running:
+            each.abandon()
+        for box in self.sandboxes():
+            box.close()
+
+    async def _tend(self, pod: Pod, ctx: KeyContext) -> float:
+        place = self.places.get(pod.metadata.uid)
+        if place is None:
+            if pod.status.phase in FINISHED:
+                # An earlier agent brought it to its end.
+                if pod.deleting:
+                    await ctx.client.delete(pod, grace=0)
+                return math.inf
+            place = self.places[pod.metadata.uid] = self._opened(pod)
+        wake = await place.tend(pod, ctx.client)
+        await self._report(place.sandbox, ctx)
+        return wake
+
+    async def _report(self, sandbox: Sandbox, ctx: KeyContext) -> None:
+        status = status_of(sandbox.view(), self.ground.now())
+        for note in sandbox.take_notes():
+            ctx.event(_part(sandbox.pod, note), note.reason, note.message, type=note.type)
+        await ctx.client.set_status(sandbox.pod, status)
+        if sandbox.finished and sandbox.pod.deleting:
+            await ctx.client.delete(sandbox.pod, grace=0)
+
+    async def _dismiss(self, place: Place) -> float:
+        """End a pod that the API knows no more; when to look again."""
+        plan = await place.dismiss()
+        if plan.stage is not Stage.OVER:
+            return plan.wake
+        place.sandbox.close()
+        self.places.pop(place.sandbox.pod.metadata.uid, None)
+        return math.inf
+
+    def _opened(self, pod: Pod) -> Place:
+        def ring() -> None:
+            self._bell.ring(pod.key)
+
+        return Place(Sandbox(pod, self.ground, self._group, ring))
+
+    def _namesakes(self, request: Request, uid: str) -> list[Place]:
+        """Sandboxes of pods that had this name before, or are gone."""
+        return [
+            place
+            for known, place in self.places.items()
+            if known != uid and place.sandbox.pod.key == request
+        ]
+
+    def _users(self, obj: Object) -> Iterator[Request]:
+        """The pods that refer to an object."""
+        name = resource_of(type(obj)).kind, obj.metadata.name
+        for place in self.places.values():
+            pod = place.sandbox.pod
+            if pod.metadata.namespace == obj.metadata.namespace and name in place.names:
+                yield pod.key
+
+
+def _itself(pod: Pod) -> Iterable[Request]:
+    return (pod.key,)
+
+
+def _nobody(_: Any) -> Iterable[Request]:
+    return ()
+
+
+def _part(pod: Pod, note: Note) -> ObjectReference:
+    """The pod, or a container in it, as events point at it."""
+    initial = any(each.name == note.container for each in pod.spec.init_containers)
+    field = "initContainers" if initial else "containers"
+    return ObjectReference(
+        api_version="v1",
+        kind="Pod",
+        name=pod.metadata.name,
+        namespace=pod.metadata.namespace,
+        uid=pod.metadata.uid,
+        field_path=f"spec.{field}{{{note.container}}}" if note.container else "",
+    )

@@ -1,0 +1,1 @@
+"""One container: its command, environment, image, and life."""

@@ -1,0 +1,90 @@
+"""Commands beside a container: probes that execute something, and hooks around its life.
+
+None of them raises; what goes wrong is an outcome, worded as a kubelet words it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from signal import SIGKILL
+
+from msgspec import Struct
+
+from quintant.api.container import Exec, Handler
+from quintant.cluster.kubelet.container.command import Berth, command
+from quintant.cluster.kubelet.node_context import Ground
+from quintant.cluster.kubelet.probe.loop import port_of
+from quintant.cluster.kubelet.process.protocols import Launch, Outcome, Unstartable
+
+OUTPUT_BYTES = 10 * 1024
+"""How much of a command's output is told."""
+
+
+class Collector:
+    """Keeps the beginning of an output."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def write(self, stream: str, data: bytes) -> None:
+        self.data = (self.data + data)[:OUTPUT_BYTES]
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+    @property
+    def text(self) -> str:
+        return self.data.decode(errors="replace").rstrip("\n")
+
+
+class Beside(Struct, frozen=True):
+    """What can be done beside a container that runs."""
+
+    ground: Ground
+    berth: Berth
+    hostname: str
+    address: str
+
+    async def execute(self, asked: Exec, timeout: float | None) -> Outcome:
+        """Run a command in the container's place."""
+        try:
+            launch = command(self.ground, self.berth, asked, self.hostname)
+            return await self._run(launch, asked, timeout)
+        except Unstartable as error:
+            return Outcome(False, str(error))
+
+    async def handle(self, hook: Handler, timeout: float | None) -> Outcome:
+        """Do what a hook says."""
+        if hook.exec:
+            return await self.execute(hook.exec, timeout)
+        if hook.sleep:
+            seconds = float(hook.sleep.seconds)
+            await asyncio.sleep(seconds if timeout is None else min(seconds, timeout))
+            return Outcome(True)
+        wait = float(_FOREVER) if timeout is None else timeout
+        prober, container = self.ground.prober, self.berth.container
+        if hook.http_get:
+            port = port_of(container, hook.http_get.port)
+            return await prober.http(self.address, port, hook.http_get, wait)
+        if hook.tcp_socket:
+            port = port_of(container, hook.tcp_socket.port)
+            return await prober.tcp(self.address, port, hook.tcp_socket, wait)
+        return Outcome(True)
+
+    async def _run(self, launch: Launch, asked: Exec, timeout: float | None) -> Outcome:
+        output = Collector()
+        process = await self.ground.processes.start(launch, output)
+        try:
+            async with asyncio.timeout(timeout):
+                code = await process.ended()
+        except TimeoutError:
+            text = shlex.join(asked.command)
+            return Outcome(False, f'command timed out: "{text}" timed out after {timeout:g}s')
+        finally:
+            process.signal(SIGKILL)
+        return Outcome(code == 0, output.text)
+
+
+_FOREVER = 24 * 3600
+"""For a hook without a limit of its own; the container's life is one."""

@@ -1,0 +1,186 @@
+"""The node of `quintant up`: this machine, for as long as a context lasts.
+
+Leaving it ends every program of every pod and removes their folders. What could not be cleaned up
+because an agent was killed is cleaned up by the next one
+(quintant.cluster.kubelet.process.orphans).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from signal import SIGKILL
+from stat import S_ISDIR
+
+from msgspec import Struct
+
+from quintant.cluster.apiserver.handlers.log_provider import Logs
+from quintant.cluster.apiserver.handlers.meter import Meter
+from quintant.cluster.common.pod_ips import Addresses
+from quintant.cluster.common.volume_paths import ROOT
+from quintant.cluster.component.component import Component
+from quintant.cluster.host.loopback import Share
+from quintant.cluster.host.remove_tree import discard_folder
+from quintant.cluster.kubelet.agent import Agent
+from quintant.cluster.kubelet.container.images import Images
+from quintant.cluster.kubelet.node_context import NODE, Ground, Policy
+from quintant.cluster.kubelet.node_status import NEEDS, Heartbeat, Machine, this_machine
+from quintant.cluster.kubelet.options import Options
+from quintant.cluster.kubelet.probe.network import NetworkProber
+from quintant.cluster.kubelet.process.orphans import AGENT, PREFIX, mark, marked, reap
+from quintant.cluster.kubelet.process.proc_stats import Sampler
+from quintant.cluster.kubelet.process.processes import LocalProcesses
+from quintant.core.address import Address
+from quintant.core.clock import Chance, Clock
+from quintant.core.errors import ConfigError
+from quintant.runtime.cache.client import Client
+from quintant.runtime.manager.manager import Manager
+from quintant.runtime.observe.logs import get_logger
+
+GROUPS = ("system:nodes",)
+FOLDER_MODE, OTHERS = 0o700, 0o077
+"""Pods' files hold secrets: nobody else may enter."""
+INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
+"""What programs get of our environment; the rest may hold secrets of whoever started us."""
+
+log = get_logger()
+
+
+class LocalNode(Struct, frozen=True):
+    """A node at work: the component to run, and what others ask it for."""
+
+    component: Component
+    logs: Logs
+    meter: Meter
+    images: Images
+    addresses: Addresses
+    storage: Path
+    cease: Callable[[], None]
+    """To be called as soon as the node is to go: no program is started any more."""
+    name: str = NODE
+
+
+Names = Callable[[str], Mapping[str, str]]
+"""From a namespace to what tells its programs how the names of services are found."""
+
+
+@asynccontextmanager
+async def local_node(
+    options: Options, share: Share, api: Address, names: Names, clock: Clock, chance: Chance
+) -> AsyncIterator[LocalNode]:
+    """This machine as a node; its component is to be run within the context."""
+    sign = f"{mark()}-{chance.id()}"
+    with workplace(Path(tempfile.gettempdir()), f"{PREFIX}{sign}") as folder:
+        for pid in reap(folder.parent):
+            log.warning("ended an orphan", pid=pid)
+        machine = this_machine(NODE, share.host, folder)
+        ground = Ground(
+            folder,
+            options.storage or folder / ROOT,
+            api,
+            Images(options.programs),
+            Addresses(share.pods),
+            LocalProcesses(),
+            NetworkProber(),
+            clock,
+            chance,
+            Policy(options.host_paths),
+            sign,
+            {name: os.environ[name] for name in INHERITED if name in os.environ},
+            machine.capacity,
+            host=share.host,
+            names=names,
+        )
+        async with _at_work(ground, machine) as node:
+            yield node
+
+
+@contextmanager
+def workplace(place: Path, name: str) -> Iterator[Path]:
+    """A folder of this agent's in a place that others can write to; nothing of it stays."""
+    folder = _made(place, name)
+    try:
+        yield folder
+    finally:
+        discard_folder(folder)
+        # Not while other agents of this user are at work there.
+        with suppress(OSError):
+            folder.parent.rmdir()
+
+
+def _made(place: Path, name: str) -> Path:
+    while True:
+        folder = own_folder(place) / name
+        # The last agent before us may have taken the user's folder away just now.
+        with suppress(FileNotFoundError):
+            folder.mkdir(mode=FOLDER_MODE)
+            return folder
+
+
+@asynccontextmanager
+async def _at_work(ground: Ground, machine: Machine) -> AsyncIterator[LocalNode]:
+    async with _working(ground) as agent, _measuring(agent) as sampler:
+        yield LocalNode(
+            _component(agent, machine),
+            agent,
+            sampler,
+            ground.images,
+            ground.addresses,
+            ground.storage,
+            agent.cease,
+        )
+
+
+@asynccontextmanager
+async def _working(ground: Ground) -> AsyncIterator[Agent]:
+    """An agent that leaves nothing behind."""
+    async with asyncio.TaskGroup() as group:
+        agent = Agent(ground, group)
+        try:
+            yield agent
+        finally:
+            await agent.close()
+            for pid in marked(AGENT, ground.mark):
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, SIGKILL)
+
+
+@asynccontextmanager
+async def _measuring(agent: Agent) -> AsyncIterator[Sampler]:
+    sampler = Sampler(agent.sandboxes, agent.ground.now)
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(sampler.run())
+        try:
+            yield sampler
+        finally:
+            task.cancel()
+
+
+def _component(agent: Agent, machine: Machine) -> Component:
+    """Who the agent is to the API server, and all that it does there."""
+
+    async def beat(client: Client) -> None:
+        await Heartbeat(machine, agent.ground.clock, client).run()
+
+    manager = Manager(f"node:{agent.ground.name}")
+    agent.declare(manager)
+    manager.add(beat)
+    return Component(manager, GROUPS, NEEDS)
+
+
+def own_folder(place: Path) -> Path:
+    """The folder of this user's agents in a place that others can write to, too."""
+    folder = place / f"quintant-{os.getuid()}"
+    folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
+    found = folder.lstat()
+    if not S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & OTHERS:
+        raise ConfigError(
+            f"cannot use {folder} for the files of pods",
+            because="it is not a folder of yours that only you may enter",
+            hint="remove it, or set TMPDIR to another place",
+        )
+    return folder

@@ -1,0 +1,1 @@
+"""What containers print, kept in files."""

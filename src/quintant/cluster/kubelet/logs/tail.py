@@ -1,0 +1,66 @@
+"""Reads journals as `kubectl logs` asks for them.
+
+The last lines, lines since a time, with or without their times, up to a number of bytes, and on
+until the container ends. Nothing is lost between what is there and what comes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import closing
+
+from quintant.cluster.apiserver.handlers.log_provider import Line, Wish
+from quintant.cluster.kubelet.logs.files import Cursor, Journal
+from quintant.core.clock import micro_timestamp
+
+
+async def read(journal: Journal, wish: Wish) -> AsyncGenerator[bytes, None]:
+    """The output of an incarnation, piece by piece."""
+    left = wish.limit
+    async for lines in _batches(journal, wish):
+        chunk = b"".join(_shown(lines, wish))
+        if left is not None:
+            chunk, left = chunk[:left], left - len(chunk)
+        if chunk:
+            yield chunk
+        if left is not None and left <= 0:
+            return
+
+
+async def _batches(journal: Journal, wish: Wish) -> AsyncGenerator[list[Line], None]:
+    with closing(Cursor(journal)) as cursor:
+        kept: list[Line] = []
+        while lines := cursor.read():
+            lines = [line for line in lines if wish.since is None or line.at >= wish.since]
+            if wish.tail is None:
+                yield lines
+            else:
+                kept = _last(kept + lines, wish.tail)
+            await asyncio.sleep(0)
+        yield kept
+        while wish.follow:
+            # Between an empty read and the wait nobody else runs: nothing is missed.
+            if lines := cursor.read():
+                yield lines
+            elif journal.closed:
+                return
+            else:
+                await journal.stirred()
+
+
+def _last(lines: list[Line], count: int) -> list[Line]:
+    """The last lines; pieces of a long line count as one."""
+    at = len(lines)
+    while at and count:
+        at -= 1
+        while at and not lines[at - 1].text.endswith(b"\n"):
+            at -= 1
+        count -= 1
+    return lines[at:]
+
+
+def _shown(lines: Iterable[Line], wish: Wish) -> Iterable[bytes]:
+    if not wish.timestamps:
+        return (line.text for line in lines)
+    return (b"%b %b" % (micro_timestamp(line.at).encode(), line.text) for line in lines)

@@ -1,0 +1,1 @@
+"""One pod: planned, run, ended, and told of."""

@@ -1,0 +1,54 @@
+"""When a pod has to end, and until when: it is being deleted, gone by force, or its time is up.
+
+Pure. An order once given may become more urgent, never less.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime, timedelta
+
+from quintant.api.pod import Pod
+from quintant.cluster.kubelet.container.lifecycle import Moment
+from quintant.cluster.kubelet.pod.plan import Order, grace_of
+from quintant.core.clock import parse_timestamp
+
+FORCED_SECONDS = 2.0
+"""What the programs of a pod get that is gone from the API already."""
+OVERDUE = ("DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
+"""Reason and message of a pod whose time is up."""
+
+
+def ordered(pod: Pod, before: Order | None, since: datetime, now: Moment) -> Order | None:
+    """What a pod is told, after what it was told before; None lets it go on."""
+    if pod.deleting:
+        grace = pod.metadata.deletion_grace_period_seconds
+        return _sooner(before, grace_of(pod.spec) if grace is None else grace, now)
+    if before is None and deadline(pod, since, now) <= now.mono:
+        return Order(now.mono + grace_of(pod.spec), grace_of(pod.spec), *OVERDUE)
+    return before
+
+
+def forced(pod: Pod, before: Order | None, now: Moment) -> Order:
+    """What a pod is told that the API knows no more."""
+    return _sooner(before, min(FORCED_SECONDS, grace_of(pod.spec)), now)
+
+
+def deadline(pod: Pod, since: datetime, now: Moment) -> float:
+    """When the active time of a pod is up, in the loop's time; it began at its start time."""
+    limit = pod.spec.active_deadline_seconds
+    if limit is None:
+        return math.inf
+    told = pod.status.start_time
+    began = parse_timestamp(told) if told else since
+    return now.mono + (began + timedelta(seconds=limit) - now.wall).total_seconds()
+
+
+def _sooner(before: Order | None, grace: float, now: Moment) -> Order:
+    """An order with a grace from now, unless the one before was as urgent."""
+    if before is None:
+        return Order(now.mono + grace, grace)
+    if grace >= before.grace:
+        return before
+    until = min(before.until, now.mono + grace)
+    return Order(until, grace, before.reason, before.message)

@@ -1,0 +1,154 @@
+"""What processes use, read from /proc: processor time and memory of a program and all it started.
+
+Figures of processor time are an average since the sample before, so two samples make the first
+figure. Where there is no /proc there are no figures, and memory limits are not enforced.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from quintant.api.container import Container
+from quintant.api.quantity import parse_quantity
+from quintant.cluster.apiserver.handlers.meter import PodUsage, Usage
+from quintant.cluster.kubelet.container.lifecycle import Moment
+from quintant.cluster.kubelet.pod.sandbox import Sandbox
+from quintant.core.object import Request
+
+SAMPLE_SECONDS = 2.0
+"""Often enough for a memory limit to mean something; a sample of 300 processes takes 10 ms."""
+_PROC = Path("/proc")
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+# Of /proc/PID/stat, counted from the state.
+_PARENT, _SESSION, _USER, _SYSTEM, _RESIDENT = 1, 3, 11, 12, 21
+
+
+class Figures(NamedTuple):
+    """One process at one moment."""
+
+    parent: int
+    session: int
+    seconds: float
+    """Of processor time since it started."""
+    memory: int
+
+
+Table = Mapping[int, Figures]
+
+
+def processes() -> Table:
+    """Every process of this machine."""
+    found = {}
+    for entry in _PROC.glob("[0-9]*"):
+        with suppress(OSError, ValueError, IndexError):
+            found[int(entry.name)] = _figures((entry / "stat").read_text())
+    return found
+
+
+class Forest:
+    """Who started whom, and who is in whose session."""
+
+    def __init__(self, table: Table) -> None:
+        self._below: dict[int, list[int]] = {}
+        self._sessions: dict[int, list[int]] = {}
+        for pid, each in table.items():
+            self._below.setdefault(each.parent, []).append(pid)
+            self._sessions.setdefault(each.session, []).append(pid)
+        self._table = table
+
+    def tree(self, root: int) -> set[int]:
+        """A process, those of its session, and all that they started."""
+        found: set[int] = set()
+        fresh = [root, *self._sessions.get(root, ())] if root in self._table else []
+        while fresh:
+            pid = fresh.pop()
+            if pid not in found:
+                found.add(pid)
+                fresh += self._below.get(pid, ())
+        return found
+
+
+class _Sample(Struct, frozen=True):
+    at: Moment
+    seconds: Mapping[str, float]
+    """Processor time by the incarnation's id."""
+    usage: Mapping[Request, PodUsage]
+    node: PodUsage | None
+    total: float
+
+
+class Sampler:
+    """Measures what pods use, and ends containers that take more memory than they may."""
+
+    def __init__(
+        self,
+        sandboxes: Callable[[], Iterable[Sandbox]],
+        now: Callable[[], Moment],
+        table: Callable[[], Table] = processes,
+    ) -> None:
+        self._sandboxes, self._now, self._table = sandboxes, now, table
+        self._last: _Sample | None = None
+
+    def pods(self) -> Mapping[Request, PodUsage]:
+        return self._last.usage if self._last else {}
+
+    def node(self) -> PodUsage | None:
+        return self._last.node if self._last else None
+
+    async def run(self) -> None:
+        """Measure until cancelled."""
+        while True:
+            self.sample()
+            await asyncio.sleep(SAMPLE_SECONDS)
+
+    def sample(self) -> None:
+        """Measure once."""
+        table, now, before = self._table(), self._now(), self._last
+        forest, seconds = Forest(table), dict[str, float]()
+        window = now.mono - before.at.mono if before else 0.0
+        usage: dict[Request, PodUsage] = {}
+        for sandbox in self._sandboxes():
+            found: dict[str, Usage] = {}
+            for name, run in sandbox.running.items():
+                members = [table[pid] for pid in forest.tree(run.process.pid)]
+                seconds[run.id] = sum(each.seconds for each in members)
+                memory = sum(each.memory for each in members)
+                if before and window and run.id in before.seconds:
+                    spent = max(0.0, seconds[run.id] - before.seconds[run.id])
+                    found[name] = Usage(spent / window, memory)
+                if _starving(run.container, memory):
+                    run.starve()
+            if found:
+                usage[sandbox.pod.key] = PodUsage(found, now.wall, window)
+        total = sum(each.seconds for each in table.values())
+        node = self._node(table, total, now, window)
+        self._last = _Sample(now, seconds, usage, node, total)
+
+    def _node(self, table: Table, total: float, now: Moment, window: float) -> PodUsage | None:
+        if self._last is None or not window:
+            return None
+        # Processes that ended meanwhile take their time with them.
+        cores = max(0.0, total - self._last.total) / window
+        memory = sum(each.memory for each in table.values())
+        return PodUsage({"": Usage(cores, memory)}, now.wall, window)
+
+
+def _starving(container: Container, memory: int) -> bool:
+    limit = container.resources.limits.get("memory")
+    return limit is not None and memory > parse_quantity(limit)
+
+
+def _figures(stat: str) -> Figures:
+    # The name of the program, in parentheses, may hold anything.
+    fields = stat.rpartition(")")[2].split()
+    spent = (int(fields[_USER]) + int(fields[_SYSTEM])) / _TICKS
+    memory = int(fields[_RESIDENT]) * _PAGE
+    return Figures(int(fields[_PARENT]), int(fields[_SESSION]), spent, memory)

@@ -1,0 +1,140 @@
+"""Real processes: each in a session of its own, with its output read to the end.
+
+Nothing outlives its container. A program that ends takes what it started with it: its process
+group first, then whoever left the group, known by the id in the environment that all of them carry.
+If this process itself is killed, the kernel ends the programs (Linux), and the next start ends
+whatever they had started (quintant.cluster.kubelet.process.orphans).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from asyncio.subprocess import DEVNULL
+from asyncio.subprocess import Process as Child
+from contextlib import ExitStack, suppress
+from functools import partial
+from typing import BinaryIO, cast
+
+from msgspec import Struct, field
+
+from quintant.cluster.kubelet.logs.files import Sink
+from quintant.cluster.kubelet.process.die_with_parent import leashed
+from quintant.cluster.kubelet.process.orphans import CONTAINER, marked
+from quintant.cluster.kubelet.process.protocols import Launch, Missing, Unstartable
+
+BURST_BYTES, PAUSE_SECONDS = 256 * 1024, 0.05
+"""Who prints more at once waits: five mebibytes in a second, and the API answers meanwhile."""
+OUTPUT_SECONDS = 2.0
+"""How long the output of a program that ended may still be held open by something it started."""
+
+
+class _Pump(asyncio.Protocol):
+    """Carries one stream of a program to its sink, and no faster than leaves time for others."""
+
+    def __init__(self, name: str, sink: Sink) -> None:
+        self._name, self._sink = name, sink
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.ReadTransport | None = None
+        self._room = BURST_BYTES
+        self.drained = self._loop.create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.ReadTransport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._sink.write(self._name, data)
+        self._room -= len(data)
+        if self._room <= 0 and self._transport is not None:
+            self._transport.pause_reading()
+            self._loop.call_later(PAUSE_SECONDS, self._resume)
+
+    def _resume(self) -> None:
+        self._room = BURST_BYTES
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.resume_reading()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self.drained.done():
+            self.drained.set_result(None)
+
+
+class LocalProcess(Struct):
+    """A program on this machine."""
+
+    child: Child
+    mark: str
+    """The id that everything it starts carries."""
+    pipes: list[tuple[asyncio.BaseTransport, _Pump]] = field(default_factory=list)
+    over: bool = False
+    """Whether it is gone: its process id may be another's by now."""
+
+    @property
+    def pid(self) -> int:
+        return self.child.pid
+
+    def signal(self, number: int) -> None:
+        if self.over:
+            return
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.child.pid, number)
+
+    async def ended(self) -> int:
+        code = await self.child.wait()
+        self._sweep()
+        # Who left the program may hold its pipes for a moment; the last lines come first.
+        await asyncio.wait([pump.drained for _, pump in self.pipes], timeout=OUTPUT_SECONDS)
+        for transport, _ in self.pipes:
+            transport.close()
+        return code
+
+    def _sweep(self) -> None:
+        """End whatever the program started and left."""
+        self.signal(signal.SIGKILL)
+        self.over = True
+        for pid in marked(CONTAINER, self.mark):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+
+class LocalProcesses:
+    """The processes of this machine."""
+
+    async def start(self, launch: Launch, sink: Sink) -> LocalProcess:
+        # Pipes of our own: with asyncio's, waiting for a program is waiting for its children, too.
+        with ExitStack() as ours, ExitStack() as theirs:
+            ends = {name: _pipe(ours, theirs) for name in ("stdout", "stderr")}
+            child = await _started(launch, *(write for _, write in ends.values()))
+            theirs.close()
+            process = LocalProcess(child, launch.env.get(CONTAINER, ""))
+            loop = asyncio.get_running_loop()
+            for name, (read, _) in ends.items():
+                process.pipes.append(await loop.connect_read_pipe(partial(_Pump, name, sink), read))
+            ours.pop_all()
+        return process
+
+
+def _pipe(ours: ExitStack, theirs: ExitStack) -> tuple[BinaryIO, int]:
+    """The end that we read from, and the one that a program writes to."""
+    read, write = os.pipe()
+    theirs.callback(os.close, write)
+    return ours.enter_context(os.fdopen(read, "rb", 0)), write
+
+
+async def _started(launch: Launch, stdout: int, stderr: int) -> Child:
+    try:
+        return await asyncio.create_subprocess_exec(
+            *leashed(launch.argv),
+            stdin=DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            cwd=launch.cwd,
+            env=launch.env,
+            start_new_session=True,
+        )
+    except FileNotFoundError as error:
+        raise Missing(f'exec: "{launch.argv[0]}": executable file not found') from error
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise Unstartable(f'exec: "{launch.argv[0]}": {why}') from error

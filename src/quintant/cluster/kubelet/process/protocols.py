@@ -1,0 +1,76 @@
+"""What the node agent does to the machine, as Protocols: start programs, signal them, ask them.
+
+The real ones are quintant.cluster.kubelet.process.processes and
+quintant.cluster.kubelet.probe.network; tests bring a process table of their own, and the whole
+agent runs under virtual time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from msgspec import Struct
+
+from quintant.api.container import Grpc, HttpGet, TcpSocket
+from quintant.cluster.kubelet.logs.files import Sink
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A program to start."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: Mapping[str, str] = field(repr=False)
+    """All of it; nothing is inherited. It may hold secrets."""
+
+
+class Unstartable(Exception):
+    """A program that cannot be started; the text says why."""
+
+
+class Missing(Unstartable):
+    """There is no such program on this machine."""
+
+
+class Process(Protocol):
+    """A program that was started, with all it started itself."""
+
+    @property
+    def pid(self) -> int: ...
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the program and what it started; none are left is no error."""
+
+    async def ended(self) -> int:
+        """Wait for the end: its exit code, or a signal's number, negative.
+
+        By then all output is in the sink, and nothing that the program started runs any more.
+        """
+
+
+class Processes(Protocol):
+    """The machine's processes."""
+
+    async def start(self, launch: Launch, sink: Sink) -> Process:
+        """Start a program whose output goes to the sink; Unstartable if that is impossible."""
+
+
+class Outcome(Struct, frozen=True):
+    """The answer to a probe, or why there is none."""
+
+    passed: bool
+    message: str = ""
+
+
+class Prober(Protocol):
+    """Asks programs over the network how they are."""
+
+    async def http(self, address: str, port: int, get: HttpGet, timeout: float) -> Outcome: ...
+
+    async def tcp(self, address: str, port: int, connect: TcpSocket, timeout: float) -> Outcome: ...
+
+    async def grpc(self, address: str, port: int, ask: Grpc, timeout: float) -> Outcome: ...

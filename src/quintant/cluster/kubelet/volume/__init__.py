@@ -1,0 +1,1 @@
+"""Volumes of pods, and what is mounted from them."""

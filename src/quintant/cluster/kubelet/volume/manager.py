@@ -1,0 +1,95 @@
+"""Sets up the volumes of a pod, and keeps those that follow an object up to date.
+
+All of them have to be there before any container starts. A volume that cannot be set up is told
+with the words of a kubelet, and tried again.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from quintant.api.volume import HostPath, Volume
+from quintant.cluster.common.volume_paths import directory
+from quintant.cluster.kubelet.pod.sandbox import Sandbox
+from quintant.cluster.kubelet.volume.projected import Contents, File, Unmountable, files, tokens
+from quintant.cluster.kubelet.volume.publish import link, publish
+from quintant.cluster.kubelet.volume.references import References
+from quintant.cluster.kubelet.volume.service_account_tokens import Tokens
+from quintant.runtime.cache.client import Client
+
+_MADE = ("DirectoryOrCreate",)
+"""Types of host paths that are made when they are not there."""
+
+
+class Mounting:
+    """The volumes of one pod."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._published: dict[str, dict[str, File]] = {}
+        self._tokens = Tokens()
+
+    @property
+    def due(self) -> float:
+        """When a token has to be renewed."""
+        return self._tokens.due
+
+    async def mount(self, client: Client, found: References) -> None:
+        """Make every volume what it should be; Unmountable names the first that cannot be."""
+        pod, ground = self._sandbox.pod, self._sandbox.ground
+        held = await self._tokens.refresh(client, pod, tokens(pod.spec), ground.now())
+        contents = found.contents(held)
+        for volume in pod.spec.volumes:
+            try:
+                self._volume(volume, contents, found)
+            except (Unmountable, OSError) as error:
+                text = f'MountVolume.SetUp failed for volume "{volume.name}" : {error}'
+                raise Unmountable(text) from error
+
+    def _volume(self, volume: Volume, contents: Contents, found: References) -> None:
+        folder = self._sandbox.folder / "volumes" / volume.name
+        wanted = files(volume, self._sandbox.about, contents)
+        if wanted is not None:
+            if self._published.get(volume.name) != wanted:
+                publish(folder, wanted)
+                self._published[volume.name] = wanted
+        elif volume.empty_dir is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+        elif not folder.exists():
+            link(folder, self._elsewhere(volume, found), self._sandbox.folder)
+
+    def _elsewhere(self, volume: Volume, found: References) -> Path:
+        """The folder of a volume that is not the pod's own."""
+        if volume.host_path is not None:
+            return self._host(volume.host_path)
+        if volume.persistent_volume_claim is None:
+            raise Unmountable("this node has no such volumes")
+        return self._claimed(volume.persistent_volume_claim.claim_name, found)
+
+    def _claimed(self, name: str, found: References) -> Path:
+        claim = found.claims.get(name)
+        if claim is None:
+            raise Unmountable(f'persistentvolumeclaim "{name}" not found')
+        disk = found.disks.get(claim.spec.volume_name)
+        if disk is None or claim.status.phase != "Bound":
+            raise Unmountable(f'persistentvolumeclaim "{name}" is not bound')
+        folder = directory(self._sandbox.ground.storage, disk)
+        if folder is None:
+            raise Unmountable(f'persistentvolume "{disk.metadata.name}" is not of this machine')
+        if not folder.is_relative_to(self._sandbox.ground.storage):
+            self._check_host(str(folder))
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def _host(self, wanted: HostPath) -> Path:
+        self._check_host(wanted.path)
+        path = Path(wanted.path)
+        if wanted.type in _MADE:
+            path.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            raise Unmountable(f"hostPath {wanted.path} does not exist")
+        return path
+
+    def _check_host(self, path: str) -> None:
+        if not self._sandbox.ground.policy.host_paths:
+            raise Unmountable(f"hostPath {path} is not allowed on this node")

@@ -1,0 +1,100 @@
+"""Folders on disk: a pod's volumes, and a root for each container in which they appear.
+
+    POD/volumes/NAME            the volume itself
+    POD/containers/NAME/root    what the container takes for /, with links at the mount paths
+
+Files of ConfigMaps, Secrets and tokens are exchanged all at once: `..data` points to a folder with
+all of them, and is moved to the next in one step. A reader sees the old or the new, never half.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from quintant.cluster.kubelet.volume.projected import File, Unmountable
+from quintant.cluster.kubelet.volume.rootfs import below
+
+FOLDER_MODE = 0o755
+DATA = "..data"
+_NEXT = "..data_tmp"
+_SETS = "..set-"
+
+
+def publish(folder: Path, files: Mapping[str, File]) -> None:
+    """Make a folder hold exactly these files, in one step for who reads them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    current = _current(folder)
+    fresh = folder / f"{_SETS}{int(current.name.removeprefix(_SETS)) + 1 if current else 1}"
+    _fill(fresh, files)
+    ahead = folder / _NEXT
+    ahead.unlink(missing_ok=True)
+    ahead.symlink_to(fresh.name)
+    ahead.replace(folder / DATA)
+    _expose(folder, files)
+    if current is not None:
+        shutil.rmtree(current)
+
+
+def link(place: Path, target: Path, root: Path) -> None:
+    """Make a volume, or something in it, appear at a place; what was there in the root is hidden.
+
+    Unmountable rather than lose what another volume holds at that place.
+    """
+    place.parent.mkdir(parents=True, exist_ok=True)
+    ours = place.parent.resolve().is_relative_to(root.resolve())
+    if place.is_symlink() or (ours and place.is_file()):
+        place.unlink()
+    elif ours and place.is_dir():
+        shutil.rmtree(place)
+    elif place.exists():
+        _clear(place)
+    place.symlink_to(target)
+
+
+def _clear(place: Path) -> None:
+    try:
+        place.rmdir()
+    except OSError as error:
+        raise Unmountable(f"{place.name} is in another volume already, and not empty") from error
+
+
+def inside(folder: Path, path: str) -> Path:
+    """A place within a volume; Unmountable if it would lead out of it."""
+    found = below(folder, path)
+    if ".." in Path(path).parts or not found.resolve().is_relative_to(folder.resolve()):
+        raise Unmountable(f"subPath {path!r} leads out of its volume")
+    return found
+
+
+def _current(folder: Path) -> Path | None:
+    with suppress(OSError):
+        return folder / os.readlink(folder / DATA)
+    return None
+
+
+def _fill(folder: Path, files: Mapping[str, File]) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=FOLDER_MODE)
+    for name, file in files.items():
+        path = below(folder, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_bytes(file.content)
+        path.chmod(file.mode)
+
+
+def _expose(folder: Path, files: Mapping[str, File]) -> None:
+    """Links for what is there, and none for what is not."""
+    wanted = {Path(name).parts[0] for name in files}
+    for entry in folder.iterdir():
+        through = entry.is_symlink() and os.readlink(entry).startswith(f"{DATA}/")
+        if through and entry.name not in wanted:
+            entry.unlink()
+    for name in wanted:
+        place = folder / name
+        if not place.is_symlink():
+            place.symlink_to(f"{DATA}/{name}")

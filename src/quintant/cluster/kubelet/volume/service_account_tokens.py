@@ -1,0 +1,74 @@
+"""Tokens of a pod's service account: asked for when it is mounted, and again before they run out.
+
+A token is renewed when four fifths of its time have passed, or a day, as a kubelet does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct, field
+
+from quintant.api.core import ServiceAccount
+from quintant.api.pod import Pod
+from quintant.cluster.kubelet.container.lifecycle import Moment
+from quintant.cluster.kubelet.volume.projected import TokenSource, Unmountable
+from quintant.core.clock import parse_timestamp
+from quintant.core.errors import NotFound
+from quintant.core.object import ObjectMeta
+from quintant.keys.hidden import Hidden
+from quintant.runtime.cache.client import Client
+
+RENEWED_AFTER = 0.8
+LONGEST_SECONDS = 24 * 3600.0
+DEFAULT_ACCOUNT = "default"
+
+
+class Held(Struct, frozen=True):
+    """A token, and when to ask for the next."""
+
+    token: Hidden[str]
+    renew: float
+    """In the loop's time."""
+
+
+class Tokens(Struct):
+    """The tokens of one pod."""
+
+    held: dict[TokenSource, Held] = field(default_factory=dict)
+
+    async def refresh(
+        self, client: Client, pod: Pod, wanted: Iterable[TokenSource], now: Moment
+    ) -> Mapping[TokenSource, str]:
+        """Every token that is wanted; those that are old are asked for anew."""
+        for source in wanted:
+            known = self.held.get(source)
+            if known is None or known.renew <= now.mono:
+                self.held[source] = await _asked(client, pod, source, now)
+        return {source: held.token.reveal() for source, held in self.held.items()}
+
+    @property
+    def due(self) -> float:
+        """When the next one has to be asked for."""
+        return min((held.renew for held in self.held.values()), default=float("inf"))
+
+
+async def _asked(client: Client, pod: Pod, source: TokenSource, now: Moment) -> Held:
+    meta = pod.metadata
+    name = pod.spec.service_account_name or DEFAULT_ACCOUNT
+    account = ServiceAccount(metadata=ObjectMeta(name=name, namespace=meta.namespace))
+    bound = {"apiVersion": "v1", "kind": "Pod", "name": meta.name, "uid": meta.uid}
+    spec = {
+        "expirationSeconds": source.expiration_seconds,
+        "boundObjectRef": bound,
+        **({"audiences": [source.audience]} if source.audience else {}),
+    }
+    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
+    try:
+        answer = await client.sub(account, "token").post(body)
+    except NotFound as error:
+        raise Unmountable(f"failed to fetch token: {error}") from error
+    status = answer["status"]
+    left = (parse_timestamp(status["expirationTimestamp"]) - now.wall).total_seconds()
+    renew = now.mono + min(left * RENEWED_AFTER, LONGEST_SECONDS)
+    return Held(Hidden(status["token"]), renew)

@@ -1,0 +1,90 @@
+"""Which image is which program."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from quintant.api.container import Container
+from quintant.api.pod import PodSpec
+from quintant.cluster.kubelet.container.images import Images, Program, load
+from quintant.core.errors import ConfigError
+
+OURS = (sys.executable, "-m", "quintant")
+
+
+@pytest.mark.parametrize(
+    ("image", "command", "line"),
+    [
+        ("quintant/echo", (), (*OURS, "agent", "echo", "x")),
+        ("quintant/echo:1.2", (), (*OURS, "agent", "echo", "x")),
+        ("docker.io/quintant/echo@sha256:00", (), (*OURS, "agent", "echo", "x")),
+        ("ghcr.io/anybody/quintant:1", (), (*OURS, "x")),
+        ("quintant:1", ("quintant", "agent", "echo"), (*OURS, "agent", "echo", "x")),
+        ("quintant/echo", ("quintant", "agent", "echo"), (*OURS, "agent", "echo", "x")),
+        ("localhost:5000/quintant", ("/usr/bin/quintant",), (*OURS, "x")),
+        ("localhost:32000/lightpeer:v0.1.0-k8s", (), (*OURS, "agent", "lightpeer", "x")),
+        ("localhost:32000/lightpeer:v1", ("./lightpeer",), (*OURS, "agent", "lightpeer", "x")),
+        ("r/klight.peer:v1", ("./klightpeer",), (*OURS, "agent", "klightpeer", "x")),
+        ("ghcr.io/gosuda/portal-tunnel:1.0.0", (), (*OURS, "agent", "tunnel", "x")),
+    ],
+)
+def test_our_images_run_our_programs(
+    image: str, command: tuple[str, ...], line: tuple[str, ...]
+) -> None:
+    program = Images().locate(image, command)
+    assert program is not None
+    assert program.line(command, ("x",)) == line
+
+
+@pytest.mark.parametrize(
+    ("image", "command"),
+    [("nginx", ()), ("quintant:1", ("sh",)), ("notquintant", ()), ("quintant/other", ())],
+)
+def test_other_images_are_nobodys(image: str, command: tuple[str, ...]) -> None:
+    assert Images().locate(image, command) is None
+
+
+def test_the_first_entry_that_fits_wins_and_users_come_first() -> None:
+    mine = Program(image="quintant/*", argv=("mine",))
+    assert Images((mine,)).locate("quintant/echo", ()) is mine
+
+
+def test_an_image_has_arguments_of_its_own_unless_the_container_names_some() -> None:
+    program = Program(image="x", argv=("run",), args=("usual",))
+    assert program.line((), ()) == ("run", "usual")
+    assert program.line((), ("other",)) == ("run", "other")
+
+
+def test_a_command_can_be_run_as_it_is() -> None:
+    program = Images((Program(image="busybox", command="*"),)).locate("busybox:1", ("sh", "-c"))
+    assert program is not None
+    assert program.line(("sh", "-c"), ("true",)) == ("sh", "-c", "true")
+
+
+def test_a_pod_is_run_if_all_of_its_images_are_known() -> None:
+    ours, other = (Container(name=n, image=i) for n, i in (("a", "quintant/echo"), ("b", "x")))
+    assert Images().runs(PodSpec(containers=(ours,)))
+    assert not Images().runs(PodSpec(containers=(ours, other)))
+    assert not Images().runs(PodSpec(containers=(ours,), init_containers=(other,)))
+
+
+def test_a_table_is_read_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "images.yaml"
+    path.write_text('images:\n- {image: "a/*", argv: [b, "--c"], env: {D: "e"}}\n')
+    assert load(path) == (Program(image="a/*", argv=("b", "--c"), env={"D": "e"}),)
+
+
+@pytest.mark.parametrize("text", ["images: 3", "- image: a", "images: [{argv: [x]}]", "{"])
+def test_a_file_that_is_no_table_is_explained(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "images.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match="cannot read"):
+        load(path)
+
+
+def test_a_file_that_is_not_there_is_explained(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="No such file"):
+        load(tmp_path / "images.yaml")

@@ -1,0 +1,41 @@
+"""Figures of processes: a program, and all that it started."""
+
+from __future__ import annotations
+
+import os
+
+from quintant.cluster.kubelet.process.orphans import alive, mark
+from quintant.cluster.kubelet.process.proc_stats import Figures, Forest, processes
+
+
+def figures(parent: int, session: int = 0) -> Figures:
+    return Figures(parent, session, 1.0, 100)
+
+
+def test_a_tree_is_a_program_its_session_and_all_they_started() -> None:
+    table = {
+        1: figures(0),
+        10: figures(1, 10),
+        11: figures(10, 10),
+        12: figures(1, 10),
+        13: figures(12, 13),
+        20: figures(1, 20),
+    }
+    assert Forest(table).tree(10) == {10, 11, 12, 13}
+    assert Forest(table).tree(99) == set()
+
+
+def test_this_process_is_on_the_list_with_its_figures() -> None:
+    mine = processes()[os.getpid()]
+    assert mine.memory > 1_000_000
+    assert mine.seconds > 0
+    assert mine.parent == os.getppid()
+
+
+def test_a_mark_is_alive_as_long_as_its_process() -> None:
+    assert alive(mark())
+    assert alive(f"{mark()}-anything")
+    pid = os.getpid()
+    assert not alive(f"{pid}-1"), "another process had this number"
+    assert not alive("999999999-1")
+    assert not alive("nonsense")

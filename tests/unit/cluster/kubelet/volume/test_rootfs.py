@@ -1,0 +1,59 @@
+"""Paths and addresses of a container, as those of this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quintant.cluster.kubelet.container.expand_vars import expand
+from quintant.cluster.kubelet.volume.rootfs import Rewriter, below
+
+REWRITER = Rewriter.of(Path("/r"), ["/etc/app", "/data/", "/data/deep"], "127.42.0.1")
+
+
+@pytest.mark.parametrize(
+    ("text", "rewritten"),
+    [
+        ("/etc/app", "/r/etc/app"),
+        ("/etc/app/x.yaml", "/r/etc/app/x.yaml"),
+        ("--config=/etc/app/x", "--config=/r/etc/app/x"),
+        ("cat /data/a > /data/deep/b", "cat /r/data/a > /r/data/deep/b"),
+        ("/data:/etc/app", "/r/data:/r/etc/app"),
+        ('"/data/a"', '"/r/data/a"'),
+        ("/etc/apparmor", "/etc/apparmor"),
+        ("/opt/data", "/opt/data"),
+        ("http://host/data", "http://host/data"),
+        ("http://host:80/data", "http://host:80/data"),
+        ("$HOME/data", "$HOME/data"),
+        ("${X}/data", "${X}/data"),
+        ("../data", "../data"),
+        ("0.0.0.0:80", "127.42.0.1:80"),
+        ("tcp://0.0.0.0:26657", "tcp://127.42.0.1:26657"),
+        ("10.0.0.0/8", "10.0.0.0/8"),
+        ("0.0.0.0.0", "0.0.0.0.0"),
+    ],
+)
+def test_what_stands_for_itself_is_rewritten(text: str, rewritten: str) -> None:
+    assert REWRITER.text(text) == rewritten
+
+
+def test_nothing_leads_out_of_the_root() -> None:
+    assert below(Path("/r"), "/../../etc/./x") == Path("/r/etc/x")
+
+
+@pytest.mark.parametrize(
+    ("text", "expanded"),
+    [
+        ("$(A)", "1"),
+        ("x-$(A)-$(B)", "x-1-two"),
+        ("$(C)", "$(C)"),
+        ("$$(A)", "$(A)"),
+        ("$$$(A)", "$1"),
+        ("$A", "$A"),
+        ("$(A", "$(A"),
+        ("100$", "100$"),
+    ],
+)
+def test_references_are_expanded_as_kubernetes_does(text: str, expanded: str) -> None:
+    assert expand(text, {"A": "1", "B": "two"}) == expanded

@@ -1,0 +1,212 @@
+"""A node under virtual time: the real agent and API server, a process table that is made up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from ipaddress import IPv4Network
+from pathlib import Path
+from random import Random
+from signal import SIGKILL, SIGTERM
+from typing import Any
+
+from quintant.api.container import Grpc, HttpGet, TcpSocket
+from quintant.api.quantity import Quantity
+from quintant.cluster.apiserver.meta.user import admin
+from quintant.cluster.common.pod_ips import Addresses
+from quintant.cluster.component.component import Component, employed
+from quintant.cluster.kubelet.agent import Agent
+from quintant.cluster.kubelet.container.images import Images, Program
+from quintant.cluster.kubelet.logs.files import Sink
+from quintant.cluster.kubelet.node_context import Ground, Policy
+from quintant.cluster.kubelet.process.protocols import Launch, Missing, Outcome
+from quintant.core.address import Address
+from quintant.core.clock import Chance, LoopClock
+from quintant.runtime.manager.manager import Manager
+from unit.cluster.api import PODS, Api, Plain, server
+
+IMAGE = "example/program"
+API = Address("127.0.0.1", 7443)
+
+
+@dataclass(eq=False)
+class FakeProcess:
+    """A program that does what a test tells it."""
+
+    pid: int
+    launch: Launch
+    sink: Sink
+    stubborn: bool = False
+    """Whether it ignores SIGTERM."""
+    signals: list[int] = field(default_factory=list)
+    _ended: asyncio.Future[int] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+
+    @property
+    def alive(self) -> bool:
+        return not self._ended.done()
+
+    def signal(self, number: int) -> None:
+        if self.alive:
+            self.signals.append(number)
+            if number == SIGKILL or (number == SIGTERM and not self.stubborn):
+                self.end(-number)
+
+    def end(self, code: int) -> None:
+        if self.alive:
+            self._ended.set_result(code)
+
+    def say(self, text: str) -> None:
+        self.sink.write("stdout", text.encode())
+
+    async def ended(self) -> int:
+        return await asyncio.shield(self._ended)
+
+
+@dataclass
+class FakeProcesses:
+    """The process table of a test."""
+
+    started: list[FakeProcess] = field(default_factory=list)
+    born: Callable[[FakeProcess], None] = lambda process: None
+    """What happens to each new process."""
+    missing: bool = False
+
+    async def start(self, launch: Launch, sink: Sink) -> FakeProcess:
+        await asyncio.sleep(0)
+        if self.missing:
+            raise Missing("not there")
+        process = FakeProcess(1000 + len(self.started), launch, sink)
+        self.started.append(process)
+        self.born(process)
+        return process
+
+    @property
+    def alive(self) -> list[FakeProcess]:
+        return [process for process in self.started if process.alive]
+
+    @property
+    def newest(self) -> FakeProcess:
+        return self.started[-1]
+
+
+@dataclass
+class FakeProber:
+    """Answers by the path or port that is asked."""
+
+    bad: set[str] = field(default_factory=set)
+    asked: list[str] = field(default_factory=list)
+
+    async def http(self, address: str, port: int, get: HttpGet, timeout: float) -> Outcome:
+        return self._answer(get.path)
+
+    async def tcp(self, address: str, port: int, connect: TcpSocket, timeout: float) -> Outcome:
+        return self._answer(str(port))
+
+    async def grpc(self, address: str, port: int, ask: Grpc, timeout: float) -> Outcome:
+        return self._answer(str(port))
+
+    def _answer(self, word: str) -> Outcome:
+        self.asked.append(word)
+        return Outcome(False, f"{word} is bad") if word in self.bad else Outcome(True)
+
+
+class World:
+    """A cluster with one node, and a test that may do everything."""
+
+    agent: Agent
+    """The one at work."""
+
+    def __init__(self, folder: Path, *, host_paths: bool = False) -> None:
+        self.server = server(rbac=True)
+        self.server.tokens.add("root", admin("root"))
+        self.api = Api(self.server, "root")
+        self.processes, self.prober = FakeProcesses(), FakeProber()
+        self.ground = Ground(
+            folder / "node",
+            folder / "storage",
+            API,
+            Images((Program(image=IMAGE, argv=("/bin/true",)), Program(image=IMAGE, command="*"))),
+            Addresses(IPv4Network("127.42.0.0/16")),
+            self.processes,
+            self.prober,
+            LoopClock(),
+            Chance(Random(1)),
+            Policy(host_paths),
+            "mark",
+            {"PATH": "/usr/bin:/bin"},
+            {"cpu": Quantity("4"), "memory": Quantity("8Gi")},
+        )
+
+    @asynccontextmanager
+    async def at_work(self) -> AsyncIterator[Agent]:
+        """The agent, at work."""
+        await self.api.send("POST", "/api/v1/nodes", {"metadata": {"name": "local"}})
+        async with asyncio.TaskGroup() as group:
+            agent = self.agent = Agent(self.ground, group)
+            manager = Manager("node:local")
+            agent.declare(manager)
+            self.server.logs.providers[:] = [agent]
+            component = Component(manager, ("system:nodes",))
+            clock, chance = LoopClock(), Chance(Random(2))
+            async with employed(self.server, component, clock, chance):
+                yield agent
+            await agent.close()
+
+    async def run(self, name: str = "a", *containers: Plain, **spec: Any) -> Plain:
+        """Create a pod on the node, and let what is due happen."""
+        listed = [{"image": IMAGE, **each} for each in containers] or [container()]
+        for each in spec.get("initContainers", ()):
+            each.setdefault("image", IMAGE)
+        whole = {"nodeName": "local", "containers": listed, **spec}
+        await self.api.create(PODS, {"metadata": {"name": name}, "spec": whole})
+        return await self.pod(name)
+
+    async def pod(self, name: str = "a", *, after: float = 0.01) -> Plain:
+        """A pod as it is after some time."""
+        await asyncio.sleep(after)
+        return await self.api.get(f"{PODS}/{name}")
+
+    async def gone(self, name: str = "a") -> bool:
+        return (await self.api.send("GET", f"{PODS}/{name}")).status == 404
+
+    async def events(self, reason: str) -> list[str]:
+        """What events say, by their reason."""
+        await asyncio.sleep(0.1)
+        listed = await self.api.get("/api/v1/namespaces/default/events")
+        return [each["message"] for each in listed["items"] if each["reason"] == reason]
+
+
+def container(name: str = "main", **more: Any) -> Plain:
+    return {"name": name, "image": IMAGE, **more}
+
+
+def status(pod: Plain, name: str = "main") -> Plain:
+    """The status of a container."""
+    known = pod["status"]
+    every = [*known.get("initContainerStatuses", ()), *known["containerStatuses"]]
+    found: Plain = next(each for each in every if each["name"] == name)
+    return found
+
+
+def condition(pod: Plain, type: str) -> Plain:
+    found: Plain = next(each for each in pod["status"]["conditions"] if each["type"] == type)
+    return found
+
+
+def text(path: str) -> str:
+    """What a program reads at a path."""
+    return Path(path).read_text()
+
+
+def write(path: str, content: str) -> None:
+    """Write a file as a program does."""
+    Path(path).write_text(content)
+
+
+def real(path: Path) -> Path:
+    """Where a path leads."""
+    return path.resolve()
