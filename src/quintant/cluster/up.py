@@ -173,7 +173,7 @@ class _Site(Struct, frozen=True):
             return None
         # Loaded by clusters that run something.
         from quintant.cluster.kubelet.local_node import local_node
-        from quintant.cluster.network.component import networking
+        from quintant.cluster.kubeproxy.component import networking
 
         # Services are there as long as programs are, and a little longer.
         opened = networking(self.server, self.share.host, self.clock, Chance())

@@ -11,10 +11,10 @@ import asyncio
 import socket
 from contextlib import suppress
 
-from quintant.cluster.network.balance import Balance
-from quintant.cluster.network.ports import bind, place_of, unavailable
-from quintant.cluster.network.relay import Side
-from quintant.cluster.network.routes import Backend, Route
+from quintant.cluster.kubeproxy.load_balancing import Balance
+from quintant.cluster.kubeproxy.ports import bind, place_of, unavailable
+from quintant.cluster.kubeproxy.routes import Backend, Route
+from quintant.cluster.kubeproxy.splice import Side
 from quintant.core.clock import monotonic
 
 CONNECT_SECONDS = 5.0

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
-from quintant.cluster.network.balance import Balance
-from quintant.cluster.network.ports import bind, place_of
-from quintant.cluster.network.routes import Backend, Route
+from quintant.cluster.kubeproxy.load_balancing import Balance
+from quintant.cluster.kubeproxy.ports import bind, place_of
+from quintant.cluster.kubeproxy.routes import Backend, Route
 from quintant.core.clock import monotonic
 
 IDLE_SECONDS = 30.0

@@ -7,7 +7,7 @@ import pytest
 from quintant.api.core import AffinityConfig, ClientAffinity, ServicePort
 from quintant.api.discovery import Endpoint, EndpointConditions, EndpointSlice, SlicePort
 from quintant.cluster.host.loopback import HOST
-from quintant.cluster.network.routes import AFFINITY_SECONDS, Backend, Front, routes
+from quintant.cluster.kubeproxy.routes import AFFINITY_SECONDS, Backend, Front, routes
 from unit.cluster.controllers.services import service
 
 READY = EndpointConditions(ready=True, serving=True, terminating=False)

@@ -22,9 +22,9 @@ from quintant.agents.names.message import (
     reply,
 )
 from quintant.cluster.host.loopback import HOST
-from quintant.cluster.network.ports import unavailable
-from quintant.cluster.network.routes import Backend
-from quintant.cluster.network.zone import Zone
+from quintant.cluster.kubeproxy.dns.zone import Zone
+from quintant.cluster.kubeproxy.ports import unavailable
+from quintant.cluster.kubeproxy.routes import Backend
 
 IDLE_SECONDS = 10.0
 """How long a TCP connection may be silent."""

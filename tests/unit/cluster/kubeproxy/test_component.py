@@ -22,13 +22,13 @@ from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.host.loopback import HOST
-from quintant.cluster.network.component import TABLE, Network, networking
-from quintant.cluster.network.routes import Backend, Front
+from quintant.cluster.kubeproxy.component import TABLE, Network, networking
+from quintant.cluster.kubeproxy.routes import Backend, Front
 from quintant.core.clock import Chance, SystemClock
 from quintant.runtime.cache.client import Client
 from quintant.testing import named
 from unit.cluster.controllers.services import service
-from unit.cluster.network.peers import heard, program, saying
+from unit.cluster.kubeproxy.peers import heard, program, saying
 
 WITHIN = 5.0
 ATTEMPTS = 1000

@@ -12,7 +12,7 @@ import socket
 from collections.abc import Iterator
 
 from quintant.cluster.host.loopback import HOST
-from quintant.cluster.network.routes import TCP, Backend, Front
+from quintant.cluster.kubeproxy.routes import TCP, Backend, Front
 
 OFFSET = 20_000
 """Added to a port that cannot be bound: easy to remember, and no port needs privileges then."""

@@ -10,8 +10,8 @@ from quintant.agents.names.message import CNAME, SRV, A, Code, Question
 from quintant.agents.names.message import Service as Target
 from quintant.api.core import Service, ServicePort
 from quintant.api.discovery import Endpoint, EndpointConditions, EndpointSlice, SlicePort
-from quintant.cluster.network.routes import Backend, Front
-from quintant.cluster.network.zone import Zone, records
+from quintant.cluster.kubeproxy.dns.zone import Zone, records
+from quintant.cluster.kubeproxy.routes import Backend, Front
 from quintant.core.object import Request
 from unit.cluster.controllers.services import service
 

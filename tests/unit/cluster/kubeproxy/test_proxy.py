@@ -11,10 +11,10 @@ from typing import Any, cast
 
 import pytest
 
-from quintant.cluster.network.proxy import Proxy, proxying
-from quintant.cluster.network.routes import Backend, Front, Route
+from quintant.cluster.kubeproxy.proxy import Proxy, proxying
+from quintant.cluster.kubeproxy.routes import Backend, Front, Route
 from quintant.core.object import Request
-from unit.cluster.network.peers import echo, heard, program, saying
+from unit.cluster.kubeproxy.peers import echo, heard, program, saying
 
 KEY = Request("web", "default")
 DEAD = Backend("127.0.0.1", 1)

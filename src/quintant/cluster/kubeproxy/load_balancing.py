@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from quintant.cluster.network.routes import Backend, Route
+from quintant.cluster.kubeproxy.routes import Backend, Route
 
 REMEMBERED = 10_000
 """Clients whose backend is remembered, the latest ones: a bound for memory, not for users."""

@@ -5,7 +5,8 @@
     _port._tcp.svc.ns.svc.cluster.local  SRV: where a port is, by its name or its number
     1-2-3-4.ns.pod.cluster.local         the address 1.2.3.4
 
-A port that is mapped (quintant.cluster.network.ports) is told where it is, not where it should be.
+A port that is mapped (quintant.cluster.kubeproxy.ports) is told where it is, not where it should
+be.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from quintant.agents.names.message import Service as Target
 from quintant.agents.names.resolve import DOMAIN
 from quintant.api.core import Service
 from quintant.api.discovery import Endpoint, EndpointSlice
-from quintant.cluster.network.routes import TCP, Backend, Front
+from quintant.cluster.kubeproxy.routes import TCP, Backend, Front
 from quintant.core.object import Request
 
 TTL_SECONDS = 5

@@ -15,11 +15,11 @@ from quintant.agents.names.message import A, Question, Record
 from quintant.agents.names.resolve import SEARCH_VARIABLE, SERVER_VARIABLE, Names, Place
 from quintant.agents.names.web import resolver
 from quintant.cluster.host.loopback import HOST
-from quintant.cluster.network.component import Network
-from quintant.cluster.network.nameserver import answering
-from quintant.cluster.network.proxy import proxying
-from quintant.cluster.network.routes import Backend, Front
-from quintant.cluster.network.zone import Zone, records
+from quintant.cluster.kubeproxy.component import Network
+from quintant.cluster.kubeproxy.dns.server import answering
+from quintant.cluster.kubeproxy.dns.zone import Zone, records
+from quintant.cluster.kubeproxy.proxy import proxying
+from quintant.cluster.kubeproxy.routes import Backend, Front
 from quintant.core.object import Request
 from unit.cluster.controllers.services import service
 

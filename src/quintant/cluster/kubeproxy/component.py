@@ -19,10 +19,10 @@ from quintant.api.discovery import SERVICE_LABEL, EndpointSlice
 from quintant.api.meta import ObjectMeta
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.component.component import Component, employed
-from quintant.cluster.network.nameserver import answering
-from quintant.cluster.network.proxy import Proxy, proxying
-from quintant.cluster.network.routes import Backend, Front, routes
-from quintant.cluster.network.zone import Zone, records
+from quintant.cluster.kubeproxy.dns.server import answering
+from quintant.cluster.kubeproxy.dns.zone import Zone, records
+from quintant.cluster.kubeproxy.proxy import Proxy, proxying
+from quintant.cluster.kubeproxy.routes import Backend, Front, routes
 from quintant.core.clock import Chance, Clock
 from quintant.core.object import Request
 from quintant.runtime.controller.context import KeyContext

@@ -10,10 +10,10 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
-from quintant.cluster.network.datagrams import Datagrams
-from quintant.cluster.network.listener import Listener
-from quintant.cluster.network.relay import Side
-from quintant.cluster.network.routes import TCP, UDP, Backend, Front, Route
+from quintant.cluster.kubeproxy.routes import TCP, UDP, Backend, Front, Route
+from quintant.cluster.kubeproxy.splice import Side
+from quintant.cluster.kubeproxy.tcp import Listener
+from quintant.cluster.kubeproxy.udp import Datagrams
 from quintant.core.object import Request
 
 

@@ -7,8 +7,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.network.balance import REMEMBERED, Balance
-from quintant.cluster.network.routes import Backend, Front, Route
+from quintant.cluster.kubeproxy.load_balancing import REMEMBERED, Balance
+from quintant.cluster.kubeproxy.routes import Backend, Front, Route
 
 FRONT = Front("TCP", "127.96.0.20", 80)
 
