@@ -17,9 +17,9 @@ from quintant.api.core import Namespace, Pod
 from quintant.api.storage import StorageClass
 from quintant.cluster.common.views import ClaimView, NodeView, PodView, ReachView
 from quintant.cluster.component.component import Component
-from quintant.cluster.scheduler.pending import SCHEDULER
-from quintant.cluster.scheduler.reconcile import Scheduler
-from quintant.cluster.scheduler.wish import Locate
+from quintant.cluster.scheduler.cycle import Scheduler
+from quintant.cluster.scheduler.pod_info import Locate
+from quintant.cluster.scheduler.queue import SCHEDULER
 from quintant.core.object import Metadata, Object, Request
 from quintant.runtime.manager.manager import Manager
 

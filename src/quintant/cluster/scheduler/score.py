@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 
 from quintant.cluster.common.taints import PREFER_NO_SCHEDULE, matches, tolerates
 from quintant.cluster.common.views import PodView
-from quintant.cluster.scheduler.board import Board
-from quintant.cluster.scheduler.demand import Demand
-from quintant.cluster.scheduler.neighbours import attraction, crowding
-from quintant.cluster.scheduler.room import Room
-from quintant.cluster.scheduler.wish import Wish
+from quintant.cluster.scheduler.node_info import Room
+from quintant.cluster.scheduler.pod_affinity_spread import attraction, crowding
+from quintant.cluster.scheduler.pod_info import Wish
+from quintant.cluster.scheduler.resources import Demand
+from quintant.cluster.scheduler.snapshot import Board
 from quintant.core.clock import Chance
 
 BEST = 100.0

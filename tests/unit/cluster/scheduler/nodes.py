@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from quintant.cluster.common.views import NodeView, PodView
-from quintant.cluster.scheduler.board import Board
-from quintant.cluster.scheduler.wish import Wish, wish
+from quintant.cluster.scheduler.pod_info import Wish, wish
+from quintant.cluster.scheduler.snapshot import Board
 from quintant.core import codec
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.component.component import employed
 from quintant.cluster.scheduler import scheduler
-from quintant.cluster.scheduler.volumes import SELECTED_NODE
+from quintant.cluster.scheduler.volume_binding import SELECTED_NODE
 from quintant.core.clock import Chance, LoopClock
 from unit.cluster.api import PODS, Api, Plain, server
 

@@ -7,9 +7,9 @@ from random import Random
 from typing import Any
 
 from quintant.cluster.common.views import PodView
-from quintant.cluster.scheduler.board import Board
-from quintant.cluster.scheduler.fit import Fit
+from quintant.cluster.scheduler.filter import Fit
 from quintant.cluster.scheduler.score import best
+from quintant.cluster.scheduler.snapshot import Board
 from quintant.core.clock import Chance
 from unit.cluster.scheduler.nodes import board, node, pod, wished
 

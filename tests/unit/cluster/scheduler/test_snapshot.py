@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quintant.cluster.common.views import NodeView, PodView
-from quintant.cluster.scheduler.board import Board
-from quintant.cluster.scheduler.demand import demand
+from quintant.cluster.scheduler.resources import demand
+from quintant.cluster.scheduler.snapshot import Board
 from quintant.core import codec
 from quintant.core.object import replace
 from unit.cluster.scheduler.nodes import board, node, pod

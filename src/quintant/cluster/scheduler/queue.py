@@ -14,8 +14,8 @@ from math import inf
 from msgspec import Struct
 
 from quintant.cluster.common.views import PodView
-from quintant.cluster.scheduler.neighbours import seeks_company
-from quintant.cluster.scheduler.wish import Locate, Wish, wish
+from quintant.cluster.scheduler.pod_affinity_spread import seeks_company
+from quintant.cluster.scheduler.pod_info import Locate, Wish, wish
 
 SCHEDULER = "default-scheduler"
 FIRST_SECONDS = 1.0

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from quintant.api.core import NodeTerms
 from quintant.cluster.common.views import PodView
-from quintant.cluster.scheduler.demand import Demand, demand
+from quintant.cluster.scheduler.resources import Demand, demand
 from quintant.core import codec
 
 Locate = Callable[[str, Sequence[str]], object | None]

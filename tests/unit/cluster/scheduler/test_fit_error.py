@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quintant.cluster.scheduler.verdict import Refusal
+from quintant.cluster.scheduler.fit_error import Refusal
 
 
 def test_reasons_are_counted_and_sorted() -> None:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from quintant.api.core import NodeTerms
 from quintant.api.storage import StorageClass
 from quintant.cluster.common.views import ClaimView, PodView, ReachView
-from quintant.cluster.scheduler.wish import ANYWHERE, Reach
+from quintant.cluster.scheduler.pod_info import ANYWHERE, Reach
 from quintant.core.object import Request
 
 SELECTED_NODE = "volume.kubernetes.io/selected-node"

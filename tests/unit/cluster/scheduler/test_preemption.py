@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from quintant.cluster.common.views import PodView
-from quintant.cluster.scheduler.board import Board
-from quintant.cluster.scheduler.preempt import preempt
+from quintant.cluster.scheduler.preemption import preempt
+from quintant.cluster.scheduler.snapshot import Board
 from unit.cluster.scheduler.nodes import board, node, pod, wished
 
 

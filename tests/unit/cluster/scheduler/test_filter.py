@@ -9,8 +9,7 @@ import pytest
 from quintant.api.core import NodeTerms
 from quintant.cluster.common.labels import SIMULATED
 from quintant.cluster.common.views import PodView
-from quintant.cluster.scheduler.board import Board
-from quintant.cluster.scheduler.fit import (
+from quintant.cluster.scheduler.filter import (
     CORDONED,
     PRETENDING,
     TAINTED,
@@ -18,15 +17,16 @@ from quintant.cluster.scheduler.fit import (
     UNWANTED,
     Fit,
 )
-from quintant.cluster.scheduler.neighbours import (
+from quintant.cluster.scheduler.node_info import FULL, PORTS
+from quintant.cluster.scheduler.pod_affinity_spread import (
     CROWDED,
     ELSEWHERE,
     SPREAD,
     UNLABELLED,
     UNWELCOME,
 )
-from quintant.cluster.scheduler.room import FULL, PORTS
-from quintant.cluster.scheduler.wish import Reach
+from quintant.cluster.scheduler.pod_info import Reach
+from quintant.cluster.scheduler.snapshot import Board
 from quintant.core import codec
 from unit.cluster.scheduler.nodes import board, node, pod, wished
 

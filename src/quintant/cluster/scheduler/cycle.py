@@ -17,15 +17,15 @@ from quintant.api.core import Namespace
 from quintant.api.storage import StorageClass
 from quintant.cluster.common.taints import meets
 from quintant.cluster.common.views import ClaimView, NodeView, PodView, ReachView
-from quintant.cluster.scheduler.act import Placement, Refused, bind, refuse, select
-from quintant.cluster.scheduler.board import Board
-from quintant.cluster.scheduler.fit import Fit
-from quintant.cluster.scheduler.pending import Entry, Pending
-from quintant.cluster.scheduler.preempt import preempt
+from quintant.cluster.scheduler.binder import Placement, Refused, bind, refuse, select
+from quintant.cluster.scheduler.filter import Fit
+from quintant.cluster.scheduler.fit_error import Refusal
+from quintant.cluster.scheduler.pod_info import Locate, Reach
+from quintant.cluster.scheduler.preemption import preempt
+from quintant.cluster.scheduler.queue import Entry, Pending
 from quintant.cluster.scheduler.score import best
-from quintant.cluster.scheduler.verdict import Refusal
-from quintant.cluster.scheduler.volumes import Claims, Storage, inspect
-from quintant.cluster.scheduler.wish import Locate, Reach
+from quintant.cluster.scheduler.snapshot import Board
+from quintant.cluster.scheduler.volume_binding import Claims, Storage, inspect
 from quintant.core.clock import Chance, monotonic
 from quintant.core.errors import Conflict, NotFound, QuintantError
 from quintant.core.object import Metadata, Request

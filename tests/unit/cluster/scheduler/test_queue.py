@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.scheduler.pending import PATIENCE_SECONDS, Pending
+from quintant.cluster.scheduler.queue import PATIENCE_SECONDS, Pending
 from unit.cluster.scheduler.nodes import pod
 
 

@@ -15,8 +15,8 @@ from quintant.api.core import PodAffinity, PodTerm
 from quintant.api.meta import LabelSelector
 from quintant.cluster.common.taints import selector, untolerated, wanted
 from quintant.cluster.common.views import NodeView, PodView, SpreadView
-from quintant.cluster.scheduler.board import Board
-from quintant.cluster.scheduler.room import Room
+from quintant.cluster.scheduler.node_info import Room
+from quintant.cluster.scheduler.snapshot import Board
 from quintant.core.object import replace
 
 SPREAD = "node(s) didn't match pod topology spread constraints"

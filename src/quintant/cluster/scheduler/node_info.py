@@ -8,7 +8,15 @@ from __future__ import annotations
 from msgspec import Struct
 
 from quintant.cluster.common.views import NodeView, PodView
-from quintant.cluster.scheduler.demand import CPU, MEMORY, PODS, Demand, HostPort, amounts, collide
+from quintant.cluster.scheduler.resources import (
+    CPU,
+    MEMORY,
+    PODS,
+    Demand,
+    HostPort,
+    amounts,
+    collide,
+)
 
 FULL = "Too many pods"
 SHORT = "Insufficient {}"

@@ -17,8 +17,8 @@ from quintant.api.meta import LabelSelector
 from quintant.cluster.apiserver.meta.selectors import Selector
 from quintant.cluster.common.taints import PREFER_NO_SCHEDULE, selector
 from quintant.cluster.common.views import NodeView, PodView
-from quintant.cluster.scheduler.demand import Demand, demand
-from quintant.cluster.scheduler.room import Guest, Room
+from quintant.cluster.scheduler.node_info import Guest, Room
+from quintant.cluster.scheduler.resources import Demand, demand
 from quintant.core.object import Object
 
 TALLIES = 256

@@ -6,10 +6,10 @@ from msgspec import Struct
 
 from quintant.api.meta import Condition, condition_of, set_condition
 from quintant.cluster.common.views import ClaimView, PodStatusView, PodView
-from quintant.cluster.scheduler.pending import SCHEDULER, Entry
-from quintant.cluster.scheduler.preempt import Preemption
-from quintant.cluster.scheduler.verdict import Refusal
-from quintant.cluster.scheduler.volumes import SELECTED_NODE
+from quintant.cluster.scheduler.fit_error import Refusal
+from quintant.cluster.scheduler.preemption import Preemption
+from quintant.cluster.scheduler.queue import SCHEDULER, Entry
+from quintant.cluster.scheduler.volume_binding import SELECTED_NODE
 from quintant.core.errors import Conflict, NotFound
 from quintant.core.object import replace
 from quintant.runtime.controller.context import KeyContext

@@ -24,10 +24,10 @@ from quintant.cluster.common.taints import (
     wanted,
 )
 from quintant.cluster.common.views import NodeView, PodView
-from quintant.cluster.scheduler.board import Board
-from quintant.cluster.scheduler.neighbours import ELSEWHERE, UNLABELLED, Neighbours
-from quintant.cluster.scheduler.room import Room
-from quintant.cluster.scheduler.wish import ANYWHERE, Reach, Wish
+from quintant.cluster.scheduler.node_info import Room
+from quintant.cluster.scheduler.pod_affinity_spread import ELSEWHERE, UNLABELLED, Neighbours
+from quintant.cluster.scheduler.pod_info import ANYWHERE, Reach, Wish
+from quintant.cluster.scheduler.snapshot import Board
 
 CORDONED = "node(s) were unschedulable"
 TAINTED = "node(s) had untolerated taint(s)"

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from quintant.cluster.common.views import PodView
-from quintant.cluster.scheduler.room import Guest, Room
-from quintant.cluster.scheduler.wish import Wish
+from quintant.cluster.scheduler.node_info import Guest, Room
+from quintant.cluster.scheduler.pod_info import Wish
 
 _NEVER = "Never"
 
