@@ -123,7 +123,7 @@ async def _nodes(client: Client, count: int) -> None:
 
 
 async def _ready(client: Client, count: int) -> None:
-    from quintant.cluster.controllers.pods import PodState, ready
+    from quintant.cluster.controllers.pods.views import PodState, ready
 
     seen: set[str] = set()
     async for change in client.watch(PodState, "default"):

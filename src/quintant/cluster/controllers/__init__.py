@@ -9,26 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from quintant.cluster.controllers import (
-    balancers,
-    claims,
     cronjob,
     daemonset,
     deployment,
     disruption,
-    endpoints,
-    endpointslices,
-    equipment,
     garbage,
     job,
-    namespaces,
     nodes,
-    podgc,
-    protection,
     replicaset,
     statefulset,
-    ttl,
-    volumes,
 )
+from quintant.cluster.controllers import load_balancers as balancers
+from quintant.cluster.controllers.endpoints import endpoints, endpointslices
+from quintant.cluster.controllers.job import ttl
+from quintant.cluster.controllers.namespaces import defaults as equipment
+from quintant.cluster.controllers.namespaces import deletion as namespaces
+from quintant.cluster.controllers.pods import gc as podgc
+from quintant.cluster.controllers.volumes import claims, protection, volumes
 from quintant.runtime.manager.manager import Manager
 
 NAME = "kube-controller-manager"

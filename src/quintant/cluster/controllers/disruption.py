@@ -14,8 +14,8 @@ from datetime import datetime, timedelta
 from quintant.api.apps import Deployment, ReplicaSet, StatefulSet
 from quintant.api.meta import set_condition
 from quintant.api.policy import BudgetStatus, PodDisruptionBudget
-from quintant.cluster.controllers.amounts import amount
-from quintant.cluster.controllers.pods import PodState, ready
+from quintant.cluster.controllers.int_or_percent import amount
+from quintant.cluster.controllers.pods.views import PodState, ready
 from quintant.core.clock import parse_timestamp
 from quintant.core.object import Opaque, OwnerReference, replace
 from quintant.core.owner import controller_of

@@ -32,8 +32,8 @@ from quintant.cluster.common.volume_binding import (
     requested,
 )
 from quintant.cluster.common.volume_paths import DRIVER
-from quintant.cluster.controllers.claims import PROVISIONER
-from quintant.cluster.controllers.volumes import DELETE, RELEASED
+from quintant.cluster.controllers.volumes.claims import PROVISIONER
+from quintant.cluster.controllers.volumes.volumes import DELETE, RELEASED
 from quintant.cluster.storage.disk import Disk, Folder, Missing, Sort
 from quintant.cluster.storage.sources import SNAPSHOT, Origin, Unusable, find, named
 from quintant.core.errors import AlreadyExists

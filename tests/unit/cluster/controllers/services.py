@@ -18,7 +18,7 @@ from quintant.api.core import (
     ServiceSpec,
 )
 from quintant.api.meta import Condition, ObjectMeta
-from quintant.cluster.controllers.pods import PodState
+from quintant.cluster.controllers.pods.views import PodState
 from quintant.core import codec
 from quintant.testing import InProcessCluster, named
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from quintant.api.core import PersistentVolume, PersistentVolumeClaim
 from quintant.api.snapshot import SnapshotSource, SnapshotSpec, VolumeSnapshot
-from quintant.cluster.controllers import claims, protection, volumes
+from quintant.cluster.controllers.volumes import claims, protection, volumes
 from quintant.cluster.storage.component import driver
 from quintant.cluster.storage.disk import Disk, Nowhere
 from quintant.runtime.manager.manager import Manager

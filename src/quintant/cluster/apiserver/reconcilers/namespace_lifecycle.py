@@ -1,7 +1,7 @@
 """Namespaces: nothing is created where there is none, or where one is being deleted.
 
 A deleted namespace stays until its finalizers are gone; who empties it and takes the server's own
-away is a controller (quintant.cluster.controllers.namespaces).
+away is a controller (quintant.cluster.controllers.namespaces.deletion).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from quintant.api.batch import CronJob, Job
 from quintant.cluster.apiserver.meta.cron import Schedule
-from quintant.cluster.controllers.pods import moment
+from quintant.cluster.controllers.pods.views import moment
 
 MANY = 100
 """Missed times beyond which something is wrong with a clock or a deadline."""

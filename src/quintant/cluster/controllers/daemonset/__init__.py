@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quintant.api.apps import ControllerRevision, DaemonSet
-from quintant.cluster.controllers.adoption import (
+from quintant.cluster.controllers.daemonset.reconcile import Reconciler
+from quintant.cluster.controllers.nodes.views import NodeState
+from quintant.cluster.controllers.pods.views import PodState
+from quintant.cluster.controllers.ref_manager import (
     ORPHANS,
     SELECTORS,
     labelled,
     orphaned,
     selecting,
 )
-from quintant.cluster.controllers.daemonset.reconcile import Reconciler
-from quintant.cluster.controllers.nodes.views import NodeState
-from quintant.cluster.controllers.pods import PodState
 from quintant.core.object import Object
 from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.manager.manager import Manager

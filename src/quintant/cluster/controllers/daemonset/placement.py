@@ -17,10 +17,10 @@ from quintant.api.core import Toleration
 from quintant.cluster.apiserver.registry.generation import TEMPLATE_GENERATION
 from quintant.cluster.common.taints import HARD, NO_EXECUTE, NO_SCHEDULE, untolerated, wanted
 from quintant.cluster.common.views import PodSpecView, PodView
+from quintant.cluster.controllers.history import HASH
 from quintant.cluster.controllers.nodes.views import NodeState
-from quintant.cluster.controllers.pods import PodState
-from quintant.cluster.controllers.revisions import HASH
-from quintant.cluster.controllers.templates import NewPod, labelled, pod_of
+from quintant.cluster.controllers.pods.templates import NewPod, labelled, pod_of
+from quintant.cluster.controllers.pods.views import PodState
 from quintant.core.object import Model, Opaque, replace
 
 GENERATION = "pod-template-generation"

@@ -13,10 +13,10 @@ from datetime import datetime
 from msgspec import Struct
 
 from quintant.api.apps import DaemonRollout, DaemonSet
-from quintant.cluster.controllers.amounts import amount
 from quintant.cluster.controllers.daemonset.placement import Fit, fit, target, updated
+from quintant.cluster.controllers.int_or_percent import amount
 from quintant.cluster.controllers.nodes.views import NodeState
-from quintant.cluster.controllers.pods import PodState, available, over, ready
+from quintant.cluster.controllers.pods.views import PodState, available, over, ready
 
 ROLLING = "RollingUpdate"
 

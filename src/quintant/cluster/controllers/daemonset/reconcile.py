@@ -11,16 +11,16 @@ from functools import partial
 from msgspec import Struct, field
 
 from quintant.api.apps import ControllerRevision, DaemonSet
-from quintant.cluster.controllers.adoption import claimed
-from quintant.cluster.controllers.batches import BURST, slow_start, together
 from quintant.cluster.controllers.daemonset.patience import Patience
 from quintant.cluster.controllers.daemonset.placement import pod_for, target
 from quintant.cluster.controllers.daemonset.plan import Daemons, Plan, manage, roll
 from quintant.cluster.controllers.daemonset.status import report
+from quintant.cluster.controllers.history import HASH, Recorded, forgotten, record
 from quintant.cluster.controllers.nodes.views import NodeState
-from quintant.cluster.controllers.podcontrol import create_pod, delete_pod
-from quintant.cluster.controllers.pods import PodState, next_available, over
-from quintant.cluster.controllers.revisions import HASH, Recorded, forgotten, record
+from quintant.cluster.controllers.pods.control import create_pod, delete_pod
+from quintant.cluster.controllers.pods.views import PodState, next_available, over
+from quintant.cluster.controllers.ref_manager import claimed
+from quintant.cluster.controllers.slow_start import BURST, slow_start, together
 from quintant.core.errors import ApiError
 from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.result import Result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from quintant.api.apps import DaemonSetStatus
 from quintant.cluster.controllers.daemonset.placement import Fit
 from quintant.cluster.controllers.daemonset.plan import Daemons
-from quintant.cluster.controllers.pods import ready
+from quintant.cluster.controllers.pods.views import ready
 
 
 def report(daemons: Daemons, collisions: int | None) -> DaemonSetStatus:

@@ -10,14 +10,14 @@ reconcile reads, decides by these, writes
 from __future__ import annotations
 
 from quintant.api.apps import Deployment, ReplicaSet
-from quintant.cluster.controllers.adoption import (
+from quintant.cluster.controllers.deployment.reconcile import reconcile
+from quintant.cluster.controllers.ref_manager import (
     ORPHANS,
     SELECTORS,
     labelled,
     orphaned,
     selecting,
 )
-from quintant.cluster.controllers.deployment.reconcile import reconcile
 from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.manager.manager import Manager
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from quintant.api.apps import Deployment, ReplicaSet, ReplicaSetSpec
 from quintant.api.meta import LabelSelector
 from quintant.cluster.controllers.deployment.rollout import UNLIMITED, Rollout, age, size
-from quintant.cluster.controllers.templates import (
+from quintant.cluster.controllers.pods.templates import (
     HASH_LABEL,
     NAME_LENGTH,
     hashed,

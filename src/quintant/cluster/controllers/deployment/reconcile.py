@@ -8,7 +8,6 @@ from __future__ import annotations
 from datetime import datetime
 
 from quintant.api.apps import Deployment, ReplicaSet
-from quintant.cluster.controllers.adoption import claimed
 from quintant.cluster.controllers.deployment.history import (
     REVISION,
     first,
@@ -29,8 +28,9 @@ from quintant.cluster.controllers.deployment.status import (
     report,
     verdict,
 )
-from quintant.cluster.controllers.podcontrol import patience
-from quintant.cluster.controllers.templates import essence
+from quintant.cluster.controllers.pods.control import patience
+from quintant.cluster.controllers.pods.templates import essence
+from quintant.cluster.controllers.ref_manager import claimed
 from quintant.core.errors import AlreadyExists, ApiError
 from quintant.core.object import replace
 from quintant.core.owner import controller_of

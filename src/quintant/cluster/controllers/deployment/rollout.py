@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from quintant.api.apps import Deployment, DeploymentStatus, ReplicaSet, RollingUpdate
-from quintant.cluster.controllers.amounts import amount
-from quintant.cluster.controllers.templates import essence
+from quintant.cluster.controllers.int_or_percent import amount
+from quintant.cluster.controllers.pods.templates import essence
 from quintant.core.object import replace as changed
 
 RECREATE = "Recreate"

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from quintant.api.apps import DeploymentStatus, ReplicaSet, WorkloadCondition
 from quintant.api.meta import condition_of
 from quintant.cluster.controllers.deployment.rollout import Rollout, size
-from quintant.cluster.controllers.pods import moment
+from quintant.cluster.controllers.pods.views import moment
 from quintant.cluster.controllers.replicaset.status import FAILURE
 from quintant.core.clock import timestamp
 from quintant.core.object import replace

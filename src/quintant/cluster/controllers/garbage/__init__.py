@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from quintant.api.apiextensions import CustomResourceDefinition
 from quintant.cluster.controllers.garbage.collector import KINDS, Collector
-from quintant.cluster.controllers.served import Everything
+from quintant.cluster.controllers.served_kinds import Everything
 from quintant.core.object import Metadata
 from quintant.runtime.manager.manager import Manager
 

@@ -24,7 +24,7 @@ from quintant.cluster.controllers.garbage.plan import (
     unblocked,
     without,
 )
-from quintant.cluster.controllers.served import Served, discover, metadata_of
+from quintant.cluster.controllers.served_kinds import Served, discover, metadata_of
 from quintant.core.errors import NotFound
 from quintant.core.object import Metadata, Object, OwnerReference, Request, replace
 from quintant.core.resource import Resource

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 
 from quintant.client.rest import Rest
 from quintant.cluster.controllers.garbage.graph import Graph, node
-from quintant.cluster.controllers.served import metadata_of
+from quintant.cluster.controllers.served_kinds import metadata_of
 from quintant.core.clock import Chance
 from quintant.core.errors import Undecodable
 from quintant.core.object import Object, ObjectMeta, Request

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quintant.api.batch import Job
-from quintant.cluster.controllers.adoption import ORPHANS, orphaned
 from quintant.cluster.controllers.job import tracking
 from quintant.cluster.controllers.job.reconcile import reconcile
-from quintant.cluster.controllers.pods import PodState
+from quintant.cluster.controllers.pods.views import PodState
+from quintant.cluster.controllers.ref_manager import ORPHANS, orphaned
 from quintant.core.object import Request
 from quintant.core.owner import controller_of
 from quintant.runtime.manager.manager import Manager

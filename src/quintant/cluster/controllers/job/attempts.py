@@ -13,7 +13,7 @@ from quintant.api.batch import Job, JobSpec
 from quintant.cluster.controllers.job import backoff, indexes
 from quintant.cluster.controllers.job.policy import meaning
 from quintant.cluster.controllers.job.traits import has_failed, tracked, valid
-from quintant.cluster.controllers.pods import PodState, active
+from quintant.cluster.controllers.pods.views import PodState, active
 
 FAILURES = "batch.kubernetes.io/job-index-failure-count"
 IGNORED = "batch.kubernetes.io/job-index-ignored-failure-count"

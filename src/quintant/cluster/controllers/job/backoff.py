@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from quintant.cluster.controllers.pods import ALWAYS, PodState, moment
+from quintant.cluster.controllers.pods.views import ALWAYS, PodState, moment
 from quintant.core.clock import parse_timestamp
 
 FIRST_SECONDS = 10.0

@@ -25,7 +25,7 @@ from quintant.cluster.controllers.job.traits import (
     tracked,
     valid,
 )
-from quintant.cluster.controllers.pods import PodState
+from quintant.cluster.controllers.pods.views import PodState
 from quintant.core.object import replace
 
 LIMIT = 500

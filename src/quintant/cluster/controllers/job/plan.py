@@ -15,14 +15,14 @@ from msgspec import Struct
 
 from quintant.api.batch import Job, JobCondition, JobSpec
 from quintant.api.meta import condition_of
-from quintant.cluster.controllers.batches import BURST
 from quintant.cluster.controllers.job import attempts, backoff, indexes
 from quintant.cluster.controllers.job.counting import Tally, tally
 from quintant.cluster.controllers.job.policy import meaning, success
 from quintant.cluster.controllers.job.traits import SUCCEEDED, has_failed, indexed, only_failed
-from quintant.cluster.controllers.pods import PodState, active, moment, ready, terminating
+from quintant.cluster.controllers.pods.templates import opened
+from quintant.cluster.controllers.pods.views import PodState, active, moment, ready, terminating
 from quintant.cluster.controllers.replicaset.ranking import surplus
-from quintant.cluster.controllers.templates import opened
+from quintant.cluster.controllers.slow_start import BURST
 from quintant.core.clock import timestamp
 from quintant.core.object import Model, Opaque
 

@@ -8,7 +8,7 @@ from quintant.api.batch import Job
 from quintant.cluster.controllers.job.indexes import INDEX
 from quintant.cluster.controllers.job.plan import Place
 from quintant.cluster.controllers.job.traits import TRACKING
-from quintant.cluster.controllers.templates import NewPod, pod_of
+from quintant.cluster.controllers.pods.templates import NewPod, pod_of
 from quintant.core.object import Opaque, replace
 
 VARIABLE = "JOB_COMPLETION_INDEX"

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from quintant.api.batch import JobSpec, OnExitCodes, PodFailureRule
 from quintant.cluster.controllers.job import indexes
-from quintant.cluster.controllers.pods import ContainerStatusView, PodState
+from quintant.cluster.controllers.pods.views import ContainerStatusView, PodState
 
 FAIL_JOB, FAIL_INDEX, IGNORE = "FailJob", "FailIndex", "Ignore"
 

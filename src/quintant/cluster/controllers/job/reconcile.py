@@ -9,14 +9,14 @@ from functools import partial
 
 from quintant.api.batch import Job
 from quintant.api.meta import LabelSelector
-from quintant.cluster.controllers.adoption import ORPHANS, claim, claimed
-from quintant.cluster.controllers.batches import slow_start, together
 from quintant.cluster.controllers.job.plan import Verdict, judge
 from quintant.cluster.controllers.job.pods import pod_for
 from quintant.cluster.controllers.job.report import COMPLETE, Report, report
 from quintant.cluster.controllers.job.traits import TRACKING, tracked
-from quintant.cluster.controllers.podcontrol import create_pod, delete_pod
-from quintant.cluster.controllers.pods import PodState
+from quintant.cluster.controllers.pods.control import create_pod, delete_pod
+from quintant.cluster.controllers.pods.views import PodState
+from quintant.cluster.controllers.ref_manager import ORPHANS, claim, claimed
+from quintant.cluster.controllers.slow_start import slow_start, together
 from quintant.core.errors import ApiError
 from quintant.runtime.cache.client import Client
 from quintant.runtime.controller import finalizer

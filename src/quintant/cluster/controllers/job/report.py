@@ -17,7 +17,7 @@ from quintant.cluster.controllers.job.plan import (
     Verdict,
     condition,
 )
-from quintant.cluster.controllers.pods import PodState, active, ready, terminating
+from quintant.cluster.controllers.pods.views import PodState, active, ready, terminating
 from quintant.core.clock import timestamp
 from quintant.core.object import replace
 

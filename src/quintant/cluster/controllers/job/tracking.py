@@ -12,7 +12,7 @@ from quintant.api.batch import Job
 from quintant.api.meta import LabelSelector
 from quintant.cluster.controllers.job.reconcile import OURS, release
 from quintant.cluster.controllers.job.traits import tracked
-from quintant.cluster.controllers.pods import PodState
+from quintant.cluster.controllers.pods.views import PodState
 from quintant.core.object import Request
 from quintant.core.owner import controller_of
 from quintant.runtime.controller.context import KeyContext

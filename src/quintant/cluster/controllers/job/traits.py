@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quintant.api.batch import JobSpec
 from quintant.cluster.controllers.job import indexes
-from quintant.cluster.controllers.pods import PodState
+from quintant.cluster.controllers.pods.views import PodState
 
 TRACKING = "batch.kubernetes.io/job-tracking"
 """The finalizer that holds a pod until it is counted."""

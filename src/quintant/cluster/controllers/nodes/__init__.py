@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from quintant.api.core import Node
 from quintant.cluster.controllers.nodes.reconcile import EVERYBODY, NAME, ON_NODE, Watch
 from quintant.cluster.controllers.nodes.views import LeaseState, NodeState
-from quintant.cluster.controllers.pods import PodState
+from quintant.cluster.controllers.pods.views import PodState
 from quintant.core.object import Object, Request
 from quintant.runtime.controller.sources import Feed
 from quintant.runtime.manager.manager import Manager

@@ -16,7 +16,7 @@ from quintant.client.rest import MERGE
 from quintant.cluster.controllers.nodes.health import Signs, lost, patience
 from quintant.cluster.controllers.nodes.taints import leaves_at, tainted
 from quintant.cluster.controllers.nodes.views import READY, LeaseState, NodeState, NodeStatusView
-from quintant.cluster.controllers.pods import PodState, PodStatusView, over, ready
+from quintant.cluster.controllers.pods.views import PodState, PodStatusView, over, ready
 from quintant.core import codec
 from quintant.core.clock import monotonic
 from quintant.core.errors import Conflict, NotFound

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from quintant.api.apps import ReplicaSet
-from quintant.cluster.controllers.adoption import (
+from quintant.cluster.controllers.pods.views import PodState
+from quintant.cluster.controllers.ref_manager import (
     ORPHANS,
     SELECTORS,
     labelled,
     orphaned,
     selecting,
 )
-from quintant.cluster.controllers.pods import PodState
 from quintant.cluster.controllers.replicaset.reconcile import reconcile
 from quintant.runtime.controller.context import OWNER_INDEX
 from quintant.runtime.controller.declaration import by_index, owner_uid

@@ -12,7 +12,14 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import cmp_to_key
 
-from quintant.cluster.controllers.pods import PodState, active, moment, ready, ready_since, restarts
+from quintant.cluster.controllers.pods.views import (
+    PodState,
+    active,
+    moment,
+    ready,
+    ready_since,
+    restarts,
+)
 
 COST = "controller.kubernetes.io/pod-deletion-cost"
 _PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}

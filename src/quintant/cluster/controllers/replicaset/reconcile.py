@@ -12,19 +12,19 @@ from functools import partial
 
 from quintant.api.apps import ReplicaSet
 from quintant.api.meta import Condition, condition_of
-from quintant.cluster.controllers.adoption import claimed
-from quintant.cluster.controllers.batches import BURST, slow_start, together
-from quintant.cluster.controllers.podcontrol import (
+from quintant.cluster.controllers.pods.control import (
     NOT_CREATED,
     NOT_DELETED,
     create_pod,
     delete_pod,
     patience,
 )
-from quintant.cluster.controllers.pods import PodState, active, next_available
+from quintant.cluster.controllers.pods.templates import pod_of
+from quintant.cluster.controllers.pods.views import PodState, active, next_available
+from quintant.cluster.controllers.ref_manager import claimed
 from quintant.cluster.controllers.replicaset.ranking import surplus
 from quintant.cluster.controllers.replicaset.status import FAILURE, failure, report
-from quintant.cluster.controllers.templates import pod_of
+from quintant.cluster.controllers.slow_start import BURST, slow_start, together
 from quintant.core.owner import controller_of
 from quintant.runtime.controller.context import OWNER_INDEX, Context
 from quintant.runtime.controller.result import Result

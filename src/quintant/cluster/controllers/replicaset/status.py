@@ -7,8 +7,8 @@ from datetime import datetime
 
 from quintant.api.apps import ReplicaSet, ReplicaSetStatus
 from quintant.api.meta import Condition, condition_of
-from quintant.cluster.controllers.pods import PodState, active, available, ready, terminating
-from quintant.cluster.controllers.templates import opened
+from quintant.cluster.controllers.pods.templates import opened
+from quintant.cluster.controllers.pods.views import PodState, active, available, ready, terminating
 from quintant.core.clock import timestamp
 
 FAILURE = "ReplicaFailure"

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from quintant.api.apps import ControllerRevision, StatefulSet
 from quintant.api.core import PersistentVolumeClaim
-from quintant.cluster.controllers.adoption import (
+from quintant.cluster.controllers.pods.views import PodState
+from quintant.cluster.controllers.ref_manager import (
     ORPHANS,
     SELECTORS,
     labelled,
@@ -19,7 +20,6 @@ from quintant.cluster.controllers.adoption import (
     selectable,
     selecting,
 )
-from quintant.cluster.controllers.pods import PodState
 from quintant.cluster.controllers.statefulset.reconcile import reconcile
 from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.manager.manager import Manager

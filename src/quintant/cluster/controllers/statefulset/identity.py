@@ -10,9 +10,9 @@ import msgspec
 
 from quintant.api.apps import StatefulSet
 from quintant.api.core import PersistentVolumeClaim
-from quintant.cluster.controllers.pods import PodState
-from quintant.cluster.controllers.revisions import HASH
-from quintant.cluster.controllers.templates import NewPod, TemplateMeta, opened
+from quintant.cluster.controllers.history import HASH
+from quintant.cluster.controllers.pods.templates import NewPod, TemplateMeta, opened
+from quintant.cluster.controllers.pods.views import PodState
 from quintant.core.object import Model, Object, ObjectMeta, Opaque
 from quintant.core.owner import owned
 from quintant.core.resource import projection

@@ -6,10 +6,10 @@ from msgspec import Struct
 
 from quintant.api.apps import StatefulSet
 from quintant.api.core import PersistentVolumeClaim
-from quintant.cluster.controllers.pods import PodState
+from quintant.cluster.controllers.pods.templates import NewPod
+from quintant.cluster.controllers.pods.views import PodState
 from quintant.cluster.controllers.statefulset.identity import NewClaim, claims
 from quintant.cluster.controllers.statefulset.retention import goes_with_pods, stale
-from quintant.cluster.controllers.templates import NewPod
 from quintant.core.errors import ApiError, Conflict, Status
 from quintant.runtime.controller.context import Context
 

@@ -13,8 +13,8 @@ from datetime import datetime
 from msgspec import Struct
 
 from quintant.api.apps import StatefulSet
-from quintant.cluster.controllers.pods import PodState, available, over, ready
-from quintant.cluster.controllers.revisions import HASH
+from quintant.cluster.controllers.history import HASH
+from quintant.cluster.controllers.pods.views import PodState, available, over, ready
 from quintant.cluster.controllers.statefulset.identity import ordinal, recognised
 
 PARALLEL = "Parallel"

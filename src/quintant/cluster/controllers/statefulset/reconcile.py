@@ -9,10 +9,7 @@ from msgspec import Struct
 
 from quintant.api.apps import ControllerRevision, StatefulSet
 from quintant.api.core import PersistentVolumeClaim
-from quintant.cluster.controllers.adoption import claimed
-from quintant.cluster.controllers.batches import Work, together
-from quintant.cluster.controllers.pods import PodState, next_available
-from quintant.cluster.controllers.revisions import (
+from quintant.cluster.controllers.history import (
     HASH,
     STATEFUL_HASH,
     Recorded,
@@ -20,6 +17,9 @@ from quintant.cluster.controllers.revisions import (
     record,
     template_of,
 )
+from quintant.cluster.controllers.pods.views import PodState, next_available
+from quintant.cluster.controllers.ref_manager import claimed
+from quintant.cluster.controllers.slow_start import Work, together
 from quintant.cluster.controllers.statefulset.identity import claims, labels, ordinal, pod_of
 from quintant.cluster.controllers.statefulset.making import Making
 from quintant.cluster.controllers.statefulset.members import Members, plan, revision_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from quintant.api.apps import ClaimRetention, StatefulSet
 from quintant.api.core import PersistentVolumeClaim
-from quintant.cluster.controllers.pods import PodState
+from quintant.cluster.controllers.pods.views import PodState
 from quintant.cluster.controllers.statefulset.members import size, start
 from quintant.core.object import Object, OwnerReference, replace
 from quintant.core.owner import owned

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from quintant.api.apps import StatefulSet, StatefulSetStatus
-from quintant.cluster.controllers.pods import PodState, available, ready
-from quintant.cluster.controllers.revisions import HASH
+from quintant.cluster.controllers.history import HASH
+from quintant.cluster.controllers.pods.views import PodState, available, ready
 from quintant.cluster.controllers.statefulset.members import ROLLING, size
 from quintant.core.object import replace
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from quintant.cluster.controllers import cronjob, garbage, ttl
+from quintant.cluster.controllers import cronjob, garbage
+from quintant.cluster.controllers.job import ttl
 from unit.cluster.api import Api, Plain
 from unit.cluster.controllers.plane import controlled, gone, until
 

@@ -12,9 +12,9 @@ from quintant.api.meta import Condition
 from quintant.api.quantity import IntOrString
 from quintant.cluster.controllers.daemonset.plan import Daemons, Plan, manage, roll
 from quintant.cluster.controllers.daemonset.status import report
+from quintant.cluster.controllers.history import HASH
 from quintant.cluster.controllers.nodes.views import NodeSpecView, NodeState
-from quintant.cluster.controllers.pods import PodSpecView, PodState, PodStatusView
-from quintant.cluster.controllers.revisions import HASH
+from quintant.cluster.controllers.pods.views import PodSpecView, PodState, PodStatusView
 from quintant.core.clock import timestamp
 from quintant.core.object import ObjectMeta, Opaque
 

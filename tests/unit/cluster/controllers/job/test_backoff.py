@@ -9,7 +9,7 @@ import pytest
 from quintant.api.meta import Condition
 from quintant.api.pod import ContainerState, Terminated
 from quintant.cluster.controllers.job.backoff import finished, remaining
-from quintant.cluster.controllers.pods import ContainerStatusView, PodState, PodStatusView
+from quintant.cluster.controllers.pods.views import ContainerStatusView, PodState, PodStatusView
 from quintant.core.clock import timestamp
 from quintant.core.object import ObjectMeta
 

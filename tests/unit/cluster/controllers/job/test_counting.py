@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from quintant.api.batch import Job, JobSpec, JobStatus, Uncounted
 from quintant.cluster.controllers.job.counting import note, tally
 from quintant.cluster.controllers.job.traits import TRACKING
-from quintant.cluster.controllers.pods import PodState, PodStatusView
+from quintant.cluster.controllers.pods.views import PodState, PodStatusView
 from quintant.core.object import ObjectMeta, replace
 
 PHASES = st.lists(st.sampled_from(["Succeeded", "Failed", "Running"]), max_size=8)

@@ -16,7 +16,7 @@ from quintant.api.batch import (
 from quintant.api.meta import Condition
 from quintant.api.pod import ContainerState, Terminated
 from quintant.cluster.controllers.job.policy import Meaning, meaning, success
-from quintant.cluster.controllers.pods import ContainerStatusView, PodState, PodStatusView
+from quintant.cluster.controllers.pods.views import ContainerStatusView, PodState, PodStatusView
 from quintant.core.object import ObjectMeta
 
 META = ObjectMeta(name="p", namespace="n")

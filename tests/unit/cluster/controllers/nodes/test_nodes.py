@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from quintant.cluster.component.component import Component
-from quintant.cluster.controllers import nodes, podgc
+from quintant.cluster.controllers import nodes
+from quintant.cluster.controllers.pods import gc
 from quintant.runtime.manager.manager import Manager
 from unit.cluster.api import PODS, Api, Plain
 from unit.cluster.simulated.hall import NODES, condition, pod, read, simulated
@@ -21,7 +22,7 @@ async def cluster(count: int = 2) -> AsyncIterator[Api]:
     """Simulated nodes, and the controllers that look after nodes."""
     manager = Manager("kube-controller-manager")
     nodes.declare(manager)
-    podgc.declare(manager)
+    gc.declare(manager)
     async with simulated(count, others=[Component(manager)]) as api:
         await asyncio.sleep(3)
         yield api

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.api.meta import Condition
-from quintant.cluster.controllers.pods import (
+from quintant.cluster.controllers.pods.views import (
     ContainerStatusView,
     PodSpecView,
     PodState,

@@ -16,8 +16,8 @@ from quintant.api.apps import (
     StatefulSetStrategy,
 )
 from quintant.api.meta import Condition
-from quintant.cluster.controllers.pods import PodState, PodStatusView
-from quintant.cluster.controllers.revisions import HASH
+from quintant.cluster.controllers.history import HASH
+from quintant.cluster.controllers.pods.views import PodState, PodStatusView
 from quintant.cluster.controllers.statefulset.identity import POD_NAME, ordinal
 from quintant.cluster.controllers.statefulset.members import Members, Plan, plan, revision_of
 from quintant.core.clock import timestamp

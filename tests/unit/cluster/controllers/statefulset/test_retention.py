@@ -6,7 +6,7 @@ import pytest
 
 from quintant.api.apps import ClaimRetention, StatefulSet, StatefulSetSpec
 from quintant.api.core import PersistentVolumeClaim
-from quintant.cluster.controllers.pods import PodState
+from quintant.cluster.controllers.pods.views import PodState
 from quintant.cluster.controllers.statefulset.retention import kept, stale
 from quintant.core.object import Object, ObjectMeta, OwnerReference
 from quintant.core.owner import owned

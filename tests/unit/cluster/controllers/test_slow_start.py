@@ -1,4 +1,4 @@
-"""Promises of quintant.cluster.controllers.batches."""
+"""Promises of quintant.cluster.controllers.slow_start."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from quintant.cluster.controllers.batches import slow_start, together
+from quintant.cluster.controllers.slow_start import slow_start, together
 from quintant.core.errors import ApiError, Forbidden, Status
 
 REFUSAL = Forbidden(Status(code=403, message="no"))

@@ -14,7 +14,7 @@ from msgspec import Struct
 from quintant.api.core import Service, ServicePort
 from quintant.api.meta import ObjectReference
 from quintant.cluster.apiserver.kinds.service_ips import family_of
-from quintant.cluster.controllers.pods import ALWAYS, ContainerView, PodState, over, ready
+from quintant.cluster.controllers.pods.views import ALWAYS, ContainerView, PodState, over, ready
 
 HEADLESS = "None"
 HEADLESS_LABEL = "service.kubernetes.io/headless"

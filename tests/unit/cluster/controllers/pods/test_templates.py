@@ -1,4 +1,4 @@
-"""Promises of quintant.cluster.controllers.templates."""
+"""Promises of quintant.cluster.controllers.pods.templates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.api.apps import ReplicaSet
-from quintant.cluster.controllers.templates import (
+from quintant.cluster.controllers.pods.templates import (
     HASH_LABEL,
     essence,
     hashed,

@@ -1,11 +1,11 @@
-"""Promises of quintant.cluster.controllers.revisions."""
+"""Promises of quintant.cluster.controllers.history."""
 
 from __future__ import annotations
 
 import pytest
 
 from quintant.api.apps import ControllerRevision
-from quintant.cluster.controllers.revisions import (
+from quintant.cluster.controllers.history import (
     HASH,
     forgotten,
     in_order,

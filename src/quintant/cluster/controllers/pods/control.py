@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from quintant.api.meta import Condition
-from quintant.cluster.controllers.pods import PodState, moment
-from quintant.cluster.controllers.templates import NewPod
+from quintant.cluster.controllers.pods.templates import NewPod
+from quintant.cluster.controllers.pods.views import PodState, moment
 from quintant.core.errors import ApiError
 from quintant.runtime.controller.context import Context
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from quintant.cluster.controllers.nodes.views import NodeState
-from quintant.cluster.controllers.podgc import doomed
-from quintant.cluster.controllers.pods import PodState
+from quintant.cluster.controllers.pods.gc import doomed
+from quintant.cluster.controllers.pods.views import PodState
 from quintant.core import codec
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from quintant.api.core import PersistentVolume, PersistentVolumeClaim
 from quintant.cluster.common.volume_binding import BOUND
-from quintant.cluster.controllers.pods import PodState, claims
+from quintant.cluster.controllers.pods.views import PodState, claims
 from quintant.core.object import Object, Request
 from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.result import Result

@@ -19,8 +19,8 @@ from quintant.api.core import Namespace
 from quintant.api.meta import Condition, set_condition
 from quintant.api.node import NamespaceStatus
 from quintant.cluster.apiserver.registry.prepare_create import NAMESPACE_FINALIZER
-from quintant.cluster.controllers.pods import PodState
-from quintant.cluster.controllers.served import Everything, Served, discover, metadata_of
+from quintant.cluster.controllers.pods.views import PodState
+from quintant.cluster.controllers.served_kinds import Everything, Served, discover, metadata_of
 from quintant.core import codec
 from quintant.core.clock import parse_timestamp
 from quintant.core.errors import ApiError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quintant.cluster.controllers.equipment import declare, publishing
+from quintant.cluster.controllers.namespaces.defaults import declare, publishing
 from unit.cluster.api import Api
 from unit.cluster.controllers.plane import controlled, until
 

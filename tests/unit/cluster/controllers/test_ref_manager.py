@@ -1,4 +1,4 @@
-"""Promises of quintant.cluster.controllers.adoption."""
+"""Promises of quintant.cluster.controllers.ref_manager."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from quintant.api.apps import ReplicaSet, ReplicaSetSpec
 from quintant.api.meta import LabelSelector, Requirement
-from quintant.cluster.controllers.adoption import claim, labelled, orphaned, selecting
-from quintant.cluster.controllers.pods import PodState
+from quintant.cluster.controllers.pods.views import PodState
+from quintant.cluster.controllers.ref_manager import claim, labelled, orphaned, selecting
 from quintant.core.object import ObjectMeta, OwnerReference
 
 LABELS = st.dictionaries(st.sampled_from("abc"), st.sampled_from("xy"))

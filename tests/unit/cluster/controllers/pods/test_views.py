@@ -1,4 +1,4 @@
-"""Promises of quintant.cluster.controllers.pods."""
+"""Promises of quintant.cluster.controllers.pods.views."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from quintant.api.meta import Condition
-from quintant.cluster.controllers.pods import (
+from quintant.cluster.controllers.pods.views import (
     ClaimSource,
     ContainerStatusView,
     ContainerView,

@@ -20,7 +20,7 @@ from quintant.api.discovery import (
     SlicePort,
 )
 from quintant.api.meta import ObjectMeta
-from quintant.cluster.controllers.backends import Backend, labels
+from quintant.cluster.controllers.endpoints.backends import Backend, labels
 from quintant.cluster.controllers.nodes.views import NodeState
 from quintant.core.object import replace
 from quintant.core.owner import owned

@@ -17,7 +17,7 @@ from quintant.api.core import (
     Service,
 )
 from quintant.api.meta import ObjectMeta
-from quintant.cluster.controllers.backends import (
+from quintant.cluster.controllers.endpoints.backends import (
     SELECTOR_INDEX,
     Backend,
     Port,
@@ -28,8 +28,8 @@ from quintant.cluster.controllers.backends import (
     managed,
     selector_values,
 )
-from quintant.cluster.controllers.endings import unless_ending
-from quintant.cluster.controllers.pods import PodState
+from quintant.cluster.controllers.namespaces.terminating import unless_ending
+from quintant.cluster.controllers.pods.views import PodState
 from quintant.core.object import Request
 from quintant.runtime.controller import predicates
 from quintant.runtime.controller.context import Context, KeyContext

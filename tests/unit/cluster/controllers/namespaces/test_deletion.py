@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from quintant.api.meta import Condition
 from quintant.cluster.controllers import garbage
-from quintant.cluster.controllers.namespaces import (
+from quintant.cluster.controllers.namespaces.deletion import (
     LATEST_SECONDS,
     Remains,
     conditions,

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from quintant.api.batch import Job
 from quintant.api.meta import condition_of
-from quintant.cluster.controllers.pods import moment
+from quintant.cluster.controllers.pods.views import moment
 from quintant.core.object import Request
 from quintant.runtime.controller.context import KeyContext
 from quintant.runtime.controller.result import Result

@@ -14,9 +14,9 @@ from quintant.api.core import (
     ServicePort,
 )
 from quintant.api.meta import ObjectMeta
-from quintant.cluster.controllers import endpoints
-from quintant.cluster.controllers.backends import backends
-from quintant.cluster.controllers.endpoints import CAPACITY_ANNOTATION, MOST
+from quintant.cluster.controllers.endpoints import endpoints
+from quintant.cluster.controllers.endpoints.backends import backends
+from quintant.cluster.controllers.endpoints.endpoints import CAPACITY_ANNOTATION, MOST
 from quintant.core.object import replace
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster, named

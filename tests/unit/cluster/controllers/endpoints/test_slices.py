@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from quintant.api.core import ContainerPort, Service, ServicePort
 from quintant.api.discovery import EndpointSlice
-from quintant.cluster.controllers.backends import backends
+from quintant.cluster.controllers.endpoints.backends import backends
+from quintant.cluster.controllers.endpoints.slices import MOST, plan
 from quintant.cluster.controllers.nodes.views import NodeState
-from quintant.cluster.controllers.pods import PodState
-from quintant.cluster.controllers.slices import MOST, plan
+from quintant.cluster.controllers.pods.views import PodState
 from quintant.core.object import replace
 from unit.cluster.controllers.services import NODE, node, pod, seen, service
 

@@ -10,7 +10,7 @@ import pytest
 from quintant.api.core import Pod
 from quintant.api.discovery import SERVICE_LABEL, EndpointSlice
 from quintant.api.events import Event
-from quintant.cluster.controllers import endpointslices
+from quintant.cluster.controllers.endpoints import endpointslices
 from quintant.core.object import replace
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster

@@ -1,4 +1,4 @@
-"""Promises of quintant.cluster.controllers.amounts."""
+"""Promises of quintant.cluster.controllers.int_or_percent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.api.quantity import IntOrString
-from quintant.cluster.controllers.amounts import amount
+from quintant.cluster.controllers.int_or_percent import amount
 
 
 @pytest.mark.parametrize(

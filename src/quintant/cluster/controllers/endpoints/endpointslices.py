@@ -9,7 +9,7 @@ from __future__ import annotations
 from quintant.api.core import Service
 from quintant.api.discovery import SERVICE_LABEL, EndpointSlice
 from quintant.cluster.apiserver.kinds.metadata_rules import generated
-from quintant.cluster.controllers.backends import (
+from quintant.cluster.controllers.endpoints.backends import (
     SELECTOR_INDEX,
     Backend,
     backends,
@@ -17,10 +17,10 @@ from quintant.cluster.controllers.backends import (
     managed,
     selector_values,
 )
-from quintant.cluster.controllers.endings import unless_ending
+from quintant.cluster.controllers.endpoints.slices import MANAGER, MANAGER_LABEL, lost, plan
+from quintant.cluster.controllers.namespaces.terminating import unless_ending
 from quintant.cluster.controllers.nodes.views import NodeState
-from quintant.cluster.controllers.pods import PodState
-from quintant.cluster.controllers.slices import MANAGER, MANAGER_LABEL, lost, plan
+from quintant.cluster.controllers.pods.views import PodState
 from quintant.core.object import replace
 from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.declaration import by_index

@@ -15,7 +15,7 @@ from msgspec import Struct
 from quintant.api.meta import set_condition
 from quintant.cluster.controllers.nodes.taints import OUT_OF_SERVICE
 from quintant.cluster.controllers.nodes.views import NodeState
-from quintant.cluster.controllers.pods import PodState, PodStatusView, over
+from quintant.cluster.controllers.pods.views import PodState, PodStatusView, over
 from quintant.core.clock import monotonic
 from quintant.core.errors import Conflict, NotFound
 from quintant.core.object import Object, Request

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from quintant.cluster.controllers.podcontrol import NAMESPACE_TERMINATING
+from quintant.cluster.controllers.pods.control import NAMESPACE_TERMINATING
 from quintant.core.errors import Forbidden
 
 

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from quintant.api.apps import ControllerRevision
-from quintant.cluster.controllers.templates import opened, short_hash
+from quintant.cluster.controllers.pods.templates import opened, short_hash
 from quintant.core.errors import AlreadyExists
 from quintant.core.object import Object, ObjectMeta, Opaque, replace
 from quintant.core.owner import controller_of, owned

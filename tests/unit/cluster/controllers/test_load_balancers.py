@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quintant.api.core import Service
-from quintant.cluster.controllers import balancers
+from quintant.cluster.controllers import load_balancers
 from quintant.core.object import replace
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster
@@ -15,7 +15,7 @@ from unit.cluster.controllers.services import service
 @pytest.fixture(autouse=True)
 async def _controller(cluster: InProcessCluster) -> None:
     manager = Manager("kube-controller-manager")
-    balancers.declare(manager)
+    load_balancers.declare(manager)
     await cluster.run(manager)
 
 

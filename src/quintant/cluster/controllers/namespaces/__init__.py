@@ -1,0 +1,1 @@
+"""Namespaces: what each begins with, and how one ends."""

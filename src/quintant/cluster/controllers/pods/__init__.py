@@ -1,0 +1,1 @@
+"""Pods, as controllers see, make and remove them."""

@@ -1,0 +1,1 @@
+"""Claims and volumes: bound, protected, released."""
