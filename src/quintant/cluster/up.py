@@ -194,8 +194,8 @@ class _Site(Struct, frozen=True):
     def _workers(self, node: LocalNode | None) -> Iterator[Component]:
         # Loaded by clusters that do something with their objects.
         from quintant.cluster.controllers import controllers
-        from quintant.cluster.storage.component import driver
-        from quintant.cluster.storage.disk import Directories, Nowhere
+        from quintant.cluster.volumes.component import driver
+        from quintant.cluster.volumes.directories import Directories, Nowhere
 
         yield Component(controllers(self.pki.authority))
         yield driver(Directories(node.storage) if node is not None else Nowhere())

@@ -16,7 +16,7 @@ from quintant.api.snapshot import (
     VolumeSnapshotContent,
 )
 from quintant.cluster.apiserver.meta.quantity import canonical
-from quintant.cluster.storage.sources import SNAPSHOT
+from quintant.cluster.volumes.sources import SNAPSHOT
 from quintant.core.clock import timestamp
 
 _KIBI = 1024

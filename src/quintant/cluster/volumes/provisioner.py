@@ -34,8 +34,8 @@ from quintant.cluster.common.volume_binding import (
 from quintant.cluster.common.volume_paths import DRIVER
 from quintant.cluster.controllers.volumes.claims import PROVISIONER
 from quintant.cluster.controllers.volumes.volumes import DELETE, RELEASED
-from quintant.cluster.storage.disk import Disk, Folder, Missing, Sort
-from quintant.cluster.storage.sources import SNAPSHOT, Origin, Unusable, find, named
+from quintant.cluster.volumes.directories import Disk, Folder, Missing, Sort
+from quintant.cluster.volumes.sources import SNAPSHOT, Origin, Unusable, find, named
 from quintant.core.errors import AlreadyExists
 from quintant.core.object import Request, replace
 from quintant.runtime.controller import finalizer

@@ -7,8 +7,8 @@ from typing import Any
 from quintant.api.core import PersistentVolume, PersistentVolumeClaim
 from quintant.api.snapshot import SnapshotSource, SnapshotSpec, VolumeSnapshot
 from quintant.cluster.controllers.volumes import claims, protection, volumes
-from quintant.cluster.storage.component import driver
-from quintant.cluster.storage.disk import Disk, Nowhere
+from quintant.cluster.volumes.component import driver
+from quintant.cluster.volumes.directories import Disk, Nowhere
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster, named
 from unit.cluster.controllers.disks import claim

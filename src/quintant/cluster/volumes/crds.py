@@ -14,7 +14,7 @@ from quintant.api.snapshot import GROUP, VolumeSnapshotClass
 from quintant.api.storage import StorageClass
 from quintant.cluster.common.volume_paths import DRIVER
 from quintant.cluster.controllers.volumes.claims import DEFAULT_CLASS
-from quintant.cluster.storage.snapshots import DEFAULT_CLASS as DEFAULT_SNAPSHOT_CLASS
+from quintant.cluster.volumes.snapshots import DEFAULT_CLASS as DEFAULT_SNAPSHOT_CLASS
 from quintant.core.object import Object, Opaque
 
 CLASS = "standard"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from quintant.cluster.storage.copying import PARTIAL, copy_folder
-from quintant.cluster.storage.disk import Directories, Folder, Missing, Sort
+from quintant.cluster.volumes.directories import Directories, Folder, Missing, Sort
+from quintant.cluster.volumes.reflink import PARTIAL, copy_folder
 
 VOLUME = Folder(Sort.VOLUME, "v")
 SNAPSHOT = Folder(Sort.SNAPSHOT, "s")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from quintant.cluster.component.component import Component
-from quintant.cluster.storage import snapshots
-from quintant.cluster.storage.contents import Snapshotter
-from quintant.cluster.storage.definitions import first_objects
-from quintant.cluster.storage.disk import Disk
-from quintant.cluster.storage.provisioner import Provisioner
+from quintant.cluster.volumes import snapshots
+from quintant.cluster.volumes.crds import first_objects
+from quintant.cluster.volumes.directories import Disk
+from quintant.cluster.volumes.provisioner import Provisioner
+from quintant.cluster.volumes.snapshot_contents import Snapshotter
 from quintant.runtime.manager.manager import Manager
 
 NAME = "directory-driver"

@@ -17,7 +17,7 @@ from quintant.api.snapshot import VolumeSnapshot, VolumeSnapshotContent
 from quintant.api.volume import DataSource
 from quintant.cluster.common.volume_binding import STORAGE
 from quintant.cluster.common.volume_paths import DRIVER, snapshot_handle
-from quintant.cluster.storage.disk import Folder, Sort
+from quintant.cluster.volumes.directories import Folder, Sort
 from quintant.runtime.cache.client import Client
 
 SNAPSHOT = "VolumeSnapshot"

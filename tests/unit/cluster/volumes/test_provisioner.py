@@ -11,7 +11,7 @@ from quintant.cluster.common.volume_paths import DRIVER
 from quintant.core.object import replace
 from quintant.testing import InProcessCluster
 from unit.cluster.controllers.disks import claim, storage_class
-from unit.cluster.storage.stored import bound, furnish, ready, snapshot
+from unit.cluster.volumes.stored import bound, furnish, ready, snapshot
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from quintant.cluster.common.volume_paths import snapshot_directory, volume_directory
 from quintant.cluster.host.remove_tree import remove_folder
-from quintant.cluster.storage.copying import copy_folder
+from quintant.cluster.volumes.reflink import copy_folder
 
 
 class Sort(Enum):

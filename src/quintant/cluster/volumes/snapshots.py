@@ -19,8 +19,8 @@ from quintant.api.snapshot import (
     VolumeSnapshotContent,
 )
 from quintant.cluster.common.volume_binding import BOUND, completed
-from quintant.cluster.storage.copies import bound_name, content_for, content_name, status_of
-from quintant.cluster.storage.sources import SNAPSHOT, named
+from quintant.cluster.volumes.snapshot_names import bound_name, content_for, content_name, status_of
+from quintant.cluster.volumes.sources import SNAPSHOT, named
 from quintant.core.clock import timestamp
 from quintant.core.errors import AlreadyExists
 from quintant.core.object import Request, replace

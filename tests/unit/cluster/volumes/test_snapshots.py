@@ -17,7 +17,7 @@ from quintant.api.snapshot import (
 from quintant.cluster.common.volume_paths import DRIVER
 from quintant.testing import InProcessCluster
 from unit.cluster.controllers.disks import claim
-from unit.cluster.storage.stored import bound, furnish, ready, snapshot
+from unit.cluster.volumes.stored import bound, furnish, ready, snapshot
 
 SOURCE = DataSource(kind="VolumeSnapshot", name="snap", api_group="snapshot.storage.k8s.io")
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from quintant.api.core import DataSource, PersistentVolume
 from quintant.cluster.common.volume_paths import directory
-from quintant.cluster.storage.disk import Directories
+from quintant.cluster.volumes.directories import Directories
 from quintant.testing import InProcessCluster
-from unit.cluster.storage.stored import bound, furnish, ready, snapshot
+from unit.cluster.volumes.stored import bound, furnish, ready, snapshot
 
 
 async def test_data_of_a_volume_is_restored_from_its_snapshot(

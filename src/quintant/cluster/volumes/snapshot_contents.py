@@ -20,9 +20,9 @@ from quintant.api.snapshot import (
 )
 from quintant.cluster.common.volume_binding import STORAGE
 from quintant.cluster.common.volume_paths import DRIVER, snapshot_handle
-from quintant.cluster.storage.copies import bound_name
-from quintant.cluster.storage.disk import Disk, Folder, Missing, Sort
-from quintant.cluster.storage.snapshots import BEING_DELETED, DELETE
+from quintant.cluster.volumes.directories import Disk, Folder, Missing, Sort
+from quintant.cluster.volumes.snapshot_names import bound_name
+from quintant.cluster.volumes.snapshots import BEING_DELETED, DELETE
 from quintant.core.clock import timestamp
 from quintant.core.object import Request, replace
 from quintant.runtime.cache.client import Client
