@@ -22,9 +22,9 @@ from quintant.api.meta import condition_of
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
+from quintant.cluster.instance.cluster import Cluster, Plan, running
 from quintant.cluster.kubelet.options import Options as LocalNode
 from quintant.cluster.simulated.fleet import Fleet
-from quintant.cluster.up import Cluster, Plan, running
 from quintant.core.address import Address
 from quintant.core.object import K
 from quintant.operators.portal import sample

@@ -30,7 +30,7 @@ from quintant.api.pod import PodSpec, PodStatus
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
-from quintant.cluster.up import Cluster, Plan, running, save
+from quintant.cluster.instance.cluster import Cluster, Plan, running, save
 from quintant.core.address import Address
 from quintant.core.object import ObjectMeta
 from quintant.operators.klight.api import LABEL, NETWORK, LightNetwork

@@ -20,7 +20,7 @@ from benchmarks.sizes import Sizes
 from benchmarks.usage import MEGABYTE, usage
 
 if TYPE_CHECKING:
-    from quintant.cluster.up import Cluster
+    from quintant.cluster.instance.cluster import Cluster
     from quintant.runtime.cache.client import Client
 
 DEPLOYMENTS = 20
@@ -74,8 +74,8 @@ def run(sizes: Sizes, say: Callable[[str], None]) -> Iterator[Table]:
 
 
 async def _measure(nodes: int, pods: int) -> Figures:
+    from quintant.cluster.instance.cluster import Plan, running
     from quintant.cluster.simulated.fleet import Fleet
-    from quintant.cluster.up import Plan, running
     from quintant.core.address import Address
 
     began = time.monotonic()
@@ -98,7 +98,7 @@ async def _client(cluster: Cluster) -> AsyncIterator[Client]:
     from quintant.client.config.config import Config
     from quintant.client.http.transport import HttpTransport
     from quintant.client.rest import Rest
-    from quintant.cluster.up import save
+    from quintant.cluster.instance.cluster import save
     from quintant.runtime.cache.client import Client
 
     with TemporaryDirectory(prefix="quintant-bench-") as folder:

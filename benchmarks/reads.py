@@ -143,8 +143,8 @@ def _first(reader: Popen[bytes]) -> None:
 async def _serve(way: Path, told: Path, count: int) -> None:
     from quintant.cluster.apiserver.meta.user import User
     from quintant.cluster.apiserver.server.https import LOOPBACK
-    from quintant.cluster.up import Plan
-    from quintant.cluster.up import running as cluster
+    from quintant.cluster.instance.cluster import Plan
+    from quintant.cluster.instance.cluster import running as cluster
     from quintant.core.address import Address
     from quintant.runtime.manager.gc import settle
 

@@ -22,8 +22,8 @@ from quintant import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.cluster.apiserver.server.https import LOOPBACK, serve
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.cluster.pki import Roots
-from quintant.cluster.up import Plan, running, save
+from quintant.cluster.instance.cluster import Plan, running, save
+from quintant.cluster.instance.pki import Roots
 from quintant.core.address import Address
 from quintant.keys.authority import Authority
 from realpair import RealCluster

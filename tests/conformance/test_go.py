@@ -17,7 +17,7 @@ from conformance.target import Target, until
 from conformance.workloads import deployment
 from quintant import Config
 from quintant.client.http.transport import HttpTransport
-from quintant.cluster.up import Cluster, Plan, running, save
+from quintant.cluster.instance.cluster import Cluster, Plan, running, save
 from quintant.core.address import Address
 from realpair import locate
 from realpair.binaries import MANAGER

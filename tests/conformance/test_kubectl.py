@@ -14,7 +14,7 @@ import pytest_asyncio
 
 from conformance.conftest import SERVERS
 from conformance.kubectl import Kubectl, programs
-from quintant.cluster.up import Plan, running
+from quintant.cluster.instance.cluster import Plan, running
 from quintant.core.address import Address
 from realpair import RealCluster
 

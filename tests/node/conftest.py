@@ -11,9 +11,9 @@ import pytest_asyncio
 import uvloop
 
 from node.house import House
+from quintant.cluster.instance.cluster import Plan, running
 from quintant.cluster.kubelet.container.images import Program
 from quintant.cluster.kubelet.options import Options
-from quintant.cluster.up import Plan, running
 from quintant.core.address import Address
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.apiserver.meta.user import admin
+from quintant.cluster.instance.cluster import Cluster
 from quintant.cluster.kubelet.process.orphans import AGENT
-from quintant.cluster.up import Cluster
 from unit.cluster.api import PODS, Api, Plain
 
 IMAGE = "quintant/echo"

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest_asyncio
 
 from node.house import IMAGE, PATIENCE_SECONDS, PORT, House, fetch
+from quintant.cluster.instance.cluster import Plan, kept, running
 from quintant.cluster.kubelet.options import Options
 from quintant.cluster.simulated.fleet import Fleet
-from quintant.cluster.up import Plan, kept, running
 from quintant.core.address import Address
 from unit.cluster.api import Plain
 

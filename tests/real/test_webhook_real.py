@@ -22,7 +22,7 @@ from quintant.api.core import ConfigMap
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import APPLY, MERGE, Rest
 from quintant.client.transport import JSON, Call
-from quintant.cluster.up import Plan, running, save
+from quintant.cluster.instance.cluster import Plan, running, save
 from quintant.core.address import Address
 from quintant.core.codec import encode
 from quintant.core.errors import ApiError, Cause, NotFound

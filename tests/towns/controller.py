@@ -11,7 +11,7 @@ import sys
 from asyncio.subprocess import Process
 from pathlib import Path
 
-from quintant.cluster.up import save
+from quintant.cluster.instance.cluster import save
 from quintant.operators.klight.api import LightNetwork
 from quintant.runtime.manager.install_crds import install
 from towns.harbour import Harbour

@@ -19,7 +19,7 @@ from quintant.api.events import Event
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
-from quintant.cluster.up import Cluster
+from quintant.cluster.instance.cluster import Cluster
 from quintant.core import codec
 from quintant.core.errors import BadRequest, NotFound
 from quintant.core.object import replace

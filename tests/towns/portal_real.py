@@ -25,9 +25,9 @@ from quintant.client.http.authenticated import SignedTransport
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin, service_account
+from quintant.cluster.instance.cluster import Cluster, Plan, running
 from quintant.cluster.kubelet.options import Options as Node
 from quintant.cluster.simulated.fleet import Fleet
-from quintant.cluster.up import Cluster, Plan, running
 from quintant.core.address import Address
 from quintant.core.clock import SystemClock
 from quintant.core.object import K

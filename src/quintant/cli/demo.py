@@ -16,10 +16,10 @@ from quintant.cli.signals import signalled, unless
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
-from quintant.cluster.kubeconfigs import usual_path
+from quintant.cluster.instance.cluster import Plan, running, save
+from quintant.cluster.instance.kubeconfig import usual_path
 from quintant.cluster.kubelet.options import Options
 from quintant.cluster.simulated.fleet import Fleet
-from quintant.cluster.up import Plan, running, save
 from quintant.core.address import Address
 from quintant.demo.course import FIELD_MANAGER, Progress, Stage, bring_up
 from quintant.demo.systems import System, systems

@@ -12,12 +12,12 @@ import click
 from msgspec import Struct
 
 from quintant.cli.signals import signalled
-from quintant.cluster.kubeconfigs import usual_path
+from quintant.cluster.instance.cluster import USUAL, Cluster, Plan, kept, running, save
+from quintant.cluster.instance.kubeconfig import usual_path
 from quintant.cluster.kubelet.container.images import load as programs
 from quintant.cluster.kubelet.options import Options
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import load
-from quintant.cluster.up import USUAL, Cluster, Plan, kept, running, save
 from quintant.core.address import Address
 from quintant.runtime.manager.gc import settle, unsearched
 from quintant.runtime.manager.loops import loop_factory

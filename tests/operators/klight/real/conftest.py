@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Callable, Mapping
 import pytest
 import pytest_asyncio
 
+from quintant.cluster.instance.cluster import Plan, running
 from quintant.cluster.kubelet.options import Options
 from quintant.cluster.simulated.fleet import Fleet
-from quintant.cluster.up import Plan, running
 from quintant.core.address import Address
 from towns.harbour import Harbour
 

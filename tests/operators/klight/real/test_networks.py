@@ -10,7 +10,7 @@ from typing import Any
 
 import aiohttp
 
-from quintant.cluster.up import save
+from quintant.cluster.instance.cluster import save
 from quintant.operators.klight.api import LightNetwork
 from towns.controller import Controller
 from towns.harbour import Harbour

@@ -17,9 +17,9 @@ from quintant.api.core import Secret
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
+from quintant.cluster.instance.cluster import Plan, running
 from quintant.cluster.kubelet.options import Options as Node
 from quintant.cluster.simulated.fleet import Fleet
-from quintant.cluster.up import Plan, running
 from quintant.core.address import Address
 from quintant.core.codec import to_plain
 from quintant.core.errors import Invalid

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from quintant.cluster.advertising import advertise
 from quintant.cluster.apiserver.server.https import LOOPBACK, serve
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.common.volume_paths import ROOT as STORAGE
 from quintant.cluster.component.component import Component, employed
 from quintant.cluster.host.loopback import FIRST, Share, claimed
-from quintant.cluster.kubeconfigs import kubeconfig, write
+from quintant.cluster.instance.kubeconfig import kubeconfig, write
+from quintant.cluster.instance.kubernetes_service import advertise
+from quintant.cluster.instance.pki import EVERYWHERE, Pki, Roots, issue
+from quintant.cluster.instance.renumber import home, move
 from quintant.cluster.kubelet.options import Options
-from quintant.cluster.moving import home, move
-from quintant.cluster.pki import EVERYWHERE, Pki, Roots, issue
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
 from quintant.core.address import Address

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from quintant.cluster.advertising import advertise
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.host.loopback import FIRST, SHARES
-from quintant.cluster.moving import home, move
+from quintant.cluster.instance.kubernetes_service import advertise
+from quintant.cluster.instance.renumber import home, move
 from quintant.core.address import Address
 from unit.cluster.api import Api, Plain
 

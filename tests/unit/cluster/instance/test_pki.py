@@ -10,7 +10,7 @@ from cryptography import x509
 from cryptography.x509.oid import NameOID
 
 from quintant.cluster.apiserver.meta.user import MASTERS
-from quintant.cluster.pki import NAMES, Roots, issue
+from quintant.cluster.instance.pki import NAMES, Roots, issue
 from quintant.core.errors import ConfigError
 from quintant.keys.tls import KeyPair
 

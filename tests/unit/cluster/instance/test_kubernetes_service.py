@@ -6,8 +6,8 @@ import pytest
 
 from quintant.api.core import Endpoints, Service
 from quintant.api.discovery import EndpointSlice
-from quintant.cluster.advertising import advertise
 from quintant.cluster.host.loopback import FIRST
+from quintant.cluster.instance.kubernetes_service import advertise
 from quintant.core.address import Address
 from quintant.testing import InProcessCluster
 

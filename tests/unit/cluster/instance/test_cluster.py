@@ -17,9 +17,7 @@ from quintant.client.config.tls import Pem
 from quintant.client.config.user import Impersonate, User
 from quintant.client.http.transport import HttpTransport
 from quintant.cluster.apiserver.server.https import LOOPBACK
-from quintant.cluster.kubeconfigs import usual_path
-from quintant.cluster.pki import Roots
-from quintant.cluster.up import (
+from quintant.cluster.instance.cluster import (
     Cluster,
     Plan,
     is_loopback,
@@ -27,6 +25,8 @@ from quintant.cluster.up import (
     running,
     save,
 )
+from quintant.cluster.instance.kubeconfig import usual_path
+from quintant.cluster.instance.pki import Roots
 from quintant.core.address import Address
 from quintant.core.errors import ConfigError, TransportError
 from quintant.keys.authority import Authority, Term

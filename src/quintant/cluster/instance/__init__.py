@@ -1,0 +1,1 @@
+"""One cluster on this machine: everything that `quintant up` starts."""
