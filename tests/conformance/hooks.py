@@ -21,9 +21,9 @@ import msgspec
 
 from conformance.target import Target
 from quintant.core.address import Address
-from quintant.http.answer import Answer as Said
 from quintant.http.connection import Gone
-from quintant.http.question import Question
+from quintant.http.request import Question
+from quintant.http.response import Answer as Said
 from quintant.keys import tls
 from quintant.keys.authority import Authority, Term
 from quintant.runtime.observe.listen import serving

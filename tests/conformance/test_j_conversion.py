@@ -13,8 +13,8 @@ import pytest_asyncio
 from conformance.hooks import MOST_BYTES, Hooks, hooked
 from conformance.target import Target, definition, until
 from quintant.client.transport import Reply
-from quintant.http.answer import Answer
-from quintant.http.question import Question
+from quintant.http.request import Question
+from quintant.http.response import Answer
 from unit.cluster.api import CRDS, Plain
 
 Spoil = Callable[[Plain], Any]

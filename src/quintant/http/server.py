@@ -15,12 +15,12 @@ from functools import partial
 from ssl import SSLContext
 from typing import Any
 
-from quintant.http.answer import Answer, Flow, refusal
 from quintant.http.body import LAST_CHUNK, chunk
-from quintant.http.clients import Clients
 from quintant.http.connection import Connection, Gone
+from quintant.http.connections import Clients
 from quintant.http.head import Refused
-from quintant.http.question import Limits, Question, linger, next_question
+from quintant.http.request import Limits, Question, linger, next_question
+from quintant.http.response import Answer, Flow, refusal
 
 BACKLOG = 1024
 """Connections that may wait to be accepted: a whole fleet comes back at once."""

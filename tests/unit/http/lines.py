@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from quintant.http.connection import Connection
-from quintant.http.question import Limits
+from quintant.http.request import Limits
 from quintant.http.server import Handler, Server
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.http.answer import Answer, Flow, text
-from quintant.http.question import Limits, Question
+from quintant.http.request import Limits, Question
+from quintant.http.response import Answer, Flow, text
 from quintant.http.server import serving
 from unit.http.lines import Line, Town, bodies, town
 

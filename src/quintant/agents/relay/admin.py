@@ -10,8 +10,8 @@ from quintant.agents.relay.metrics import Metrics
 from quintant.agents.relay.names import Names
 from quintant.agents.relay.tunnel import Tunnel
 from quintant.http import server
-from quintant.http.answer import Answer, text
-from quintant.http.pages import paged, single
+from quintant.http.response import Answer, text
+from quintant.http.routes import paged, single
 
 GOODBYE_SECONDS = 0.1
 """Nobody waits for a scrape when the relay has drained."""

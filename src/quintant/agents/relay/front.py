@@ -20,7 +20,7 @@ from quintant.agents.relay.options import Options
 from quintant.agents.relay.visitor import Visitor
 from quintant.http.connection import Gone
 from quintant.http.head import Refused, Request, request, upgrade_of
-from quintant.http.question import Limits, linger, next_head
+from quintant.http.request import Limits, linger, next_head
 from quintant.wire.portal import PATH
 
 LIMITS = Limits()

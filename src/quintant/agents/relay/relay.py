@@ -24,7 +24,7 @@ from quintant.agents.relay.options import Options
 from quintant.agents.relay.tokens import Tokens
 from quintant.agents.relay.tunnel import Tunnel
 from quintant.agents.relay.visitor import Visitor
-from quintant.http.clients import Clients
+from quintant.http.connections import Clients
 
 SWEEP_SECONDS = 2.0
 """Between looks at idle streams, leases, and files that may have changed."""

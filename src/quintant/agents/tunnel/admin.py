@@ -17,9 +17,9 @@ import msgspec
 from quintant.agents.mux.series import CONTENT_TYPE
 from quintant.agents.tunnel.report import Board
 from quintant.http import server
-from quintant.http.answer import Answer, Flow, text
-from quintant.http.pages import NOT_FOUND, Page, paged, single
-from quintant.http.question import Question
+from quintant.http.request import Question
+from quintant.http.response import Answer, Flow, text
+from quintant.http.routes import NOT_FOUND, Page, paged, single
 
 GOODBYE_SECONDS = 0.1
 """Nobody waits for a report when the tunnel has ended."""

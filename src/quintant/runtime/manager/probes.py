@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
 from quintant.core.address import Address
-from quintant.http.answer import Answer, text
-from quintant.http.pages import NOT_FOUND, Page, paged, single
-from quintant.http.question import Question
+from quintant.http.request import Question
+from quintant.http.response import Answer, text
+from quintant.http.routes import NOT_FOUND, Page, paged, single
 from quintant.runtime.manager.health import Health, Probe
 from quintant.runtime.observe.listen import serving
 from quintant.runtime.observe.metrics import CONTENT_TYPE, Metrics

@@ -14,7 +14,7 @@ from ssl import SSLContext
 from quintant.core.address import Address
 from quintant.core.errors import ConfigError
 from quintant.http import server
-from quintant.http.question import Limits
+from quintant.http.request import Limits
 from quintant.http.server import GOODBYE_SECONDS, Handler
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from quintant.client.transport import Reply
 from quintant.core.address import Address
-from quintant.http.answer import Answer
 from quintant.http.connection import Gone
 from quintant.http.head import Refused
-from quintant.http.question import Question
+from quintant.http.request import Question
+from quintant.http.response import Answer
 from quintant.runtime.cache.client import Client
 from quintant.runtime.observe.listen import serving
 from quintant.runtime.observe.metrics import Metrics

@@ -14,8 +14,8 @@ from quintant.api.core import Pod, PodStatus
 from quintant.api.meta import Condition
 from quintant.core.clock import Chance
 from quintant.core.object import ObjectMeta, Request
-from quintant.http.answer import Answer, Flow
-from quintant.http.question import Question
+from quintant.http.request import Question
+from quintant.http.response import Answer, Flow
 from quintant.http.server import serving
 from quintant.operators.portal.remote import Scraper, Unreachable, http_lines
 from quintant.runtime.controller.sources import Feed

@@ -4,8 +4,8 @@ import pytest
 
 from quintant.core.address import Address
 from quintant.core.errors import ConfigError
-from quintant.http.answer import Answer, text
-from quintant.http.question import Question
+from quintant.http.request import Question
+from quintant.http.response import Answer, text
 from quintant.runtime.observe.listen import serving
 
 LOCAL = Address("127.0.0.1", 0)

@@ -31,10 +31,10 @@ from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.server.server import Flow as Ongoing
 from quintant.cluster.apiserver.watch.hub import Watcher
 from quintant.core.address import Address
-from quintant.http.answer import Answer, Flow
 from quintant.http.connection import Connection
 from quintant.http.head import Refused
-from quintant.http.question import Limits, Question
+from quintant.http.request import Limits, Question
+from quintant.http.response import Answer, Flow
 from quintant.runtime.observe.listen import serving
 
 LOOPBACK = "127.0.0.1"

@@ -22,9 +22,9 @@ from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.webhooks.dialer import Letter, Unreachable
 from quintant.cluster.apiserver.webhooks.https_dialer import HttpsDialer
 from quintant.core.address import Address
-from quintant.http.answer import Answer
 from quintant.http.connection import Connection, Gone
-from quintant.http.question import Question
+from quintant.http.request import Question
+from quintant.http.response import Answer
 from quintant.http.server import Handler
 from quintant.keys import tls
 from quintant.keys.authority import Authority, Term

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from urllib.parse import unquote
 
-from quintant.http.answer import Answer, Flow, text
-from quintant.http.question import Question
+from quintant.http.request import Question
+from quintant.http.response import Answer, Flow, text
 from quintant.http.server import Handler
 
 Page = Callable[[Question, str], Awaitable[Answer | Flow]]

@@ -4,7 +4,7 @@ from email.utils import parsedate_to_datetime
 
 import pytest
 
-from quintant.http.answer import Answer, refusal
+from quintant.http.response import Answer, refusal
 
 
 def fields(raw: bytes) -> dict[bytes, bytes]:

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from quintant.http.answer import Answer, text
-from quintant.http.pages import paged, single
-from quintant.http.question import Question
+from quintant.http.request import Question
+from quintant.http.response import Answer, text
+from quintant.http.routes import paged, single
 from unit.http.lines import bodies, town
 
 
