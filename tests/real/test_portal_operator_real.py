@@ -22,7 +22,7 @@ from quintant.operators.portal.options import Options
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.install_crds import install
 from quintant.runtime.manager.manager import Manager
-from towns.portal import exposing
+from testbeds.portal import exposing
 
 pytestmark = pytest.mark.realtime
 

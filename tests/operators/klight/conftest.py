@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quintant.testing import InProcessCluster
-from towns.klight import Town
+from testbeds.klight import Town
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from quintant.api.core import Pod
-from towns.klight import Mood, Town
+from testbeds.klight import Mood, Town
 
 PODS, BLOWS = 50, 100
 SEEDS = 20 if os.environ.get("QUINTANT_SOAK") else 1

@@ -8,7 +8,7 @@ import pytest
 
 from quintant.api.core import Pod
 from quintant.operators.klight.api import PAUSED
-from towns.klight import Town
+from testbeds.klight import Town
 
 Change = Callable[[Town], Awaitable[None]]
 

@@ -9,7 +9,7 @@ import pytest
 from quintant.api.core import Pod
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.verdict import Answer
-from towns.klight import Mood, Town
+from testbeds.klight import Mood, Town
 
 
 async def test_first_pod_founds_its_network_without_a_join(town: Town) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from towns.klight import Mood, Town
+from testbeds.klight import Mood, Town
 
 
 def series(town: Town) -> dict[str, float]:

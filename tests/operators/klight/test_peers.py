@@ -18,7 +18,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from quintant.agents.lightpeer.rpc import Code, Failed
 from quintant.wire.lightpeer import JOIN_NETWORK, JoinRequest
-from towns.lightpeers import Lightpeer, Loopback, loopback, until
+from testbeds.lightpeers import Lightpeer, Loopback, loopback, until
 
 pytestmark = pytest.mark.realtime
 

@@ -7,7 +7,7 @@ import pytest
 from quintant.api.core import Pod
 from quintant.api.events import Event
 from quintant.core.errors import Invalid
-from towns.klight import GATE, Mood, Town
+from testbeds.klight import GATE, Mood, Town
 
 
 async def test_two_networks_never_meet(town: Town) -> None:

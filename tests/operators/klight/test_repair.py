@@ -9,7 +9,7 @@ import pytest
 from quintant.core.object import replace
 from quintant.operators.klight.api import REPAIR, LightNetwork
 from quintant.operators.klight.options import Options
-from towns.klight import Town
+from testbeds.klight import Town
 
 
 async def torn(town: Town) -> None:

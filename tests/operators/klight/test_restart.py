@@ -13,7 +13,7 @@ from quintant.core.object import ObjectMeta, replace
 from quintant.operators.klight.api import GENERATION, LightNetwork, PeerPod
 from quintant.operators.klight.options import Options
 from quintant.testing import InProcessCluster, grant, kind, verb, writes
-from towns.klight import GATE, Mood, Town, manager_with
+from testbeds.klight import GATE, Mood, Town, manager_with
 
 
 async def crowd(town: Town, pods: int, networks: int) -> None:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from quintant.operators.klight.sheet import WORD
-from towns.klight import Town
+from testbeds.klight import Town
 
 
 async def read(town: Town, path: str = "") -> Any:

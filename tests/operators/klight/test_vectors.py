@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quintant.api.core import Pod
-from towns.klight import Mood, Town
+from testbeds.klight import Mood, Town
 
 
 async def play(town: Town, steps: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
-from towns.portal import Town, opened
+from testbeds.portal import Town, opened
 
 
 @pytest_asyncio.fixture

@@ -14,7 +14,7 @@ from quintant.operators.portal import controllers
 from quintant.operators.portal.api import DEFAULT_CLASS, FINALIZER, PortalExpose
 from quintant.operators.portal.options import Options
 from quintant.runtime.manager.manager import Manager
-from towns.portal import Town, exposing
+from testbeds.portal import Town, exposing
 
 EXPOSES = "/apis/portal.gosuda.org/v1alpha1/namespaces/default/portalexposes"
 CLASSES = "/apis/portal.gosuda.org/v1alpha1/tunnelclasses"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from quintant.api.apps import Deployment
 from quintant.api.meta import condition_of
 from quintant.operators.portal.api import DEFAULT_CLASS, PortalExpose, TunnelClass
-from towns.portal import Town
+from testbeds.portal import Town
 
 CLASSES = "/apis/portal.gosuda.org/v1alpha1/tunnelclasses"
 

@@ -14,7 +14,7 @@ from quintant.core.object import Request
 from quintant.operators.portal.api import PortalExpose, TunnelClass
 from quintant.operators.portal.options import Options
 from quintant.testing.faults.match import path, writes
-from towns.portal import Town, opened
+from testbeds.portal import Town, opened
 
 MANY = 100
 CLASSES = "/apis/portal.gosuda.org/v1alpha1/tunnelclasses"

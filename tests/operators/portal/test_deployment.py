@@ -16,7 +16,7 @@ from quintant.core.object import ObjectMeta, Opaque
 from quintant.operators.portal.api import PortalExpose
 from quintant.operators.portal.builders import labels
 from quintant.testing.faults.match import path, writes
-from towns.portal import Town, condition, exposing
+from testbeds.portal import Town, condition, exposing
 
 PATH = "/apis/apps/v1/namespaces/default/deployments/shop-tunnel"
 EXPOSE = "/apis/portal.gosuda.org/v1alpha1/namespaces/default/portalexposes/shop"

@@ -7,7 +7,7 @@ from quintant.api.core import Namespace, Pod, Service, ServicePort, ServiceSpec
 from quintant.core.object import ObjectMeta, replace
 from quintant.operators.portal.api import FINALIZER, PortalExpose
 from quintant.testing.faults.match import path, writes
-from towns.portal import PORT, Town, condition, exposing
+from testbeds.portal import PORT, Town, condition, exposing
 
 
 async def test_service_becomes_reachable_under_its_public_url(town: Town) -> None:

@@ -11,7 +11,7 @@ from quintant.api.core import Namespace
 from quintant.core.object import ObjectMeta
 from quintant.operators.sample import manifests
 from quintant.runtime.cache.manifests import Applier
-from towns.portal import Town
+from testbeds.portal import Town
 
 FILES = sorted((Path(__file__).parent / "manifests").glob("*.yaml"))
 GROUP = "portal.gosuda.org/v1alpha1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from prometheus_client.parser import text_string_to_metric_families
 
 from quintant.operators.portal.api import TunnelClass
-from towns.portal import Town
+from testbeds.portal import Town
 
 
 def series(town: Town) -> dict[tuple[str, str], float]:

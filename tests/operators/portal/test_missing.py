@@ -6,7 +6,7 @@ from quintant.api.apps import Deployment
 from quintant.api.core import Namespace, Pod, Service
 from quintant.core.object import ObjectMeta, replace
 from quintant.operators.portal.api import DEFAULT_CLASS, PortalExpose, TunnelClass
-from towns.portal import PORT, Town, condition, exposing
+from testbeds.portal import PORT, Town, condition, exposing
 
 
 async def test_late_service_is_noticed_without_an_edit(town: Town) -> None:

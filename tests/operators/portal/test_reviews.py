@@ -13,7 +13,7 @@ import pytest
 
 from quintant.core.codec import to_plain
 from quintant.operators.portal.api import DEFAULT_CLASS
-from towns.portal import Town, exposing
+from testbeds.portal import Town, exposing
 
 UID = "705ab4f5-6393-11e8-b7cc-42010a800002"
 EXPOSE = "/validate-portal-gosuda-org-v1alpha1-portalexpose"

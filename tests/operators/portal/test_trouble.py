@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quintant.api.core import Pod
 from quintant.operators.portal.api import PortalExpose, RelayConnection
-from towns.portal import Town, condition
+from testbeds.portal import Town, condition
 
 
 def relays(expose: PortalExpose) -> dict[str, RelayConnection]:

@@ -12,7 +12,7 @@ from quintant.cluster.instance.cluster import Plan, running
 from quintant.cluster.kubelet.options import Options
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import Address
-from towns.harbour import Harbour
+from testbeds.real_peers import Harbour
 
 
 def pytest_asyncio_loop_factories(

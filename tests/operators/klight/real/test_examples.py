@@ -8,7 +8,7 @@ import pytest
 
 from quintant.core.yaml import documents
 from quintant.runtime.cache.manifests import Applier
-from towns.harbour import Harbour
+from testbeds.real_peers import Harbour
 
 FOLDER = Path(__file__).parents[4] / "examples" / "klight"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from quintant.core.yaml import documents
 from quintant.operators.klight.api import LightNetwork
 from quintant.runtime.cache.manifests import Applier
-from towns.harbour import Harbour
+from testbeds.real_peers import Harbour
 
 FILE = Path(__file__).parents[4] / "deploy" / "klight" / "controller.yaml"
 

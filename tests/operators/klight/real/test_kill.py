@@ -19,8 +19,8 @@ from time import monotonic
 import pytest
 import pytest_asyncio
 
-from towns.controller import Controller
-from towns.harbour import Harbour, persist, query, shoot
+from testbeds.controller import Controller
+from testbeds.real_peers import Harbour, persist, query, shoot
 
 SOAK = bool(os.environ.get("QUINTANT_SOAK"))
 PODS = int(os.environ.get("QUINTANT_PODS", "50" if SOAK else "5"))

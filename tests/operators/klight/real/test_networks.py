@@ -12,8 +12,8 @@ import aiohttp
 
 from quintant.cluster.instance.cluster import save
 from quintant.operators.klight.api import LightNetwork
-from towns.controller import Controller
-from towns.harbour import Harbour
+from testbeds.controller import Controller
+from testbeds.real_peers import Harbour
 
 
 async def quintant(kubeconfig: Path, *words: str, given: bytes = b"") -> tuple[int, str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from towns.harbour import Harbour, persist, query, shoot
+from testbeds.real_peers import Harbour, persist, query, shoot
 
 
 async def test_three_peers_become_one_network_that_keeps_what_is_written(harbour: Harbour) -> None:

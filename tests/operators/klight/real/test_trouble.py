@@ -7,7 +7,7 @@ import os
 import signal
 
 from quintant.wire.lightpeer import PORT
-from towns.harbour import NETWORK, Harbour, persist, query, shoot
+from testbeds.real_peers import NETWORK, Harbour, persist, query, shoot
 
 LARGE = b"x" * 100_000
 BLOCKS = 100

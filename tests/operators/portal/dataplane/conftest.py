@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest_asyncio
 import uvloop
 
-from towns.relays import Stage, opened
+from testbeds.relays import Stage, opened
 
 
 def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:

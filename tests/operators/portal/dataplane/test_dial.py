@@ -9,7 +9,7 @@ import pytest
 from quintant.agents.tunnel.dial import TurnedAway, dialled
 from quintant.agents.tunnel.options import Relay
 from quintant.agents.tunnel.places import Places
-from towns.relays import DOMAIN, Stage, answering, saying
+from testbeds.relays import DOMAIN, Stage, answering, saying
 
 _UPGRADE = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
 PROVEN = b"Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"

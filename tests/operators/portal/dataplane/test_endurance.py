@@ -14,9 +14,9 @@ from aiohttp import ClientSession, WSMsgType, web
 
 from real.proxy import Proxy
 from scenarios.sized import SHARE, sized
-from towns.crowds import crowd, visited
-from towns.programs import megabytes, relay_program, tunnel_program
-from towns.relays import PATIENCE_SECONDS, Stage, Talk, host, request
+from testbeds.crowds import crowd, visited
+from testbeds.programs import megabytes, relay_program, tunnel_program
+from testbeds.relays import PATIENCE_SECONDS, Stage, Talk, host, request
 
 RATE = 100.0
 """Visitors per second."""

@@ -31,7 +31,7 @@ from quintant.wire.portal import (
     encode,
     telling,
 )
-from towns.relays import DOMAIN, PATIENCE_SECONDS, Stage, Talk, asked, request, saying, visiting
+from testbeds.relays import DOMAIN, PATIENCE_SECONDS, Stage, Talk, asked, request, saying, visiting
 
 K = TypeVar("K")
 HELLO = Hello("mine", "me")

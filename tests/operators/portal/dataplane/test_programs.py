@@ -10,8 +10,8 @@ import pytest
 from aiohttp import ClientSession
 
 from quintant.agents.mux.link import Pulse
-from towns.programs import relay_program, tunnel_program
-from towns.relays import PATIENCE_SECONDS, Stage, free_port, host, saying
+from testbeds.programs import relay_program, tunnel_program
+from testbeds.relays import PATIENCE_SECONDS, Stage, free_port, host, saying
 
 
 async def _status(http: int, app: str) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from quintant.agents.relay.relay import Relay
 from quintant.agents.relay.tokens import digest
-from towns.relays import (
+from testbeds.relays import (
     PATIENCE_SECONDS,
     Stage,
     Talk,

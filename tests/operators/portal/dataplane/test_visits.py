@@ -9,7 +9,7 @@ import pytest
 from aiohttp import ClientSession, WSMsgType, web
 
 from quintant.agents.relay.exchange import Limits
-from towns.relays import (
+from testbeds.relays import (
     DOMAIN,
     Stage,
     answering,

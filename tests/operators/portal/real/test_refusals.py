@@ -6,7 +6,7 @@ import asyncio
 
 from quintant.api.core import Pod
 from quintant.operators.portal.api import PortalExpose, RelayConnection
-from towns.portal_real import Street, opened
+from testbeds.portal_real import Street, opened
 
 # A silent relay is given up after three seconds, and the status tells of it within five more.
 SILENCE_SECONDS = 8.0

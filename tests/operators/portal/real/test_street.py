@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod, Service
 from quintant.operators.portal.api import PortalExpose, TunnelClass
-from towns.portal_real import Street, opened
+from testbeds.portal_real import Street, opened
 
 CLASS = "/apis/portal.gosuda.org/v1alpha1/tunnelclasses/default"
 EXPOSE = "/apis/portal.gosuda.org/v1alpha1/namespaces/default/portalexposes/hello"

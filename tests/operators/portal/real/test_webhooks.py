@@ -27,7 +27,7 @@ from quintant.demo.systems import systems
 from quintant.operators.portal.api import PortalExpose
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.manifests import Applier
-from towns.portal import exposing
+from testbeds.portal import exposing
 
 EXPOSES = "/apis/portal.gosuda.org/v1alpha1/namespaces/default/portalexposes"
 HOME = "portal-system"

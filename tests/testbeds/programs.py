@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from towns.relays import DOMAIN, PATIENCE_SECONDS, Tunnel, free_port
+from testbeds.relays import DOMAIN, PATIENCE_SECONDS, Tunnel, free_port
 
 AGENT = (sys.executable, "-m", "quintant", "agent")
 MEGABYTE = 1 << 20

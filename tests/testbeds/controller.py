@@ -14,7 +14,7 @@ from pathlib import Path
 from quintant.cluster.instance.cluster import save
 from quintant.operators.klight.api import LightNetwork
 from quintant.runtime.manager.install_crds import install
-from towns.harbour import Harbour
+from testbeds.real_peers import Harbour
 
 # Checked often, so that a test sees in seconds what takes half a minute elsewhere.
 QUICK = {"KLIGHT_PROBE_INTERVAL": "2s", "KLIGHT_DOWN_AFTER": "6s", "KLIGHT_SETTLE": "10s"}

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
 
-from towns.relays import request
+from testbeds.relays import request
 
 LATE_SECONDS = 30.0
 """After which a visitor is told apart as one who got no answer."""
