@@ -17,7 +17,7 @@ from dataclasses import replace
 import psutil
 
 from benchmarks.sizes import Sizes, names
-from realpair.errors import RealPairError
+from envtest.errors import RealPairError
 
 BENCHMARKS = (
     "imports",

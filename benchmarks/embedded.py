@@ -23,7 +23,7 @@ import quintant
 from benchmarks.programs import answer
 from benchmarks.report import Budget, Table, times
 from benchmarks.sizes import Sizes
-from realpair import RealCluster
+from envtest import RealCluster
 
 WRITERS = 16
 WATCHERS = 10

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from benchmarks.operators.kind import Greeter
 from benchmarks.sizes import Sizes
+from envtest import RealCluster
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.core.errors import ApiError
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.install_crds import install
-from realpair import RealCluster
 
 # A definition that was just accepted is not served at once, and its cache a moment later.
 SERVED_SECONDS = 0.2

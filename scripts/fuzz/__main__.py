@@ -14,6 +14,7 @@ from pathlib import Path
 
 from msgspec import structs
 
+from envtest import RealCluster
 from fuzz import kept
 from fuzz.diffs import Difference
 from fuzz.kept import digests
@@ -23,7 +24,6 @@ from fuzz.shrink import shrunk
 from fuzz.steps import Step, parsed
 from fuzz.widgets import SUBJECTS
 from quintant import Config
-from realpair import RealCluster
 
 LENGTH = 30
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from envtest import RealCluster
 from quintant.version import KUBERNETES
-from realpair import RealCluster
 from tables.golang import reflect
 from tables.joining import join
 from tables.openapi import schemas

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from realpair.errors import announce
-from realpair.go import Go
+from envtest.errors import announce
+from envtest.go import Go
 
 SOURCES = ("go.mod", "go.sum", "*.go")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from realpair import RealCluster
+from envtest import RealCluster
 
 _ROOT = "/openapi/v3"
 _PREFIXES = {

@@ -18,6 +18,7 @@ import pytest_asyncio
 from conformance.realm import Realm, opened, term
 from conformance.target import Target
 from conformance.workshop import Workshop, furnished
+from envtest import RealCluster
 from quintant import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.cluster.apiserver.server.https import LOOPBACK, serve
@@ -26,7 +27,6 @@ from quintant.cluster.instance.cluster import Plan, running, save
 from quintant.cluster.instance.pki import Roots
 from quintant.core.address import Address
 from quintant.keys.authority import Authority
-from realpair import RealCluster
 
 SERVERS = ("embedded", "real")
 UNTHROTTLED = ("--kube-api-qps=1000", "--kube-api-burst=1000")

@@ -8,8 +8,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from realpair import locate
-from realpair.binaries import other_kubectls
+from envtest import locate
+from envtest.binaries import other_kubectls
 
 KUBECTL = "kubectl"
 WITHIN = 60.0

@@ -20,8 +20,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from realpair.existing import disposable
-from realpair.process import Child
+from envtest.existing import disposable
+from envtest.process import Child
 
 MOST = {"embedded": 3, "real": 2, "controllers": 2, "given": 1}
 """Into how many lanes the checks of a server are dealt: those that wait longest into most, and

@@ -12,13 +12,13 @@ import pytest
 import pytest_asyncio
 
 from conformance.target import Target, decoded, until
+from envtest import RealCluster
+from envtest.compaction import compact
 from quintant import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import Reply
 from quintant.cluster.apiserver.server.https import serve
 from quintant.cluster.apiserver.server.server import ApiServer
-from realpair import RealCluster
-from realpair.compaction import compact
 from unit.cluster.api import config_map
 
 EXPIRED = (

@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
+from envtest import RealCluster
 from fuzz import kept
 from fuzz.kept import Kept, digests
 from fuzz.making import sequence
 from fuzz.pair import Pair, paired
 from fuzz.widgets import SUBJECTS
 from quintant import Config
-from realpair import RealCluster
 
 LENGTH = 25
 

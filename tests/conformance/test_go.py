@@ -15,13 +15,13 @@ import pytest_asyncio
 
 from conformance.target import Target, until
 from conformance.workloads import deployment
+from envtest import locate
+from envtest.binaries import MANAGER
+from envtest.process import Child
 from quintant import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.cluster.instance.cluster import Cluster, Plan, running, save
 from quintant.core.address import Address
-from realpair import locate
-from realpair.binaries import MANAGER
-from realpair.process import Child
 from unit.cluster.api import Plain
 
 PROGRAM = locate(os.environ, (MANAGER,))

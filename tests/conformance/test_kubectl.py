@@ -14,9 +14,9 @@ import pytest_asyncio
 
 from conformance.conftest import SERVERS
 from conformance.kubectl import Kubectl, programs
+from envtest import RealCluster
 from quintant.cluster.instance.cluster import Plan, running
 from quintant.core.address import Address
-from realpair import RealCluster
 
 PROGRAMS = programs()
 pytestmark = pytest.mark.skipif(not PROGRAMS, reason="there is no kubectl")

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 import pytest
 import pytest_asyncio
 
+from envtest import RealCluster
 from quintant import Client, Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
-from realpair import RealCluster
 
 
 def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from realpair import RealCluster
+from envtest import RealCluster
 from scenarios.greeting import check_greeting
 from scenarios.server import served
 

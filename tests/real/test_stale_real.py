@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 
+from envtest import RealCluster
 from quintant import (
     Client,
     Context,
@@ -27,7 +28,6 @@ from quintant.client.http.transport import HttpTransport
 from quintant.runtime.manager.install_crds import install
 from quintant.testing.faults.match import kind, verb, watch
 from real.way import way_to
-from realpair import RealCluster
 
 pytestmark = pytest.mark.realtime
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from envtest import RealCluster
 from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import Call
 from quintant.cluster.apiserver.codec.protobuf import unwrap
 from quintant.cluster.apiserver.tables import find
-from realpair import RealCluster
 from tables import files
 
 pytestmark = pytest.mark.realtime

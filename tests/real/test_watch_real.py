@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 import pytest_asyncio
 
+from envtest import RealCluster
 from quintant import Client, Config, Timers
 from quintant.api.core import ConfigMap, Namespace
 from quintant.client.http.transport import HttpTransport
@@ -19,7 +20,6 @@ from quintant.core.object import ObjectMeta
 from quintant.runtime.manager.install_crds import install
 from quintant.testing.faults.match import Match, kind
 from real.way import compact, way_to
-from realpair import RealCluster
 from scenarios.churn import Churn, busiest, cached
 from scenarios.greeter import Greeter, greeter, greeter_manager
 from scenarios.ledger import Ledger

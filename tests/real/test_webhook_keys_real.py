@@ -16,6 +16,7 @@ import pytest
 import pytest_asyncio
 from msgspec import structs
 
+from envtest import RealCluster
 from quintant import Client, Config
 from quintant.api.admission import ValidatingWebhookConfiguration
 from quintant.api.core import ConfigMap, Secret
@@ -36,7 +37,6 @@ from quintant.runtime.webhook.secret_certificates import Shared
 from quintant.runtime.webhook.selfsigned import LAPTOP
 from quintant.runtime.webhook.server import WebhookServer
 from real.test_webhook_real import LOAD_SECONDS, ShiftedClock, eventually, free_port
-from realpair import RealCluster
 
 pytestmark = pytest.mark.realtime
 

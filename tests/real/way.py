@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 import aiohttp
 from msgspec.structs import replace
 
+from envtest import RealCluster
 from quintant import Config, Environment
 from quintant.client.http.transport import HttpTransport, Limits
 from quintant.testing.faults.transport import FaultTransport
 from real.proxy import Proxy
-from realpair import RealCluster
 
 LIMITS = Limits(connect=2.0, answer=3.0, head=3.0)
 # etcd says its revision with every answer, so any question will do.

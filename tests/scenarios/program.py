@@ -15,8 +15,8 @@ import aiohttp
 import psutil
 from prometheus_client.parser import text_string_to_metric_families
 
+from envtest.process import free_ports
 from quintant.cluster.kubelet.process.die_with_parent import leashed
-from realpair.process import free_ports
 
 QUINTANT = Path(sysconfig.get_path("scripts")) / "quintant"
 # How often a child is asked whether it is ready, and for how long; a busy machine is slow.

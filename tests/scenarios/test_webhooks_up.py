@@ -12,12 +12,12 @@ import msgspec
 import pytest
 import pytest_asyncio
 
+from envtest.process import free_ports
 from examples_support import EXAMPLES
 from quintant import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import JSON, Call, Reply
 from quintant.cluster.instance.pki import ADMIN
-from realpair.process import free_ports
 from scenarios.program import running
 from scenarios.up import up
 

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from envtest import RealCluster, RealPairError, flags, process
+from envtest.access import Access, kubeconfig, token_line, write_secret
+from envtest.binaries import ALL, PAIR, cached, kubectl_of, locate, other_kubectls
+from envtest.build import RECIPES, provide, provide_kubectl
+from envtest.existing import access, disposable
+from envtest.flags import Layout
+from envtest.go import Tally
+from envtest.gomod import Module, linker_flags, main_module, staged, staging_version
+from envtest.process import Child, free_ports, scratch
 from quintant.version import KUBERNETES
-from realpair import RealCluster, RealPairError, flags, process
-from realpair.access import Access, kubeconfig, token_line, write_secret
-from realpair.binaries import ALL, PAIR, cached, kubectl_of, locate, other_kubectls
-from realpair.build import RECIPES, provide, provide_kubectl
-from realpair.existing import access, disposable
-from realpair.flags import Layout
-from realpair.go import Tally
-from realpair.gomod import Module, linker_flags, main_module, staged, staging_version
-from realpair.process import Child, free_ports, scratch
 
 ANSWER_SECONDS = 20.0
 
@@ -314,7 +314,7 @@ class TestProcesses:
 
     def test_folder_of_a_killed_process_is_removed_by_the_next(self, tmp_path: Path) -> None:
         code = (
-            "import os, pathlib, signal; from realpair.process import scratch\n"
+            "import os, pathlib, signal; from envtest.process import scratch\n"
             "with scratch(pathlib.Path.cwd()): os.kill(os.getpid(), signal.SIGKILL)"
         )
         _python(code, tmp_path).wait()
@@ -326,7 +326,7 @@ class TestProcesses:
 
 def _parent_of(command: tuple[str, ...], folder: Path) -> subprocess.Popen[bytes]:
     code = (
-        "import pathlib, signal; from realpair.process import Child\n"
+        "import pathlib, signal; from envtest.process import Child\n"
         f"child = Child({command!r}, pathlib.Path('log'))\n"
         "signal.pause()"
     )

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from envtest.gomod import staging_version
 from quintant.version import KUBERNETES
-from realpair.gomod import staging_version
 from tables import files
 from tables.joining import join
 

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from envtest.errors import RealPairError, Report
+from envtest.process import TAIL_LINES
 from quintant.cluster.kubelet.process.die_with_parent import leashed
-from realpair.errors import RealPairError, Report
-from realpair.process import TAIL_LINES
 
 PROGRESS_SECONDS = 5.0
 NICENESS = 10

@@ -16,17 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from quintant.version import KUBERNETES
-from realpair import binaries
-from realpair.errors import Report, announce
-from realpair.go import PROGRESS_SECONDS, Go
-from realpair.gomod import (
+from envtest import binaries
+from envtest.errors import Report, announce
+from envtest.go import PROGRESS_SECONDS, Go
+from envtest.gomod import (
     ETCD_MODULE,
     KUBERNETES_MODULE,
     Module,
     linker_flags,
     main_module,
 )
+from quintant.version import KUBERNETES
 
 # The newest patch of the 3.6 line, which is what Kubernetes v1.36 is released with.
 ETCD = "v3.6.16"

@@ -8,9 +8,9 @@ processes never outlive the one that started them (`process`).
         subprocess.run(["kubectl", "--kubeconfig", cluster.kubeconfig, "get", "namespaces"])
 """
 
-from realpair.binaries import locate
-from realpair.build import provide
-from realpair.cluster import RealCluster
-from realpair.errors import RealPairError
+from envtest.binaries import locate
+from envtest.build import provide
+from envtest.cluster import RealCluster
+from envtest.errors import RealPairError
 
 __all__ = ["RealCluster", "RealPairError", "locate", "provide"]

@@ -1,4 +1,4 @@
-"""`python -m realpair build|path|up|kubectl`: the real Kubernetes pair at hand.
+"""`python -m envtest build|path|up|kubectl`: the real Kubernetes pair at hand.
 
 Results go to standard output, so that a shell can use them; progress goes to standard error.
 """
@@ -12,11 +12,11 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 
+from envtest.binaries import ALL, cached, locate
+from envtest.build import provide, provide_kubectl
+from envtest.cluster import RealCluster
+from envtest.errors import RealPairError, announce
 from quintant.version import KUBERNETES
-from realpair.binaries import ALL, cached, locate
-from realpair.build import provide, provide_kubectl
-from realpair.cluster import RealCluster
-from realpair.errors import RealPairError, announce
 
 # How often `up` looks whether its programs still run.
 CHECK_SECONDS = 1.0
@@ -63,7 +63,7 @@ def _path() -> None:
         raise RealPairError(
             f"cannot find the binaries of Kubernetes {KUBERNETES}",
             why=f"they are not in {cached(os.environ)}",
-            hint="python -m realpair build",
+            hint="python -m envtest build",
         )
     print(folder)
 

@@ -15,14 +15,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from realpair import binaries, flags
-from realpair.access import Access, kubeconfig, private_key, token_line, write_secret
-from realpair.build import provide
-from realpair.errors import announce
-from realpair.existing import disposable, existing
-from realpair.flags import Layout
-from realpair.probe import Probe
-from realpair.process import Child, scratch
+from envtest import binaries, flags
+from envtest.access import Access, kubeconfig, private_key, token_line, write_secret
+from envtest.build import provide
+from envtest.errors import announce
+from envtest.existing import disposable, existing
+from envtest.flags import Layout
+from envtest.probe import Probe
+from envtest.process import Child, scratch
 
 # The pair is ready within about three seconds; a loaded machine may need many times that.
 START_SECONDS = 120.0

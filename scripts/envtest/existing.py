@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from realpair import binaries
-from realpair.access import Access, write_secret
-from realpair.errors import RealPairError
+from envtest import binaries
+from envtest.access import Access, write_secret
+from envtest.errors import RealPairError
 
 _VIEW = ("config", "view", "--raw", "--minify", "--flatten", "--output=json")
 

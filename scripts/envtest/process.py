@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from itertools import cycle, islice
 from pathlib import Path
 
+from envtest.errors import RealPairError
 from quintant.cluster.kubelet.process.die_with_parent import leashed
-from realpair.errors import RealPairError
 
 LOOPBACK = "127.0.0.1"
 

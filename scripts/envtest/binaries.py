@@ -10,8 +10,8 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from envtest.errors import RealPairError
 from quintant.version import KUBERNETES
-from realpair.errors import RealPairError
 
 APISERVER = "kube-apiserver"
 MANAGER = "kube-controller-manager"
