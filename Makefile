@@ -58,7 +58,7 @@ wander: $(READY) ## Try other examples of every property than make test does (EX
 	QUINTANT_EXAMPLES=$(or $(EXAMPLES),1000) $(BIN)/python -m pytest -q $$files
 
 torture: $(READY) ## Kill a kept cluster under load, 20 times (ARGS="--rounds 200")
-	@PYTHONPATH=scripts $(BIN)/python -m torture $(ARGS)
+	@PYTHONPATH=scripts $(BIN)/python -m crashtest $(ARGS)
 
 fuzz: $(READY) ## Send random requests to the embedded and a real server (ARGS="--seed 7 --sequences 1")
 	@PYTHONPATH=scripts $(BIN)/python -m fuzz $(ARGS)

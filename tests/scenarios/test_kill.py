@@ -10,11 +10,11 @@ from random import Random
 
 import pytest
 
+from crashtest.ledger import GONE, Ledger, filled
+from crashtest.load import Refused, read, write
+from crashtest.rounds import torture
+from crashtest.victim import started
 from quintant.cluster.apiserver.storage.sqlite import FILE
-from torture.ledger import GONE, Ledger, filled
-from torture.load import Refused, read, write
-from torture.rounds import torture
-from torture.victim import started
 
 ROUNDS = 2
 """A tenth of `make torture`."""

@@ -1,4 +1,4 @@
-"""`python -m torture`: kill -9 under load; exits with 1 if a promise was broken."""
+"""`python -m crashtest`: kill -9 under load; exits with 1 if a promise was broken."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from torture.rounds import torture
+from crashtest.rounds import torture
 
 
 def main() -> int:

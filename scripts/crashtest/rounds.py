@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from torture.ledger import Ledger
-from torture.load import read, resumes, watch, write
-from torture.victim import Victim, started
+from crashtest.ledger import Ledger
+from crashtest.load import read, resumes, watch, write
+from crashtest.victim import Victim, started
 
 LOAD_SECONDS = (0.1, 1.0)
 """How long a server lives under load: at random, so that it dies anywhere."""

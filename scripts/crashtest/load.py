@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
+from crashtest.ledger import GONE, Data, Ledger, filled
 from quintant.client.transport import Call, Transport
 from quintant.core.errors import TransportError
-from torture.ledger import GONE, Data, Ledger, filled
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 OURS = {"labelSelector": "torture"}
