@@ -9,7 +9,7 @@ K ?=
 COVERAGE ?=
 TESTS := tests/unit tests/scenarios tests/operators tests/examples tests/typing tests/node
 # Tests take twice as long where it is measured what they reach: only those of the runtime are.
-COVERING := tests/unit/runtime tests/unit/api tests/unit/testing tests/unit/cli \
+COVERING := tests/unit/core tests/unit/client tests/unit/runtime tests/unit/api tests/unit/testing tests/unit/cli \
 	tests/unit/test_docs.py tests/scenarios tests/examples
 OTHERS := $(filter-out $(COVERING),$(TESTS)) $(addprefix --ignore=,$(COVERING))
 
@@ -40,7 +40,8 @@ test: $(READY) $(if $(COVERAGE),coverage) ## Run the tests (K=word selects, COVE
 	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") $(if $(COVERAGE),$(OTHERS),$(TESTS))
 
 coverage: $(READY) ## Measure which lines of the runtime its tests reach (at least 95 %)
-	@$(BIN)/python -m pytest -q --cov=quintant.runtime --cov-report=term:skip-covered \
+	@$(BIN)/python -m pytest -q --cov=quintant.core --cov=quintant.client --cov=quintant.runtime \
+		--cov-report=term:skip-covered \
 		--cov-fail-under=95 $(COVERING)
 
 test-real: $(READY) ## Run the tests that need a real kube-apiserver (found, or built with Go)

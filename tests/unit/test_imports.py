@@ -24,7 +24,8 @@ import pytest
             ("cryptography", "aiohttp", "sqlite3", "re2"),
         ),
         (
-            "import quintant.cli.up, quintant.cluster.controllers, quintant.cluster.kubelet.local_node",
+            "import quintant.cli.up, quintant.cluster.controllers\n"
+            "import quintant.cluster.kubelet.local_node",
             (
                 "aiohttp",
                 "sqlite3",

@@ -44,7 +44,7 @@ def imported(package: ModuleType) -> set[str]:
     tree = ast.parse(Path(package.__file__ or "").read_text())
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     ours = [node for node in nodes if (node.module or "").startswith("quintant.")]
-    return {alias.name for node in ours for alias in node.names} - {"lazy"}
+    return {alias.asname or alias.name for node in ours for alias in node.names} - {"lazy"}
 
 
 def rank(name: str) -> tuple[int, str]:

@@ -16,3 +16,7 @@ FATE = f"{PREFIX}/fate"
 """The annotation of a pod that chooses another life than that of a healthy one."""
 REASON = "Simulated"
 """The reason in the status of a simulated pod: the STATUS column shows it."""
+
+
+NODE = "local"
+"""The name of the node whose pods are processes of this machine."""

@@ -153,3 +153,15 @@ def _chosen(claim: PersistentVolumeClaim, volume: PersistentVolume) -> bool:
 
 def _order(volume: PersistentVolume) -> tuple[Decimal, str]:
     return parse_quantity(volume.spec.capacity.get(STORAGE, "0")), volume.metadata.name
+
+
+PROVISIONER = "volume.kubernetes.io/storage-provisioner"
+
+
+DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+
+
+AVAILABLE, RELEASED, FAILED = "Available", "Released", "Failed"
+
+
+DELETE = "Delete"

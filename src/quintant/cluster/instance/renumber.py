@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.host.loopback import SHARES, has

@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from quintant.cluster.apiserver.handlers.log_provider import Logs
 from quintant.cluster.apiserver.handlers.meter import Meter
+from quintant.cluster.common.labels import NODE
 from quintant.cluster.common.pod_ips import Addresses
 from quintant.cluster.common.volume_paths import ROOT
 from quintant.cluster.component.component import Component
@@ -27,7 +28,7 @@ from quintant.cluster.host.loopback import Share
 from quintant.cluster.host.remove_tree import discard_folder
 from quintant.cluster.kubelet.agent import Agent
 from quintant.cluster.kubelet.container.images import Images
-from quintant.cluster.kubelet.node_context import NODE, Ground, Policy
+from quintant.cluster.kubelet.node_context import Ground, Policy
 from quintant.cluster.kubelet.node_status import NEEDS, Heartbeat, Machine, this_machine
 from quintant.cluster.kubelet.options import Options
 from quintant.cluster.kubelet.probe.network import NetworkProber

@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from quintant.api.quantity import Quantity
+from quintant.cluster.common.labels import NODE
 from quintant.cluster.common.pod_ips import Addresses
 from quintant.cluster.host.loopback import HOST
 from quintant.cluster.kubelet.container.images import Images
@@ -18,9 +19,6 @@ from quintant.cluster.kubelet.container.lifecycle import Moment
 from quintant.cluster.kubelet.process.protocols import Prober, Processes
 from quintant.core.address import Address
 from quintant.core.clock import Chance, Clock, monotonic
-
-NODE = "local"
-"""The name of the node whose pods are processes of this machine."""
 
 
 class Policy(Struct, frozen=True):
@@ -47,7 +45,7 @@ class Ground(Struct, frozen=True):
     chance: Chance
     policy: Policy = Policy()
     mark: str = ""
-    """What everything that this agent starts carries, see quintant.cluster.kubelet.process.orphans."""
+    """What everything that this agent starts carries; see `process/orphans.py`."""
     inherited: Mapping[str, str] = field(default_factory=dict)
     """What programs get of this process's environment: where programs are, and the language."""
     allocatable: Mapping[str, Quantity] = field(default_factory=dict)

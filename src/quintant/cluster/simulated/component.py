@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from quintant.api.coordination import Lease
 from quintant.api.core import Node, Pod
 from quintant.cluster.apiserver.handlers.metrics import READER
+from quintant.cluster.common.labels import NODE
 from quintant.cluster.component.component import Component
 from quintant.cluster.host.loopback import HOST
-from quintant.cluster.kubelet.node_context import NODE
 from quintant.cluster.simulated import nodes
 from quintant.cluster.simulated.defaults import DEFAULTS
 from quintant.cluster.simulated.faults import fault_of

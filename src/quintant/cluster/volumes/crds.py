@@ -12,8 +12,8 @@ from quintant.api.apiextensions import CustomResourceDefinition, DefinitionSpec,
 from quintant.api.meta import ObjectMeta
 from quintant.api.snapshot import GROUP, VolumeSnapshotClass
 from quintant.api.storage import StorageClass
+from quintant.cluster.common.volume_binding import DEFAULT_CLASS
 from quintant.cluster.common.volume_paths import DRIVER
-from quintant.cluster.controllers.volumes.claims import DEFAULT_CLASS
 from quintant.cluster.volumes.snapshots import DEFAULT_CLASS as DEFAULT_SNAPSHOT_CLASS
 from quintant.core.object import Object, Opaque
 

@@ -22,8 +22,11 @@ from quintant.api.snapshot import VolumeSnapshot
 from quintant.api.storage import StorageClass
 from quintant.cluster.common.volume_binding import (
     BOUND,
+    DELETE,
     FILESYSTEM,
     PROVISIONED_BY,
+    PROVISIONER,
+    RELEASED,
     STORAGE,
     class_name,
     completed,
@@ -32,8 +35,6 @@ from quintant.cluster.common.volume_binding import (
     requested,
 )
 from quintant.cluster.common.volume_paths import DRIVER
-from quintant.cluster.controllers.volumes.claims import PROVISIONER
-from quintant.cluster.controllers.volumes.volumes import DELETE, RELEASED
 from quintant.cluster.volumes.directories import Disk, Folder, Missing, Sort
 from quintant.cluster.volumes.sources import SNAPSHOT, Origin, Unusable, find, named
 from quintant.core.errors import AlreadyExists

@@ -1,4 +1,4 @@
-"""Promises of quintant.runtime.observe.instruments, with prometheus_client's own metrics as the oracle."""
+"""Promises of quintant.runtime.observe.instruments; prometheus_client's metrics are the oracle."""
 
 from __future__ import annotations
 

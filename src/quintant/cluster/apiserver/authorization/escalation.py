@@ -20,10 +20,10 @@ from quintant.cluster.apiserver.authorization.policy_rules import (
 )
 from quintant.cluster.apiserver.authorization.rbac import Authorizer, together
 from quintant.cluster.apiserver.golang.printing import quoted
-from quintant.cluster.apiserver.handlers.draft import Draft, Target
-from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.kinds.draft import Draft, Target
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import forbidden, not_found
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.meta.user import MASTERS, User
 
 ROLES = frozenset({"roles", "clusterroles"})

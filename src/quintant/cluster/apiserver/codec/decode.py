@@ -16,10 +16,11 @@ import msgspec
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.codec.type_meta import check_patched, check_sent
 from quintant.cluster.apiserver.golang.printing import encoded, plain, quoted
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import identified, unknown_metadata
 from quintant.cluster.apiserver.meta.field_errors import unpatchable
 from quintant.cluster.apiserver.meta.status import Problem, bad_request
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
 from quintant.core.resource import Resource
 

@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.codec.body import misnamed
 from quintant.cluster.apiserver.golang.printing import encoded, quoted, unregistered
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.field_errors import invalid, unpatchable, wrong
 from quintant.cluster.apiserver.meta.status import Problem, bad_request, internal
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.core.resource import Resource
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.meta.types import Plain
 
 CPU_PERCENT = 80
 """What an autoscaler aims at that does not say."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.meta.types import Plain
 
 _CORE_TO_GROUP = {
     "involvedObject": "regarding",

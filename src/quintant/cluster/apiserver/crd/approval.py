@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from quintant.cluster.apiserver.golang.url import BadUrl, parse_request
-from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.field_errors import required, wrong
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.core.errors import Cause
 
 ANNOTATION = "api-approved.kubernetes.io"

@@ -15,8 +15,9 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.status import unexplained
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.webhooks.call import Caller
 from quintant.cluster.apiserver.webhooks.configuration import Client

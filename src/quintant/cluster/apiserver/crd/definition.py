@@ -12,8 +12,8 @@ from typing import Any
 
 from quintant.cluster.apiserver.crd import validate
 from quintant.cluster.apiserver.crd.compiled import prepared
-from quintant.cluster.apiserver.kinds.kind import Plain, Verdict
 from quintant.cluster.apiserver.meta.conditions import Condition
+from quintant.cluster.apiserver.meta.types import Plain, Verdict
 from quintant.core.errors import Cause
 from quintant.core.resource import Scale
 

@@ -24,7 +24,8 @@ from quintant.cluster.apiserver.crd.definition import (
     versions,
 )
 from quintant.cluster.apiserver.crd.strategy import CustomSchema
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.meta.version_order import priority
 from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED
 from quintant.core.resource import Resource

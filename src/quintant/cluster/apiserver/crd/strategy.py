@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from quintant.cluster.apiserver.crd.scale_paths import replica_causes
-from quintant.cluster.apiserver.kinds.kind import Plain, Verdict
 from quintant.cluster.apiserver.meta.correlate import ABSENT
 from quintant.cluster.apiserver.meta.field_errors import (
     MISTYPED,
@@ -23,6 +22,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     wrong,
 )
 from quintant.cluster.apiserver.meta.objectmeta import finalizer_advice
+from quintant.cluster.apiserver.meta.types import Plain, Verdict
 from quintant.cluster.apiserver.schema import embedded_objects, list_uniqueness
 from quintant.cluster.apiserver.schema import prune as structural
 from quintant.cluster.apiserver.schema.cel_validate import Rules

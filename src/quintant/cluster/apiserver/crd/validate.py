@@ -18,7 +18,6 @@ from quintant.cluster.apiserver.crd.subresources import (
     subresource_causes,
 )
 from quintant.cluster.apiserver.golang.printing import encoded
-from quintant.cluster.apiserver.kinds.kind import Plain, Verdict
 from quintant.cluster.apiserver.meta.field_errors import (
     INVALID,
     required,
@@ -26,6 +25,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     wrong,
 )
 from quintant.cluster.apiserver.meta.names import subdomain_complaints
+from quintant.cluster.apiserver.meta.types import Plain, Verdict
 from quintant.cluster.apiserver.schema.check import format_advice, schema_causes
 from quintant.core.errors import Cause
 

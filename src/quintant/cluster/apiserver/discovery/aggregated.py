@@ -15,8 +15,9 @@ from quintant.client.transport import Call, Reply
 from quintant.cluster.apiserver.codec.body import JSON
 from quintant.cluster.apiserver.handlers import offers
 from quintant.cluster.apiserver.handlers.offers import Subresource
-from quintant.cluster.apiserver.kinds.kind import Catalog, Kind, Plain
+from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.meta.status import no_such_form
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.response.negotiate import MEDIA, clauses
 
 GROUP = "apidiscovery.k8s.io"

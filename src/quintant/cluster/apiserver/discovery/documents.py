@@ -18,9 +18,10 @@ from quintant.cluster.apiserver.discovery.openapi_v2 import everything
 from quintant.cluster.apiserver.discovery.openapi_v3 import describe
 from quintant.cluster.apiserver.handlers import offers
 from quintant.cluster.apiserver.handlers.offers import Subresource
-from quintant.cluster.apiserver.kinds.kind import Catalog, Kind, Plain
+from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.meta.request_info import segments
 from quintant.cluster.apiserver.meta.status import NoPage, no_resource, not_acceptable, not_allowed
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.response.negotiate import clauses, negotiate
 from quintant.core.resource import Resource

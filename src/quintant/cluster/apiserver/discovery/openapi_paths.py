@@ -14,7 +14,8 @@ from quintant.cluster.apiserver.codec.body import (
 )
 from quintant.cluster.apiserver.discovery.openapi_schemas import reference, schema_name
 from quintant.cluster.apiserver.handlers import offers
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.meta.types import Plain
 
 GVK = "x-kubernetes-group-version-kind"
 ACTION = "x-kubernetes-action"

@@ -12,7 +12,8 @@ from typing import Any
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.handlers import offers
 from quintant.cluster.apiserver.handlers.offers import Subresource
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.tables import Field, Message, Sort, Type
 
 Schema = dict[str, Any]

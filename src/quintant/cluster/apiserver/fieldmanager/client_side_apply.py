@@ -10,8 +10,9 @@ from __future__ import annotations
 import msgspec
 
 from quintant.cluster.apiserver.golang.printing import encoded
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.objectmeta import ANNOTATIONS_LIMIT, annotations_size
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet
 from quintant.cluster.apiserver.structuredmerge.schema import Untypable
 from quintant.cluster.apiserver.structuredmerge.typed import compare, fields_of

@@ -27,8 +27,9 @@ from quintant.cluster.apiserver.fieldmanager.managers import (
     minus,
     store,
 )
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.status import contested
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet, Path, shown
 from quintant.cluster.apiserver.structuredmerge.schema import Untypable
 from quintant.cluster.apiserver.structuredmerge.typed import (

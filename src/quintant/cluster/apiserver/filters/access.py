@@ -14,7 +14,7 @@ from quintant.cluster.apiserver.authorization.escalation import Escalation
 from quintant.cluster.apiserver.authorization.rbac import AllowAll, Authorizer, Rbac, denied
 from quintant.cluster.apiserver.filters.audit import Audit
 from quintant.cluster.apiserver.filters.impersonation import Impersonation, wanted
-from quintant.cluster.apiserver.handlers.draft import Draft, Target
+from quintant.cluster.apiserver.kinds.draft import Draft, Target
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.user import Tokens, User
 from quintant.cluster.apiserver.storage.revision_log import Store

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from quintant.cluster.apiserver.tables import Sort, Type
-
 _INT64 = range(-(2**63), 2**63)
 _ESCAPES = {
     "\a": "\\a",
@@ -35,18 +33,6 @@ _SCHEME = '"pkg/runtime/scheme.go:111"'
 
 class Struct(dict[str, Any]):
     """A Go structure: its members are printed in the order they have."""
-
-
-def struct(kind: Type, value: Any) -> Any:
-    """A value as the structures of its type have it: with their fields in order."""
-    if kind.of is not None and isinstance(value, list):
-        return [struct(kind.of, item) for item in value]
-    if kind.sort is not Sort.MESSAGE or not isinstance(value, dict):
-        return value
-    fields = kind.message.fields.items()
-    return Struct(
-        {name: struct(field.type, value[name]) for name, field in fields if name in value}
-    )
 
 
 def shown(value: Any) -> str:

@@ -15,14 +15,14 @@ from msgspec import Struct
 from quintant.cluster.apiserver.authentication.authenticator import Authentication
 from quintant.cluster.apiserver.authentication.service_accounts import AUDIENCES, Rejected
 from quintant.cluster.apiserver.authorization.rbac import Authorizer, together
-from quintant.cluster.apiserver.golang.printing import struct
-from quintant.cluster.apiserver.handlers.draft import Target
-from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.kinds.draft import Target
 from quintant.cluster.apiserver.meta.field_errors import invalid, wrong
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import bad_request
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.tables import Sort, Type
+from quintant.cluster.apiserver.tables.go_struct import struct
 from quintant.core.clock import Clock, timestamp
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource

@@ -20,13 +20,14 @@ from quintant.cluster.apiserver.admission.plugins.service_account import Awaited
 from quintant.cluster.apiserver.codec.write_options import Options
 from quintant.cluster.apiserver.crd.conversion_webhook import Unconverted
 from quintant.cluster.apiserver.handlers.delete import Deleted, Deletes, Deletion
-from quintant.cluster.apiserver.handlers.draft import Draft, Target, revised
+from quintant.cluster.apiserver.handlers.draft import revised
 from quintant.cluster.apiserver.handlers.prepare import remanage
 from quintant.cluster.apiserver.handlers.scale import DOCUMENT, SCALE, put_scale, view_scale
 from quintant.cluster.apiserver.handlers.store import Stored
 from quintant.cluster.apiserver.handlers.write import Result, Writes
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.kinds.draft import Draft, Target
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.webhooks.attributes import CREATE, DELETE, UPDATE, Attributes
 from quintant.cluster.apiserver.webhooks.dispatcher import Webhooks

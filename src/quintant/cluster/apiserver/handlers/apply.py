@@ -14,10 +14,11 @@ from msgspec.structs import replace
 from quintant.cluster.apiserver.codec.decode import Scrutiny
 from quintant.cluster.apiserver.fieldmanager.managers import Author
 from quintant.cluster.apiserver.fieldmanager.update import track_apply
-from quintant.cluster.apiserver.handlers.draft import Draft, Target, default
+from quintant.cluster.apiserver.handlers.draft import default
 from quintant.cluster.apiserver.handlers.scale import DOCUMENT, SCALE, applied_scale
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.kinds.draft import Draft, Target
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import (
     check_revision,
     identified,
@@ -26,6 +27,7 @@ from quintant.cluster.apiserver.kinds.metadata_rules import (
     wipe,
 )
 from quintant.cluster.apiserver.meta.status import bad_request, conflict, not_found, unexplained
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.structuredmerge.schema import Untypable
 from quintant.cluster.apiserver.tables.coerce import Mistyped, fit

@@ -14,12 +14,13 @@ from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.handlers import draft as drafts
 from quintant.cluster.apiserver.handlers.access_reviews import Reviews
 from quintant.cluster.apiserver.handlers.admitted_write import Admission
-from quintant.cluster.apiserver.handlers.draft import Draft, Target
 from quintant.cluster.apiserver.handlers.token_request import KIND as TOKEN_REQUEST
 from quintant.cluster.apiserver.handlers.token_request import TokenRequests
 from quintant.cluster.apiserver.handlers.verbs import CREATED
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.kinds.draft import Draft, Target
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.meta.warnings import warned
 from quintant.cluster.apiserver.offload.pool import Beside

@@ -17,13 +17,14 @@ from quintant.client.transport import Call
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.codec.body import read_object
 from quintant.cluster.apiserver.codec.list_options import whole
-from quintant.cluster.apiserver.handlers.draft import Target
 from quintant.cluster.apiserver.handlers.store import Stored
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain, Propagation
+from quintant.cluster.apiserver.kinds.draft import Target
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import deleting, held
 from quintant.cluster.apiserver.meta.field_errors import invalid_options, unsupported, wrong
 from quintant.cluster.apiserver.meta.status import Problem, bad_request
+from quintant.cluster.apiserver.meta.types import Plain, Propagation
 from quintant.cluster.apiserver.meta.user import SERVER, User
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.tables.coerce import Mistyped, fit

@@ -15,13 +15,14 @@ import msgspec
 from msgspec.structs import replace
 
 from quintant.cluster.apiserver.handlers.delete import Deletes, Deletion, check_preconditions
-from quintant.cluster.apiserver.handlers.draft import Target
 from quintant.cluster.apiserver.handlers.store import Stored
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.kinds.draft import Target
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.conditions import Condition
 from quintant.cluster.apiserver.meta.selectors import from_object
 from quintant.cluster.apiserver.meta.status import Problem, bad_request
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.storage.revision_log import Store
 
 RETRY_SECONDS = 10

@@ -18,10 +18,11 @@ from quintant.api.rbac import ClusterRole, PolicyRule
 from quintant.client.transport import Call, Reply
 from quintant.cluster.apiserver.handlers.meter import Meter, Usage
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Catalog, Kind, Plain
+from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.selector_parser import parse_fields, parse_labels
 from quintant.cluster.apiserver.meta.status import not_allowed, not_found
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.common.labels import FAULT, POD, SIMULATED

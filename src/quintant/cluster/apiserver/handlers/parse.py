@@ -24,11 +24,11 @@ from quintant.cluster.apiserver.codec.body import (
     read_patch,
 )
 from quintant.cluster.apiserver.codec.write_options import Options, check_force, write_options
-from quintant.cluster.apiserver.handlers.draft import Draft, Target
 from quintant.cluster.apiserver.handlers.scale import DOCUMENT, SCALE, edit_scale
 from quintant.cluster.apiserver.handlers.write import Writes
-from quintant.cluster.apiserver.kinds.kind import Edit
+from quintant.cluster.apiserver.kinds.draft import Draft, Target
 from quintant.cluster.apiserver.meta.status import bad_request, not_allowed
+from quintant.cluster.apiserver.meta.types import Edit
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.patch.json_patch import apply_patch
 from quintant.cluster.apiserver.patch.merge_patch import merge_patch

@@ -7,9 +7,9 @@ what it may not change, and the generation is counted. Everything here is in pla
 from __future__ import annotations
 
 from quintant.cluster.apiserver.fieldmanager.managers import check_managers
-from quintant.cluster.apiserver.handlers.draft import Draft, Target
 from quintant.cluster.apiserver.handlers.scale import SCALE
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.kinds.draft import Draft, Target
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import (
     check_revision,
     content,
@@ -17,6 +17,7 @@ from quintant.cluster.apiserver.kinds.metadata_rules import (
     keep,
 )
 from quintant.cluster.apiserver.meta.status import modified
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.core.errors import Cause
 
 _MISMANAGED = (

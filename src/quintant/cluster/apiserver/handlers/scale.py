@@ -23,10 +23,12 @@ from quintant.cluster.apiserver.fieldmanager.managers import (
 )
 from quintant.cluster.apiserver.fieldmanager.update import track_apply
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Edit, Kind, Plain
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import placed
 from quintant.cluster.apiserver.meta.field_errors import invalid, wrong
+from quintant.cluster.apiserver.meta.selectors import selector_text
 from quintant.cluster.apiserver.meta.status import bad_request, internal, no_resource
+from quintant.cluster.apiserver.meta.types import Edit, Plain
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_shape
 from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet, field_element
@@ -177,24 +179,3 @@ def _write(obj: Plain, path: str, value: Any) -> None:
     for part in parents:
         obj = obj.setdefault(part, {})
     obj[last] = value
-
-
-def selector_text(found: Any) -> str:
-    """A selector as text: custom resources store it so, built-in kinds as an object."""
-    if not isinstance(found, dict):
-        return str(found or "")
-    if not found.keys() <= {"matchLabels", "matchExpressions"}:
-        found = {"matchLabels": found}
-    terms = [(key, f"{key}={value}") for key, value in (found.get("matchLabels") or {}).items()]
-    terms += [(term["key"], _term(term)) for term in found.get("matchExpressions") or ()]
-    return ",".join(text for _, text in sorted(terms, key=lambda term: term[0]))
-
-
-def _term(term: Plain) -> str:
-    key, values = term["key"], ",".join(sorted(term.get("values") or ()))
-    match term["operator"]:
-        case "Exists":
-            return str(key)
-        case "DoesNotExist":
-            return f"!{key}"
-    return f"{key} {term['operator'].lower()} ({values})"

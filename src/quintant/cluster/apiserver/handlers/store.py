@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from quintant.cluster.apiserver.handlers.draft import Target
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Edit, Kind, Plain
+from quintant.cluster.apiserver.kinds.draft import Target
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import deleting, held
 from quintant.cluster.apiserver.meta.names import segment_complaints
 from quintant.cluster.apiserver.meta.status import misnamed, not_found, unexplained
+from quintant.cluster.apiserver.meta.types import Edit, Plain
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 

@@ -11,10 +11,10 @@ from typing import Any
 from msgspec import Struct
 
 from quintant.cluster.apiserver.codec.type_meta import check_sent
-from quintant.cluster.apiserver.handlers.draft import Target
 from quintant.cluster.apiserver.handlers.pod_logs import LOG
 from quintant.cluster.apiserver.handlers.scale import SCALE
-from quintant.cluster.apiserver.kinds.kind import Edit, Kind, Plain
+from quintant.cluster.apiserver.kinds.draft import Target
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import identified, placed
 from quintant.cluster.apiserver.meta.conditions import Condition
 from quintant.cluster.apiserver.meta.field_errors import (
@@ -27,6 +27,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
 from quintant.cluster.apiserver.meta.names import key_complaints
 from quintant.cluster.apiserver.meta.objectmeta import domain_causes
 from quintant.cluster.apiserver.meta.status import bad_request, conflict, unexplained
+from quintant.cluster.apiserver.meta.types import Edit, Plain
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
 

@@ -22,10 +22,11 @@ from quintant.cluster.apiserver.authentication.service_accounts import (
     Identity,
     Reference,
 )
-from quintant.cluster.apiserver.handlers.draft import Target
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.kinds.draft import Target
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.field_errors import invalid, wrong
 from quintant.cluster.apiserver.meta.status import bad_request, conflict, not_found
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.core.clock import Chance, Clock, timestamp
 from quintant.core.resource import Resource
 

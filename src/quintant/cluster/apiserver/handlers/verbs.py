@@ -26,7 +26,6 @@ from quintant.cluster.apiserver.handlers.delete import (
     read_deletion,
     read_options,
 )
-from quintant.cluster.apiserver.handlers.draft import Target
 from quintant.cluster.apiserver.handlers.eviction import Evictions
 from quintant.cluster.apiserver.handlers.get_list import Reads, about, select
 from quintant.cluster.apiserver.handlers.offers import verbs
@@ -35,6 +34,7 @@ from quintant.cluster.apiserver.handlers.scale import SCALE, SCALES, scale_of
 from quintant.cluster.apiserver.handlers.store import Stored
 from quintant.cluster.apiserver.handlers.subresources import EVICTIONS, Action, action, evicts
 from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.draft import Target
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.stored_json import Form
 from quintant.cluster.apiserver.meta.request_info import Route

@@ -23,11 +23,10 @@ from quintant.cluster.apiserver.codec.write_options import Options
 from quintant.cluster.apiserver.fieldmanager.managers import Author
 from quintant.cluster.apiserver.handlers import draft as drafts
 from quintant.cluster.apiserver.handlers.apply import applied
-from quintant.cluster.apiserver.handlers.draft import Draft, Target
 from quintant.cluster.apiserver.handlers.prepare import count, finish
 from quintant.cluster.apiserver.handlers.store import Stored
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Edit, Plain
+from quintant.cluster.apiserver.kinds.draft import Draft, Target
 from quintant.cluster.apiserver.kinds.metadata_rules import (
     deleting,
     generated,
@@ -43,6 +42,7 @@ from quintant.cluster.apiserver.meta.status import (
     not_found,
     unexplained,
 )
+from quintant.cluster.apiserver.meta.types import Edit, Plain
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.core.clock import Chance, Clock, timestamp

@@ -9,40 +9,18 @@ store.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from enum import Enum
 from typing import Any
 
 from msgspec import Struct, field
 
 from quintant.cluster.apiserver.meta.names import subdomain_complaints
 from quintant.cluster.apiserver.meta.status import bad_request
+from quintant.cluster.apiserver.meta.types import Others, Plain, Propagation, Verdict
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED, Shape
 from quintant.cluster.apiserver.tables import Message
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource, Scale
-
-Plain = dict[str, Any]
-"""An object as plain dicts and lists."""
-Edit = Callable[[Plain], Any]
-"""From the live object, which it may change, to what a client wants it to be."""
-Others = Callable[[], Iterator[Plain]]
-"""The stored objects of the same kind, read when asked for."""
-
-
-class Verdict(Struct, frozen=True):
-    """What is wrong with an object, and what its author should know."""
-
-    causes: Sequence[Cause] = ()
-    warnings: Sequence[str] = ()
-
-
-class Propagation(Enum):
-    """What becomes of dependents when their owner is deleted."""
-
-    BACKGROUND = "Background"
-    FOREGROUND = "Foreground"
-    ORPHAN = "Orphan"
 
 
 class Kind(Struct, frozen=True, eq=False):

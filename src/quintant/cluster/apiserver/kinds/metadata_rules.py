@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from quintant.cluster.apiserver import tables
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain, Verdict
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.field_errors import told, wrong
 from quintant.cluster.apiserver.meta.objectmeta import (
     late_finalizer_causes,
@@ -21,6 +21,7 @@ from quintant.cluster.apiserver.meta.status import (
     bad_request,
     unexplained,
 )
+from quintant.cluster.apiserver.meta.types import Plain, Verdict
 from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
 from quintant.core.clock import Chance
 from quintant.core.errors import Cause

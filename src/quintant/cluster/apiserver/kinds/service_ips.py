@@ -17,8 +17,9 @@ from zlib import crc32
 from msgspec import Struct
 from msgspec.structs import replace
 
-from quintant.cluster.apiserver.kinds.kind import Kind, Others, Plain
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.status import internal
+from quintant.cluster.apiserver.meta.types import Others, Plain
 from quintant.cluster.host.loopback import FIRST
 
 NETWORK = FIRST.services

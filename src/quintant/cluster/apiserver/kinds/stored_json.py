@@ -17,7 +17,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.storage.history import Entry
 
 UNSTORED = 0

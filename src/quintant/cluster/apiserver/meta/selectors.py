@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
+from typing import Any
 
 import msgspec
 from msgspec.structs import force_setattr
+
+from quintant.cluster.apiserver.meta.types import Plain
 
 
 class Operator(Enum):
@@ -134,3 +137,24 @@ def _exceeds(value: str | None, bound: frozenset[str]) -> bool:
         return int(value or "") > int(next(iter(bound)))
     except ValueError:
         return False
+
+
+def selector_text(found: Any) -> str:
+    """A selector as text: custom resources store it so, built-in kinds as an object."""
+    if not isinstance(found, dict):
+        return str(found or "")
+    if not found.keys() <= {"matchLabels", "matchExpressions"}:
+        found = {"matchLabels": found}
+    terms = [(key, f"{key}={value}") for key, value in (found.get("matchLabels") or {}).items()]
+    terms += [(term["key"], _term(term)) for term in found.get("matchExpressions") or ()]
+    return ",".join(text for _, text in sorted(terms, key=lambda term: term[0]))
+
+
+def _term(term: Plain) -> str:
+    key, values = term["key"], ",".join(sorted(term.get("values") or ()))
+    match term["operator"]:
+        case "Exists":
+            return str(key)
+        case "DoesNotExist":
+            return f"!{key}"
+    return f"{key} {term['operator'].lower()} ({values})"

@@ -12,11 +12,12 @@ import msgspec
 
 from quintant.cluster.apiserver.authorization.bindings import GROUP
 from quintant.cluster.apiserver.codec.write_options import Options
-from quintant.cluster.apiserver.handlers.draft import Target
 from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Catalog, Plain
+from quintant.cluster.apiserver.kinds.draft import Target
+from quintant.cluster.apiserver.kinds.kind import Catalog
 from quintant.cluster.apiserver.meta.selectors import from_object
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.storage.history import Change, Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 

@@ -21,13 +21,14 @@ from quintant.cluster.apiserver.crd.conversion_webhook import Converter
 from quintant.cluster.apiserver.crd.kinds import Epochs
 from quintant.cluster.apiserver.crd.names import Naming, named
 from quintant.cluster.apiserver.handlers.delete import Deletes
-from quintant.cluster.apiserver.handlers.draft import Target
 from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Catalog, Plain
+from quintant.cluster.apiserver.kinds.draft import Target
+from quintant.cluster.apiserver.kinds.kind import Catalog
 from quintant.cluster.apiserver.kinds.metadata_rules import deleting
 from quintant.cluster.apiserver.meta.conditions import Condition
 from quintant.cluster.apiserver.meta.status import NoPage, forbidden
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.storage.history import Change, Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS

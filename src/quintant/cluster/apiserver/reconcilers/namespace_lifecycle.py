@@ -6,8 +6,8 @@ away is a controller (quintant.cluster.controllers.namespaces.deletion).
 
 from __future__ import annotations
 
-from quintant.cluster.apiserver.handlers.draft import Target
 from quintant.cluster.apiserver.kinds import stored_json
+from quintant.cluster.apiserver.kinds.draft import Target
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import deleting
 from quintant.cluster.apiserver.meta.status import forbidden, not_found

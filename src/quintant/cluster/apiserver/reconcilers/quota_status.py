@@ -15,10 +15,11 @@ from quintant.cluster.apiserver.admission.plugins.pod_requests import written
 from quintant.cluster.apiserver.admission.plugins.quota_usage import table_of
 from quintant.cluster.apiserver.admission.plugins.resource_quota import QUOTAS, Quota, used
 from quintant.cluster.apiserver.codec.write_options import Options
-from quintant.cluster.apiserver.handlers.draft import Target
 from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Catalog, Plain
+from quintant.cluster.apiserver.kinds.draft import Target
+from quintant.cluster.apiserver.kinds.kind import Catalog
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 

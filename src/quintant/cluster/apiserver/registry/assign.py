@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from quintant.cluster.apiserver.kinds.kind import Others, Plain
 from quintant.cluster.apiserver.kinds.service_ips import settle_service
 from quintant.cluster.apiserver.meta.names import label_complaints
 from quintant.cluster.apiserver.meta.qos import quality
+from quintant.cluster.apiserver.meta.types import Others, Plain
 
 _GATED = {
     "type": "PodScheduled",

@@ -15,12 +15,13 @@ from quintant.cluster.apiserver.conversion.autoscaling import to_v1, to_v2
 from quintant.cluster.apiserver.conversion.events import to_core, to_group
 from quintant.cluster.apiserver.crd import definition
 from quintant.cluster.apiserver.defaulting.walk import defaulter
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain, Propagation
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.names import (
     segment_complaints,
     subdomain_complaints,
     word_complaints,
 )
+from quintant.cluster.apiserver.meta.types import Plain, Propagation
 from quintant.cluster.apiserver.registry import field_labels, generation
 from quintant.cluster.apiserver.registry.assign import SETTLE
 from quintant.cluster.apiserver.registry.prepare_create import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from quintant.cluster.apiserver.crd import definition
-from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.meta.types import Plain
 
 NAMESPACE_FINALIZER = "kubernetes"
 _SOURCE = ("apiGroup", "kind", "name")

@@ -15,8 +15,8 @@ import msgspec
 from msgspec import field
 
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.kinds.stored_json import Form
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.response.printers import Printer
 from quintant.cluster.apiserver.response.printers.printers import printer_of
 from quintant.cluster.apiserver.storage.history import Entry

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from quintant.cluster.apiserver.kinds.kind import Verdict
 from quintant.cluster.apiserver.meta.correlate import ABSENT, Keyed, same
 from quintant.cluster.apiserver.meta.field_errors import (
     NOWHERE,
@@ -24,6 +23,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     untrue,
     wrong,
 )
+from quintant.cluster.apiserver.meta.types import Verdict
 from quintant.core.errors import Cause
 
 if TYPE_CHECKING:

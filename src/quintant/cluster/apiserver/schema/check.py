@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import quoted
-from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.field_errors import forbidden_field, wrong
 from quintant.cluster.apiserver.meta.formats import recognized
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.schema.defaults import default_causes
 from quintant.cluster.apiserver.schema.keywords import openapi_causes
 from quintant.cluster.apiserver.schema.structural import (

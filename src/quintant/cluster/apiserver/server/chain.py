@@ -12,7 +12,6 @@ from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.handlers.admitted_write import Admission
 from quintant.cluster.apiserver.handlers.create_only import Questions
 from quintant.cluster.apiserver.handlers.delete import Deletes
-from quintant.cluster.apiserver.handlers.draft import Target
 from quintant.cluster.apiserver.handlers.eviction import Evictions
 from quintant.cluster.apiserver.handlers.get_list import Reads
 from quintant.cluster.apiserver.handlers.parse import Changes
@@ -20,6 +19,7 @@ from quintant.cluster.apiserver.handlers.store import Stored
 from quintant.cluster.apiserver.handlers.subresources import asks
 from quintant.cluster.apiserver.handlers.verbs import Endpoints
 from quintant.cluster.apiserver.handlers.write import Writes
+from quintant.cluster.apiserver.kinds.draft import Target
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import no_resource, not_allowed

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.validation.autoscaling import AUTOSCALERS
 from quintant.cluster.apiserver.validation.events import event_complaints
 from quintant.cluster.apiserver.validation.ingresses import INGRESSES

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from quintant.cluster.apiserver.authorization.bindings import GROUP
-from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.field_errors import misnamed, required, unsupported, wrong
 from quintant.cluster.apiserver.meta.names import segment_complaints, subdomain_complaints
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.core.errors import Cause
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.field_errors import (
     duplicate,
     misnamed,
@@ -14,6 +13,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     wrong,
 )
 from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.validation.common import chosen
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.cluster.apiserver.validation.webhook_client_config import (
@@ -167,7 +167,7 @@ def _conditions(conditions: Sequence[Plain], path: str) -> Iterator[Cause]:
 def _expression(expression: str, path: str) -> Iterator[Cause]:
     # CEL is loaded with the first condition.
     from quintant.cluster.apiserver.cel import Uncompilable
-    from quintant.cluster.apiserver.webhooks.match_conditions import compiled
+    from quintant.cluster.apiserver.validation.match_conditions import compiled
 
     if not expression.strip():
         yield required(path)

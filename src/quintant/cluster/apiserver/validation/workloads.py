@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from quintant.cluster.apiserver.golang.printing import Struct, struct
+from quintant.cluster.apiserver.golang.printing import Struct
 from quintant.cluster.apiserver.meta.field_errors import (
     forbidden_field,
     required,
@@ -14,6 +14,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
 )
 from quintant.cluster.apiserver.meta.selectors import from_object
 from quintant.cluster.apiserver.tables import Sort, Type
+from quintant.cluster.apiserver.tables.go_struct import struct
 from quintant.cluster.apiserver.validation.common import (
     amount,
     bounded,

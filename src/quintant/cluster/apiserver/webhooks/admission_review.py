@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.webhooks.attributes import Attributes
 from quintant.core.resource import Resource
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.meta.user import User
 from quintant.core.resource import Resource
 

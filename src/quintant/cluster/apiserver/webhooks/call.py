@@ -6,8 +6,8 @@ import asyncio
 from functools import partial
 
 from quintant.client.transport import Reply
-from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.status import Problem, internal
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.apiserver.webhooks.admission_review import encode_review
 from quintant.cluster.apiserver.webhooks.configuration import Client, Hook

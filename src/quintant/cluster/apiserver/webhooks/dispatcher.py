@@ -15,8 +15,9 @@ import msgspec
 from msgspec.structs import replace
 
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Kind, Plain
+from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.status import Problem, internal, unexplained
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.patch.json_patch import apply_patch
 from quintant.cluster.apiserver.tables.coerce import Mistyped

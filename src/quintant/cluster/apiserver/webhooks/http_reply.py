@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from quintant.client.transport import Reply
-from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.meta.types import Plain
 
 _NO_OBJECT = (
     "json: cannot unmarshal string into Go value of type struct { APIVersion string "

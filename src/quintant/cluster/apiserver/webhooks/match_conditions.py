@@ -6,8 +6,7 @@ what the user may do. CEL is loaded with the first condition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -20,7 +19,7 @@ from quintant.cluster.apiserver.webhooks.attributes import Attributes
 if TYPE_CHECKING:
     from quintant.cluster.apiserver.cel import Program
     from quintant.cluster.apiserver.cel.authorization import Question, Ruling
-    from quintant.cluster.apiserver.cel.types import Type
+from quintant.cluster.apiserver.validation.match_conditions import _types, compiled
 
 BUDGET = 2_500_000
 """What all conditions of a webhook may cost together: a real server's limit."""
@@ -62,44 +61,6 @@ def wanted(
     if errors:
         raise Unmet(errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")
     return True
-
-
-@cache
-def compiled(expression: str) -> Program:
-    """The program of an expression; cel.Uncompilable if it makes no sense."""
-    from quintant.cluster.apiserver.cel import compile_rule
-
-    return compile_rule(expression, _types())
-
-
-@cache
-def _types() -> Mapping[str, Type]:
-    from quintant.cluster.apiserver.cel.authorization import AUTHORIZER
-    from quintant.cluster.apiserver.cel.schemas import escape
-    from quintant.cluster.apiserver.cel.types import ANY, BOOL, STRING, Type, list_of, map_of
-
-    def structure(name: str, words: str, **fields: Type) -> Type:
-        """A structure with fields that are texts, by their names, and others."""
-        every = dict.fromkeys(words.split(), STRING) | fields
-        escaped = {escape(field): declared for field, declared in every.items()}
-        return Type(f"kubernetes.{name}", fields=escaped)
-
-    texts = list_of(STRING)
-    kind = structure("GroupVersionKind", "group version kind")
-    resource = structure("GroupVersionResource", "group version resource")
-    user = structure("UserInfo", "username uid", groups=texts, extra=map_of(STRING, texts))
-    request = structure(
-        "AdmissionRequest",
-        "subResource requestSubResource name namespace operation",
-        kind=kind,
-        requestKind=kind,
-        resource=resource,
-        requestResource=resource,
-        userInfo=user,
-        dryRun=BOOL,
-        options=ANY,
-    )
-    return {"object": ANY, "oldObject": ANY, "request": request, "authorizer": AUTHORIZER}
 
 
 def _variables(attributes: Attributes, request: Any, decide: Decide) -> dict[str, Any]:

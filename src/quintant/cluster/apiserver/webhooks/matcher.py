@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.status import Problem, forbidden, not_found
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.apiserver.webhooks.attributes import CREATE, NAMESPACES, UPDATE, Attributes
 from quintant.cluster.apiserver.webhooks.configuration import Hook

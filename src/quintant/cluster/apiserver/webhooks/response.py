@@ -13,8 +13,8 @@ import msgspec
 from msgspec import Struct
 
 from quintant.client.transport import Reply
-from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.status import Problem
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS
 from quintant.cluster.apiserver.webhooks.admission_review import GROUP, KIND
 from quintant.cluster.apiserver.webhooks.http_reply import NoDocument, read_document

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.apiserver.webhooks.configuration import Service
 from quintant.cluster.apiserver.webhooks.dialer import Unreachable

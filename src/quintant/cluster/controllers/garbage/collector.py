@@ -11,7 +11,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from quintant.api.apiextensions import CustomResourceDefinition
-from quintant.cluster.apiserver.kinds.kind import Propagation
+from quintant.cluster.apiserver.meta.types import Propagation
 from quintant.cluster.controllers.garbage.following import Following
 from quintant.cluster.controllers.garbage.graph import FOREGROUND, ORPHAN, Graph, Node
 from quintant.cluster.controllers.garbage.plan import (

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Iterator
 from msgspec import Struct
 
 from quintant.cluster.apiserver.handlers.delete import FINALIZERS
-from quintant.cluster.apiserver.kinds.kind import Propagation
+from quintant.cluster.apiserver.meta.types import Propagation
 from quintant.core.object import ObjectMeta, OwnerReference, Request
 from quintant.core.resource import Resource
 

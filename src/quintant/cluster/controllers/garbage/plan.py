@@ -15,7 +15,7 @@ from enum import Enum, auto
 
 from msgspec import Struct
 
-from quintant.cluster.apiserver.kinds.kind import Propagation
+from quintant.cluster.apiserver.meta.types import Propagation
 from quintant.cluster.controllers.garbage.graph import FOREGROUND, ORPHAN
 from quintant.core.enums import direct
 from quintant.core.object import ObjectMeta, OwnerReference, replace

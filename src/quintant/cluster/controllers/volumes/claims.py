@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from quintant.api.core import ClaimStatus, PersistentVolume, PersistentVolumeClaim
 from quintant.api.storage import StorageClass
 from quintant.cluster.common.volume_binding import (
+    DEFAULT_CLASS,
+    PROVISIONER,
     bound_claim,
     bound_status,
     bound_volume,
@@ -28,10 +30,8 @@ from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.manager.manager import Manager
 
 NAME = "persistentvolume-binder"
-PROVISIONER = "volume.kubernetes.io/storage-provisioner"
 OLD_PROVISIONER = "volume.beta.kubernetes.io/storage-provisioner"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
-DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 PENDING = "Pending"
 LOST = "Lost"
 _NOTHING = "no persistent volumes available for this claim and no storage class is set"

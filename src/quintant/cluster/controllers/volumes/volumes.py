@@ -10,8 +10,12 @@ from collections.abc import Iterable
 
 from quintant.api.core import PersistentVolume, PersistentVolumeClaim, VolumeStatus
 from quintant.cluster.common.volume_binding import (
+    AVAILABLE,
     BOUND,
+    DELETE,
+    FAILED,
     PROVISIONED_BY,
+    RELEASED,
     unbound_volume,
 )
 from quintant.core.clock import timestamp
@@ -21,8 +25,6 @@ from quintant.runtime.controller.result import Result
 from quintant.runtime.manager.manager import Manager
 
 NAME = "persistentvolume-controller"
-AVAILABLE, RELEASED, FAILED = "Available", "Released", "Failed"
-DELETE = "Delete"
 UNNAMED_SECONDS = 5.0
 """How soon to look again at a claim that is only half bound."""
 

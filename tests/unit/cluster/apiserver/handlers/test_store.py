@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.cluster.apiserver.handlers.draft import Target
 from quintant.cluster.apiserver.handlers.store import OBJECT_LIMIT, Stored
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.kinds.draft import Target
 from quintant.cluster.apiserver.meta.status import Problem
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.storage.revision_log import Store
 from unit.cluster.api import config_map

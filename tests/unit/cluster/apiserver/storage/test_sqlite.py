@@ -131,7 +131,8 @@ def test_every_start_begins_above_all_that_was_seen(tmp_path: Path) -> None:
 
 
 def test_a_second_server_is_refused_and_told_why(tmp_path: Path) -> None:
-    program = f"from quintant.cluster.apiserver.storage.sqlite import *; Database.open(Path({str(tmp_path)!r}))"
+    module = "quintant.cluster.apiserver.storage.sqlite"
+    program = f"from {module} import *; Database.open(Path({str(tmp_path)!r}))"
     first = Database.open(tmp_path)
     other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert other.stderr.splitlines()[-3:] == [

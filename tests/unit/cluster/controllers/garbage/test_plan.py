@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.cluster.apiserver.kinds.kind import Propagation
+from quintant.cluster.apiserver.meta.types import Propagation
 from quintant.cluster.controllers.garbage.graph import FOREGROUND, ORPHAN
 from quintant.cluster.controllers.garbage.plan import (
     Action,

@@ -20,8 +20,8 @@ from quintant.api.core import (
 from quintant.api.events import Event
 from quintant.api.meta import LabelSelector
 from quintant.api.quantity import Quantity
+from quintant.cluster.common.volume_binding import DEFAULT_CLASS
 from quintant.cluster.controllers.volumes import claims, protection, volumes
-from quintant.cluster.controllers.volumes.claims import DEFAULT_CLASS
 from quintant.core.errors import Forbidden
 from quintant.core.object import replace
 from quintant.runtime.manager.manager import Manager

@@ -15,9 +15,9 @@ import msgspec
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.apiserver.admission.plugins.context import Surroundings
 from quintant.cluster.apiserver.admission.plugins.pod_requests import total
-from quintant.cluster.apiserver.handlers.draft import Draft
-from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.kinds.draft import Draft
 from quintant.cluster.apiserver.meta.status import forbidden
+from quintant.cluster.apiserver.meta.types import Plain
 
 RANGES = "limitranges"
 ANNOTATION = "kubernetes.io/limit-ranger"

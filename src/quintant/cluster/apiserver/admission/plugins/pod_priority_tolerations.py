@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from quintant.cluster.apiserver.admission.plugins.context import Surroundings
-from quintant.cluster.apiserver.handlers.draft import Draft
+from quintant.cluster.apiserver.kinds.draft import Draft
 from quintant.cluster.apiserver.meta.status import Problem, forbidden
 
 EVICTION_SECONDS = 300

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from quintant.api.quantity import parse_quantity
-from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.quantity import spelt
+from quintant.cluster.apiserver.meta.types import Plain
 
 SIDECAR = "Always"
 """The restart policy of an init container that goes on running."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.apiserver.admission.plugins.pod_requests import Sums, add, counted, sums
-from quintant.cluster.apiserver.kinds.kind import Plain
 from quintant.cluster.apiserver.meta.qos import quality
+from quintant.cluster.apiserver.meta.types import Plain
 
 COUNT = "count/"
 _STORAGE = "requests.storage"

@@ -14,10 +14,10 @@ import msgspec
 from quintant.cluster.apiserver.admission.plugins.context import Surroundings
 from quintant.cluster.apiserver.admission.plugins.pod_requests import Sums, add, counted, written
 from quintant.cluster.apiserver.admission.plugins.quota_usage import about, table_of, unsaid, usage
-from quintant.cluster.apiserver.handlers.draft import Draft
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.kinds.draft import Draft
 from quintant.cluster.apiserver.meta.status import Problem, forbidden
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.storage.revision_log import Store
 
 QUOTAS = "resourcequotas"

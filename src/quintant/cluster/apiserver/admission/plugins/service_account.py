@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.apiserver.admission.plugins.context import Surroundings
-from quintant.cluster.apiserver.handlers.draft import Draft
-from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.kinds.draft import Draft
 from quintant.cluster.apiserver.kinds.metadata_rules import generated
 from quintant.cluster.apiserver.meta.status import Problem, forbidden
+from quintant.cluster.apiserver.meta.types import Plain
 
 DEFAULT = "default"
 VOLUME = "kube-api-access-"

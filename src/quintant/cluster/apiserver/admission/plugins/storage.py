@@ -8,9 +8,9 @@ import msgspec
 
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.apiserver.admission.plugins.context import Surroundings
-from quintant.cluster.apiserver.handlers.draft import Draft
-from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.kinds.draft import Draft
 from quintant.cluster.apiserver.meta.status import forbidden
+from quintant.cluster.apiserver.meta.types import Plain
 
 CLASSES = "storageclasses.storage.k8s.io"
 CLAIM_PROTECTION = "kubernetes.io/pvc-protection"

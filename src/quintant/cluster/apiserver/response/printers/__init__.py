@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.response.printers.age import age
 
 NONE = "<none>"

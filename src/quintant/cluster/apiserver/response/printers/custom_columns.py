@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import encoded, number
-from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.response.printers import NAME, Cell, Column, Printer
 from quintant.cluster.apiserver.response.printers.age import INVALID, age
 from quintant.cluster.apiserver.response.printers.jsonpath import compile_path, find

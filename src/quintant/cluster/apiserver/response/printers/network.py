@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from quintant.cluster.apiserver.handlers.scale import selector_text
-from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.meta.selectors import selector_text
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.response.printers import (
     AGE,
     NAME,

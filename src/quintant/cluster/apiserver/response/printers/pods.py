@@ -7,7 +7,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.response.printers import (
     AGE,
     NAME,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from quintant.cluster.apiserver.handlers.scale import selector_text
-from quintant.cluster.apiserver.kinds.kind import Plain
+from quintant.cluster.apiserver.meta.selectors import selector_text
+from quintant.cluster.apiserver.meta.types import Plain
 from quintant.cluster.apiserver.response.printers import (
     AGE,
     NAME,

@@ -1,0 +1,52 @@
+"""A write on its way to the store: which object it is about, and what it has become so far."""
+
+from __future__ import annotations
+
+import msgspec
+
+from quintant.cluster.apiserver.kinds.kind import Kind
+from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.storage.history import Entry
+from quintant.core.errors import Cause
+
+
+class Target(msgspec.Struct, frozen=True):
+    """What a request is about: a kind, a place in it, the whole object or a subresource."""
+
+    kind: Kind
+    namespace: str = ""
+    name: str = ""
+    sub: str = ""
+
+    @property
+    def key(self) -> str:
+        return self.kind.key(self.namespace, self.name)
+
+    def named(self, name: str) -> Target:
+        """The same, with another name."""
+        return Target(self.kind, self.namespace, name, self.sub)
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """An object as it shall be; without a `base` it is a new one."""
+
+    target: Target
+    obj: Plain
+    warnings: tuple[str, ...] = ()
+    base: Entry | None = None
+    live: Plain | None = None
+    said: str = ""
+    """The kind that a client said a custom resource is of."""
+    locked: bool = False
+    """It is new, and says a resourceVersion."""
+    looked: int | None = None
+    """The revision at which other objects of the kind were looked at for it, if they were."""
+    found: tuple[Cause, ...] = ()
+    """What it tried to change and may not."""
+
+    @property
+    def label(self) -> str:
+        """What a refusal calls its object: by its name, or by what one will be made from."""
+        metadata = self.obj["metadata"]
+        name: str = metadata.get("name") or metadata.get("generateName") or "Unknown"
+        return name

@@ -1,0 +1,37 @@
+"""Plain objects, and the functions and findings that go with them, for every room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
+from typing import Any
+
+from msgspec import Struct
+
+from quintant.core.errors import Cause
+
+Plain = dict[str, Any]
+"""An object as plain dicts and lists."""
+
+
+Edit = Callable[[Plain], Any]
+"""From the live object, which it may change, to what a client wants it to be."""
+
+
+Others = Callable[[], Iterator[Plain]]
+"""The stored objects of the same kind, read when asked for."""
+
+
+class Verdict(Struct, frozen=True):
+    """What is wrong with an object, and what its author should know."""
+
+    causes: Sequence[Cause] = ()
+    warnings: Sequence[str] = ()
+
+
+class Propagation(Enum):
+    """What becomes of dependents when their owner is deleted."""
+
+    BACKGROUND = "Background"
+    FOREGROUND = "Foreground"
+    ORPHAN = "Orphan"
