@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from quintant.cluster.apiserver.handlers.store import OBJECT_LIMIT
-from quintant.cluster.apiserver.meta.field_errors import TOLD_BYTES
+from quintant.cluster.apiserver.meta.field_errors import ERRORS_BYTES
 from quintant.cluster.apiserver.offload.pool import LIGHT_BYTES, LIGHT_COST
 from unit.cluster.api import APPLY, CMS, CRDS, FOOS, Api, Plain, api, config_map, foo
 
@@ -220,7 +220,7 @@ async def test_complaints_about_an_object_do_not_fill_the_memory(client: Api) ->
     labels = {f"-{at}": "-" for at in range(15_000)}
     refused = await client.create(CMS, config_map("a", labels=labels), code=422)
     told = [cause["message"] for cause in refused["details"]["causes"]]
-    assert sum(map(len, told)) < TOLD_BYTES
+    assert sum(map(len, told)) < ERRORS_BYTES
     assert len(told) > 1_000
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.host.loopback import SHARES, has
@@ -41,7 +41,7 @@ def move(store: Store, network: IPv4Network) -> None:
             store.put(table, key, stored_json.pack(kind, service))
 
 
-def _moved(spec: Plain, network: IPv4Network) -> bool:
+def _moved(spec: JsonObject, network: IPv4Network) -> bool:
     """Change the addresses of a service in place; whether there was something to change."""
     old = spec.get("clusterIP", "")
     now = _address(old, network)

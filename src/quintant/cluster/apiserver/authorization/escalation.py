@@ -20,10 +20,10 @@ from quintant.cluster.apiserver.authorization.policy_rules import (
 )
 from quintant.cluster.apiserver.authorization.rbac import Authorizer, together
 from quintant.cluster.apiserver.golang.printing import quoted
-from quintant.cluster.apiserver.kinds.draft import Draft, Target
+from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import forbidden, not_found
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.user import MASTERS, User
 
 ROLES = frozenset({"roles", "clusterroles"})
@@ -82,7 +82,7 @@ class Escalation:
             text += f"; resolution errors: [{together(list(holdings.lost))}]"
         raise forbidden(draft.target.kind.resource, _name(draft), text)
 
-    def _may(self, user: User, verb: str, target: Target, resource: str, name: str) -> bool:
+    def _may(self, user: User, verb: str, target: ObjectRef, resource: str, name: str) -> bool:
         wish = Route(
             verb, "", group=GROUP, resource=resource, namespace=target.namespace, name=name
         )
@@ -94,21 +94,21 @@ def _only_collected(draft: Draft) -> bool:
     return draft.live is not None and _lasting(draft.obj) == _lasting(draft.live)
 
 
-def _lasting(obj: Plain) -> Plain:
+def _lasting(obj: JsonObject) -> JsonObject:
     metadata = obj["metadata"]
     kept = {name: metadata[name] for name in metadata if name not in _COLLECTED}
     return {**obj, "metadata": kept}
 
 
-def _rules(role: Plain) -> list[Rule]:
+def _rules(role: JsonObject) -> list[Rule]:
     return msgspec.convert(role.get("rules") or [], list[Rule])
 
 
-def _ref(binding: Plain) -> RoleRef:
+def _ref(binding: JsonObject) -> RoleRef:
     return msgspec.convert(binding.get("roleRef") or {}, RoleRef)
 
 
-def _aggregates(role: Plain) -> bool:
+def _aggregates(role: JsonObject) -> bool:
     return bool((role.get("aggregationRule") or {}).get("clusterRoleSelectors"))
 
 

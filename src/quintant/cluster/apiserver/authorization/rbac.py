@@ -17,7 +17,7 @@ from quintant.cluster.apiserver.authorization.bindings import GROUP, Binding, Ro
 from quintant.cluster.apiserver.authorization.policy_rules import EVERYTHING, Rule
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.meta.request_info import Route
-from quintant.cluster.apiserver.meta.status import Problem, forbidden_path
+from quintant.cluster.apiserver.meta.status import StatusError, forbidden_path
 from quintant.cluster.apiserver.meta.user import MASTERS, User
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
@@ -164,7 +164,7 @@ class Rbac:
             self.forget()
 
 
-def denied(user: User, route: Route, reason: str = "") -> Problem:
+def denied(user: User, route: Route, reason: str = "") -> StatusError:
     """403, saying what the user lacks."""
     why = f": {reason}" if reason else ""
     if not route.resource:
@@ -177,7 +177,9 @@ def denied(user: User, route: Route, reason: str = "") -> Problem:
         f'"{route.full_resource}" in API group "{route.group}" {where}{why}'
     )
     details = {"name": route.name, "group": route.group, "kind": route.resource}
-    return Problem(403, "Forbidden", text, {key: value for key, value in details.items() if value})
+    return StatusError(
+        403, "Forbidden", text, {key: value for key, value in details.items() if value}
+    )
 
 
 def together(errors: list[str]) -> str:

@@ -19,10 +19,10 @@ from quintant.cluster.apiserver.codec.protobuf import unwrap
 from quintant.cluster.apiserver.golang import depth, json
 from quintant.cluster.apiserver.golang.printing import held, unmarshalled, unregistered
 from quintant.cluster.apiserver.meta.status import (
-    Problem,
+    StatusError,
     bad_request,
-    unknown_media,
-    unsupported_media,
+    unknown_media_type,
+    unsupported_media_type,
 )
 from quintant.core import yaml
 from quintant.core.resource import Resource
@@ -69,7 +69,7 @@ def read_object(
     media, raw = said_media(headers) or JSON, body or b""
     accepted = BODIES if custom else (*BODIES, PROTOBUF)
     if media not in accepted:
-        raise unsupported_media(accepted)
+        raise unsupported_media_type(accepted)
     if media == PROTOBUF:
         return _unpacked(raw, wanted)
     try:
@@ -92,7 +92,7 @@ def read_patch(
     media = said_media(headers)
     if media not in PATCHES and (custom or media != STRATEGIC_PATCH):
         # No router looks at patches of custom resources.
-        raise unsupported_media(PATCHES) if custom else unknown_media()
+        raise unsupported_media_type(PATCHES) if custom else unknown_media_type()
     try:
         found = _patch(media, body or b"")
         return media, _numbered(found, body or b"") if custom else found
@@ -141,7 +141,7 @@ def _numbered(value: Any, raw: bytes) -> Any:
     return held(value) if _MANY_DIGITS.search(raw) else value
 
 
-def _unrecognized(raw: bytes, wanted: Resource, why: str) -> Problem:
+def _unrecognized(raw: bytes, wanted: Resource, why: str) -> StatusError:
     if wanted.kind in _OPTIONS:
         return bad_request(why)
     shown = raw[:SHOWN_BYTES]

@@ -1,8 +1,8 @@
 """What was sent, as an object of its kind: how closely it is read, and what is said of the rest.
 
 The first step of every draft (quintant.cluster.apiserver.handlers.draft). Fields that the kind does
-not have are dropped; whether their author is refused, warned or told nothing is what a `Scrutiny`
-says.
+not have are dropped; whether their author is refused, warned or told nothing is what a
+`FieldValidation` says.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from quintant.cluster.apiserver.codec.type_meta import check_patched, check_sent
 from quintant.cluster.apiserver.golang.printing import encoded, plain, quoted
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import identified, unknown_metadata
-from quintant.cluster.apiserver.meta.field_errors import unpatchable
-from quintant.cluster.apiserver.meta.status import Problem, bad_request
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.field_errors import invalid_patch
+from quintant.cluster.apiserver.meta.status import StatusError, bad_request
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
 from quintant.core.resource import Resource
 
@@ -37,7 +37,7 @@ class Strictness(Enum):
     IGNORE = "Ignore"
 
 
-class Scrutiny(msgspec.Struct, frozen=True):
+class FieldValidation(msgspec.Struct, frozen=True):
     """How closely a document is read, and what is amiss in its text."""
 
     strictness: Strictness = Strictness.WARN
@@ -70,28 +70,30 @@ class Scrutiny(msgspec.Struct, frozen=True):
         return ("yaml: unmarshal errors:\n" + "\n".join(f"  {text}" for text in self.told),)
 
 
-def sent_object(kind: Kind, sent: Any) -> Plain:
+def sent_object(kind: Kind, sent: Any) -> JsonObject:
     """What a client sent, as an object of the kind; 400 or 422 if it is not one."""
     if isinstance(sent, dict):
         check_sent(kind, sent)
     return identified(kind, sent)
 
 
-def patched_object(kind: Kind, changed: Any, scrutiny: Scrutiny) -> Plain:
+def patched_object(kind: Kind, changed: Any, scrutiny: FieldValidation) -> JsonObject:
     """What a patch made, as an object of the kind; 400 or 422 if it is not one."""
     if isinstance(changed, dict):
         check_patched(kind, changed, converted=scrutiny.converted)
     return identified(kind, changed)
 
 
-def decode(kind: Kind, obj: Plain, scrutiny: Scrutiny, *, patch: bool = False) -> tuple[str, ...]:
+def decode(
+    kind: Kind, obj: JsonObject, scrutiny: FieldValidation, *, patch: bool = False
+) -> tuple[str, ...]:
     """Drop unknown fields, in place; the warnings about what is amiss, unless it is refused."""
     sent = encoded(obj) if patch and scrutiny.strict else ""
     try:
         paths = drop_unknown(kind, obj)
     except Mistyped as error:
         if scrutiny.converted:
-            raise unpatchable(plain(scrutiny.merged), error.converted) from None
+            raise invalid_patch(plain(scrutiny.merged), error.converted) from None
         raise _unfit(kind.resource, str(error), sent or encoded(obj), patch=patch) from None
     # A patched object is written and read again, with its keys in order.
     paths = sorted(paths, key=_steps) if patch else paths
@@ -119,7 +121,7 @@ def fitted(sent: Any, wanted: Resource, *, patch: bool = False) -> Any:
     return sent
 
 
-def drop_unknown(kind: Kind, obj: Plain) -> list[str]:
+def drop_unknown(kind: Kind, obj: JsonObject) -> list[str]:
     """Drop the fields the kind does not have, in place; their paths."""
     if kind.message is not None:
         return fit(kind.message, obj)
@@ -127,7 +129,7 @@ def drop_unknown(kind: Kind, obj: Plain) -> list[str]:
     return unknown + (kind.prune(obj) if kind.prune is not None else [])
 
 
-def _less(scrutiny: Scrutiny, unknown: list[str]) -> Scrutiny:
+def _less(scrutiny: FieldValidation, unknown: list[str]) -> FieldValidation:
     """Of a field that is not known nobody minds that it is there twice."""
     gone = {f"duplicate field {quoted(path)}" for path in unknown}
     told = tuple(text for text in scrutiny.told if text not in gone)
@@ -139,9 +141,9 @@ def _steps(path: str) -> list[str]:
     return [f"{int(step):09}" if step.isdecimal() else step for step in _STEP.findall(path)]
 
 
-def _unfit(where: Resource, why: str, sent: str, *, patch: bool) -> Problem:
+def _unfit(where: Resource, why: str, sent: str, *, patch: bool) -> StatusError:
     if patch:
-        return unpatchable(sent, why)
+        return invalid_patch(sent, why)
     return bad_request(
         f'{where.kind} in version "{where.version}" cannot be handled as a {where.kind}: {why}'
     )

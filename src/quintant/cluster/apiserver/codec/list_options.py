@@ -14,12 +14,12 @@ from msgspec import Struct
 from quintant.cluster.apiserver.golang.printing import shown
 from quintant.cluster.apiserver.meta.continue_token import read_token
 from quintant.cluster.apiserver.meta.field_errors import (
-    forbidden_field,
+    forbidden,
     invalid_options,
-    unsupported,
+    not_supported,
 )
 from quintant.cluster.apiserver.meta.request_info import flag
-from quintant.cluster.apiserver.meta.status import bad_request, unexplained
+from quintant.cluster.apiserver.meta.status import bad_request, unknown_error
 from quintant.core.errors import Cause
 
 EXACT = "Exact"
@@ -88,7 +88,7 @@ def _check_list(query: Query) -> None:
     causes = list(_match_causes(query)) if query.match else []
     if query.initial is not None:
         text = "sendInitialEvents is forbidden for list"
-        causes.append(forbidden_field("sendInitialEvents", text))
+        causes.append(forbidden("sendInitialEvents", text))
     if causes:
         raise invalid_options("ListOptions", *causes)
     if query.token and read_token(query.token) and query.rv not in ("", "0"):
@@ -98,13 +98,13 @@ def _check_list(query: Query) -> None:
 
 
 def _match_causes(query: Query) -> Iterator[Cause]:
-    forbid = partial(forbidden_field, _MATCH)
+    forbid = partial(forbidden, _MATCH)
     if not query.rv:
         yield forbid("resourceVersionMatch is forbidden unless resourceVersion is provided")
     if query.token:
         yield forbid("resourceVersionMatch is forbidden when continue is provided")
     if query.match not in (EXACT, NOT_OLDER):
-        yield unsupported(_MATCH, query.match, [EXACT, NOT_OLDER, ""])
+        yield not_supported(_MATCH, query.match, [EXACT, NOT_OLDER, ""])
     if query.match == EXACT and query.rv == "0":
         yield forbid('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
 
@@ -114,11 +114,11 @@ def _check_watch(query: Query) -> None:
     if causes:
         raise invalid_options("ListOptions", *causes)
     if why := misread(query.rv):
-        raise unexplained(why)
+        raise unknown_error(why)
 
 
 def _watch_causes(query: Query) -> Iterator[Cause]:
-    forbid = partial(forbidden_field, _MATCH)
+    forbid = partial(forbidden, _MATCH)
     if query.initial is not None and query.match != NOT_OLDER:
         yield forbid(f"sendInitialEvents requires setting resourceVersionMatch to {NOT_OLDER}")
     if query.match and query.initial is None:
@@ -129,4 +129,4 @@ def _watch_causes(query: Query) -> Iterator[Cause]:
         # Such a watch begins with a list, which says how it matches by itself.
         yield forbid("resourceVersionMatch is forbidden when continue is provided")
     if query.match and query.match != NOT_OLDER:
-        yield unsupported(_MATCH, query.match, [NOT_OLDER])
+        yield not_supported(_MATCH, query.match, [NOT_OLDER])

@@ -14,13 +14,13 @@ from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.codec.body import misnamed
 from quintant.cluster.apiserver.golang.printing import encoded, quoted, unregistered
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.meta.field_errors import invalid, unpatchable, wrong
-from quintant.cluster.apiserver.meta.status import Problem, bad_request, internal
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.field_errors import invalid, invalid_object, invalid_patch
+from quintant.cluster.apiserver.meta.status import StatusError, bad_request, internal_error
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.core.resource import Resource
 
 
-def check_sent(kind: Kind, sent: Plain) -> None:
+def check_sent(kind: Kind, sent: JsonObject) -> None:
     """400 for a document of another kind; of custom resources, of another version."""
     where = kind.resource
     if kind.custom:
@@ -35,23 +35,23 @@ def check_kind(kind: Kind, said: str, name: str) -> None:
     """422 for a custom resource that says it is something else."""
     where = kind.resource
     if kind.custom and said != where.kind:
-        complaint = wrong("kind", said, f"must be {where.kind}")
-        raise invalid(replace(where, kind=said), name, complaint)
+        complaint = invalid("kind", said, f"must be {where.kind}")
+        raise invalid_object(replace(where, kind=said), name, complaint)
 
 
-def check_patched(kind: Kind, obj: Plain, *, converted: bool) -> None:
+def check_patched(kind: Kind, obj: JsonObject, *, converted: bool) -> None:
     """422 for a patch that makes an object another kind; a converted one never does."""
     if why := misnamed(obj):
-        raise unpatchable(encoded(obj), why)
+        raise invalid_patch(encoded(obj), why)
     if kind.custom:
         _check_renamed(kind.resource, obj)
     elif not converted and not obj.get("apiVersion") and obj.get("kind"):
         raise _versionless(obj)
     elif not converted and (why := _foreign(kind.resource, obj)):
-        raise unpatchable(encoded(obj), why)
+        raise invalid_patch(encoded(obj), why)
 
 
-def _versionless(obj: Plain) -> Problem:
+def _versionless(obj: JsonObject) -> StatusError:
     """Of no version at all, a real server reads an object that has nothing but names."""
     unknown = sorted(key for key in obj if key not in ("apiVersion", "kind"))
     text = f"the name of the object ({_name(obj)} based on URL) was undeterminable"
@@ -59,11 +59,11 @@ def _versionless(obj: Plain) -> Problem:
     return refusal.warned(*(f"unknown field {quoted(key)}" for key in unknown))
 
 
-def _said(where: Resource, obj: Plain) -> tuple[str, str]:
+def _said(where: Resource, obj: JsonObject) -> tuple[str, str]:
     return obj.get("kind") or where.kind, obj.get("apiVersion") or where.api_version
 
 
-def _foreign(where: Resource, obj: Plain) -> str:
+def _foreign(where: Resource, obj: JsonObject) -> str:
     """What is wrong with the identity of an object of a built-in kind, if anything."""
     kind, version = _said(where, obj)
     if (kind, version) == (where.kind, where.api_version):
@@ -74,7 +74,7 @@ def _foreign(where: Resource, obj: Plain) -> str:
     return f"converting ({version.rpartition('/')[2]}.{kind}) to ({own}): unknown conversion"
 
 
-def _check_custom(where: Resource, sent: Plain) -> None:
+def _check_custom(where: Resource, sent: JsonObject) -> None:
     version = sent.get("apiVersion")
     if version != where.api_version:
         raise bad_request(
@@ -83,23 +83,23 @@ def _check_custom(where: Resource, sent: Plain) -> None:
         )
 
 
-def _check_renamed(where: Resource, obj: Plain) -> None:
+def _check_renamed(where: Resource, obj: JsonObject) -> None:
     said, version = obj.get("kind"), obj.get("apiVersion")
     if not said:
         text = encoded(obj)
-        raise unpatchable(text, f"Object 'Kind' is missing in '{text}'")
+        raise invalid_patch(text, f"Object 'Kind' is missing in '{text}'")
     if not version:
-        raise internal("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+        raise internal_error("Object 'apiVersion' is missing in 'object has no apiVersion field'")
     complaints = []
     if said != where.kind:
-        complaints.append(wrong("kind", said, f"must be {where.kind}"))
+        complaints.append(invalid("kind", said, f"must be {where.kind}"))
     if version != where.api_version:
-        complaints.append(wrong("apiVersion", version, f"must be {where.api_version}"))
+        complaints.append(invalid("apiVersion", version, f"must be {where.api_version}"))
     if complaints:
         group = version.rpartition("/")[0]
-        raise invalid(replace(where, group=group, kind=said), _name(obj), *complaints)
+        raise invalid_object(replace(where, group=group, kind=said), _name(obj), *complaints)
 
 
-def _name(obj: Plain) -> Any:
+def _name(obj: JsonObject) -> Any:
     metadata = obj.get("metadata")
     return metadata.get("name", "") if isinstance(metadata, dict) else ""

@@ -14,15 +14,15 @@ from quintant.cluster.apiserver.codec.body import (
     read_object,
     said_media,
 )
-from quintant.cluster.apiserver.codec.decode import Scrutiny, Strictness, fitted
+from quintant.cluster.apiserver.codec.decode import FieldValidation, Strictness, fitted
 from quintant.cluster.apiserver.codec.unknown_fields import oddities
 from quintant.cluster.apiserver.meta.field_errors import (
-    forbidden_field,
+    forbidden,
+    invalid,
     invalid_options,
+    not_supported,
     required,
     too_long,
-    unsupported,
-    wrong,
 )
 from quintant.cluster.apiserver.meta.request_info import flag
 from quintant.cluster.apiserver.meta.user import SERVER, User
@@ -39,7 +39,7 @@ class Options(msgspec.Struct, frozen=True):
     manager: str = ""
     dry_run: bool = False
     force: bool = False
-    scrutiny: Scrutiny = Scrutiny()
+    scrutiny: FieldValidation = FieldValidation()
     user: User = SERVER
     said: Mapping[str, Any] = {}
     """The options in the client's own words, for webhooks."""
@@ -74,7 +74,7 @@ def _manager_causes(manager: str) -> Iterator[Cause]:
         if not char.isprintable():
             offset = len(manager[:at].encode())
             why = f"invalid character U+{ord(char):04X} (at position {offset})"
-            yield wrong("fieldManager", manager, why)
+            yield invalid("fieldManager", manager, why)
 
 
 def read_asked(call: Call, wanted: Resource, document: str, user: User) -> tuple[Any, Options]:
@@ -101,17 +101,17 @@ def check_force(query: Mapping[str, str], media: str) -> None:
         complaint = required("fieldManager", "is required for apply patch")
         raise invalid_options("PatchOptions", complaint)
     if media != APPLY_PATCH and "force" in query:
-        complaint = forbidden_field("force", "may not be specified for non-apply patch")
+        complaint = forbidden("force", "may not be specified for non-apply patch")
         raise invalid_options("PatchOptions", complaint)
 
 
-def _scrutiny(call: Call, document: str, sent: Any) -> Scrutiny:
+def _scrutiny(call: Call, document: str, sent: Any) -> FieldValidation:
     strictness = _strictness(call.query, document)
     merged = sent if said_media(call.headers) == STRATEGIC_PATCH else None
     if strictness is Strictness.IGNORE:
-        return Scrutiny(strictness, merged=merged)
+        return FieldValidation(strictness, merged=merged)
     told, yaml = oddities(call.headers, call.body, sent)
-    return Scrutiny(strictness, told, yaml, merged)
+    return FieldValidation(strictness, told, yaml, merged)
 
 
 def _strictness(query: Mapping[str, str], document: str) -> Strictness:
@@ -119,12 +119,12 @@ def _strictness(query: Mapping[str, str], document: str) -> Strictness:
     try:
         return Strictness(asked)
     except ValueError:
-        complaint = unsupported("fieldValidation", asked, ["", "Ignore", "Strict", "Warn"])
+        complaint = not_supported("fieldValidation", asked, ["", "Ignore", "Strict", "Warn"])
         raise invalid_options(document, complaint) from None
 
 
 def _dry_run(query: Mapping[str, str], document: str) -> bool:
     asked = query.get("dryRun", "All")
     if asked != "All":
-        raise invalid_options(document, unsupported("dryRun", [asked], ["All"]))
+        raise invalid_options(document, not_supported("dryRun", [asked], ["All"]))
     return "dryRun" in query

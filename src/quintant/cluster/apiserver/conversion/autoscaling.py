@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 
 CPU_PERCENT = 80
 """What an autoscaler aims at that does not say."""
@@ -30,13 +30,13 @@ _SOURCES = {
 }
 
 
-def cpu_metric(percent: int) -> Plain:
+def cpu_metric(percent: int) -> JsonObject:
     """Aim at a use of processors."""
     target = {"type": "Utilization", "averageUtilization": percent}
     return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
 
 
-def to_v1(stored: Plain) -> Plain:
+def to_v1(stored: JsonObject) -> JsonObject:
     """A stored autoscaler as version 1 shows it."""
     spec, status = dict(stored.get("spec") or {}), dict(stored.get("status") or {})
     cpu, metrics = _split(spec.pop("metrics", None) or (), "target")
@@ -56,7 +56,7 @@ def to_v1(stored: Plain) -> Plain:
     return {**stored, "metadata": _noted(stored["metadata"], notes), "spec": spec, "status": status}
 
 
-def to_v2(shown: Plain) -> Plain:
+def to_v2(shown: JsonObject) -> JsonObject:
     """An autoscaler of version 1 as it is stored."""
     metadata, notes = _read(shown["metadata"])
     spec, status = dict(shown.get("spec") or {}), dict(shown.get("status") or {})
@@ -79,14 +79,14 @@ def to_v2(shown: Plain) -> Plain:
     return {**shown, "metadata": metadata, "spec": spec, "status": status}
 
 
-def _cpu_use(percent: int) -> Plain:
+def _cpu_use(percent: int) -> JsonObject:
     return {
         "type": "Resource",
         "resource": {"name": "cpu", "current": {"averageUtilization": percent}},
     }
 
 
-def _split(metrics: Any, amount: str) -> tuple[int | None, list[Plain]]:
+def _split(metrics: Any, amount: str) -> tuple[int | None, list[JsonObject]]:
     """The use of processors among metrics, and the others."""
     percent: int | None = None
     others = []
@@ -100,13 +100,13 @@ def _split(metrics: Any, amount: str) -> tuple[int | None, list[Plain]]:
     return percent, others
 
 
-def _noted(metadata: Plain, notes: Mapping[str, Any]) -> Plain:
+def _noted(metadata: JsonObject, notes: Mapping[str, Any]) -> JsonObject:
     kept = dict(metadata.get("annotations") or {})
     kept |= {key: msgspec.json.encode(value).decode() for key, value in notes.items() if value}
     return {**metadata, "annotations": kept} if kept else metadata
 
 
-def _read(metadata: Plain) -> tuple[Plain, dict[str, Any]]:
+def _read(metadata: JsonObject) -> tuple[JsonObject, dict[str, Any]]:
     """Metadata without our annotations, and what those say; nonsense says nothing."""
     annotations = metadata.get("annotations") or {}
     notes = {key: _decoded(annotations[key]) for key in _OURS & annotations.keys()}
@@ -146,13 +146,13 @@ _OBJECT_AVERAGE = "averageValue"
 _SELECTORS = {"External": "metricSelector"}
 
 
-def _old(metric: Plain, amount: str, names: Mapping[str, str]) -> Plain:
+def _old(metric: JsonObject, amount: str, names: Mapping[str, str]) -> JsonObject:
     """A metric in the old words."""
     kind = metric["type"]
     source = dict(metric.get(_SOURCES[kind]) or {})
     found, told = source.pop(amount, None) or {}, source.pop("metric", None) or {}
     where = source.pop("describedObject", None)
-    old: Plain = {"target": _reference(where)} if where else {}
+    old: JsonObject = {"target": _reference(where)} if where else {}
     old |= {"name": source.pop("name")} if "name" in source else {}
     old |= {"metricName": told["name"]} if told else {}
     for name, value in found.items():
@@ -164,7 +164,7 @@ def _old(metric: Plain, amount: str, names: Mapping[str, str]) -> Plain:
     return {"type": kind, _SOURCES[kind]: old | source}
 
 
-def _new(metric: Plain, amount: str, names: Mapping[str, str]) -> Plain:
+def _new(metric: JsonObject, amount: str, names: Mapping[str, str]) -> JsonObject:
     """A metric in the new words."""
     kind = metric.get("type", "")
     source = dict(metric.get(_SOURCES.get(kind, "")) or {})
@@ -176,13 +176,13 @@ def _new(metric: Plain, amount: str, names: Mapping[str, str]) -> Plain:
         found = {"type": kinds[0] if kinds else "", **found}
     where, name = source.pop("target", None), source.pop("metricName", None)
     selector = source.pop(_SELECTORS.get(kind, "selector"), None)
-    new: Plain = {"describedObject": where} if where else {}
+    new: JsonObject = {"describedObject": where} if where else {}
     if name is not None:
         new["metric"] = {"name": name} | ({"selector": selector} if selector else {})
     return {"type": kind, _SOURCES.get(kind, "resource"): new | source | {amount: found}}
 
 
-def _reference(where: Plain) -> Plain:
+def _reference(where: JsonObject) -> JsonObject:
     return {name: where[name] for name in ("kind", "name", "apiVersion") if name in where}
 
 
@@ -190,14 +190,14 @@ _RULES = ("stabilizationWindowSeconds", "selectPolicy", "policies", "tolerance")
 _POLICY = ("type", "value", "periodSeconds")
 
 
-def _capitals(behavior: Plain | None) -> Plain | None:
+def _capitals(behavior: JsonObject | None) -> JsonObject | None:
     """How fast to go, as Go writes a structure that has no names for JSON."""
     if behavior is None:
         return None
     return {_capital(name): _rules(behavior.get(name)) for name in ("scaleUp", "scaleDown")}
 
 
-def _rules(rules: Plain | None) -> Plain | None:
+def _rules(rules: JsonObject | None) -> JsonObject | None:
     if rules is None:
         return None
     written = {_capital(name): rules.get(name) for name in _RULES}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 
 _CORE_TO_GROUP = {
     "involvedObject": "regarding",
@@ -21,13 +21,13 @@ _CORE_TO_GROUP = {
 _GROUP_TO_CORE = {theirs: ours for ours, theirs in _CORE_TO_GROUP.items()}
 
 
-def to_core(event: Plain) -> Plain:
+def to_core(event: JsonObject) -> JsonObject:
     """An events.k8s.io event as core/v1 stores it."""
     nobody = {"reportingComponent": "", "reportingInstance": ""}
     return nobody | _renamed(event, _GROUP_TO_CORE)
 
 
-def to_group(event: Plain) -> Plain:
+def to_group(event: JsonObject) -> JsonObject:
     """A stored event as events.k8s.io shows it: who reports it only if somebody does."""
     shown = _renamed(event, _CORE_TO_GROUP)
     for name in ("reportingController", "reportingInstance"):
@@ -36,5 +36,5 @@ def to_group(event: Plain) -> Plain:
     return shown
 
 
-def _renamed(event: Plain, names: Mapping[str, str]) -> Plain:
+def _renamed(event: JsonObject, names: Mapping[str, str]) -> JsonObject:
     return {names.get(name, name): value for name, value in event.items()}

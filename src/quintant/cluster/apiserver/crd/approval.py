@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from quintant.cluster.apiserver.golang.url import BadUrl, parse_request
-from quintant.cluster.apiserver.meta.field_errors import required, wrong
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.field_errors import invalid, required
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.core.errors import Cause
 
 ANNOTATION = "api-approved.kubernetes.io"
@@ -16,7 +16,7 @@ _SEE = "see https://github.com/kubernetes/enhancements/pull/1111"
 _PROTECTED = ("k8s.io", "kubernetes.io")
 
 
-def approval_causes(crd: Plain, live: Plain | None) -> Iterator[Cause]:
+def approval_causes(crd: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """A complaint about a definition in such a group whose approval is missing or unreadable."""
     group = crd["spec"].get("group") or ""
     if not any(group == each or group.endswith(f".{each}") for each in _PROTECTED):
@@ -28,10 +28,10 @@ def approval_causes(crd: Plain, live: Plain | None) -> Iterator[Cause]:
         yield required(_WHERE, f"{_HEAD}, {_SEE}")
     elif not _state(found):
         text = 'with either a URL or a reason starting with "unapproved"'
-        yield wrong(_WHERE, found, f"{_HEAD} {text}, {_SEE}")
+        yield invalid(_WHERE, found, f"{_HEAD} {text}, {_SEE}")
 
 
-def _annotation(crd: Plain) -> str:
+def _annotation(crd: JsonObject) -> str:
     return str((crd["metadata"].get("annotations") or {}).get(ANNOTATION) or "")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quintant.cluster.apiserver.meta.field_errors import forbidden_field, required, unsupported
+from quintant.cluster.apiserver.meta.field_errors import forbidden, not_supported, required
 from quintant.cluster.apiserver.validation.webhook_client_config import (
     one_way,
     review_causes,
@@ -24,16 +24,16 @@ def conversion_causes(conversion: Mapping[str, Any] | None, path: str) -> Iterat
     if not strategy:
         yield required(f"{path}.strategy")
     elif strategy not in ("None", "Webhook"):
-        yield unsupported(f"{path}.strategy", strategy, ["None", "Webhook"])
+        yield not_supported(f"{path}.strategy", strategy, ["None", "Webhook"])
     reviews = webhook.get("conversionReviewVersions") or []
     if strategy == "Webhook":
         yield from _client(webhook.get("clientConfig"), f"{path}.webhookClientConfig")
         yield from review_causes(reviews, f"{path}.conversionReviewVersions")
         return
     if webhook.get("clientConfig") is not None:
-        yield forbidden_field(f"{path}.webhookClientConfig", _NO_WEBHOOK)
+        yield forbidden(f"{path}.webhookClientConfig", _NO_WEBHOOK)
     if reviews:
-        yield forbidden_field(f"{path}.conversionReviewVersions", _NO_WEBHOOK)
+        yield forbidden(f"{path}.conversionReviewVersions", _NO_WEBHOOK)
 
 
 def _client(client: Mapping[str, Any] | None, path: str) -> Iterator[Cause]:

@@ -16,8 +16,8 @@ import msgspec
 
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.meta.status import unexplained
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.status import unknown_error
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.webhooks.call import Caller
 from quintant.cluster.apiserver.webhooks.configuration import Client
@@ -38,7 +38,7 @@ _OPEN = ("labels", "annotations")
 class Unconverted(Exception):
     """An object has to be converted first."""
 
-    def __init__(self, converter: Converter, obj: Plain, version: str) -> None:
+    def __init__(self, converter: Converter, obj: JsonObject, version: str) -> None:
         super().__init__(f"not converted to {version} yet")
         self.converter, self.obj, self.version = converter, obj, version
 
@@ -55,29 +55,29 @@ class Converter:
     review: str
     caller: Caller
     chance: Chance
-    _known: dict[tuple[str, bytes], Plain] = field(default_factory=dict, repr=False)
+    _known: dict[tuple[str, bytes], JsonObject] = field(default_factory=dict, repr=False)
 
-    def known(self, obj: Plain, version: str) -> Plain:
+    def known(self, obj: JsonObject, version: str) -> JsonObject:
         """An object as a version (with its group) has it, fresh; Unconverted if not known yet."""
         found = self._known.get((version, _digest(obj)))
         if found is None:
             raise Unconverted(self, obj, version)
         return _restored(obj, found)
 
-    async def convert(self, objects: Sequence[Plain], version: str) -> None:
+    async def convert(self, objects: Sequence[JsonObject], version: str) -> None:
         """Ask the webhook, and remember what it says; Problem if it does not do its work."""
         sent = [_bare(obj) for obj in objects]
         what = f"conversion webhook for {sent[0]['apiVersion']}, Kind={sent[0]['kind']}"
         converted = await self._asked(sent, version, what)
         if len(converted) != len(sent):
-            raise unexplained(f"{what} returned {len(converted)} objects, expected {len(sent)}")
+            raise unknown_error(f"{what} returned {len(converted)} objects, expected {len(sent)}")
         for at, (obj, result) in enumerate(zip(sent, converted, strict=True)):
             _check(obj, result, version, what, at)
             self._known[version, _digest(obj)] = result
         while len(self._known) > REMEMBERED:
             del self._known[next(iter(self._known))]
 
-    async def _asked(self, objects: list[Plain], version: str, what: str) -> list[Plain]:
+    async def _asked(self, objects: list[JsonObject], version: str, what: str) -> list[JsonObject]:
         uid = self.chance.id()
         request = {"uid": uid, "desiredAPIVersion": version, "objects": objects}
         head = {"kind": KIND, "apiVersion": f"{GROUP}/{self.review}"}
@@ -85,12 +85,12 @@ class Converter:
         try:
             review = read_document(await self.caller.post(self.client, body, TIMEOUT_SECONDS))
         except (Unreachable, NoDocument) as error:
-            raise unexplained(f"{what} failed: {error}") from None
+            raise unknown_error(f"{what} failed: {error}") from None
         response = review.get("response")
         if not isinstance(response, dict):
-            raise unexplained(f"{what} failed: no response provided")
+            raise unknown_error(f"{what} failed: no response provided")
         if why := _failure(response, uid):
-            raise unexplained(f"{what} failed: {why}")
+            raise unknown_error(f"{what} failed: {why}")
         return response.get("convertedObjects") or []
 
 
@@ -106,7 +106,7 @@ async def prime(kind: Kind, entries: Iterable[Entry]) -> None:
         await found[0].converter.convert([need.obj for need in found], found[0].version)
 
 
-async def stow(kind: Kind, obj: Plain) -> None:
+async def stow(kind: Kind, obj: JsonObject) -> None:
     """Make sure that an object of a kind can be stored."""
     try:
         stored_json.pack(kind, obj)
@@ -114,7 +114,7 @@ async def stow(kind: Kind, obj: Plain) -> None:
         await need.settle()
 
 
-def _failure(response: Plain, uid: str) -> str:
+def _failure(response: JsonObject, uid: str) -> str:
     """Why a response is none; empty if it is one."""
     if response.get("uid") != uid:
         return f'expected response.uid="{uid}", got "{response.get("uid", "")}"'
@@ -125,37 +125,37 @@ def _failure(response: Plain, uid: str) -> str:
     return said or f"response.result.status was '{result.get('status') or ''}', not 'Success'"
 
 
-def _check(obj: Plain, result: Any, version: str, what: str, at: int) -> None:
+def _check(obj: JsonObject, result: Any, version: str, what: str, at: int) -> None:
     """A conversion gives the same object, of the version that was asked for."""
     found = result if isinstance(result, dict) else {}
     where = f"{what} returned invalid object at index {at}"
     if (said := found.get("apiVersion")) != version:
-        raise unexplained(f"{where}: invalid groupVersion (expected {version}, received {said})")
+        raise unknown_error(f"{where}: invalid groupVersion (expected {version}, received {said})")
     if (said := found.get("kind")) != obj["kind"]:
-        raise unexplained(f"{where}: invalid kind (expected {obj['kind']}, received {said})")
+        raise unknown_error(f"{where}: invalid kind (expected {obj['kind']}, received {said})")
     before, after = obj["metadata"], found.get("metadata") or {}
     for name, word in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
         one, other = before.get(name, ""), after.get(name, "")
         if one != other:
             text = f"must have the same {word}: {one} != {other}"
-            raise unexplained(f"{what} returned invalid object: {text}")
+            raise unknown_error(f"{what} returned invalid object: {text}")
 
 
-def _bare(obj: Plain) -> Plain:
+def _bare(obj: JsonObject) -> JsonObject:
     """An object without its revision, which says nothing about its content."""
     metadata = {key: value for key, value in obj["metadata"].items() if key != "resourceVersion"}
     return {**obj, "metadata": metadata}
 
 
-def _restored(obj: Plain, converted: Plain) -> Plain:
+def _restored(obj: JsonObject, converted: JsonObject) -> JsonObject:
     """What was converted, with the metadata that it must not have changed."""
-    fresh: Plain = msgspec.json.decode(msgspec.json.encode(converted))
+    fresh: JsonObject = msgspec.json.decode(msgspec.json.encode(converted))
     metadata = {key: value for key, value in obj["metadata"].items() if key not in _OPEN}
     changed = fresh["metadata"]
     metadata |= {name: changed[name] for name in _OPEN if changed.get(name)}
     return {**fresh, "metadata": metadata}
 
 
-def _digest(obj: Plain) -> bytes:
+def _digest(obj: JsonObject) -> bytes:
     raw = msgspec.json.encode(_bare(obj), order="sorted")
     return blake2b(raw, digest_size=_DIGEST_BYTES).digest()

@@ -13,7 +13,7 @@ from typing import Any
 from quintant.cluster.apiserver.crd import validate
 from quintant.cluster.apiserver.crd.compiled import prepared
 from quintant.cluster.apiserver.meta.conditions import Condition
-from quintant.cluster.apiserver.meta.types import Plain, Verdict
+from quintant.cluster.apiserver.meta.types import JsonObject, Verdict
 from quintant.core.errors import Cause
 from quintant.core.resource import Scale
 
@@ -29,14 +29,14 @@ PRESERVE_ALL: Mapping[str, Any] = {"x-kubernetes-preserve-unknown-fields": True}
 """The schema of a version that has none."""
 
 
-def complete(crd: Plain) -> None:
+def complete(crd: JsonObject) -> None:
     """Say what the server says about a new definition, in place."""
     crd["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}}
     stored = [each["name"] for each in versions(crd) if each.get("storage")]
     crd["status"]["storedVersions"] = stored[:1] or None
 
 
-def default(crd: Plain) -> None:
+def default(crd: JsonObject) -> None:
     """Default a definition, in place."""
     spec = crd.setdefault("spec", {})
     names = spec.setdefault("names", {"plural": "", "kind": ""})
@@ -51,7 +51,7 @@ def default(crd: Plain) -> None:
         service.setdefault("port", 443)
 
 
-def revise(crd: Plain, live: Plain) -> None:
+def revise(crd: JsonObject, live: JsonObject) -> None:
     """Remember the storage versions that a definition ever had, in place."""
     status = crd["status"]
     stored = status.get("storedVersions") or []
@@ -60,7 +60,7 @@ def revise(crd: Plain, live: Plain) -> None:
         crd["status"] = {**status, "storedVersions": [*stored, new[0]]}
 
 
-def dying(crd: Plain, now: str) -> None:
+def dying(crd: JsonObject, now: str) -> None:
     """Hold a deleted definition until its objects are gone, and say so, in place."""
     metadata = crd["metadata"]
     if CLEANUP not in metadata.get("finalizers", ()):
@@ -68,7 +68,7 @@ def dying(crd: Plain, now: str) -> None:
     crd["status"] = PENDING.set(crd["status"], now)
 
 
-def judge(crd: Plain, live: Plain | None, sub: str, found: Sequence[Cause]) -> Verdict:
+def judge(crd: JsonObject, live: JsonObject | None, sub: str, found: Sequence[Cause]) -> Verdict:
     """What is wrong with a definition; the schemas of one that is right are prepared for use."""
     verdict = validate.judge(crd, live, sub, found)
     if not (sub or found or verdict.causes):
@@ -77,24 +77,24 @@ def judge(crd: Plain, live: Plain | None, sub: str, found: Sequence[Cause]) -> V
     return verdict
 
 
-def versions(crd: Plain) -> list[Plain]:
+def versions(crd: JsonObject) -> list[JsonObject]:
     """The versions of a definition."""
-    found: list[Plain] = crd["spec"].get("versions") or []
+    found: list[JsonObject] = crd["spec"].get("versions") or []
     return found
 
 
-def schema_of(version: Plain) -> Mapping[str, Any]:
+def schema_of(version: JsonObject) -> Mapping[str, Any]:
     """The schema of a version."""
     found: Mapping[str, Any] | None = (version.get("schema") or {}).get("openAPIV3Schema")
     return PRESERVE_ALL if found is None else found
 
 
-def storage_version(crd: Plain) -> Plain:
+def storage_version(crd: JsonObject) -> JsonObject:
     """The version that objects are stored as."""
     return next(each for each in versions(crd) if each.get("storage"))
 
 
-def scale_of(version: Plain) -> Scale | None:
+def scale_of(version: JsonObject) -> Scale | None:
     """Where a version's objects say how many they are, if they can be scaled."""
     paths = (version.get("subresources") or {}).get("scale")
     if paths is None:

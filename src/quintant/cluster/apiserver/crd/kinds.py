@@ -25,7 +25,7 @@ from quintant.cluster.apiserver.crd.definition import (
 )
 from quintant.cluster.apiserver.crd.strategy import CustomSchema
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.version_order import priority
 from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED
 from quintant.core.resource import Resource
@@ -47,14 +47,16 @@ class Epochs(msgspec.Struct, frozen=True):
         return next((version for end, version in self.ends if 0 < rv <= end), "")
 
 
-def kinds(crd: Plain, epochs: Epochs = Epochs(), converter: Converter | None = None) -> list[Kind]:
+def kinds(
+    crd: JsonObject, epochs: Epochs = Epochs(), converter: Converter | None = None
+) -> list[Kind]:
     """The kinds a definition serves; with a converter, its versions differ by more than a name."""
     history = _History(crd, epochs, converter)
     served = [_kind(crd, each, history) for each in versions(crd) if each.get("served")]
     return served if converter is None else [_waiting(kind, crd, history) for kind in served]
 
 
-def _waiting(kind: Kind, crd: Plain, history: _History) -> Kind:
+def _waiting(kind: Kind, crd: JsonObject, history: _History) -> Kind:
     """A kind whose objects have to be converted before they are shown or stored."""
     apart = kind.resource.version != history.storage
     return replace(
@@ -65,12 +67,12 @@ def _waiting(kind: Kind, crd: Plain, history: _History) -> Kind:
     )
 
 
-def storage_kind(crd: Plain) -> Kind:
+def storage_kind(crd: JsonObject) -> Kind:
     """The kind whose objects are those that are stored, served or not."""
     return _kind(crd, storage_version(crd), _History(crd, Epochs(), None))
 
 
-def facts(crd: Plain) -> dict[str, str]:
+def facts(crd: JsonObject) -> dict[str, str]:
     """What objects can be selected by at any version, each with its value when absent."""
     return {path: "" for each in versions(crd) for path in _selectable(each)}
 
@@ -78,7 +80,7 @@ def facts(crd: Plain) -> dict[str, str]:
 class _History:
     """The schemas of a definition, and which of them an object was stored with."""
 
-    def __init__(self, crd: Plain, epochs: Epochs, converter: Converter | None) -> None:
+    def __init__(self, crd: JsonObject, epochs: Epochs, converter: Converter | None) -> None:
         self.epochs = epochs
         self.converter = converter
         self._group, self._kind = crd["spec"]["group"], crd["spec"]["names"]["kind"]
@@ -104,7 +106,7 @@ class _History:
         found = (schema_of(self._versions[each]) for each in (version, self.storage))
         return next(found) == next(found)
 
-    def read(self, version: str, obj: Plain) -> Plain:
+    def read(self, version: str, obj: JsonObject) -> JsonObject:
         """What was stored, as a version shows it: with the defaults of what it was stored as."""
         stored = self.epochs.version(int(obj["metadata"].get("resourceVersion", 0)))
         writer = stored if stored in self._versions else self.storage
@@ -114,15 +116,15 @@ class _History:
             self.schema(version).strip(obj)
         return obj
 
-    def write(self, version: str, obj: Plain) -> Plain:
+    def write(self, version: str, obj: JsonObject) -> JsonObject:
         """What a version shows, as it is stored."""
-        stored: Plain = msgspec.json.decode(msgspec.json.encode(obj))
+        stored: JsonObject = msgspec.json.decode(msgspec.json.encode(obj))
         if version != self.storage:
             stored = self._converted(stored, version, self.storage)
         self.schema(self.storage).renew(stored)
         return stored
 
-    def _converted(self, obj: Plain, source: str, target: str) -> Plain:
+    def _converted(self, obj: JsonObject, source: str, target: str) -> JsonObject:
         """An object of one version as another has it; Unconverted if nobody knows that yet."""
         if self.converter is None:
             return obj
@@ -131,7 +133,7 @@ class _History:
         return {key: value for key, value in found.items() if key not in ("apiVersion", "kind")}
 
 
-def _kind(crd: Plain, version: Plain, history: _History) -> Kind:
+def _kind(crd: JsonObject, version: JsonObject, history: _History) -> Kind:
     spec, name = crd["spec"], version["name"]
     names = {**spec["names"], **(crd["status"].get("acceptedNames") or {})}
     schema, own, apart = schema_of(version), history.schema(name), not history.alike(name)
@@ -163,7 +165,7 @@ def _kind(crd: Plain, version: Plain, history: _History) -> Kind:
     )
 
 
-def _resource(spec: Plain, names: Plain, version: Plain) -> Resource:
+def _resource(spec: JsonObject, names: JsonObject, version: JsonObject) -> Resource:
     return Resource(
         spec["group"],
         version["name"],
@@ -174,13 +176,13 @@ def _resource(spec: Plain, names: Plain, version: Plain) -> Resource:
     )
 
 
-def _best(found: Sequence[Plain]) -> str:
+def _best(found: Sequence[JsonObject]) -> str:
     """The version to use in place of those that are deprecated, if there is one."""
     usable = (each["name"] for each in found if each.get("served") and not each.get("deprecated"))
     return max(usable, key=priority, default="")
 
 
-def _deprecation(spec: Plain, version: Plain, best: str) -> str:
+def _deprecation(spec: JsonObject, version: JsonObject, best: str) -> str:
     if not version.get("deprecated"):
         return ""
     if version.get("deprecationWarning"):
@@ -191,5 +193,5 @@ def _deprecation(spec: Plain, version: Plain, best: str) -> str:
     return f"{text}; use {group}/{best} {kind}" if better else text
 
 
-def _selectable(version: Plain) -> list[str]:
+def _selectable(version: JsonObject) -> list[str]:
     return [field["jsonPath"].lstrip(".") for field in version.get("selectableFields") or ()]

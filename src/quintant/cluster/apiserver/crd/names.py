@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.apiserver.meta.conditions import Condition
-from quintant.cluster.apiserver.meta.field_errors import wrong
+from quintant.cluster.apiserver.meta.field_errors import invalid
 from quintant.cluster.apiserver.meta.names import identifier_complaints
 from quintant.core.errors import Cause
 
@@ -83,7 +83,7 @@ def name_causes(names: Names, path: str) -> Iterator[Cause]:
         yield from _spelling(name, f"{path}.shortNames[{at}]")
     if names.get("kind") and names.get("kind") == names.get("listKind"):
         text = "kind and listKind may not be the same"
-        yield wrong(f"{path}.listKind", names["listKind"], text)
+        yield invalid(f"{path}.listKind", names["listKind"], text)
     for at, name in enumerate(names.get("categories") or ()):
         yield from _spelling(name, f"{path}.categories[{at}]")
 
@@ -91,7 +91,7 @@ def name_causes(names: Names, path: str) -> Iterator[Cause]:
 def spelling_causes(name: str, path: str) -> Iterator[Cause]:
     """What is wrong with a name that begins with a letter, all in one complaint."""
     if complaints := identifier_complaints(name):
-        yield wrong(path, name, ",".join(complaints))
+        yield invalid(path, name, ",".join(complaints))
 
 
 def _spelling(name: str | None, path: str) -> Iterator[Cause]:
@@ -102,4 +102,4 @@ def _spelling(name: str | None, path: str) -> Iterator[Cause]:
 def _mixed(name: str | None, path: str) -> Iterator[Cause]:
     if name and (complaints := identifier_complaints(name.lower())):
         text = ",".join(complaints)
-        yield wrong(path, name, f"may have mixed case, but should otherwise match: {text}")
+        yield invalid(path, name, f"may have mixed case, but should otherwise match: {text}")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import plain
-from quintant.cluster.apiserver.meta.field_errors import wrong
+from quintant.cluster.apiserver.meta.field_errors import invalid
 from quintant.core.errors import Cause
 from quintant.core.resource import Scale
 
@@ -37,9 +37,9 @@ def _count(obj: Any, path: str) -> Iterator[Cause]:
     yield from misfits
     found = 0 if misfits else _found(obj, path) or 0
     if found < 0:
-        yield wrong(path, found, "should be a non-negative integer")
+        yield invalid(path, found, "should be a non-negative integer")
     elif found > MAX_REPLICAS:
-        yield wrong(path, found, f"should be less than or equal to {MAX_REPLICAS}")
+        yield invalid(path, found, f"should be less than or equal to {MAX_REPLICAS}")
 
 
 def _misfit(obj: Any, path: str, wanted: type) -> Iterator[Cause]:
@@ -60,7 +60,7 @@ def _misfit(obj: Any, path: str, wanted: type) -> Iterator[Cause]:
 
 def _unexpected(path: str, parts: list[str], found: Any, wanted: type, expected: str) -> Cause:
     what = f"{plain(found)} is of the type {_GO[type(found)]}, expected {expected}"
-    return wrong(path, _ZEROS[wanted], f".{'.'.join(parts)} accessor error: {what}")
+    return invalid(path, _ZEROS[wanted], f".{'.'.join(parts)} accessor error: {what}")
 
 
 def _found(obj: Any, path: str) -> Any:

@@ -13,16 +13,16 @@ from typing import Any
 from quintant.cluster.apiserver.crd.scale_paths import replica_causes
 from quintant.cluster.apiserver.meta.correlate import ABSENT
 from quintant.cluster.apiserver.meta.field_errors import (
-    MISTYPED,
-    NOWHERE,
+    NO_FIELD,
+    NOT_SUPPORTED,
     REQUIRED,
     TOO_LONG,
     TOO_MANY,
-    UNSUPPORTED,
-    wrong,
+    TYPE_INVALID,
+    invalid,
 )
 from quintant.cluster.apiserver.meta.objectmeta import finalizer_advice
-from quintant.cluster.apiserver.meta.types import Plain, Verdict
+from quintant.cluster.apiserver.meta.types import JsonObject, Verdict
 from quintant.cluster.apiserver.schema import embedded_objects, list_uniqueness
 from quintant.cluster.apiserver.schema import prune as structural
 from quintant.cluster.apiserver.schema.cel_validate import Rules
@@ -32,7 +32,7 @@ from quintant.core.resource import Scale
 
 Schema = Mapping[str, Any]
 _STATUS = "status"
-_BLOCKING = frozenset({UNSUPPORTED, REQUIRED, TOO_LONG, TOO_MANY, MISTYPED})
+_BLOCKING = frozenset({NOT_SUPPORTED, REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID})
 _BLOCKED = (
     "some validation rules were not checked because the object was invalid; correct the existing "
     "errors to complete validation"
@@ -49,39 +49,41 @@ class CustomSchema:
         self._rules = Rules.of(schema)
         self._scale = scale
 
-    def prune(self, obj: Plain) -> list[str]:
+    def prune(self, obj: JsonObject) -> list[str]:
         """Drop what the schema does not know, in place; the paths of it, Mistyped if unreadable."""
         unknown = structural.prune(obj, self._place)
         structural.drop_nulls(obj, self._place)
         return unknown + embedded_objects.coerce(obj, self._place)
 
-    def default(self, obj: Plain) -> None:
+    def default(self, obj: JsonObject) -> None:
         """Add what the schema says of what is absent, in place."""
         structural.default(obj, self._place)
 
-    def strip(self, obj: Plain) -> None:
+    def strip(self, obj: JsonObject) -> None:
         """Drop what the schema does not know from what was stored, in place."""
         structural.prune(obj, self._place)
         structural.drop_nulls(obj, self._place)
 
-    def renew(self, obj: Plain) -> None:
+    def renew(self, obj: JsonObject) -> None:
         """Bring what was stored under another schema up to this one, in place."""
         self.strip(obj)
         self.default(obj)
 
-    def judge(self, obj: Plain, live: Plain | None, sub: str, found: Sequence[Cause]) -> Verdict:
+    def judge(
+        self, obj: JsonObject, live: JsonObject | None, sub: str, found: Sequence[Cause]
+    ) -> Verdict:
         """What is wrong with an object, beside what was already found."""
         causes = list(self._causes(obj, live, sub))
         if self._rules is None:
             return Verdict(causes, _advice(obj, live, sub))
         if any(cause.reason in _BLOCKING for cause in (*found, *causes)):
-            causes.append(wrong(NOWHERE, None, _BLOCKED))
+            causes.append(invalid(NO_FIELD, None, _BLOCKED))
             return Verdict(causes, _advice(obj, live, sub))
         verdict = self._rules.judge(obj, ABSENT if live is None else live)
         advice = [*verdict.warnings, *_advice(obj, live, sub)]
         return Verdict([*causes, *verdict.causes], advice)
 
-    def _causes(self, obj: Plain, live: Plain | None, sub: str) -> Iterator[Cause]:
+    def _causes(self, obj: JsonObject, live: JsonObject | None, sub: str) -> Iterator[Cause]:
         if sub == _STATUS:
             if _STATUS in obj:
                 before = (live or {}).get(_STATUS)
@@ -94,14 +96,14 @@ class CustomSchema:
             yield from embedded_objects.complaints(obj, self._place)
         yield from self._repeated(obj, live)
 
-    def _repeated(self, obj: Plain, live: Plain | None) -> Iterable[Cause]:
+    def _repeated(self, obj: JsonObject, live: JsonObject | None) -> Iterable[Cause]:
         """Lists with duplicates, unless there were such before."""
         if live is not None and any(list_uniqueness.repeated(live, self._place)):
             return ()
         return list_uniqueness.repeated(obj, self._place)
 
 
-def _advice(obj: Plain, live: Plain | None, sub: str) -> list[str]:
+def _advice(obj: JsonObject, live: JsonObject | None, sub: str) -> list[str]:
     if sub == _STATUS:
         return []
     return finalizer_advice(obj["metadata"], None if live is None else live["metadata"])

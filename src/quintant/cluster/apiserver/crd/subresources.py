@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from quintant.cluster.apiserver.meta.field_errors import duplicate, required, too_many, wrong
+from quintant.cluster.apiserver.meta.field_errors import duplicate, invalid, required, too_many
 from quintant.cluster.apiserver.meta.json_path import BadPath, field_path
 from quintant.core.errors import Cause
 
@@ -28,7 +28,7 @@ def subresource_causes(subresources: Mapping[str, Any], path: str) -> Iterator[C
             continue
         complaints = list(_simple(found, where))
         if not complaints and not found.startswith(f".{root}."):
-            complaints = [wrong(where, found, f"should be a json path under .{root}")]
+            complaints = [invalid(where, found, f"should be a json path under .{root}")]
         yield from complaints
     found = scale.get("labelSelectorPath") or ""
     if found:
@@ -36,7 +36,7 @@ def subresource_causes(subresources: Mapping[str, Any], path: str) -> Iterator[C
         complaints = list(_simple(found, where))
         if not complaints and not found.startswith((".spec.", ".status.")):
             text = "should be a json path under either .spec or .status"
-            complaints = [wrong(where, found, text)]
+            complaints = [invalid(where, found, text)]
         yield from complaints
 
 
@@ -48,10 +48,10 @@ def column_causes(column: Mapping[str, Any], path: str) -> Iterator[Cause]:
     if not found:
         yield required(f"{path}.type", text)
     elif found not in COLUMN_TYPES:
-        yield wrong(f"{path}.type", found, text)
+        yield invalid(f"{path}.type", found, text)
     form = column.get("format")
     if form and form not in COLUMN_FORMATS:
-        yield wrong(f"{path}.format", form, f"must be one of {','.join(COLUMN_FORMATS)}")
+        yield invalid(f"{path}.format", form, f"must be one of {','.join(COLUMN_FORMATS)}")
     where, json_path = f"{path}.JSONPath", column.get("jsonPath") or ""
     if not json_path:
         yield required(where)
@@ -72,13 +72,13 @@ def selectable_causes(
         try:
             found = field_path(json_path, schema, brackets=False)
         except BadPath as error:
-            yield wrong(where, json_path, f"is an invalid path: {error}")
+            yield invalid(where, json_path, f"is an invalid path: {error}")
             continue
         if found.root == "metadata":
-            yield wrong(where, json_path, "must not point to fields in metadata")
+            yield invalid(where, json_path, "must not point to fields in metadata")
         if found.schema.get("type") not in _SELECTABLE_TYPES:
             text = "must point to a field of type string, boolean or integer. Enum string fields"
-            yield wrong(where, json_path, f"{text} and strings with formats are allowed.")
+            yield invalid(where, json_path, f"{text} and strings with formats are allowed.")
         if found.text in seen:
             yield duplicate(where, json_path)
         seen.add(found.text)
@@ -88,4 +88,4 @@ def selectable_causes(
 
 def _simple(path: str, where: str) -> Iterator[Cause]:
     if not path.startswith("."):
-        yield wrong(where, path, "must be a simple json path starting with .")
+        yield invalid(where, path, "must be a simple json path starting with .")

@@ -20,12 +20,12 @@ from quintant.cluster.apiserver.crd.subresources import (
 from quintant.cluster.apiserver.golang.printing import encoded
 from quintant.cluster.apiserver.meta.field_errors import (
     INVALID,
+    invalid,
+    not_supported,
     required,
-    unsupported,
-    wrong,
 )
 from quintant.cluster.apiserver.meta.names import subdomain_complaints
-from quintant.cluster.apiserver.meta.types import Plain, Verdict
+from quintant.cluster.apiserver.meta.types import JsonObject, Verdict
 from quintant.cluster.apiserver.schema.check import format_advice, schema_causes
 from quintant.core.errors import Cause
 
@@ -43,7 +43,7 @@ _APART = "may only be set when validations.schema is included"
 _SHARED_ONLY = "may only be set when `version.schema.openAPIV3Schema` is not included"
 
 
-def judge(crd: Plain, live: Plain | None, sub: str, found: Sequence[Cause]) -> Verdict:
+def judge(crd: JsonObject, live: JsonObject | None, sub: str, found: Sequence[Cause]) -> Verdict:
     """What is wrong with a definition, and which formats in it mean nothing."""
     if sub == "status":
         return Verdict(list(name_causes(crd["status"].get("acceptedNames") or {}, _ACCEPTED)))
@@ -54,30 +54,30 @@ def judge(crd: Plain, live: Plain | None, sub: str, found: Sequence[Cause]) -> V
     if crd["spec"].get("preserveUnknownFields"):
         text = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in"
         where = "spec.preserveUnknownFields"
-        causes.append(wrong(where, True, f"{text} spec.versions[*].schema instead"))
+        causes.append(invalid(where, True, f"{text} spec.versions[*].schema instead"))
     return Verdict(causes, format_advice(crd, live))
 
 
 _ACCEPTED = "status.acceptedNames"
 
 
-def _name(crd: Plain, live: Plain | None) -> Iterator[Cause]:
+def _name(crd: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     spec, metadata = crd["spec"], crd["metadata"]
     wanted = f"{spec['names'].get('plural', '')}.{spec.get('group', '')}"
     for field in ("generateName", "name"):
         name = metadata.get(field)
         if live is None and name and name != wanted:
             text = 'must be spec.names.plural+"."+spec.group'
-            yield wrong(f"metadata.{field}", name, text)
+            yield invalid(f"metadata.{field}", name, text)
 
 
-def _spec(spec: Plain) -> Iterator[Cause]:
+def _spec(spec: JsonObject) -> Iterator[Cause]:
     yield from _group(spec.get("group") or "")
     scope = spec.get("scope") or ""
     if not scope:
         yield required("spec.scope")
     elif scope not in ("Cluster", "Namespaced"):
-        yield unsupported("spec.scope", scope, ["Cluster", "Namespaced"])
+        yield not_supported("spec.scope", scope, ["Cluster", "Namespaced"])
     versions = spec.get("versions") or []
     for at, version in enumerate(versions):
         if (version.get("schema") or {}).get("openAPIV3Schema") is None:
@@ -99,12 +99,12 @@ def _group(group: str) -> Iterator[Cause]:
     if not group:
         yield required("spec.group")
     elif complaints := subdomain_complaints(group):
-        yield wrong("spec.group", group, ",".join(complaints))
+        yield invalid("spec.group", group, ",".join(complaints))
     elif "." not in group:
-        yield wrong("spec.group", group, "should be a domain with at least one dot")
+        yield invalid("spec.group", group, "should be a domain with at least one dot")
 
 
-def _common(versions: list[Plain]) -> list[str]:
+def _common(versions: list[JsonObject]) -> list[str]:
     """The fields that all versions have and agree in."""
     first = versions[0] if versions else {}
     return [
@@ -114,7 +114,7 @@ def _common(versions: list[Plain]) -> list[str]:
     ]
 
 
-def _versions(versions: list[Plain]) -> Iterator[Cause]:
+def _versions(versions: list[JsonObject]) -> Iterator[Cause]:
     common = _common(versions)
     for at, version in enumerate(versions):
         where = f"spec.versions[{at}]"
@@ -130,14 +130,14 @@ def _versions(versions: list[Plain]) -> Iterator[Cause]:
         yield _wrong_versions(versions, text)
 
 
-def _wrong_versions(versions: list[Plain], text: str) -> Cause:
+def _wrong_versions(versions: list[JsonObject], text: str) -> Cause:
     """All versions are shown, as Go prints the structures they are in there."""
     listed = ",".join(_spelt(version, _common(versions)) for version in versions)
     shown = f"[{listed}]" if versions else "null"
     return Cause(INVALID, f"Invalid value: {shown}: {text}", "spec.versions")
 
 
-def _spelt(version: Plain, common: Sequence[str]) -> str:
+def _spelt(version: JsonObject, common: Sequence[str]) -> str:
     fields = {
         "Name": version.get("name") or "",
         "Served": bool(version.get("served")),
@@ -152,24 +152,24 @@ def _spelt(version: Plain, common: Sequence[str]) -> str:
     return f"{{{','.join(members)}}}"
 
 
-def _deprecation(version: Plain, where: str) -> Iterator[Cause]:
+def _deprecation(version: JsonObject, where: str) -> Iterator[Cause]:
     text = version.get("deprecationWarning")
     if text is None:
         return
     if not version.get("deprecated"):
-        yield wrong(where, text, "can only be set for deprecated versions")
+        yield invalid(where, text, "can only be set for deprecated versions")
         return
     if len(text.encode()) > WARNING_LIMIT:
-        yield wrong(where, text, f"must be <= {WARNING_LIMIT} characters long")
+        yield invalid(where, text, f"must be <= {WARNING_LIMIT} characters long")
     if not text:
-        yield wrong(where, text, "must not be an empty string")
+        yield invalid(where, text, "must not be an empty string")
     odd = next((at for at, char in enumerate(text) if not char.isprintable()), None)
     if odd is not None:
         why = "must only contain printable UTF-8 characters; non-printable character found at"
-        yield wrong(where, text, f"{why} index {odd}")
+        yield invalid(where, text, f"{why} index {odd}")
 
 
-def _has_status(version: Plain) -> bool:
+def _has_status(version: JsonObject) -> bool:
     return (version.get("subresources") or {}).get("status") is not None
 
 
@@ -191,10 +191,10 @@ def _parts(
             yield from selectable_causes(selectable, schema, place)
         else:
             # Said of one version while the schema is said of all, or the other way round.
-            yield wrong(place, "", _APART if names else _SHARED_ONLY)
+            yield invalid(place, "", _APART if names else _SHARED_ONLY)
 
 
-def _unchanged(crd: Plain, live: Plain | None) -> Iterator[Cause]:
+def _unchanged(crd: JsonObject, live: JsonObject | None) -> Iterator[Cause]:
     """What an update may not change, some of it only once the kind is served."""
     if live is None:
         return
@@ -205,26 +205,26 @@ def _unchanged(crd: Plain, live: Plain | None) -> Iterator[Cause]:
     for path in fixed:
         new, old = _at(crd["spec"], path), _at(live["spec"], path)
         if new != old:
-            yield wrong(f"spec.{'.'.join(path)}", new, "field is immutable")
+            yield invalid(f"spec.{'.'.join(path)}", new, "field is immutable")
 
 
-def _at(spec: Plain, path: tuple[str, ...]) -> Any:
+def _at(spec: JsonObject, path: tuple[str, ...]) -> Any:
     found: Any = spec
     for name in path:
         found = found.get(name) or ""
     return found
 
 
-def _stored(crd: Plain) -> Iterator[Cause]:
+def _stored(crd: JsonObject) -> Iterator[Cause]:
     where = "status.storedVersions"
     stored = crd["status"].get("storedVersions") or []
     if not stored:
-        yield wrong(where, None, "must have at least one stored version")
+        yield invalid(where, None, "must have at least one stored version")
         return
     versions = {v.get("name"): v for v in crd["spec"].get("versions") or ()}
     for name, version in versions.items():
         if version.get("storage") and name not in stored:
-            yield wrong(where, stored, f"must have the storage version {name}")
+            yield invalid(where, stored, f"must have the storage version {name}")
     for at, name in enumerate(stored):
         if name not in versions:
             text = (
@@ -232,4 +232,4 @@ def _stored(crd: Plain) -> Iterator[Cause]:
                 "remain in spec.versions until a storage migration ensures no data remains "
                 f"persisted in {name} and removes {name} from status.storedVersions"
             )
-            yield wrong(f"{where}[{at}]", name, text)
+            yield invalid(f"{where}[{at}]", name, text)

@@ -16,8 +16,8 @@ from quintant.cluster.apiserver.codec.body import JSON
 from quintant.cluster.apiserver.handlers import offers
 from quintant.cluster.apiserver.handlers.offers import Subresource
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
-from quintant.cluster.apiserver.meta.status import no_such_form
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.status import form_not_acceptable
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.response.negotiate import MEDIA, clauses
 
 GROUP = "apidiscovery.k8s.io"
@@ -36,7 +36,7 @@ def asked(accept: str) -> bool:
             return False
         if PARAMETERS.items() <= clause.parameters.items():
             return True
-    raise no_such_form(MEDIA)
+    raise form_not_acceptable(MEDIA)
 
 
 def aggregated(catalog: Catalog, root: str, call: Call) -> Reply:
@@ -60,7 +60,7 @@ def _document(catalog: Catalog, root: str) -> tuple[bytes, str]:
     return body, f'"{sha512(body).hexdigest().upper()}"'
 
 
-def _group(catalog: Catalog, group: str) -> Plain:
+def _group(catalog: Catalog, group: str) -> JsonObject:
     versions = [
         {
             "version": version,
@@ -76,9 +76,9 @@ def _listed(catalog: Catalog, group: str, version: str) -> list[Kind]:
     return offers.by_name(catalog.version(group, version))
 
 
-def _resource(kind: Kind) -> Plain:
+def _resource(kind: Kind) -> JsonObject:
     where = kind.resource
-    entry: Plain = {
+    entry: JsonObject = {
         "resource": where.plural,
         "responseKind": _kind(kind, "", "", where.kind),
         "scope": "Namespaced" if where.namespaced else "Cluster",
@@ -93,12 +93,12 @@ def _resource(kind: Kind) -> Plain:
     return entry | {name: value for name, value in listed.items() if value}
 
 
-def _subresource(kind: Kind, sub: Subresource) -> Plain:
+def _subresource(kind: Kind, sub: Subresource) -> JsonObject:
     response = _kind(kind, sub.group, sub.version, sub.kind)
     return {"subresource": sub.name, "responseKind": response, "verbs": sub.verbs}
 
 
-def _kind(kind: Kind, group: str, version: str, name: str) -> Plain:
+def _kind(kind: Kind, group: str, version: str, name: str) -> JsonObject:
     """Built-in kinds leave out the group and version they are found at; custom ones do not."""
     if kind.custom and not version:
         group, version = kind.resource.group, kind.resource.version

@@ -20,8 +20,13 @@ from quintant.cluster.apiserver.handlers import offers
 from quintant.cluster.apiserver.handlers.offers import Subresource
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.meta.request_info import segments
-from quintant.cluster.apiserver.meta.status import NoPage, no_resource, not_acceptable, not_allowed
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.status import (
+    PageNotFound,
+    method_not_supported,
+    not_acceptable,
+    resource_not_found,
+)
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.response.negotiate import clauses, negotiate
 from quintant.core.resource import Resource
@@ -38,9 +43,9 @@ async def discover(catalog: Catalog, call: Call, beside: Beside) -> Reply:
     else:
         found = _answer(catalog, parts, call)
     if found is None:
-        raise no_resource() if "" in parts and _inside(catalog, parts) else NoPage()
+        raise resource_not_found() if "" in parts and _inside(catalog, parts) else PageNotFound()
     if call.method != "GET":
-        raise not_allowed()
+        raise method_not_supported()
     return found
 
 
@@ -65,7 +70,7 @@ def _answer(catalog: Catalog, parts: list[str], call: Call) -> Reply | None:
     return Reply(200, msgspec.json.encode(found) + b"\n")
 
 
-def _document(catalog: Catalog, parts: list[str]) -> Plain | None:
+def _document(catalog: Catalog, parts: list[str]) -> JsonObject | None:
     match parts:
         case ["version"]:
             return _version()
@@ -83,7 +88,7 @@ def _document(catalog: Catalog, parts: list[str]) -> Plain | None:
     return None
 
 
-def _version() -> Plain:
+def _version() -> JsonObject:
     major, minor, _ = KUBERNETES.lstrip("v").split(".")
     return {
         "major": major,
@@ -102,12 +107,12 @@ def _version() -> Plain:
     }
 
 
-def _core_versions() -> Plain:
+def _core_versions() -> JsonObject:
     addresses = [{"clientCIDR": "0.0.0.0/0", "serverAddress": ""}]
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses}
 
 
-def _group(catalog: Catalog, group: str) -> Plain:
+def _group(catalog: Catalog, group: str) -> JsonObject:
     versions = [
         {"groupVersion": f"{group}/{version}", "version": version}
         for version in offers.versions(catalog, group)
@@ -115,7 +120,7 @@ def _group(catalog: Catalog, group: str) -> Plain:
     return {"name": group, "versions": versions, "preferredVersion": versions[0]}
 
 
-def _resources(catalog: Catalog, group: str, version: str) -> Plain | None:
+def _resources(catalog: Catalog, group: str, version: str) -> JsonObject | None:
     kinds = catalog.version(group, version)
     if not kinds:
         return None
@@ -125,9 +130,9 @@ def _resources(catalog: Catalog, group: str, version: str) -> Plain | None:
     return {**head, "groupVersion": where, "resources": listed}
 
 
-def _entries(kind: Kind) -> Iterator[Plain]:
+def _entries(kind: Kind) -> Iterator[JsonObject]:
     where = kind.resource
-    entry: Plain = {
+    entry: JsonObject = {
         "name": where.plural,
         "singularName": kind.singular,
         "namespaced": where.namespaced,
@@ -140,7 +145,7 @@ def _entries(kind: Kind) -> Iterator[Plain]:
         yield _sub_entry(where, sub)
 
 
-def _sub_entry(where: Resource, sub: Subresource) -> Plain:
+def _sub_entry(where: Resource, sub: Subresource) -> JsonObject:
     elsewhere = {"group": sub.group, "version": sub.version} if sub.version else {}
     return {
         "name": f"{where.plural}/{sub.name}",

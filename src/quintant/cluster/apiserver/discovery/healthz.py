@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from quintant.client.transport import Reply
-from quintant.cluster.apiserver.meta.status import NoPage
+from quintant.cluster.apiserver.meta.status import PageNotFound
 
 CHECKS = {
     "healthz": ("ping", "log", "etcd"),
@@ -30,7 +30,7 @@ def probe(path: str, query: Mapping[str, str]) -> Reply:
     endpoint, slash, name = path.removeprefix("/").partition("/")
     if slash:
         if name not in CHECKS[endpoint]:
-            raise NoPage()
+            raise PageNotFound()
         return Reply(200, b"ok", _TEXT)
     body = "".join(_lines(endpoint, query)) if "verbose" in query else "ok"
     return Reply(200, body.encode(), _TEXT | _UNGUESSED)

@@ -15,7 +15,7 @@ from quintant.cluster.apiserver.codec.body import (
 from quintant.cluster.apiserver.discovery.openapi_schemas import reference, schema_name
 from quintant.cluster.apiserver.handlers import offers
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 
 GVK = "x-kubernetes-group-version-kind"
 ACTION = "x-kubernetes-action"
@@ -48,7 +48,7 @@ _BOOLEAN = frozenset({"force", "watch", "allowWatchBookmarks", "sendInitialEvent
 _INTEGER = frozenset({"limit", "timeoutSeconds", "gracePeriodSeconds"})
 
 
-def paths(kind: Kind) -> Iterator[tuple[str, Plain]]:
+def paths(kind: Kind) -> Iterator[tuple[str, JsonObject]]:
     """Every path of a kind, with its operations."""
     where, verbs = kind.resource, frozenset(offers.verbs(kind))
     root = f"/apis/{where.group}/{where.version}" if where.group else f"/api/{where.version}"
@@ -65,14 +65,14 @@ def paths(kind: Kind) -> Iterator[tuple[str, Plain]]:
         yield f"{item}/{sub.name}", _path(kind, schema_name(kind, sub), gvk, sub.verbs)
 
 
-def _path(kind: Kind, schema: str, gvk: Plain, verbs: Iterable[str]) -> Plain:
+def _path(kind: Kind, schema: str, gvk: JsonObject, verbs: Iterable[str]) -> JsonObject:
     return {_METHODS[verb]: _operation(kind, verb, schema, gvk) for verb in verbs}
 
 
-def _operation(kind: Kind, verb: str, schema: str, gvk: Plain) -> Plain:
+def _operation(kind: Kind, verb: str, schema: str, gvk: JsonObject) -> JsonObject:
     named = f"{schema}List" if verb == "list" else schema
     answer = {media: {"schema": reference(named)} for media in (JSON, YAML)}
-    operation: Plain = {
+    operation: JsonObject = {
         "parameters": [_parameter(name) for name in _PARAMETERS.get(verb, ())],
         "responses": {"200": {"description": "OK", "content": answer}},
         ACTION: _ACTIONS.get(verb, verb),
@@ -86,15 +86,15 @@ def _operation(kind: Kind, verb: str, schema: str, gvk: Plain) -> Plain:
     return operation
 
 
-def _body(media: Iterable[str], schema: str) -> Plain:
+def _body(media: Iterable[str], schema: str) -> JsonObject:
     content = {name: {"schema": reference(schema)} for name in media}
     return {"content": content, "required": True}
 
 
-def _parameter(name: str) -> Plain:
+def _parameter(name: str) -> JsonObject:
     sort = "boolean" if name in _BOOLEAN else "integer" if name in _INTEGER else "string"
     return {"name": name, "in": "query", "schema": {"type": sort, "uniqueItems": True}}
 
 
-def _gvk(group: str, version: str, kind: str) -> Plain:
+def _gvk(group: str, version: str, kind: str) -> JsonObject:
     return {"group": group, "version": version, "kind": kind}

@@ -13,7 +13,7 @@ from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.handlers import offers
 from quintant.cluster.apiserver.handlers.offers import Subresource
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.tables import Field, Message, Sort, Type
 
 Schema = dict[str, Any]
@@ -104,7 +104,7 @@ def _kind(kind: Kind) -> str:
     return kind.resource.kind
 
 
-def _gvk(kind: Kind, name: str) -> Plain:
+def _gvk(kind: Kind, name: str) -> JsonObject:
     return {"group": kind.resource.group, "kind": name, "version": kind.resource.version}
 
 

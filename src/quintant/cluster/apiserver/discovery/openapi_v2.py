@@ -24,7 +24,7 @@ from quintant.cluster.apiserver.discovery.openapi_protobuf import written
 from quintant.cluster.apiserver.discovery.openapi_schemas import components, inside
 from quintant.cluster.apiserver.discovery.openapi_v3 import INFO
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.response.negotiate import clauses
 
@@ -39,7 +39,7 @@ _OLD, _NEW = "#/components/schemas/", "#/definitions/"
 _UNKNOWN_TO_V2 = frozenset({"allOf", "anyOf", "default", "not", "nullable", "oneOf"})
 _SHAPE = frozenset({"additionalProperties", "items", "properties", "type"})
 """What says of which type a value is; with one type too many, v2 can say nothing."""
-_STRINGS: Plain = {
+_STRINGS: JsonObject = {
     "io.k8s.apimachinery.pkg.api.resource.Quantity": {"type": "string"},
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": {
         "type": "string",
@@ -78,7 +78,7 @@ def _liked(accept: str) -> str:
 @lru_cache(len(_ANSWERED))
 def _document(kinds: tuple[Kind, ...], media: str) -> Document:
     schemas = components(kinds) | _STRINGS
-    document: Plain = {
+    document: JsonObject = {
         "swagger": "2.0",
         "info": INFO,
         "paths": {path: _path(found) for kind in kinds for path, found in paths(kind)},
@@ -88,7 +88,7 @@ def _document(kinds: tuple[Kind, ...], media: str) -> Document:
     return Document(body, sha512(body).hexdigest().upper())
 
 
-def _schema(schema: Plain) -> Plain:
+def _schema(schema: JsonObject) -> JsonObject:
     """A schema of v3, as far as v2 can say it."""
     said = {name: value for name, value in schema.items() if name not in _dropped(schema)}
     match schema:
@@ -97,7 +97,7 @@ def _schema(schema: Plain) -> Plain:
     return inside(said, _schema)
 
 
-def _dropped(schema: Plain) -> frozenset[str]:
+def _dropped(schema: JsonObject) -> frozenset[str]:
     """What v2 cannot say of a value."""
     if not (schema.get("nullable") or schema.get("x-kubernetes-preserve-unknown-fields")):
         return _UNKNOWN_TO_V2
@@ -106,11 +106,11 @@ def _dropped(schema: Plain) -> frozenset[str]:
     return _UNKNOWN_TO_V2 | _SHAPE | known
 
 
-def _path(operations: Plain) -> Plain:
+def _path(operations: JsonObject) -> JsonObject:
     return {method: _operation(operations[method]) for method in operations}
 
 
-def _operation(operation: Plain) -> Plain:
+def _operation(operation: JsonObject) -> JsonObject:
     """An operation of v3: what it takes is a parameter like others, and its media stand apart."""
     taken = operation.get("requestBody", {}).get("content", {})
     parameters = [_parameter(each) for each in operation["parameters"]]
@@ -126,11 +126,11 @@ def _operation(operation: Plain) -> Plain:
     }
 
 
-def _parameter(parameter: Plain) -> Plain:
+def _parameter(parameter: JsonObject) -> JsonObject:
     schema: dict[str, Any] = parameter["schema"]
     return {"name": parameter["name"], "in": parameter["in"], **schema}
 
 
-def _answer(response: Plain) -> Plain:
+def _answer(response: JsonObject) -> JsonObject:
     schema = _schema(response["content"][JSON]["schema"])
     return {"description": response["description"], "schema": schema}

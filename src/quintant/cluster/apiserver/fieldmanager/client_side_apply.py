@@ -12,7 +12,7 @@ import msgspec
 from quintant.cluster.apiserver.golang.printing import encoded
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.objectmeta import ANNOTATIONS_LIMIT, annotations_size
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet
 from quintant.cluster.apiserver.structuredmerge.schema import Untypable
 from quintant.cluster.apiserver.structuredmerge.typed import compare, fields_of
@@ -21,7 +21,7 @@ MANAGER = "kubectl"
 ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-def inherited(kind: Kind, live: Plain | None, manager: str) -> FieldSet:
+def inherited(kind: Kind, live: JsonObject | None, manager: str) -> FieldSet:
     """The fields of a live object that a manager may take from others without force."""
     annotations = ((live or {}).get("metadata") or {}).get("annotations") or {}
     if manager != MANAGER or not annotations.get(ANNOTATION):
@@ -37,7 +37,7 @@ def inherited(kind: Kind, live: Plain | None, manager: str) -> FieldSet:
     return fields - since.modified - since.added - since.removed
 
 
-def remembered(merged: Plain, config: Plain, manager: str) -> Plain:
+def remembered(merged: JsonObject, config: JsonObject, manager: str) -> JsonObject:
     """An object after an apply, with the configuration in the annotation where there is one.
 
     One that is too long goes without: better no annotation than a wrong one.
@@ -51,7 +51,7 @@ def remembered(merged: Plain, config: Plain, manager: str) -> Plain:
     return {**merged, "metadata": _annotated(merged["metadata"], told)}
 
 
-def _told(config: Plain) -> str:
+def _told(config: JsonObject) -> str:
     """A configuration as kubectl writes it down: without the annotation itself."""
     metadata = config.get("metadata") or {}
     annotations = dict(metadata.get("annotations") or {})
@@ -59,7 +59,7 @@ def _told(config: Plain) -> str:
     return encoded({**config, "metadata": _annotated(metadata, annotations)}) + "\n"
 
 
-def _annotated(metadata: Plain, annotations: Plain) -> Plain:
+def _annotated(metadata: JsonObject, annotations: JsonObject) -> JsonObject:
     """Metadata with these annotations; a real server keeps no empty ones."""
     rest = {key: value for key, value in metadata.items() if key != "annotations"}
     return {**rest, "annotations": annotations} if annotations else rest

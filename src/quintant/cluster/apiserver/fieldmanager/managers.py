@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet
 
 MAX_UPDATERS = 10
@@ -116,7 +116,7 @@ def check_managers(entries: Any) -> None:
     decode(entries)
 
 
-def store(obj: Plain, claims: Claims) -> None:
+def store(obj: JsonObject, claims: Claims) -> None:
     """Write claims into an object's metadata, which is a new one afterwards."""
     metadata = obj["metadata"] = dict(obj.get("metadata") or {})
     metadata.pop("managedFields", None)
@@ -130,8 +130,8 @@ def _order(item: tuple[Writer, Claim]) -> tuple[str, ...]:
     return writer.operation, claim.time, writer.manager, claim.api_version, writer.subresource
 
 
-def _encode(writer: Writer, claim: Claim) -> Plain:
-    entry: Plain = {
+def _encode(writer: Writer, claim: Claim) -> JsonObject:
+    entry: JsonObject = {
         "manager": writer.manager,
         "operation": writer.operation,
         "apiVersion": claim.api_version,

@@ -28,8 +28,8 @@ from quintant.cluster.apiserver.fieldmanager.managers import (
     store,
 )
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.meta.status import contested
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.status import apply_conflict
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet, Path, shown
 from quintant.cluster.apiserver.structuredmerge.schema import Untypable
 from quintant.cluster.apiserver.structuredmerge.typed import (
@@ -61,7 +61,7 @@ _WRITTEN = frozenset({"apiVersion", "kind", "metadata", "status"})
 _METADATA = FieldSet.of(("f:metadata",))
 
 
-def track_update(kind: Kind, live: Plain | None, new: Plain, author: Author) -> None:
+def track_update(kind: Kind, live: JsonObject | None, new: JsonObject, author: Author) -> None:
     """Write the managedFields of an object that was created or updated into its metadata."""
     before = {"metadata": {}, **kind.zero} if live is None else live
     claims = _current(live, new, author)
@@ -84,8 +84,8 @@ def track_update(kind: Kind, live: Plain | None, new: Plain, author: Author) -> 
 
 
 def track_apply(
-    kind: Kind, live: Plain | None, config: Plain, author: Author, *, force: bool
-) -> Plain:
+    kind: Kind, live: JsonObject | None, config: JsonObject, author: Author, *, force: bool
+) -> JsonObject:
     """The live object with a configuration applied, its managedFields brought up to date.
 
     Untypable if the configuration does not fit the kind's shape; 409 where others stand against it.
@@ -111,7 +111,7 @@ def track_apply(
     return merged
 
 
-def _lost_track(kind: Kind, before: Mapping[str, Any], new: Plain, author: Author) -> bool:
+def _lost_track(kind: Kind, before: Mapping[str, Any], new: JsonObject, author: Author) -> bool:
     """Whether a status comes with something that does not fit: a real server owns nothing then."""
     if author.subresource != "status" or not kind.custom:
         return False
@@ -152,7 +152,7 @@ def _apart(subresource: str, metadata: bool, status: bool, holds: frozenset[str]
     return FieldSet.of(*paths)
 
 
-def _current(live: Plain | None, new: Plain, author: Author) -> Claims | None:
+def _current(live: JsonObject | None, new: JsonObject, author: Author) -> Claims | None:
     """The claims to start from; None when the object is not tracked.
 
     A client may rewrite managedFields: an empty list, or one empty entry, ends the tracking.
@@ -168,14 +168,14 @@ def _current(live: Plain | None, new: Plain, author: Author) -> Claims | None:
     return decode(sent) or decode(before) or None
 
 
-def _standing(kind: Kind, live: Plain | None, author: Author) -> Claims:
+def _standing(kind: Kind, live: JsonObject | None, author: Author) -> Claims:
     """The claims that an apply finds; of an object that nobody tracked, the one of before."""
     if live is None:
         return {}
     return decode(live["metadata"].get("managedFields")) or _before_apply(kind, live, author)
 
 
-def _before_apply(kind: Kind, live: Plain, author: Author) -> Claims:
+def _before_apply(kind: Kind, live: JsonObject, author: Author) -> Claims:
     empty = {"metadata": {}, **kind.zero}
     changed = compare(empty, _bare(live), kind.shape).without(_ignored(kind, author))
     existing = changed.added | changed.modified
@@ -184,7 +184,7 @@ def _before_apply(kind: Kind, live: Plain, author: Author) -> Claims:
     return {writer: Claim(existing, author.time, version)} if existing else {}
 
 
-def _pruned(kind: Kind, merged: Plain, claims: Claims, last: Claim | None) -> Plain:
+def _pruned(kind: Kind, merged: JsonObject, claims: Claims, last: Claim | None) -> JsonObject:
     """Without what the applier named before and nobody names now."""
     if last is None:
         return merged
@@ -192,7 +192,7 @@ def _pruned(kind: Kind, merged: Plain, claims: Claims, last: Claim | None) -> Pl
     for claim in claims.values():
         owned = owned | claim.fields
     gone = named(last.fields, kind.shape) - named(owned, kind.shape)
-    pruned: Plain = remove(merged, gone, kind.shape)
+    pruned: JsonObject = remove(merged, gone, kind.shape)
     return pruned
 
 
@@ -223,7 +223,7 @@ def _defend(wrested: Mapping[Writer, FieldSet], free: FieldSet) -> None:
             Cause("FieldManagerConflict", f"conflict with {writer}", shown(path))
             for writer, path in conflicts
         ]
-        raise contested(_conflict_text(conflicts), causes)
+        raise apply_conflict(_conflict_text(conflicts), causes)
 
 
 def _conflict_text(conflicts: list[tuple[Writer, Path]]) -> str:
@@ -241,7 +241,7 @@ def _conflict_text(conflicts: list[tuple[Writer, Path]]) -> str:
     return f"Apply failed with {len(conflicts)} conflicts: " + "\n".join(lines)
 
 
-def _bare(obj: Mapping[str, Any]) -> Plain:
+def _bare(obj: Mapping[str, Any]) -> JsonObject:
     """The object without its managedFields."""
     if "managedFields" not in obj.get("metadata", {}):
         return dict(obj)

@@ -14,7 +14,7 @@ from quintant.cluster.apiserver.authorization.escalation import Escalation
 from quintant.cluster.apiserver.authorization.rbac import AllowAll, Authorizer, Rbac, denied
 from quintant.cluster.apiserver.filters.audit import Audit
 from quintant.cluster.apiserver.filters.impersonation import Impersonation, wanted
-from quintant.cluster.apiserver.kinds.draft import Draft, Target
+from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.user import Tokens, User
 from quintant.cluster.apiserver.storage.revision_log import Store
@@ -57,7 +57,7 @@ class Access:
         self._escalation.check(draft, user)
 
 
-def _creation(target: Target) -> Route:
+def _creation(target: ObjectRef) -> Route:
     where = target.kind.resource
     place = (where.plural, target.namespace, target.name)
     return Route("create", "", where.group, where.version, *place)

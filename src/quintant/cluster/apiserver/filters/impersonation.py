@@ -18,7 +18,7 @@ from quintant.cluster.apiserver.authorization.rbac import denied
 from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.apiserver.meta.names import subdomain_complaints
 from quintant.cluster.apiserver.meta.request_info import Route
-from quintant.cluster.apiserver.meta.status import Problem, bad_request
+from quintant.cluster.apiserver.meta.status import StatusError, bad_request
 from quintant.cluster.apiserver.meta.user import (
     ANONYMOUS,
     AUTHENTICATED,
@@ -64,11 +64,11 @@ class Impersonation:
 
     def become(self, user: User, other: User, asked: Route) -> User:
         """The other user, complete with groups; 403 if the user may not act as that one."""
-        refusal: Problem | None = None
+        refusal: StatusError | None = None
         for mode in self._modes(user, other):
             try:
                 self._check(mode, user, other, asked)
-            except Problem as problem:
+            except StatusError as problem:
                 refusal = refusal or problem
             else:
                 self._last[user.name] = mode

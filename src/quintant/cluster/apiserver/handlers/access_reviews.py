@@ -15,11 +15,11 @@ from msgspec import Struct
 from quintant.cluster.apiserver.authentication.authenticator import Authentication
 from quintant.cluster.apiserver.authentication.service_accounts import AUDIENCES, Rejected
 from quintant.cluster.apiserver.authorization.rbac import Authorizer, together
-from quintant.cluster.apiserver.kinds.draft import Target
-from quintant.cluster.apiserver.meta.field_errors import invalid, wrong
+from quintant.cluster.apiserver.kinds.draft import ObjectRef
+from quintant.cluster.apiserver.meta.field_errors import invalid, invalid_object
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import bad_request
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.tables import Sort, Type
 from quintant.cluster.apiserver.tables.go_struct import struct
@@ -95,9 +95,9 @@ class Reviews(Struct, frozen=True):
     authorizer: Authorizer
     clock: Clock
 
-    def answer(self, target: Target, sent: Plain, user: User) -> Plain:
+    def answer(self, target: ObjectRef, sent: JsonObject, user: User) -> JsonObject:
         """What a user asked, with the answer."""
-        answers: dict[str, Callable[[Target, Plain, User], Plain]] = {
+        answers: dict[str, Callable[[ObjectRef, JsonObject, User], JsonObject]] = {
             "tokenreviews": self._token,
             "selfsubjectreviews": self._self,
             "subjectaccessreviews": self._access,
@@ -107,7 +107,7 @@ class Reviews(Struct, frozen=True):
         }
         return answers[target.kind.name](target, sent, user)
 
-    def _token(self, target: Target, sent: Plain, user: User) -> Plain:
+    def _token(self, target: ObjectRef, sent: JsonObject, user: User) -> JsonObject:
         spec = _read(target, sent, _TokenSpec)
         if not spec.token:
             raise bad_request("token is required for TokenReview in authentication")
@@ -118,27 +118,27 @@ class Reviews(Struct, frozen=True):
         told = {"authenticated": True, "user": owner.info, "audiences": list(audiences)}
         return sent | {"status": told}
 
-    def _self(self, target: Target, sent: Plain, user: User) -> Plain:
+    def _self(self, target: ObjectRef, sent: JsonObject, user: User) -> JsonObject:
         made = {"creationTimestamp": timestamp(self.clock.now())}
         return _bare(target, made) | {"status": {"userInfo": user.info}}
 
-    def _access(self, target: Target, sent: Plain, user: User) -> Plain:
+    def _access(self, target: ObjectRef, sent: JsonObject, user: User) -> JsonObject:
         spec = _read(target, sent, _AccessSpec)
         _refuse([*_local(target, spec), *_subject(spec)], sent, spec)
         return sent | {"status": self._decision(spec.subject, spec.route)}
 
-    def _own_access(self, target: Target, sent: Plain, user: User) -> Plain:
+    def _own_access(self, target: ObjectRef, sent: JsonObject, user: User) -> JsonObject:
         spec = _read(target, sent, _AccessSpec)
         _refuse([], sent, spec)
         return sent | {"status": self._decision(user, spec.route)}
 
-    def _decision(self, user: User, route: Route) -> Plain:
+    def _decision(self, user: User, route: Route) -> JsonObject:
         decision = self.authorizer.decide(user, route)
         return {"allowed": decision.allowed} | (
             {"reason": decision.reason} if decision.reason else {}
         )
 
-    def _rules(self, target: Target, sent: Plain, user: User) -> Plain:
+    def _rules(self, target: ObjectRef, sent: JsonObject, user: User) -> JsonObject:
         spec = _read(target, sent, _RulesSpec)
         if not spec.namespace:
             raise bad_request("no namespace on request")
@@ -154,12 +154,12 @@ class Reviews(Struct, frozen=True):
         return _bare(target, {}) | {"spec": {}, "status": status}
 
 
-def _bare(target: Target, metadata: Plain) -> Plain:
+def _bare(target: ObjectRef, metadata: JsonObject) -> JsonObject:
     where = target.kind.resource
     return {"kind": where.kind, "apiVersion": where.api_version, "metadata": metadata}
 
 
-def _read(target: Target, sent: Plain, model: type[Any]) -> Any:
+def _read(target: ObjectRef, sent: JsonObject, model: type[Any]) -> Any:
     try:
         return msgspec.convert(sent.get("spec") or {}, model)
     except msgspec.ValidationError as error:
@@ -169,47 +169,47 @@ def _read(target: Target, sent: Plain, model: type[Any]) -> Any:
         ) from None
 
 
-def _refuse(found: list[Cause], sent: Plain, spec: _AccessSpec) -> None:
+def _refuse(found: list[Cause], sent: JsonObject, spec: _AccessSpec) -> None:
     """422 with what is wrong with a question about access."""
     causes = [*_attributes(spec), *found, *_named(sent["metadata"])]
     if causes:
-        raise invalid(_ACCESS, "", *causes)
+        raise invalid_object(_ACCESS, "", *causes)
 
 
 def _attributes(spec: _AccessSpec) -> Iterator[Cause]:
     one, other = spec.resource_attributes, spec.non_resource_attributes
     if one is not None and other is not None:
         text = "cannot be specified in combination with resourceAttributes"
-        yield wrong("spec.nonResourceAttributes", _go_path(other), text)
+        yield invalid("spec.nonResourceAttributes", _go_path(other), text)
     if one is None and other is None:
         text = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
-        yield wrong("spec.resourceAttributes", None, text)
+        yield invalid("spec.resourceAttributes", None, text)
 
 
 def _subject(spec: _AccessSpec) -> Iterator[Cause]:
     if not spec.user and not spec.groups:
-        yield wrong("spec.user", "", "at least one of user or group must be specified")
+        yield invalid("spec.user", "", "at least one of user or group must be specified")
 
 
-def _local(target: Target, spec: _AccessSpec) -> Iterator[Cause]:
+def _local(target: ObjectRef, spec: _AccessSpec) -> Iterator[Cause]:
     """What is wrong with a question that is about one namespace only."""
     if not target.kind.resource.namespaced:
         return
     one, other = spec.resource_attributes, spec.non_resource_attributes
     if one is not None and one.namespace != target.namespace:
         text = "must match metadata.namespace"
-        yield wrong("spec.resourceAttributes.namespace", one.namespace, text)
+        yield invalid("spec.resourceAttributes.namespace", one.namespace, text)
     if other is not None:
         text = "disallowed on this kind of request"
-        yield wrong("spec.nonResourceAttributes", _go_path(other), text)
+        yield invalid("spec.nonResourceAttributes", _go_path(other), text)
 
 
-def _named(metadata: Plain) -> Iterator[Cause]:
+def _named(metadata: JsonObject) -> Iterator[Cause]:
     if any(name not in ("managedFields", "namespace") for name in metadata):
         text = "must be empty except for namespace" if "namespace" in metadata else "must be empty"
-        yield wrong("metadata", struct(_METADATA, metadata), text)
+        yield invalid("metadata", struct(_METADATA, metadata), text)
 
 
-def _go_path(path: _Path) -> Plain:
+def _go_path(path: _Path) -> JsonObject:
     """As Go prints the structure: by the names of its fields."""
     return {"Path": path.path, "Verb": path.verb}

@@ -23,11 +23,11 @@ from quintant.cluster.apiserver.handlers.delete import Deleted, Deletes, Deletio
 from quintant.cluster.apiserver.handlers.draft import revised
 from quintant.cluster.apiserver.handlers.prepare import remanage
 from quintant.cluster.apiserver.handlers.scale import DOCUMENT, SCALE, put_scale, view_scale
-from quintant.cluster.apiserver.handlers.store import Stored
+from quintant.cluster.apiserver.handlers.store import ObjectStore
 from quintant.cluster.apiserver.handlers.write import Result, Writes
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.draft import Draft, Target
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.webhooks.attributes import CREATE, DELETE, UPDATE, Attributes
 from quintant.cluster.apiserver.webhooks.dispatcher import Webhooks
@@ -48,7 +48,7 @@ class Admission(msgspec.Struct, frozen=True):
     registry: Registry
     beside: Beside
     webhooks: Webhooks
-    stored: Stored
+    stored: ObjectStore
     writes: Writes
     deletes: Deletes
 
@@ -91,7 +91,7 @@ class Admission(msgspec.Struct, frozen=True):
             await target.kind.stow(ready.obj)
         return draft, ready
 
-    async def delete(self, target: Target, options: Deletion, *, named: bool = True) -> Deleted:
+    async def delete(self, target: ObjectRef, options: Deletion, *, named: bool = True) -> Deleted:
         """Delete an object unless a webhook refuses; `named` if the request was about it alone."""
         concerns = self.registry.concerns(target.kind, target.sub, DELETE)
         kept = replace(target, kind=target.kind.kept or target.kind)
@@ -109,7 +109,7 @@ class Admission(msgspec.Struct, frozen=True):
         return self.deletes.delete(kept, options)
 
     async def document(
-        self, target: Target, sort: Resource, sent: Any, old: Plain | None, options: Options
+        self, target: ObjectRef, sort: Resource, sent: Any, old: JsonObject | None, options: Options
     ) -> tuple[Any, list[str]]:
         """A document that does something, such as a Binding, after webhooks have seen it."""
         operation = CREATE if old is None else UPDATE
@@ -138,12 +138,12 @@ class Admission(msgspec.Struct, frozen=True):
             return draft
         target, before = draft.target, _attributes(draft, options)
 
-        def revise(sent: Any) -> Plain:
+        def revise(sent: Any) -> JsonObject:
             if target.sub == SCALE:
                 return dict(sent)
             return revised(draft, sent).obj
 
-        def again(obj: Plain) -> None:
+        def again(obj: JsonObject) -> None:
             if target.sub != SCALE:
                 self.writes.begin(replace(draft, obj=obj), options)
 
@@ -168,7 +168,7 @@ class Admission(msgspec.Struct, frozen=True):
         return attributes, told
 
 
-def _deletion(target: Target, old: Plain, options: Deletion, named: bool) -> Attributes:
+def _deletion(target: ObjectRef, old: JsonObject, options: Deletion, named: bool) -> Attributes:
     return Attributes(
         DELETE,
         target.kind,
@@ -183,7 +183,7 @@ def _deletion(target: Target, old: Plain, options: Deletion, named: bool) -> Att
     )
 
 
-def _whole(target: Target, sort: Resource, sent: Plain) -> Plain:
+def _whole(target: ObjectRef, sort: Resource, sent: JsonObject) -> JsonObject:
     """A document that does something, with what webhooks are told of where it does it."""
     place = {"name": target.name, "namespace": target.namespace}
     given = {key: value for key, value in place.items() if value}
@@ -214,14 +214,14 @@ def _attributes(draft: Draft, options: Options) -> Attributes:
     )
 
 
-def _namespace(target: Target) -> str:
+def _namespace(target: ObjectRef) -> str:
     """The namespace of a change; a namespace itself lies in itself."""
     where = target.kind.resource
     own = where.plural == "namespaces" and not where.group
     return target.name if own else target.namespace
 
 
-def _said(operation: str, said: Mapping[str, Any]) -> Plain:
+def _said(operation: str, said: Mapping[str, Any]) -> JsonObject:
     return {"kind": _OPTIONS[operation], "apiVersion": "meta.k8s.io/v1", **said}
 
 

@@ -11,13 +11,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from quintant.cluster.apiserver.codec.decode import Scrutiny
+from quintant.cluster.apiserver.codec.decode import FieldValidation
 from quintant.cluster.apiserver.fieldmanager.managers import Author
 from quintant.cluster.apiserver.fieldmanager.update import track_apply
 from quintant.cluster.apiserver.handlers.draft import default
 from quintant.cluster.apiserver.handlers.scale import DOCUMENT, SCALE, applied_scale
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.draft import Draft, Target
+from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import (
     check_revision,
@@ -26,19 +26,19 @@ from quintant.cluster.apiserver.kinds.metadata_rules import (
     unknown_metadata,
     wipe,
 )
-from quintant.cluster.apiserver.meta.status import bad_request, conflict, not_found, unexplained
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.status import bad_request, conflict, not_found, unknown_error
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.structuredmerge.schema import Untypable
 from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
 
 
 def applied(
-    target: Target,
+    target: ObjectRef,
     base: Entry | None,
     config: Any,
     author: Author,
-    scrutiny: Scrutiny,
+    scrutiny: FieldValidation,
     *,
     force: bool,
 ) -> Draft:
@@ -51,7 +51,7 @@ def applied(
 
 
 def _applied(
-    target: Target, base: Entry | None, config: Any, author: Author, *, force: bool
+    target: ObjectRef, base: Entry | None, config: Any, author: Author, *, force: bool
 ) -> Draft:
     if base is None and target.sub:
         raise not_found(target.kind.resource, target.name)
@@ -62,12 +62,12 @@ def _applied(
         return _applied_over(target, base, sent, author, force=force)
     except Untypable as error:
         text = f"failed to create typed patch object ({_titled(target.kind, config)}): {error}"
-        raise unexplained(text) from None
+        raise unknown_error(text) from None
     except Mistyped as error:
-        raise unexplained(_unconverted(target.kind, config, error)) from None
+        raise unknown_error(_unconverted(target.kind, config, error)) from None
 
 
-def _configured(target: Target, config: Any) -> Plain:
+def _configured(target: ObjectRef, config: Any) -> JsonObject:
     where = DOCUMENT if target.sub == SCALE else target.kind.resource
     said = config if isinstance(config, dict) else {}
     version, kind = _text(said.get("apiVersion")), _text(said.get("kind"))
@@ -92,7 +92,7 @@ def _spelt(version: str, kind: str) -> str:
     return f"{version}, Kind={kind}" if "/" in version else f"/{version}, Kind={kind}"
 
 
-def _applied_new(target: Target, sent: Plain, author: Author) -> Draft:
+def _applied_new(target: ObjectRef, sent: JsonObject, author: Author) -> Draft:
     merged = track_apply(target.kind, None, sent, author, force=False)
     obj = _fitted(target, merged)
     uid = obj["metadata"].pop("uid", None)
@@ -109,7 +109,7 @@ def _applied_new(target: Target, sent: Plain, author: Author) -> Draft:
 
 
 def _applied_over(
-    target: Target, base: Entry, sent: Plain, author: Author, *, force: bool
+    target: ObjectRef, base: Entry, sent: JsonObject, author: Author, *, force: bool
 ) -> Draft:
     live = stored_json.unpack(target.kind, base)
     merge = applied_scale if target.sub == SCALE else track_apply
@@ -118,7 +118,7 @@ def _applied_over(
     return Draft(target, obj, base=base, live=live)
 
 
-def _fitted(target: Target, merged: Plain) -> Plain:
+def _fitted(target: ObjectRef, merged: JsonObject) -> JsonObject:
     """What applying came to, as an object of its kind in its place."""
     obj = identified(target.kind, merged)
     if target.kind.message is not None:
@@ -129,7 +129,7 @@ def _fitted(target: Target, merged: Plain) -> Plain:
     return obj
 
 
-def _unconverted(kind: Kind, config: Plain, error: Mistyped) -> str:
+def _unconverted(kind: Kind, config: JsonObject, error: Mistyped) -> str:
     where = kind.resource
     what = f"{where.group}/{where.version}, Kind={where.kind}"
     return (
@@ -138,7 +138,7 @@ def _unconverted(kind: Kind, config: Plain, error: Mistyped) -> str:
     )
 
 
-def _titled(kind: Kind, config: Plain) -> str:
+def _titled(kind: Kind, config: JsonObject) -> str:
     metadata, where = config.get("metadata") or {}, kind.resource
     named = metadata if isinstance(metadata, dict) else {}
     name = f"{_text(named.get('namespace'))}/{_text(named.get('name'))}"

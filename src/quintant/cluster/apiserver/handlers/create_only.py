@@ -17,10 +17,10 @@ from quintant.cluster.apiserver.handlers.admitted_write import Admission
 from quintant.cluster.apiserver.handlers.token_request import KIND as TOKEN_REQUEST
 from quintant.cluster.apiserver.handlers.token_request import TokenRequests
 from quintant.cluster.apiserver.handlers.verbs import CREATED
-from quintant.cluster.apiserver.kinds.draft import Draft, Target
+from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.request_info import Route
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.meta.warnings import warned
 from quintant.cluster.apiserver.offload.pool import Beside
@@ -41,9 +41,9 @@ class Questions:
 
     async def answer(self, call: Call, asked: Route, kind: Kind, user: User) -> Reply:
         """What was sent, with the answer in its status."""
-        target = Target(kind, asked.namespace, asked.name, asked.sub)
+        target = ObjectRef(kind, asked.namespace, asked.name, asked.sub)
         document = TOKEN_REQUEST if target.sub else kind
-        place = Target(document, asked.namespace, sub=asked.sub)
+        place = ObjectRef(document, asked.namespace, sub=asked.sub)
         drafting = partial(self._draft, call, place, user, timestamp(self._clock.now()))
         draft, options = await self._beside.do(drafting, weight(call))
         obj, warnings = await self._admission.document(
@@ -56,10 +56,10 @@ class Questions:
             body = await self._beside.do(reviewing, weight(call))
         return Reply(CREATED, body + b"\n", warned((*draft.warnings, *warnings)))
 
-    def _reviewed(self, target: Target, obj: Plain, user: User) -> bytes:
+    def _reviewed(self, target: ObjectRef, obj: JsonObject, user: User) -> bytes:
         return msgspec.json.encode(self._reviews.answer(target, obj, user))
 
-    def _draft(self, call: Call, target: Target, user: User, now: str) -> tuple[Draft, Options]:
+    def _draft(self, call: Call, target: ObjectRef, user: User, now: str) -> tuple[Draft, Options]:
         sent, options = read_asked(call, target.kind.resource, "CreateOptions", user)
         author = Author(options.manager, now, target.sub)
         return drafts.created(target, sent, author, options.scrutiny), options

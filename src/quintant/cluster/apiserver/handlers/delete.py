@@ -17,14 +17,14 @@ from quintant.client.transport import Call
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.codec.body import read_object
 from quintant.cluster.apiserver.codec.list_options import whole
-from quintant.cluster.apiserver.handlers.store import Stored
+from quintant.cluster.apiserver.handlers.store import ObjectStore
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.draft import Target
+from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import deleting, held
-from quintant.cluster.apiserver.meta.field_errors import invalid_options, unsupported, wrong
-from quintant.cluster.apiserver.meta.status import Problem, bad_request
-from quintant.cluster.apiserver.meta.types import Plain, Propagation
+from quintant.cluster.apiserver.meta.field_errors import invalid, invalid_options, not_supported
+from quintant.cluster.apiserver.meta.status import StatusError, bad_request
+from quintant.cluster.apiserver.meta.types import JsonObject, Propagation
 from quintant.cluster.apiserver.meta.user import SERVER, User
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
@@ -107,11 +107,11 @@ def read_options(body: Any, query: Mapping[str, str], user: User) -> Deletion:
 class Deletes:
     """The delete path of every kind."""
 
-    def __init__(self, stored: Stored, clock: Clock) -> None:
+    def __init__(self, stored: ObjectStore, clock: Clock) -> None:
         self._stored = stored
         self._clock = clock
 
-    def delete(self, target: Target, options: Deletion = Deletion()) -> Deleted:
+    def delete(self, target: ObjectRef, options: Deletion = Deletion()) -> Deleted:
         """Remove an object, or mark it while finalizers or grace hold it; 404 if there is none."""
         entry = self._stored.found(target)
         obj = stored_json.unpack(target.kind, entry)
@@ -128,13 +128,13 @@ class Deletes:
             return Deleted(entry, gone=True, rv=self._stored.remove(target))
         return Deleted(entry if marked == obj else self._stored.put(target, marked), gone=False)
 
-    def asks(self, target: Target, options: Deletion) -> bool:
+    def asks(self, target: ObjectRef, options: Deletion) -> bool:
         """Whether a deletion is one to ask webhooks about: preconditions hold, and it is news."""
         obj = stored_json.unpack(target.kind, self._stored.found(target))
         check_preconditions(target, obj, options)
         return not (target.kind.graceful and self._marked(target.kind, obj, options) == obj)
 
-    def _marked(self, kind: Kind, obj: Plain, options: Deletion) -> Plain:
+    def _marked(self, kind: Kind, obj: JsonObject, options: Deletion) -> JsonObject:
         """The object as deletion leaves it while something holds it."""
         metadata = _with_finalizers(kind, dict(obj["metadata"]), options)
         grace = _grace(kind, obj, options)
@@ -164,13 +164,13 @@ def _typed(text: str) -> Any:
 def _check_dry_run(values: list[str]) -> None:
     for value in values:
         if value != "All":
-            raise invalid_options("DeleteOptions", unsupported("dryRun", values, ["All"]))
+            raise invalid_options("DeleteOptions", not_supported("dryRun", values, ["All"]))
 
 
 def _propagation(body: Mapping[str, Any]) -> Propagation | None:
     policy, orphan = body.get("propagationPolicy"), body.get("orphanDependents")
     if policy is not None and orphan is not None:
-        complaint = wrong(
+        complaint = invalid(
             "propagationPolicy",
             policy,
             "orphanDependents and deletionPropagation cannot be both set",
@@ -183,11 +183,11 @@ def _propagation(body: Mapping[str, Any]) -> Propagation | None:
     try:
         return Propagation(policy)
     except ValueError:
-        complaint = unsupported("propagationPolicy", policy, _CHOICES)
+        complaint = not_supported("propagationPolicy", policy, _CHOICES)
         raise invalid_options("DeleteOptions", complaint) from None
 
 
-def check_preconditions(target: Target, obj: Plain, options: Deletion) -> None:
+def check_preconditions(target: ObjectRef, obj: JsonObject, options: Deletion) -> None:
     """Refuse to delete what is not the object that was meant: 409."""
     metadata = obj["metadata"]
     for asked, name, word, perhaps in (
@@ -202,15 +202,17 @@ def check_preconditions(target: Target, obj: Plain, options: Deletion) -> None:
             )
 
 
-def _failed(target: Target, message: str) -> Problem:
+def _failed(target: ObjectRef, message: str) -> StatusError:
     where = target.kind.resource
     kind = f"{where.kind}.{where.group}" if where.group else where.kind
     text = f'Operation cannot be fulfilled on {kind} "{target.name}": {message}'
     details = {"name": target.name, "group": where.group, "kind": where.kind}
-    return Problem(409, "Conflict", text, {key: value for key, value in details.items() if value})
+    return StatusError(
+        409, "Conflict", text, {key: value for key, value in details.items() if value}
+    )
 
 
-def _with_finalizers(kind: Kind, metadata: Plain, options: Deletion) -> Plain:
+def _with_finalizers(kind: Kind, metadata: JsonObject, options: Deletion) -> JsonObject:
     """Metadata with the finalizer that the propagation asks for, and not the other one."""
     if kind.propagation is None:
         return metadata
@@ -225,7 +227,7 @@ def _with_finalizers(kind: Kind, metadata: Plain, options: Deletion) -> Plain:
     return metadata
 
 
-def _asked_before(metadata: Plain) -> Propagation | None:
+def _asked_before(metadata: JsonObject) -> Propagation | None:
     present = metadata.get("finalizers") or []
     for propagation, finalizer in FINALIZERS.items():
         if finalizer in present:
@@ -233,7 +235,7 @@ def _asked_before(metadata: Plain) -> Propagation | None:
     return None
 
 
-def _grace(kind: Kind, obj: Plain, options: Deletion) -> int:
+def _grace(kind: Kind, obj: JsonObject, options: Deletion) -> int:
     if not kind.graceful:
         return 0
     spec, status = obj.get("spec") or {}, obj.get("status") or {}

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from quintant.cluster.apiserver.codec.decode import (
-    Scrutiny,
+    FieldValidation,
     decode,
     drop_unknown,
     patched_object,
@@ -25,7 +25,7 @@ from quintant.cluster.apiserver.fieldmanager.managers import Author
 from quintant.cluster.apiserver.fieldmanager.update import track_update
 from quintant.cluster.apiserver.handlers.scale import SCALE, track_scale
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.draft import Draft, Target
+from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import (
     check_revision,
@@ -33,13 +33,13 @@ from quintant.cluster.apiserver.kinds.metadata_rules import (
     unique_owners,
     wipe,
 )
-from quintant.cluster.apiserver.meta.field_errors import unlocked
-from quintant.cluster.apiserver.meta.status import Problem, conflict
-from quintant.cluster.apiserver.meta.types import Edit, Plain
+from quintant.cluster.apiserver.meta.field_errors import missing_resource_version
+from quintant.cluster.apiserver.meta.status import StatusError, conflict
+from quintant.cluster.apiserver.meta.types import Edit, JsonObject
 from quintant.cluster.apiserver.storage.history import Entry
 
 
-def created(target: Target, sent: Any, author: Author, scrutiny: Scrutiny) -> Draft:
+def created(target: ObjectRef, sent: Any, author: Author, scrutiny: FieldValidation) -> Draft:
     """A new object."""
     draft = read(target, sent, scrutiny)
     said = draft.obj["metadata"].pop("resourceVersion", "0")
@@ -64,7 +64,7 @@ def _new(draft: Draft, author: Author) -> Draft:
     return replace(draft, warnings=told)
 
 
-def read(target: Target, sent: Any, scrutiny: Scrutiny) -> Draft:
+def read(target: ObjectRef, sent: Any, scrutiny: FieldValidation) -> Draft:
     """What was sent, as an object of its kind in its place."""
     obj = sent_object(target.kind, sent)
     warnings = decode(target.kind, obj, scrutiny)
@@ -79,13 +79,15 @@ def replaced(draft: Draft, base: Entry, author: Author) -> Draft:
     try:
         _check_replacement(target, obj, live)
         check_kind(target.kind, draft.said, target.name)
-    except Problem as problem:
+    except StatusError as problem:
         raise problem.warned(*draft.warnings) from None
     told = draft.warnings + unique_owners(obj)
     return _updated(target, base, obj, live, author, told)
 
 
-def edited(target: Target, base: Entry, edit: Edit, author: Author, scrutiny: Scrutiny) -> Draft:
+def edited(
+    target: ObjectRef, base: Entry, edit: Edit, author: Author, scrutiny: FieldValidation
+) -> Draft:
     """The live object after a patch."""
     live = stored_json.unpack(target.kind, base)
     changed = edit(stored_json.unpack(target.kind, base))
@@ -95,7 +97,7 @@ def edited(target: Target, base: Entry, edit: Edit, author: Author, scrutiny: Sc
     return _updated(target, base, obj, live, author, warnings)
 
 
-def restated(target: Target, base: Entry, state: Edit, author: Author) -> Draft:
+def restated(target: ObjectRef, base: Entry, state: Edit, author: Author) -> Draft:
     """The live object in a state that the server gives it: its content is known to be right."""
     live = stored_json.unpack(target.kind, base)
     obj = state(live)
@@ -113,25 +115,25 @@ def revised(draft: Draft, sent: Any) -> Draft:
     return replace(draft, obj=obj)
 
 
-def _place(target: Target, obj: Plain, warnings: tuple[str, ...]) -> None:
+def _place(target: ObjectRef, obj: JsonObject, warnings: tuple[str, ...]) -> None:
     """Say where an object is, in place; 400 with every warning so far if it is elsewhere."""
     try:
         placed(target.kind, obj, target.namespace, target.name)
-    except Problem as problem:
+    except StatusError as problem:
         raise problem.warned(*warnings) from None
 
 
-def default(kind: Kind, obj: Plain) -> None:
+def default(kind: Kind, obj: JsonObject) -> None:
     """Add what the kind says of what is absent, in place."""
     if kind.default is not None:
         kind.default(obj)
 
 
 def _updated(
-    target: Target,
+    target: ObjectRef,
     base: Entry,
-    obj: Plain,
-    live: Plain,
+    obj: JsonObject,
+    live: JsonObject,
     author: Author,
     warnings: tuple[str, ...],
 ) -> Draft:
@@ -143,14 +145,14 @@ def _updated(
     return Draft(target, obj, warnings, base, live)
 
 
-def _check_replacement(target: Target, obj: Plain, live: Plain) -> None:
+def _check_replacement(target: ObjectRef, obj: JsonObject, live: JsonObject) -> None:
     sent = obj["metadata"]
     if not sent.get("resourceVersion") and not target.kind.unconditional:
-        raise unlocked(target.kind.resource, target.name)
+        raise missing_resource_version(target.kind.resource, target.name)
     _check_uid(target, sent.get("uid"), live["metadata"]["uid"])
 
 
-def _check_uid(target: Target, sent: str | None, found: str) -> None:
+def _check_uid(target: ObjectRef, sent: str | None, found: str) -> None:
     """409 for a document that was made for another object of that name."""
     if not sent or sent == found:
         return

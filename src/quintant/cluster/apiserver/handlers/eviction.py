@@ -15,14 +15,14 @@ import msgspec
 from msgspec.structs import replace
 
 from quintant.cluster.apiserver.handlers.delete import Deletes, Deletion, check_preconditions
-from quintant.cluster.apiserver.handlers.store import Stored
+from quintant.cluster.apiserver.handlers.store import ObjectStore
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.draft import Target
+from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.conditions import Condition
 from quintant.cluster.apiserver.meta.selectors import from_object
-from quintant.cluster.apiserver.meta.status import Problem, bad_request
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.status import StatusError, bad_request
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.revision_log import Store
 
 RETRY_SECONDS = 10
@@ -43,11 +43,11 @@ class Evictions(msgspec.Struct, frozen=True):
     """Evicts pods; `budgets` is the kind of the budgets that are asked."""
 
     store: Store
-    stored: Stored
+    stored: ObjectStore
     deletes: Deletes
     budgets: Kind
 
-    def evict(self, pod: Target, sent: Any, options: Deletion, now: str) -> None:
+    def evict(self, pod: ObjectRef, sent: Any, options: Deletion, now: str) -> None:
         """Delete a pod, or say which budget cannot spare it."""
         metadata = sent.get("metadata") or {} if isinstance(sent, dict) else {}
         if metadata.get("name") != pod.name:
@@ -60,10 +60,10 @@ class Evictions(msgspec.Struct, frozen=True):
             self.stored.amend(pod, lambda obj: _marked(obj, now))
         self.deletes.delete(pod, replace(options, rv=""))
 
-    def _charge(self, pod: Target, live: Plain, options: Deletion, now: str) -> None:
+    def _charge(self, pod: ObjectRef, live: JsonObject, options: Deletion, now: str) -> None:
         covering = list(self._covering(live))
         if len(covering) > 1:
-            raise Problem(500, "", _SEVERAL)
+            raise StatusError(500, "", _SEVERAL)
         for budget in covering:
             if unhealthy(live, budget):
                 continue
@@ -71,10 +71,10 @@ class Evictions(msgspec.Struct, frozen=True):
                 raise problem
             if not options.dry_run:
                 name, namespace = budget["metadata"]["name"], budget["metadata"]["namespace"]
-                target = Target(self.budgets, namespace, name, "status")
+                target = ObjectRef(self.budgets, namespace, name, "status")
                 self.stored.amend(target, lambda obj: spend(obj, pod.name, now))
 
-    def _covering(self, pod: Plain) -> Iterator[Plain]:
+    def _covering(self, pod: JsonObject) -> Iterator[JsonObject]:
         """The budgets whose selector takes the pod."""
         labels = pod["metadata"].get("labels") or {}
         prefix = f"{pod['metadata']['namespace']}/"
@@ -85,7 +85,7 @@ class Evictions(msgspec.Struct, frozen=True):
                 yield budget
 
 
-def unhealthy(pod: Plain, budget: Plain) -> bool:
+def unhealthy(pod: JsonObject, budget: JsonObject) -> bool:
     """Whether a pod may go because it is of no use anyway."""
     if _ready(pod):
         return False
@@ -96,7 +96,7 @@ def unhealthy(pod: Plain, budget: Plain) -> bool:
     return bool(desired > 0 and status.get("currentHealthy", 0) >= desired)
 
 
-def refusal(budget: Plain) -> Problem | None:
+def refusal(budget: JsonObject) -> StatusError | None:
     """Why a budget cannot spare a pod; None if it can."""
     name, status = budget["metadata"]["name"], budget.get("status") or {}
     if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
@@ -105,7 +105,7 @@ def refusal(budget: Plain) -> Problem | None:
     return None if status.get("disruptionsAllowed", 0) > 0 else _refused(_broke(name, status))
 
 
-def spend(budget: Plain, pod: str, now: str) -> Plain:
+def spend(budget: JsonObject, pod: str, now: str) -> JsonObject:
     """The budget with one disruption less, and the pod it was spent on."""
     status = budget["status"]
     status["disruptionsAllowed"] -= 1
@@ -118,7 +118,7 @@ def spend(budget: Plain, pod: str, now: str) -> Plain:
     return budget
 
 
-def _broke(name: str, status: Plain) -> str:
+def _broke(name: str, status: JsonObject) -> str:
     """What a budget without a disruption left says."""
     for condition in status.get("conditions") or ():
         if condition["type"] == _ALLOWED and condition.get("reason") == _SYNC_FAILED:
@@ -134,23 +134,23 @@ def _broke(name: str, status: Plain) -> str:
     return f"The disruption budget {name} does not allow evicting pods currently"
 
 
-def _refused(text: str, seconds: int = 0) -> Problem:
+def _refused(text: str, seconds: int = 0) -> StatusError:
     cause = {"reason": "DisruptionBudget", "message": text}
     details = {"causes": [cause], **({"retryAfterSeconds": seconds} if seconds else {})}
-    return Problem(429, "TooManyRequests", _VIOLATED, details)
+    return StatusError(429, "TooManyRequests", _VIOLATED, details)
 
 
-def _costless(pod: Plain) -> bool:
+def _costless(pod: JsonObject) -> bool:
     phase = (pod.get("status") or {}).get("phase")
     return phase in _FREE or bool(pod["metadata"].get("deletionTimestamp"))
 
 
-def _ready(pod: Plain) -> bool:
+def _ready(pod: JsonObject) -> bool:
     conditions = (pod.get("status") or {}).get("conditions") or ()
     return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
 
 
-def _marked(pod: Plain, now: str) -> Plain:
+def _marked(pod: JsonObject, now: str) -> JsonObject:
     """The pod, saying why it goes."""
     pod["status"] = _TARGET.set(pod.get("status") or {}, now)
     return pod

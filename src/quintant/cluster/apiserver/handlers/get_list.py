@@ -16,7 +16,12 @@ from quintant.cluster.apiserver.codec.list_options import EXACT, Query, misread
 from quintant.cluster.apiserver.kinds.stored_json import Form
 from quintant.cluster.apiserver.meta.continue_token import NOW, Token, read_token, write_token
 from quintant.cluster.apiserver.meta.selector_parser import parse_fields, parse_labels
-from quintant.cluster.apiserver.meta.status import Problem, expired, future, unexplained
+from quintant.cluster.apiserver.meta.status import (
+    StatusError,
+    resource_expired,
+    resource_version_too_large,
+    unknown_error,
+)
 from quintant.cluster.apiserver.response.list_stream import LARGE, Listing
 from quintant.cluster.apiserver.storage.history import Compacted, Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table, View
@@ -41,7 +46,7 @@ SLOW_SLICE = 50
 WATCH_SECONDS = (1800.0, 3600.0)
 """How long a watch lasts that does not say: at random, so that clients do not return together."""
 _TOO_OLD = "The resourceVersion for the provided list is too old."
-_TOO_LATE = Problem(500, "InternalError", "context deadline exceeded")
+_TOO_LATE = StatusError(500, "InternalError", "context deadline exceeded")
 _LOST = (
     "The provided continue parameter is too old to display a consistent list result. You can start "
     "a new list without the continue parameter, or use the continue token in this response to "
@@ -71,7 +76,7 @@ class Reads:
     def check_get(self, rv: str) -> None:
         """Refuse the resourceVersion of a GET that cannot be answered."""
         if why := misread(rv):
-            raise unexplained(why)
+            raise unknown_error(why)
         self._check_future(int(rv or 0))
 
     async def list(self, selection: Selection, query: Query) -> bytes | Listing:
@@ -100,7 +105,7 @@ class Reads:
             replay = self._replay(table, selection, query)
         except Compacted as gone:
             text = f"too old resource version: {query.revision} ({gone.floor})"
-            return Terms((refusal(expired(text)),), seconds=0.0)
+            return Terms((refusal(resource_expired(text)),), seconds=0.0)
         return Terms(replay, seconds, bookmarks=query.bookmarks)
 
     def _replay(self, table: Table, selection: Selection, query: Query) -> Iterable[Frame]:
@@ -125,7 +130,7 @@ class Reads:
         try:
             return query.revision, table.at(query.revision)
         except Compacted:
-            raise expired(_TOO_OLD) from None
+            raise resource_expired(_TOO_OLD) from None
 
     def _continued(self, table: Table, token: Token) -> tuple[int, View]:
         if token.rv < 0:
@@ -135,11 +140,11 @@ class Reads:
             return token.rv, table.at(token.rv)
         except Compacted:
             again = write_token(NOW, token.start)
-            raise expired(_LOST, token=again) from None
+            raise resource_expired(_LOST, token=again) from None
 
     def _check_future(self, rv: int) -> None:
         if rv > self._store.revision:
-            raise future(rv, self._store.revision)
+            raise resource_version_too_large(rv, self._store.revision)
 
 
 class _Page(Struct, frozen=True):

@@ -21,8 +21,8 @@ from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.selector_parser import parse_fields, parse_labels
-from quintant.cluster.apiserver.meta.status import not_allowed, not_found
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.status import method_not_supported, not_found
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.common.labels import FAULT, POD, SIMULATED
@@ -105,7 +105,7 @@ class Metrics:
     def answer(self, call: Call, asked: Route, kind: Kind) -> Reply:
         """One object or a list, read only."""
         if asked.verb not in ("get", "list"):
-            raise not_allowed()
+            raise method_not_supported()
         now = self._clock.now()
         found = self._pods(now) if kind.resource.namespaced else self._nodes(now)
         head = {"kind": kind.resource.kind, "apiVersion": kind.resource.api_version}
@@ -123,7 +123,7 @@ class Metrics:
         ]
         return _json({**head, "metadata": {}, "items": items})
 
-    def _pods(self, now: datetime) -> Iterator[Plain]:
+    def _pods(self, now: datetime) -> Iterator[JsonObject]:
         measured = {
             key: told for meter in self.meters.values() for key, told in meter.pods().items()
         }
@@ -136,7 +136,7 @@ class Metrics:
                 made_up = _listed(_imagined(pod, now))
                 yield _document(meta, now, usage.WINDOW_SECONDS, containers=made_up)
 
-    def _nodes(self, now: datetime) -> Iterator[Plain]:
+    def _nodes(self, now: datetime) -> Iterator[JsonObject]:
         used: dict[str, list[Usage]] = {}
         for pod in self._running():
             if POD in pod.metadata.annotations:
@@ -169,7 +169,7 @@ def _imagined(pod: _Pod, now: datetime) -> dict[str, Usage]:
     }
 
 
-def _document(meta: _Meta, at: datetime, window: float, **figures: Any) -> Plain:
+def _document(meta: _Meta, at: datetime, window: float, **figures: Any) -> JsonObject:
     about = {
         "name": meta.name,
         "namespace": meta.namespace,
@@ -180,7 +180,7 @@ def _document(meta: _Meta, at: datetime, window: float, **figures: Any) -> Plain
     return {"metadata": shown, "timestamp": timestamp(at), "window": f"{window:g}s", **figures}
 
 
-def _listed(containers: Mapping[str, Usage]) -> list[Plain]:
+def _listed(containers: Mapping[str, Usage]) -> list[JsonObject]:
     return [{"name": name, "usage": _amounts(used)} for name, used in containers.items()]
 
 
@@ -188,7 +188,7 @@ def _amounts(used: Usage) -> dict[str, str]:
     return {"cpu": f"{int(used.cores * 1e9)}n", "memory": f"{used.memory // 1024}Ki"}
 
 
-def _named(kind: Kind, asked: Route, found: Iterator[Plain]) -> Plain:
+def _named(kind: Kind, asked: Route, found: Iterator[JsonObject]) -> JsonObject:
     for each in found:
         meta = each["metadata"]
         if (meta["name"], meta.get("namespace", "")) == (asked.name, asked.namespace):
@@ -196,9 +196,9 @@ def _named(kind: Kind, asked: Route, found: Iterator[Plain]) -> Plain:
     raise not_found(kind.resource, asked.name)
 
 
-def _fields(each: Plain) -> dict[str, str]:
+def _fields(each: JsonObject) -> dict[str, str]:
     return {f"metadata.{name}": each["metadata"].get(name, "") for name in ("name", "namespace")}
 
 
-def _json(document: Plain) -> Reply:
+def _json(document: JsonObject) -> Reply:
     return Reply(200, msgspec.json.encode(document) + b"\n")

@@ -26,8 +26,8 @@ from quintant.cluster.apiserver.codec.body import (
 from quintant.cluster.apiserver.codec.write_options import Options, check_force, write_options
 from quintant.cluster.apiserver.handlers.scale import DOCUMENT, SCALE, edit_scale
 from quintant.cluster.apiserver.handlers.write import Writes
-from quintant.cluster.apiserver.kinds.draft import Draft, Target
-from quintant.cluster.apiserver.meta.status import bad_request, not_allowed
+from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
+from quintant.cluster.apiserver.meta.status import bad_request, method_not_supported
 from quintant.cluster.apiserver.meta.types import Edit
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.patch.json_patch import apply_patch
@@ -35,7 +35,7 @@ from quintant.cluster.apiserver.patch.merge_patch import merge_patch
 from quintant.cluster.apiserver.patch.strategic_merge import strategic_merge
 from quintant.core.resource import Resource
 
-Drafting = Callable[[Call, Target, User, str], tuple[Draft, Options]]
+Drafting = Callable[[Call, ObjectRef, User, str], tuple[Draft, Options]]
 """Makes the draft that a request of a user asks for, at a time."""
 
 
@@ -48,15 +48,15 @@ class Changes(msgspec.Struct, frozen=True):
         """How the changes of a verb are drafted; 405 if it changes nothing."""
         known = {"create": self._create, "update": self._update, "patch": self._patch}
         if verb not in known:
-            raise not_allowed()
+            raise method_not_supported()
         return known[verb]
 
-    def _create(self, call: Call, target: Target, user: User, now: str) -> tuple[Draft, Options]:
+    def _create(self, call: Call, target: ObjectRef, user: User, now: str) -> tuple[Draft, Options]:
         sent = _sent(call, target)
         options = replace(write_options(call, "CreateOptions", user, sent), now=now)
         return self.writes.creation(target, sent, options), options
 
-    def _update(self, call: Call, target: Target, user: User, now: str) -> tuple[Draft, Options]:
+    def _update(self, call: Call, target: ObjectRef, user: User, now: str) -> tuple[Draft, Options]:
         sent = _sent(call, target)
         options = replace(write_options(call, "UpdateOptions", user, sent), now=now)
         if target.sub == SCALE:
@@ -64,7 +64,7 @@ class Changes(msgspec.Struct, frozen=True):
             return self.writes.edition(target, edit, options), options
         return self.writes.replacement(target, sent, options), options
 
-    def _patch(self, call: Call, target: Target, user: User, now: str) -> tuple[Draft, Options]:
+    def _patch(self, call: Call, target: ObjectRef, user: User, now: str) -> tuple[Draft, Options]:
         media, sent = read_patch(call.headers, call.body, custom=target.kind.custom)
         options = replace(write_options(call, "PatchOptions", user, sent), now=now)
         check_force(call.query, media)
@@ -76,12 +76,12 @@ class Changes(msgspec.Struct, frozen=True):
         return self.writes.edition(target, edit, options), options
 
 
-def _sent(call: Call, target: Target) -> Any:
+def _sent(call: Call, target: ObjectRef) -> Any:
     custom = target.kind.custom and target.sub != SCALE
     return read_object(call.headers, call.body, _document(target), custom=custom)
 
 
-def _editor(media: str, sent: Any, target: Target) -> Edit:
+def _editor(media: str, sent: Any, target: ObjectRef) -> Edit:
     """What a patch does to the live document."""
     if media == JSON_PATCH:
         return lambda live: apply_patch(live, sent)
@@ -95,6 +95,6 @@ def _editor(media: str, sent: Any, target: Target) -> Edit:
     return lambda live: strategic_merge(live, sent, message)
 
 
-def _document(target: Target) -> Resource:
+def _document(target: ObjectRef) -> Resource:
     """What the bodies of requests about a target are."""
     return DOCUMENT if target.sub == SCALE else target.kind.resource

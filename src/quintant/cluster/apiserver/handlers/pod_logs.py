@@ -17,7 +17,7 @@ from quintant.client.transport import Call, Reply
 from quintant.cluster.apiserver.handlers.log_provider import Absent, Logs, Wish
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.meta.field_errors import forbidden_field, invalid, wrong
+from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_object
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import bad_request, not_found
 from quintant.cluster.apiserver.storage.revision_log import Store
@@ -85,7 +85,7 @@ class PodLogs:
             raise not_found(kind.resource, asked.name)
         causes = tuple(_complaints(call.query))
         if causes:
-            raise invalid(_OPTIONS, asked.name, *causes)
+            raise invalid_object(_OPTIONS, asked.name, *causes)
         pod = stored_json.read(entry, _Pod)
         container = _chosen(pod.spec, asked.name, call.query.get("container", ""))
         node = pod.spec.node_name
@@ -145,16 +145,16 @@ def _complaints(query: Mapping[str, str]) -> Iterator[Cause]:
         _number(query, name) for name in ("tailLines", "limitBytes", "sinceSeconds")
     )
     if tail is not None and tail < 0:
-        yield wrong("tailLines", tail, "must be greater than or equal to 0")
+        yield invalid("tailLines", tail, "must be greater than or equal to 0")
     if limit is not None and limit < 1:
-        yield wrong("limitBytes", limit, "must be greater than 0")
+        yield invalid("limitBytes", limit, "must be greater than 0")
     if seconds is not None and "sinceTime" in query:
         text = "at most one of `sinceTime` or `sinceSeconds` may be specified"
-        yield forbidden_field("[]", text)
+        yield forbidden("[]", text)
     elif seconds is not None and seconds < 1:
-        yield wrong("sinceSeconds", seconds, "must be greater than 0")
+        yield invalid("sinceSeconds", seconds, "must be greater than 0")
     if "stream" in query:
-        yield forbidden_field("stream", "may not be specified")
+        yield forbidden("stream", "may not be specified")
 
 
 def _flag(query: Mapping[str, str], name: str) -> bool:

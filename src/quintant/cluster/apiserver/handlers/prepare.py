@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from quintant.cluster.apiserver.fieldmanager.managers import check_managers
 from quintant.cluster.apiserver.handlers.scale import SCALE
-from quintant.cluster.apiserver.kinds.draft import Draft, Target
+from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import (
     check_revision,
@@ -16,8 +16,8 @@ from quintant.cluster.apiserver.kinds.metadata_rules import (
     identity_causes,
     keep,
 )
-from quintant.cluster.apiserver.meta.status import modified
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.status import object_modified
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.core.errors import Cause
 
 _MISMANAGED = (
@@ -28,7 +28,7 @@ _BESIDE_STATUS = ("", SCALE)
 """The endpoints that leave the status alone."""
 
 
-def remanage(obj: Plain, before: Plain) -> tuple[str, ...]:
+def remanage(obj: JsonObject, before: JsonObject) -> tuple[str, ...]:
     """Undo, in place, what webhooks did to the managers of an object if it makes no sense.
 
     Nobody owns what webhooks changed. What is told to who asked for the change.
@@ -56,13 +56,13 @@ def finish(draft: Draft) -> list[Cause]:
     return _restrain(draft.target, draft.obj, draft.live)
 
 
-def count(kind: Kind, obj: Plain, live: Plain) -> None:
+def count(kind: Kind, obj: JsonObject, live: JsonObject) -> None:
     """Raise the generation of an object that says something else than the live one, in place."""
     if kind.generation and content(kind, obj) != content(kind, live):
         obj["metadata"]["generation"] = live["metadata"].get("generation", 0) + 1
 
 
-def _begin(kind: Kind, obj: Plain) -> None:
+def _begin(kind: Kind, obj: JsonObject) -> None:
     """Make what was sent the beginning of an object, in place."""
     if kind.resource.status and not kind.keeps_status:
         obj.pop("status", None)
@@ -73,13 +73,13 @@ def _begin(kind: Kind, obj: Plain) -> None:
         kind.complete(obj)
 
 
-def _restrain(target: Target, obj: Plain, live: Plain) -> list[Cause]:
+def _restrain(target: ObjectRef, obj: JsonObject, live: JsonObject) -> list[Cause]:
     """Hold what an update may not change, in place; 409 if it was made for another state."""
     kind = target.kind
     locked = obj["metadata"].get("resourceVersion")
     check_revision(locked)
     if locked and locked != live["metadata"]["resourceVersion"]:
-        raise modified(kind.resource, target.name)
+        raise object_modified(kind.resource, target.name)
     found = identity_causes(obj, live)
     if target.sub == "status":
         _only_status(kind, obj, live)
@@ -91,7 +91,7 @@ def _restrain(target: Target, obj: Plain, live: Plain) -> list[Cause]:
     return found
 
 
-def _only_status(kind: Kind, obj: Plain, live: Plain) -> None:
+def _only_status(kind: Kind, obj: JsonObject, live: JsonObject) -> None:
     """Make the draft differ from the live object in its status alone, in place."""
     status, metadata = obj.get("status"), obj["metadata"]
     obj.clear()
@@ -106,14 +106,14 @@ def _only_status(kind: Kind, obj: Plain, live: Plain) -> None:
         obj["status"] = status
 
 
-def _managed(metadata: Plain, source: Plain) -> Plain:
+def _managed(metadata: JsonObject, source: JsonObject) -> JsonObject:
     """Metadata with the managers of other metadata."""
     kept = {key: value for key, value in metadata.items() if key != "managedFields"}
     found = source.get("managedFields")
     return {**kept, "managedFields": found} if found else kept
 
 
-def _without_status(obj: Plain, live: Plain) -> None:
+def _without_status(obj: JsonObject, live: JsonObject) -> None:
     if "status" in live:
         obj["status"] = live["status"]
     else:

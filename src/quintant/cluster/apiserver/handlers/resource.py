@@ -9,13 +9,13 @@ from quintant.cluster.apiserver.handlers.subresources import verbs_of
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import (
-    NoPage,
-    Problem,
-    no_resource,
-    not_allowed,
+    PageNotFound,
+    StatusError,
+    method_not_supported,
     not_found,
-    unavailable,
-    unconnected,
+    resource_not_found,
+    service_unavailable,
+    streams_not_supported,
 )
 
 # Requests on a collection; the others are about one object and need its namespace.
@@ -31,14 +31,14 @@ def kind_of(catalog: Catalog, asked: Route) -> Kind:
     if kind is None:
         known = catalog.version(asked.group, asked.version)
         builtin = not asked.group or any(not each.custom for each in known)
-        raise no_resource() if builtin else NoPage()
+        raise resource_not_found() if builtin else PageNotFound()
     where = kind.resource
     lacking = where.namespaced and not asked.namespace and asked.verb not in _COLLECTION
     beside = not where.namespaced and asked.namespace and where.plural != "namespaces"
     if lacking or beside:
         nowhere = beside or asked.name or kind.question
-        refusal = no_resource() if nowhere else not_allowed()
-        raise NoPage() if kind.custom else refusal
+        refusal = resource_not_found() if nowhere else method_not_supported()
+        raise PageNotFound() if kind.custom else refusal
     _check_sub(kind, asked)
     return kind
 
@@ -61,7 +61,7 @@ def check_stream(call: Call, asked: Route) -> None:
     which a watch does not have.
     """
     if asked.verb == "watch" and call.headers.get("upgrade", "").lower() == "websocket":
-        raise unavailable("watches are not served over WebSockets by this cluster")
+        raise service_unavailable("watches are not served over WebSockets by this cluster")
 
 
 def _check_sub(kind: Kind, asked: Route) -> None:
@@ -69,12 +69,12 @@ def _check_sub(kind: Kind, asked: Route) -> None:
     if asked.sub and not verbs:
         raise _lacking(kind, asked)
     if asked.sub and asked.verb not in verbs:
-        raise not_allowed()
+        raise method_not_supported()
 
 
-def _lacking(kind: Kind, asked: Route) -> Problem:
+def _lacking(kind: Kind, asked: Route) -> StatusError:
     if kind.custom:
         return not_found(kind.resource, asked.name)
     if asked.sub in _CONNECTIONS:
-        return unconnected(f"{kind.name}/{asked.sub}")
-    return no_resource()
+        return streams_not_supported(f"{kind.name}/{asked.sub}")
+    return resource_not_found()

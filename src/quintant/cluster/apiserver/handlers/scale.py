@@ -25,10 +25,10 @@ from quintant.cluster.apiserver.fieldmanager.update import track_apply
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import placed
-from quintant.cluster.apiserver.meta.field_errors import invalid, wrong
+from quintant.cluster.apiserver.meta.field_errors import invalid, invalid_object
 from quintant.cluster.apiserver.meta.selectors import selector_text
-from quintant.cluster.apiserver.meta.status import bad_request, internal, no_resource
-from quintant.cluster.apiserver.meta.types import Edit, Plain
+from quintant.cluster.apiserver.meta.status import bad_request, internal_error, resource_not_found
+from quintant.cluster.apiserver.meta.types import Edit, JsonObject
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_shape
 from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet, field_element
@@ -46,14 +46,14 @@ def scale_of(kind: Kind, entry: Entry) -> Entry:
     """The Scale of a stored object; 500 for a custom resource that does not say its replicas."""
     parent, path = stored_json.unpack(kind, entry), _paths(kind).replicas
     if kind.custom and _read(parent, path) is None:
-        raise internal(f'the spec replicas field "{path}" does not exist')
+        raise internal_error(f'the spec replicas field "{path}" does not exist')
     return stored_json.pack(SCALES, view_scale(kind, parent), entry.rv)
 
 
 def edit_scale(kind: Kind, edit: Edit, *, patch: bool = False) -> Edit:
     """A change of the Scale, as a change of its parent."""
 
-    def changed(live: Plain) -> Plain:
+    def changed(live: JsonObject) -> JsonObject:
         sent = edit(view_scale(kind, live))
         if not isinstance(sent, dict) or sent.get("kind", "Scale") != "Scale":
             raise bad_request("the body is not a Scale document")
@@ -68,23 +68,23 @@ def edit_scale(kind: Kind, edit: Edit, *, patch: bool = False) -> Edit:
     return changed
 
 
-def _check_replicas(kind: Kind, live: Plain, scale: Plain, *, patch: bool) -> None:
+def _check_replicas(kind: Kind, live: JsonObject, scale: JsonObject, *, patch: bool) -> None:
     """400 or 422 for a Scale that says no number of replicas."""
     path, replicas = _paths(kind).replicas, (scale.get("spec") or {}).get("replicas")
     if kind.custom and patch and replicas is None and _read(live, path) is None:
         raise bad_request(f'the spec replicas field "{path}" cannot be empty')
     # Of a custom resource its own schema has more to say.
     if not kind.custom and isinstance(replicas, int) and replicas < 0:
-        complaint = wrong("spec.replicas", replicas, "must be greater than or equal to 0")
-        raise invalid(DOCUMENT, live["metadata"]["name"], complaint)
+        complaint = invalid("spec.replicas", replicas, "must be greater than or equal to 0")
+        raise invalid_object(DOCUMENT, live["metadata"]["name"], complaint)
 
 
-def put_scale(kind: Kind, parent: Plain, scale: Plain) -> None:
+def put_scale(kind: Kind, parent: JsonObject, scale: JsonObject) -> None:
     """Make a parent as large as a Scale says, in place."""
     _write(parent, _paths(kind).replicas, (scale.get("spec") or {}).get("replicas", 0))
 
 
-def track_scale(kind: Kind, live: Plain, new: Plain, author: Author) -> None:
+def track_scale(kind: Kind, live: JsonObject, new: JsonObject, author: Author) -> None:
     """Write the managedFields of an object whose scale was changed into its metadata.
 
     No replicas are none at all in a Scale, so nobody owns them; and what is written here has no
@@ -102,7 +102,9 @@ def track_scale(kind: Kind, live: Plain, new: Plain, author: Author) -> None:
     store(new, claims)
 
 
-def applied_scale(kind: Kind, live: Plain, config: Plain, author: Author, *, force: bool) -> Plain:
+def applied_scale(
+    kind: Kind, live: JsonObject, config: JsonObject, author: Author, *, force: bool
+) -> JsonObject:
     """The live object with a Scale applied; 409 if the replicas are somebody else's."""
     scale, claims = view_scale(kind, live), decode(live["metadata"].get("managedFields"))
     owners = {
@@ -145,7 +147,7 @@ def _place(kind: Kind) -> FieldSet:
     return FieldSet.of(tuple(field_element(part) for part in parts))
 
 
-def view_scale(kind: Kind, parent: Plain) -> Plain:
+def view_scale(kind: Kind, parent: JsonObject) -> JsonObject:
     """The Scale of an object."""
     paths, metadata = _paths(kind), parent["metadata"]
     status = {"replicas": _read(parent, paths.status_replicas) or 0}
@@ -164,7 +166,7 @@ def view_scale(kind: Kind, parent: Plain) -> Plain:
 
 def _paths(kind: Kind) -> Scale:
     if kind.scale is None:
-        raise no_resource()
+        raise resource_not_found()
     return kind.scale
 
 
@@ -174,7 +176,7 @@ def _read(obj: Any, path: str) -> Any:
     return obj
 
 
-def _write(obj: Plain, path: str, value: Any) -> None:
+def _write(obj: JsonObject, path: str, value: Any) -> None:
     *parents, last = path.strip(".").split(".")
     for part in parents:
         obj = obj.setdefault(part, {})

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.draft import Target
+from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import deleting, held
 from quintant.cluster.apiserver.meta.names import segment_complaints
-from quintant.cluster.apiserver.meta.status import misnamed, not_found, unexplained
-from quintant.cluster.apiserver.meta.types import Edit, Plain
+from quintant.cluster.apiserver.meta.status import invalid_name_parameter, not_found, unknown_error
+from quintant.cluster.apiserver.meta.types import Edit, JsonObject
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 
@@ -23,7 +23,7 @@ OBJECT_LIMIT = 3 * 512 * 1024
 """Bytes of a stored object: what etcd takes, so that no object grows for ever by patches."""
 
 
-class Stored:
+class ObjectStore:
     """The objects of a store."""
 
     def __init__(self, store: Store) -> None:
@@ -34,34 +34,34 @@ class Stored:
         """Where the store is: as long as it stays there, everything is current."""
         return self._store.revision
 
-    def read(self, target: Target) -> Entry | None:
+    def read(self, target: ObjectRef) -> Entry | None:
         """The stored entry, if there is one."""
         return self._table(target).entries.get(target.key)
 
-    def sought(self, target: Target) -> Entry | None:
+    def sought(self, target: ObjectRef) -> Entry | None:
         """The stored entry, if there is one; 400 for a name that could not be part of a path."""
         if target.name and (complaints := segment_complaints(target.name)):
-            raise misnamed(target.name, ";".join(complaints))
+            raise invalid_name_parameter(target.name, ";".join(complaints))
         return self.read(target)
 
-    def found(self, target: Target) -> Entry:
+    def found(self, target: ObjectRef) -> Entry:
         """The stored entry; 404 if there is none."""
         entry = self.sought(target)
         if entry is None:
             raise not_found(target.kind.resource, target.name)
         return entry
 
-    def put(self, target: Target, obj: Plain) -> Entry:
+    def put(self, target: ObjectRef, obj: JsonObject) -> Entry:
         """Store an object as it is."""
         return self.keep(target, stored_json.pack(target.kind, obj))
 
-    def keep(self, target: Target, entry: Entry) -> Entry:
+    def keep(self, target: ObjectRef, entry: Entry) -> Entry:
         """Store an object that is packed already; the entry with its revision."""
         if len(entry.raw) > OBJECT_LIMIT:
-            raise unexplained("etcdserver: request is too large")
+            raise unknown_error("etcdserver: request is too large")
         return self._store.put(self._table(target), target.key, entry)
 
-    def amend(self, target: Target, edit: Edit, *, dry_run: bool = False) -> Entry:
+    def amend(self, target: ObjectRef, edit: Edit, *, dry_run: bool = False) -> Entry:
         """Store what `edit` makes of the live object, with no owner of fields and no generation."""
         base = self.found(target)
         obj = edit(stored_json.unpack(target.kind, base))
@@ -72,25 +72,25 @@ class Stored:
             return stored_json.pack(target.kind, obj, base.rv)
         return base if obj == stored_json.unpack(target.kind, base) else self.put(target, obj)
 
-    def remove(self, target: Target) -> int:
+    def remove(self, target: ObjectRef) -> int:
         """Take an object out of the store; the revision of its end."""
         return self._store.delete(self._table(target), target.key).rv
 
-    def others(self, target: Target) -> Iterator[Plain]:
+    def others(self, target: ObjectRef) -> Iterator[JsonObject]:
         """Every other object of the kind."""
         for key, entry in self._table(target).entries.items():
             if key != target.key:
                 yield stored_json.unpack(target.kind, entry)
 
-    def scan(self, kind: Kind, prefix: str) -> Iterator[tuple[Target, Entry]]:
+    def scan(self, kind: Kind, prefix: str) -> Iterator[tuple[ObjectRef, Entry]]:
         """The objects of a kind whose keys begin so, as they are when the first is asked for."""
         for key, entry in self._store.table(kind.table).now.scan(prefix):
             namespace, _, name = key.rpartition("/")
-            yield Target(kind, namespace, name), entry
+            yield ObjectRef(kind, namespace, name), entry
 
-    def still(self, target: Target, since: int) -> bool:
+    def still(self, target: ObjectRef, since: int) -> bool:
         """Whether no object that is there was written since a revision."""
         return all(each.rv <= since for each in self._table(target).entries.values())
 
-    def _table(self, target: Target) -> Table:
+    def _table(self, target: ObjectRef) -> Table:
         return self._store.table(target.kind.table)

@@ -13,21 +13,21 @@ from msgspec import Struct
 from quintant.cluster.apiserver.codec.type_meta import check_sent
 from quintant.cluster.apiserver.handlers.pod_logs import LOG
 from quintant.cluster.apiserver.handlers.scale import SCALE
-from quintant.cluster.apiserver.kinds.draft import Target
+from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import identified, placed
 from quintant.cluster.apiserver.meta.conditions import Condition
 from quintant.cluster.apiserver.meta.field_errors import (
-    complaint,
-    invalid,
-    misnamed,
+    aggregate,
+    invalid_each,
+    invalid_object,
+    not_supported,
     required,
-    unsupported,
 )
 from quintant.cluster.apiserver.meta.names import key_complaints
 from quintant.cluster.apiserver.meta.objectmeta import domain_causes
-from quintant.cluster.apiserver.meta.status import bad_request, conflict, unexplained
-from quintant.cluster.apiserver.meta.types import Edit, Plain
+from quintant.cluster.apiserver.meta.status import bad_request, conflict, unknown_error
+from quintant.cluster.apiserver.meta.types import Edit, JsonObject
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
 
@@ -50,7 +50,7 @@ class Action(Struct, frozen=True):
     verb: str
     document: Resource
     """What is sent to do it."""
-    edit: Callable[[Target, Any, str], Edit]
+    edit: Callable[[ObjectRef, Any, str], Edit]
     """From the parent, what was sent and the time to the change."""
     answers_object: bool = True
 
@@ -97,18 +97,18 @@ def action(kind: Kind, sub: str) -> Action | None:
     return None if kind.custom else _ACTIONS.get((kind.name, sub))
 
 
-def _bind(target: Target, sent: Any, now: str) -> Edit:
+def _bind(target: ObjectRef, sent: Any, now: str) -> Edit:
     """Assign a pod to a node."""
     metadata, where = _part(sent, "metadata"), _part(sent, "target")
     if metadata.get("name") != target.name:
         raise bad_request("name in URL does not match name in Binding object")
     kind, node = where.get("kind") or "Node", where.get("name")
-    causes = [] if kind == "Node" else [unsupported("target.kind", kind, ["Node", "<empty>"])]
+    causes = [] if kind == "Node" else [not_supported("target.kind", kind, ["Node", "<empty>"])]
     causes += [] if node else [required("target.name")]
     if causes:
-        raise unexplained(complaint(causes))
+        raise unknown_error(aggregate(causes))
 
-    def bound(pod: Plain) -> Plain:
+    def bound(pod: JsonObject) -> JsonObject:
         if pod["spec"].get("nodeName"):
             text = f'pod {target.name} is already assigned to node "{pod["spec"]["nodeName"]}"'
             raise conflict(_BINDING, target.name, text)
@@ -121,16 +121,16 @@ def _bind(target: Target, sent: Any, now: str) -> Edit:
     return bound
 
 
-def _finalize(target: Target, sent: Any, now: str) -> Edit:
+def _finalize(target: ObjectRef, sent: Any, now: str) -> Edit:
     """Set what holds a namespace."""
     check_sent(target.kind, sent)
     placed(target.kind, identified(target.kind, sent), target.namespace, target.name)
     left = _part(sent, "spec").get("finalizers")
     causes = [cause for at, each in enumerate(left or ()) for cause in _odd(at, each)]
     if causes:
-        raise invalid(_NAMESPACE, target.name, *causes)
+        raise invalid_object(_NAMESPACE, target.name, *causes)
 
-    def finalized(namespace: Plain) -> Plain:
+    def finalized(namespace: JsonObject) -> JsonObject:
         namespace["spec"] = {"finalizers": left} if left else {}
         return namespace
 
@@ -140,11 +140,11 @@ def _finalize(target: Target, sent: Any, now: str) -> Edit:
 def _odd(at: int, finalizer: str) -> Iterator[Cause]:
     """What is wrong with what holds a namespace."""
     path = f"spec.finalizers[{at}]"
-    yield from misnamed(path, finalizer, key_complaints(finalizer))
+    yield from invalid_each(path, finalizer, key_complaints(finalizer))
     yield from domain_causes(path, finalizer)
 
 
-def _part(document: Any, name: str) -> Plain:
+def _part(document: Any, name: str) -> JsonObject:
     return dict(document.get(name) or {}) if isinstance(document, dict) else {}
 
 

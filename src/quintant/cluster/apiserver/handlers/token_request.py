@@ -22,11 +22,11 @@ from quintant.cluster.apiserver.authentication.service_accounts import (
     Identity,
     Reference,
 )
-from quintant.cluster.apiserver.kinds.draft import Target
+from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.meta.field_errors import invalid, wrong
+from quintant.cluster.apiserver.meta.field_errors import invalid, invalid_object
 from quintant.cluster.apiserver.meta.status import bad_request, conflict, not_found
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.core.clock import Chance, Clock, timestamp
 from quintant.core.resource import Resource
 
@@ -65,7 +65,7 @@ class TokenRequests(Struct, frozen=True):
     clock: Clock
     chance: Chance
 
-    def answer(self, target: Target, sent: Plain) -> Plain:
+    def answer(self, target: ObjectRef, sent: JsonObject) -> JsonObject:
         """What was sent, with the token; `target` is the account."""
         account = self._account(target, sent["metadata"])
         spec = _read(sent)
@@ -81,16 +81,18 @@ class TokenRequests(Struct, frozen=True):
             "status": {"token": token, "expirationTimestamp": _after(now, seconds)},
         }
 
-    def _account(self, target: Target, said: Plain) -> Identity:
+    def _account(self, target: ObjectRef, said: JsonObject) -> Identity:
         if said.get("name", target.name) != target.name:
             text = "must match the service account name if specified"
-            raise invalid(KIND.resource, target.name, wrong("metadata.name", said["name"], text))
+            raise invalid_object(
+                KIND.resource, target.name, invalid("metadata.name", said["name"], text)
+            )
         found = self.accounts.find("serviceaccounts", target.namespace, target.name)
         if found is None:
             raise not_found(target.kind.resource, target.name)
         return found
 
-    def _bound(self, target: Target, account: Identity, ref: _Ref | None) -> Bound:
+    def _bound(self, target: ObjectRef, account: Identity, ref: _Ref | None) -> Bound:
         own = Bound(target.namespace, serviceaccount=account.reference)
         if ref is None:
             return own
@@ -104,7 +106,7 @@ class TokenRequests(Struct, frozen=True):
         bound = {"node": self._node(found)} if ref.kind == "Pod" else {}
         return msgspec.structs.replace(own, **bound | {ref.kind.lower(): found.reference})
 
-    def _found(self, target: Target, ref: _Ref) -> Identity:
+    def _found(self, target: ObjectRef, ref: _Ref) -> Identity:
         group, slash, _ = ref.api_version.rpartition("/")
         plural = "" if slash and group else _BINDABLE.get(ref.kind, "")
         if not plural:
@@ -127,7 +129,12 @@ class TokenRequests(Struct, frozen=True):
         return Reference(name) if name else None
 
     def _claims(
-        self, target: Target, bound: Bound, audiences: tuple[str, ...], seconds: int, now: datetime
+        self,
+        target: ObjectRef,
+        bound: Bound,
+        audiences: tuple[str, ...],
+        seconds: int,
+        now: datetime,
     ) -> Claims:
         since = int(now.timestamp())
         projected = bound.pod is not None and seconds == PROJECTED_SECONDS
@@ -146,7 +153,7 @@ class TokenRequests(Struct, frozen=True):
         )
 
 
-def _read(sent: Plain) -> _Spec:
+def _read(sent: JsonObject) -> _Spec:
     try:
         return msgspec.convert(sent.get("spec") or {}, _Spec)
     except msgspec.ValidationError as error:
@@ -162,7 +169,7 @@ def _check_seconds(seconds: int) -> None:
     elif seconds > MOST_SECONDS:
         text = "may not specify a duration larger than 2^32 seconds"
     if text:
-        raise invalid(KIND.resource, "", wrong("spec.expirationSeconds", seconds, text))
+        raise invalid_object(KIND.resource, "", invalid("spec.expirationSeconds", seconds, text))
 
 
 def _check_uid(ref: _Ref, found: Identity) -> None:
@@ -174,12 +181,12 @@ def _check_uid(ref: _Ref, found: Identity) -> None:
         raise conflict(Resource("", "v1", ref.kind, ref.kind), ref.name, text)
 
 
-def _metadata(said: Plain, account: Identity, target: Target, now: datetime) -> Plain:
+def _metadata(said: JsonObject, account: Identity, target: ObjectRef, now: datetime) -> JsonObject:
     own = {"name": target.name, "namespace": target.namespace, "uid": account.metadata.uid}
     return {**said, **own, "creationTimestamp": timestamp(now)}
 
 
-def _shown(sent: Plain, audiences: tuple[str, ...], seconds: int) -> Plain:
+def _shown(sent: JsonObject, audiences: tuple[str, ...], seconds: int) -> JsonObject:
     spec = sent.get("spec") or {}
     return {
         "audiences": list(audiences),

@@ -31,14 +31,14 @@ from quintant.cluster.apiserver.handlers.get_list import Reads, about, select
 from quintant.cluster.apiserver.handlers.offers import verbs
 from quintant.cluster.apiserver.handlers.parse import Changes
 from quintant.cluster.apiserver.handlers.scale import SCALE, SCALES, scale_of
-from quintant.cluster.apiserver.handlers.store import Stored
+from quintant.cluster.apiserver.handlers.store import ObjectStore
 from quintant.cluster.apiserver.handlers.subresources import EVICTIONS, Action, action, evicts
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.draft import Target
+from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.stored_json import Form
 from quintant.cluster.apiserver.meta.request_info import Route
-from quintant.cluster.apiserver.meta.status import Problem, not_allowed
+from quintant.cluster.apiserver.meta.status import StatusError, method_not_supported
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.meta.warnings import warned
 from quintant.cluster.apiserver.offload.pool import Beside
@@ -74,7 +74,7 @@ class _Identified(msgspec.Struct, frozen=True):
 class Endpoints(msgspec.Struct, frozen=True):
     """What a resource answers to each verb."""
 
-    stored: Stored
+    stored: ObjectStore
     hub: Hub
     reads: Reads
     changes: Changes
@@ -90,7 +90,7 @@ class Endpoints(msgspec.Struct, frozen=True):
             return await self._answer(call, route, kind, user)
         try:
             reply = await self._answer(call, route, kind, user)
-        except Problem as problem:
+        except StatusError as problem:
             raise problem.warned(kind.deprecation, first=True) from None
         return replace(reply, headers=warned((kind.deprecation,), reply.headers))
 
@@ -100,7 +100,7 @@ class Endpoints(msgspec.Struct, frozen=True):
             return await self._list(call, route, kind)
         if route.verb == "deletecollection":
             if route.verb not in verbs(kind):
-                raise not_allowed()
+                raise method_not_supported()
             return await self._delete_collection(call, route, kind, user)
         target, doing = _target(route, kind), action(kind, route.sub)
         if doing is not None:
@@ -108,7 +108,7 @@ class Endpoints(msgspec.Struct, frozen=True):
         if evicts(kind, route.sub):
             return await self._evict(call, target, user)
         if bool(route.name) is (route.verb == "create"):
-            raise not_allowed()
+            raise method_not_supported()
         if route.verb == "get":
             return await self._get(call, target)
         if route.verb == "delete":
@@ -133,11 +133,11 @@ class Endpoints(msgspec.Struct, frozen=True):
         selecting = partial(select, form, route.namespace, call.query)
         return await self.beside.do(selecting, selecting_weight(call))
 
-    async def _get(self, call: Call, target: Target) -> Reply:
+    async def _get(self, call: Call, target: ObjectRef) -> Reply:
         self.reads.check_get(call.query.get("resourceVersion", ""))
         return await self._shown(call, target, self.stored.found(target))
 
-    async def _write(self, call: Call, target: Target, verb: str, user: User) -> Reply:
+    async def _write(self, call: Call, target: ObjectRef, verb: str, user: User) -> Reply:
         drafting = self.changes.drafting(verb)
         found = self.stored.read(target)
         size = weight(call) + target.kind.weight + (0 if found is None else len(found.raw))
@@ -145,7 +145,7 @@ class Endpoints(msgspec.Struct, frozen=True):
         code = CREATED if result.created else OK
         return await self._shown(call, target, result.entry, code, result.warnings)
 
-    async def _act(self, call: Call, target: Target, doing: Action, user: User) -> Reply:
+    async def _act(self, call: Call, target: ObjectRef, doing: Action, user: User) -> Reply:
         creates = doing.verb == "create"
         words = "CreateOptions" if creates else "UpdateOptions"
         sent, options = await self._read(call, doing.document, words, user)
@@ -157,7 +157,7 @@ class Endpoints(msgspec.Struct, frozen=True):
             return await self._shown(call, target, entry, warnings=told)
         return _succeeded(told)
 
-    async def _evict(self, call: Call, target: Target, user: User) -> Reply:
+    async def _evict(self, call: Call, target: ObjectRef, user: User) -> Reply:
         sent, written = await self._read(call, EVICTIONS, "CreateOptions", user)
         sent, told = await self.admission.document(target, EVICTIONS, sent, None, written)
         asked = sent.get("deleteOptions") if isinstance(sent, dict) else None
@@ -176,7 +176,7 @@ class Endpoints(msgspec.Struct, frozen=True):
     async def _deletion(self, call: Call, user: User) -> Deletion:
         return await self.beside.do(partial(read_deletion, call, user), weight(call))
 
-    async def _delete(self, call: Call, target: Target, user: User) -> Reply:
+    async def _delete(self, call: Call, target: ObjectRef, user: User) -> Reply:
         options = await self._deletion(call, user)
         deleted = await self.admission.delete(target, options)
         told = [*_orphans(target.kind, options), *deleted.warnings]
@@ -211,7 +211,7 @@ class Endpoints(msgspec.Struct, frozen=True):
     async def _shown(
         self,
         call: Call,
-        target: Target,
+        target: ObjectRef,
         entry: Entry,
         code: int = OK,
         warnings: Sequence[str] = (),
@@ -228,7 +228,7 @@ class Endpoints(msgspec.Struct, frozen=True):
 def _check_method(call: Call) -> None:
     """405 for who only wants to know what an answer would be like."""
     if call.method == "HEAD":
-        raise not_allowed()
+        raise method_not_supported()
 
 
 def _succeeded(warnings: Iterable[str]) -> Reply:
@@ -237,9 +237,9 @@ def _succeeded(warnings: Iterable[str]) -> Reply:
     return Reply(CREATED, body, warned(warnings))
 
 
-def _target(route: Route, kind: Kind) -> Target:
+def _target(route: Route, kind: Kind) -> ObjectRef:
     namespace = route.namespace if kind.resource.namespaced else ""
-    return Target(kind, namespace, route.name, route.sub)
+    return ObjectRef(kind, namespace, route.name, route.sub)
 
 
 def _orphans(kind: Kind, options: Deletion) -> list[str]:
@@ -247,7 +247,7 @@ def _orphans(kind: Kind, options: Deletion) -> list[str]:
     return [kind.orphaning] if kind.orphaning and options.silent else []
 
 
-def _success(target: Target, deleted: Deleted) -> bytes:
+def _success(target: ObjectRef, deleted: Deleted) -> bytes:
     where = target.kind.resource
     uid = stored_json.read(deleted.entry, _Identified).metadata.uid
     details = {"name": target.name, "group": where.group, "kind": where.plural, "uid": uid}

@@ -24,9 +24,9 @@ from quintant.cluster.apiserver.fieldmanager.managers import Author
 from quintant.cluster.apiserver.handlers import draft as drafts
 from quintant.cluster.apiserver.handlers.apply import applied
 from quintant.cluster.apiserver.handlers.prepare import count, finish
-from quintant.cluster.apiserver.handlers.store import Stored
+from quintant.cluster.apiserver.handlers.store import ObjectStore
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.draft import Draft, Target
+from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.kinds.metadata_rules import (
     deleting,
     generated,
@@ -34,15 +34,15 @@ from quintant.cluster.apiserver.kinds.metadata_rules import (
     judge,
     unique_owners,
 )
-from quintant.cluster.apiserver.meta.field_errors import invalid
+from quintant.cluster.apiserver.meta.field_errors import invalid_object
 from quintant.cluster.apiserver.meta.status import (
-    Problem,
+    StatusError,
     already_exists,
     no_unique_name,
     not_found,
-    unexplained,
+    unknown_error,
 )
-from quintant.cluster.apiserver.meta.types import Edit, Plain
+from quintant.cluster.apiserver.meta.types import Edit, JsonObject
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.core.clock import Chance, Clock, timestamp
@@ -64,7 +64,7 @@ class Result(msgspec.Struct, frozen=True):
 class Guard(Protocol):
     """What a server holds writes to, beside the rules of their kind."""
 
-    def place(self, target: Target) -> None:
+    def place(self, target: ObjectRef) -> None:
         """Refuse a new object where none may be."""
 
     def admit(self, draft: Draft, options: Options) -> None:
@@ -77,34 +77,34 @@ class Guard(Protocol):
 class Writes:
     """The write path of every kind."""
 
-    def __init__(self, stored: Stored, clock: Clock, chance: Chance, guard: Guard) -> None:
+    def __init__(self, stored: ObjectStore, clock: Clock, chance: Chance, guard: Guard) -> None:
         self._stored = stored
         self._clock = clock
         self._chance = chance
         self._guard = guard
 
-    def create(self, target: Target, sent: Any, options: Options = Options()) -> Result:
+    def create(self, target: ObjectRef, sent: Any, options: Options = Options()) -> Result:
         """Store a new object; 409 if its name is taken."""
         return self.write(self.creation(target, sent, options), options)
 
-    def edit(self, target: Target, edit: Edit, options: Options = Options()) -> Result:
+    def edit(self, target: ObjectRef, edit: Edit, options: Options = Options()) -> Result:
         """Store what `edit` makes of the live object; 404 if there is none."""
         return self.write(self.edition(target, edit, options), options)
 
-    def restate(self, target: Target, state: Edit, options: Options) -> Result:
+    def restate(self, target: ObjectRef, state: Edit, options: Options) -> Result:
         """Store what the server itself makes of a live object's status: nothing is read anew."""
         base, author = self._stored.found(target), self._author(target, options)
         return self._finish(drafts.restated(target, base, state, author), options)
 
-    def apply(self, target: Target, config: Any, options: Options) -> Result:
+    def apply(self, target: ObjectRef, config: Any, options: Options) -> Result:
         """Merge a configuration into the live object, or create it from the configuration."""
         return self.write(self.application(target, config, options), options)
 
-    def creation(self, target: Target, sent: Any, options: Options) -> Draft:
+    def creation(self, target: ObjectRef, sent: Any, options: Options) -> Draft:
         """A new object."""
         return drafts.created(target, sent, self._author(target, options), options.scrutiny)
 
-    def replacement(self, target: Target, sent: Any, options: Options) -> Draft:
+    def replacement(self, target: ObjectRef, sent: Any, options: Options) -> Draft:
         """An object in the place of the live one; some kinds may be created so, too."""
         draft = drafts.read(target, sent, options.scrutiny)
         base, author = self._stored.sought(target), self._author(target, options)
@@ -115,12 +115,12 @@ class Writes:
         warnings = draft.warnings + unique_owners(draft.obj)
         raise not_found(target.kind.resource, target.name).warned(*warnings)
 
-    def edition(self, target: Target, edit: Edit, options: Options) -> Draft:
+    def edition(self, target: ObjectRef, edit: Edit, options: Options) -> Draft:
         """What `edit` makes of the live object; 404 if there is none."""
         base, author = self._stored.found(target), self._author(target, options)
         return drafts.edited(target, base, edit, author, options.scrutiny)
 
-    def application(self, target: Target, config: Any, options: Options) -> Draft:
+    def application(self, target: ObjectRef, config: Any, options: Options) -> Draft:
         """A configuration merged into the live object, or a new object made from it."""
         base, author = self._stored.sought(target), self._author(target, options)
         return applied(target, base, config, author, options.scrutiny, force=options.force)
@@ -141,7 +141,7 @@ class Writes:
         """The draft held to what may change, and completed, in place."""
         try:
             found = finish(draft)
-        except Problem as problem:
+        except StatusError as problem:
             raise problem.warned(*draft.warnings) from None
         told = unique_owners(draft.obj, _LATE)
         return replace(draft, warnings=draft.warnings + told, found=tuple(found))
@@ -192,7 +192,7 @@ class Writes:
 
     def _insert(self, ready: Draft, options: Options) -> Result:
         if ready.locked and not options.dry_run:
-            raise unexplained("resourceVersion should not be set on objects to be created")
+            raise unknown_error("resourceVersion should not be set on objects to be created")
         target, taken = ready.target, self._stored.read(ready.target)
         if taken is not None:
             dying = deleting(stored_json.unpack(target.kind.kept or target.kind, taken))
@@ -202,7 +202,7 @@ class Writes:
         entry = packed if options.dry_run else self._stored.keep(target, packed)
         return Result(entry, created=True, warnings=ready.warnings)
 
-    def _named(self, target: Target, metadata: Plain) -> Target:
+    def _named(self, target: ObjectRef, metadata: JsonObject) -> ObjectRef:
         """The target with the object's name, generated if need be."""
         base = metadata.get("generateName")
         if target.kind.nameless and not (metadata.get("name") or base):
@@ -227,20 +227,20 @@ class Writes:
             return Result(stored_json.pack(target.kind, obj, base.rv), warnings=ready.warnings)
         return Result(self._stored.put(target, obj), warnings=ready.warnings)
 
-    def _settle(self, target: Target, obj: Plain, live: Plain | None) -> int | None:
+    def _settle(self, target: ObjectRef, obj: JsonObject, live: JsonObject | None) -> int | None:
         """Let the server decide what it decides; the revision at which others were looked at."""
         if target.kind.settle is None:
             return None
         looked: list[int] = []
 
-        def others() -> Iterator[Plain]:
+        def others() -> Iterator[JsonObject]:
             looked.append(self._stored.revision)
             return self._stored.others(target)
 
         target.kind.settle(obj, live, others)
         return looked[0] if looked else None
 
-    def _author(self, target: Target, options: Options) -> Author:
+    def _author(self, target: ObjectRef, options: Options) -> Author:
         return Author(options.manager, options.now or self.now, target.sub)
 
 
@@ -251,5 +251,5 @@ def _advice(ready: Draft) -> tuple[str, ...]:
     advice, causes = tuple(verdict.warnings), (*ready.found, *verdict.causes)
     if causes:
         where, name = kind.alias or kind.resource, obj["metadata"].get("name", "")
-        raise invalid(where, name, *causes).warned(*ready.warnings, *advice)
+        raise invalid_object(where, name, *causes).warned(*ready.warnings, *advice)
     return advice

@@ -5,12 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.core.errors import Cause
 
 
-class Target(msgspec.Struct, frozen=True):
+class ObjectRef(msgspec.Struct, frozen=True):
     """What a request is about: a kind, a place in it, the whole object or a subresource."""
 
     kind: Kind
@@ -22,19 +22,19 @@ class Target(msgspec.Struct, frozen=True):
     def key(self) -> str:
         return self.kind.key(self.namespace, self.name)
 
-    def named(self, name: str) -> Target:
+    def named(self, name: str) -> ObjectRef:
         """The same, with another name."""
-        return Target(self.kind, self.namespace, name, self.sub)
+        return ObjectRef(self.kind, self.namespace, name, self.sub)
 
 
 class Draft(msgspec.Struct, frozen=True):
     """An object as it shall be; without a `base` it is a new one."""
 
-    target: Target
-    obj: Plain
+    target: ObjectRef
+    obj: JsonObject
     warnings: tuple[str, ...] = ()
     base: Entry | None = None
-    live: Plain | None = None
+    live: JsonObject | None = None
     said: str = ""
     """The kind that a client said a custom resource is of."""
     locked: bool = False

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from quintant.cluster.apiserver.meta.names import subdomain_complaints
 from quintant.cluster.apiserver.meta.status import bad_request
-from quintant.cluster.apiserver.meta.types import Others, Plain, Propagation, Verdict
+from quintant.cluster.apiserver.meta.types import JsonObject, Others, Propagation, Verdict
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED, Shape
 from quintant.cluster.apiserver.tables import Message
@@ -45,7 +45,7 @@ class Kind(Struct, frozen=True, eq=False):
     """What DELETE does when it does not say; None keeps the object out of garbage collection."""
     answers_object: bool = False
     """DELETE answers the object instead of a Status."""
-    dying: Callable[[Plain, str], None] | None = None
+    dying: Callable[[JsonObject, str], None] | None = None
     """What deletion does to an object that a controller has to clean up after, in place."""
     keeps_status: bool = False
     """A status sent at creation is kept."""
@@ -73,25 +73,25 @@ class Kind(Struct, frozen=True, eq=False):
     shape: Shape = DEDUCED
     zero: Mapping[str, Any] = field(default_factory=dict)
     """What an empty object of the kind already has: those maps are not owned by who fills them."""
-    complete: Callable[[Plain], None] | None = None
+    complete: Callable[[JsonObject], None] | None = None
     """Adds what the server says about a new object, in place."""
-    settle: Callable[[Plain, Plain | None, Others], None] | None = None
+    settle: Callable[[JsonObject, JsonObject | None, Others], None] | None = None
     """Adds what the server decides about a new object or an update of the live one, and nobody
     owns, in place."""
-    complaints: Callable[[Plain, Plain | None], Iterable[Cause]] | None = None
+    complaints: Callable[[JsonObject, JsonObject | None], Iterable[Cause]] | None = None
     """What is wrong with an object that shall replace another or none, beyond its metadata."""
-    revise: Callable[[Plain, Plain], None] | None = None
+    revise: Callable[[JsonObject, JsonObject], None] | None = None
     """What an update of the live object does beside what its author wrote, in place."""
-    judge: Callable[[Plain, Plain | None, str, Sequence[Cause]], Verdict] | None = None
+    judge: Callable[[JsonObject, JsonObject | None, str, Sequence[Cause]], Verdict] | None = None
     """What is wrong with an object that shall replace another or none, written as a whole or by a
     subresource, beside what was already found wrong with it."""
-    prune: Callable[[Plain], list[str]] | None = None
+    prune: Callable[[JsonObject], list[str]] | None = None
     """Drops what the kind does not know, in place, and tells its paths."""
-    default: Callable[[Plain], None] | None = None
+    default: Callable[[JsonObject], None] | None = None
     """Adds what the kind's schema says of what is absent, in place."""
-    shown: Callable[[Plain], Plain] | None = None
+    shown: Callable[[JsonObject], JsonObject] | None = None
     """From a stored object to what this kind shows, where that differs by more than a version."""
-    stored: Callable[[Plain], Plain] | None = None
+    stored: Callable[[JsonObject], JsonObject] | None = None
     """The way back."""
     question: bool = False
     """Nothing is stored: creating one asks something, and the answer comes back."""
@@ -103,13 +103,13 @@ class Kind(Struct, frozen=True, eq=False):
     """What the definition of a custom resource says of this version: its schema, its columns."""
     prime: Callable[[Iterable[Entry]], Awaitable[None]] | None = None
     """Has entries made ready to be shown, where that takes a webhook."""
-    stow: Callable[[Plain], Awaitable[None]] | None = None
+    stow: Callable[[JsonObject], Awaitable[None]] | None = None
     """Has an object made ready to be stored, where that takes a webhook."""
     kept: Kind | None = None
     """The version that objects are stored as, where getting there takes a webhook."""
     since: int = 0
     """Entries written up to this revision are renewed when they are read."""
-    renew: Callable[[Plain], Plain] | None = None
+    renew: Callable[[JsonObject], JsonObject] | None = None
     """Brings an object that was written under another schema up to this one, in place."""
     deprecation: str = ""
     """What everybody who uses the kind is warned of."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.meta.field_errors import told, wrong
+from quintant.cluster.apiserver.meta.field_errors import invalid, limit_errors
 from quintant.cluster.apiserver.meta.objectmeta import (
     late_finalizer_causes,
     metadata_causes,
@@ -19,9 +19,9 @@ from quintant.cluster.apiserver.meta.objectmeta import (
 )
 from quintant.cluster.apiserver.meta.status import (
     bad_request,
-    unexplained,
+    unknown_error,
 )
-from quintant.cluster.apiserver.meta.types import Plain, Verdict
+from quintant.cluster.apiserver.meta.types import JsonObject, Verdict
 from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
 from quintant.core.clock import Chance
 from quintant.core.errors import Cause
@@ -32,12 +32,12 @@ SUFFIX_LENGTH = 5
 NAME_LIMIT = 63
 """Longest generated name; the base is cut to leave room for the suffix."""
 
-_EMPTY: Plain = {"labels": {}, "annotations": {}, "finalizers": [], "ownerReferences": []}
+_EMPTY: JsonObject = {"labels": {}, "annotations": {}, "finalizers": [], "ownerReferences": []}
 _WIPED = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 _KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 
 
-def identified(kind: Kind, sent: Any) -> Plain:
+def identified(kind: Kind, sent: Any) -> JsonObject:
     """What a client sent, as an object of the kind with metadata; 400 if it is none at all."""
     if not isinstance(sent, dict):
         raise bad_request(f"the body is not an object of kind {kind.resource.kind}")
@@ -51,7 +51,7 @@ def identified(kind: Kind, sent: Any) -> Plain:
     }
 
 
-def placed(kind: Kind, obj: Plain, namespace: str, name: str = "") -> None:
+def placed(kind: Kind, obj: JsonObject, namespace: str, name: str = "") -> None:
     """Give the object the namespace of the URL, in place; 400 where it names another place."""
     metadata = obj["metadata"]
     said = metadata.get("namespace") or namespace
@@ -67,7 +67,7 @@ def placed(kind: Kind, obj: Plain, namespace: str, name: str = "") -> None:
         _check_name(metadata, name)
 
 
-def unknown_metadata(obj: Plain) -> list[str]:
+def unknown_metadata(obj: JsonObject) -> list[str]:
     """Drop metadata nobody knows, in place; its paths. Mistyped where it cannot be read."""
     metadata = obj["metadata"]
     if not isinstance(metadata, dict):
@@ -76,13 +76,13 @@ def unknown_metadata(obj: Plain) -> list[str]:
     return [f"metadata.{path}" for path in unknown]
 
 
-def wipe(obj: Plain) -> None:
+def wipe(obj: JsonObject) -> None:
     """Drop, in place, what only the server says about a new object."""
     for name in _WIPED:
         obj["metadata"].pop(name, None)
 
 
-def keep(obj: Plain, live: Plain) -> None:
+def keep(obj: JsonObject, live: JsonObject) -> None:
     """Bring back, in place, what an update cannot change."""
     metadata, before = obj["metadata"], live["metadata"]
     for name in (*_KEPT, "generation", "resourceVersion"):
@@ -98,17 +98,17 @@ def generated(base: str, chance: Chance) -> str:
     return base[: NAME_LIMIT - SUFFIX_LENGTH] + suffix
 
 
-def content(kind: Kind, obj: Mapping[str, Any]) -> Plain:
+def content(kind: Kind, obj: Mapping[str, Any]) -> JsonObject:
     """What generation counts: everything but metadata and a status of its own."""
     apart = {"metadata", "status"} if kind.resource.status else {"metadata"}
     return {key: value for key, value in obj.items() if key not in apart}
 
 
-def deleting(obj: Plain) -> bool:
+def deleting(obj: JsonObject) -> bool:
     return "deletionTimestamp" in obj["metadata"]
 
 
-def held(kind: Kind, obj: Plain) -> bool:
+def held(kind: Kind, obj: JsonObject) -> bool:
     """Whether something has to happen before a deleted object may go."""
     metadata = obj["metadata"]
     if kind.dying is not None and (obj.get("spec") or {}).get("finalizers"):
@@ -116,7 +116,7 @@ def held(kind: Kind, obj: Plain) -> bool:
     return bool(metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds"))
 
 
-def unique_owners(obj: Plain, when: str = "") -> tuple[str, ...]:
+def unique_owners(obj: JsonObject, when: str = "") -> tuple[str, ...]:
     """Collapse equal owner references, in place; what to tell their author about it."""
     again = _repeated_owners(obj)
     if not again:
@@ -128,10 +128,10 @@ def unique_owners(obj: Plain, when: str = "") -> tuple[str, ...]:
     )
 
 
-def _repeated_owners(obj: Plain) -> list[str]:
+def _repeated_owners(obj: JsonObject) -> list[str]:
     """The uids of owner references that came more than once, and now do not, in place."""
     owners = obj["metadata"].get("ownerReferences") or []
-    unique: dict[frozenset[tuple[str, Any]], Plain] = {}
+    unique: dict[frozenset[tuple[str, Any]], JsonObject] = {}
     again: dict[str, None] = {}
     for owner in owners:
         if unique.setdefault(frozenset(owner.items()), owner) is not owner:
@@ -141,14 +141,14 @@ def _repeated_owners(obj: Plain) -> list[str]:
     return list(again)
 
 
-def judge(kind: Kind, obj: Plain, live: Plain | None = None, sub: str = "") -> Verdict:
+def judge(kind: Kind, obj: JsonObject, live: JsonObject | None = None, sub: str = "") -> Verdict:
     """Everything that is wrong with an object, and what its author should know."""
     metadata = obj["metadata"]
     core = not (kind.custom or kind.unqualified)
     causes = [*metadata_causes(metadata, kind.naming, core=core)]
     if live is not None and deleting(live):
         causes += late_finalizer_causes(metadata, live["metadata"])
-    own = [*told(kind.complaints(obj, live))] if kind.complaints is not None else []
+    own = [*limit_errors(kind.complaints(obj, live))] if kind.complaints is not None else []
     causes = own if own and kind.late else [*causes, *own]
     if kind.judge is None:
         return Verdict(causes)
@@ -159,14 +159,14 @@ def judge(kind: Kind, obj: Plain, live: Plain | None = None, sub: str = "") -> V
 def check_revision(said: str | None) -> None:
     """500 for a resourceVersion that is none."""
     if said and not said.isdecimal():
-        raise unexplained(f'strconv.ParseUint: parsing "{said}": invalid syntax')
+        raise unknown_error(f'strconv.ParseUint: parsing "{said}": invalid syntax')
 
 
-def identity_causes(obj: Plain, live: Plain) -> list[Cause]:
+def identity_causes(obj: JsonObject, live: JsonObject) -> list[Cause]:
     """What of an update tries to change who the object is, or whether it goes."""
     sent, before = obj["metadata"], live["metadata"]
     return [
-        wrong(f"metadata.{name}", sent[name], "field is immutable")
+        invalid(f"metadata.{name}", sent[name], "field is immutable")
         for name in ("uid", "deletionTimestamp", "deletionGracePeriodSeconds")
         if sent.get(name) and sent[name] != before.get(name)
     ]
@@ -180,7 +180,7 @@ def _tidy(metadata: Any) -> Any:
     """
     if not isinstance(metadata, dict):
         return metadata
-    cleared: Plain = {"managedFields": [{}]} if metadata.get("managedFields") == [] else {}
+    cleared: JsonObject = {"managedFields": [{}]} if metadata.get("managedFields") == [] else {}
     kept = {
         name: value
         for name, value in metadata.items()
@@ -189,7 +189,7 @@ def _tidy(metadata: Any) -> Any:
     return {**kept, **cleared}
 
 
-def _check_name(metadata: Plain, name: str) -> None:
+def _check_name(metadata: JsonObject, name: str) -> None:
     said = metadata.get("name")
     if not said:
         raise bad_request(

@@ -18,8 +18,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.meta.status import internal
-from quintant.cluster.apiserver.meta.types import Others, Plain
+from quintant.cluster.apiserver.meta.status import internal_error
+from quintant.cluster.apiserver.meta.types import JsonObject, Others
 from quintant.cluster.host.loopback import FIRST
 
 NETWORK = FIRST.services
@@ -50,7 +50,7 @@ def addressed(kinds: Iterable[Kind], network: IPv4Network) -> tuple[Kind, ...]:
 
 
 def settle_service(
-    service: Plain, live: Plain | None, others: Others, network: IPv4Network = NETWORK
+    service: JsonObject, live: JsonObject | None, others: Others, network: IPv4Network = NETWORK
 ) -> None:
     """Give a service the address, families and ports that its author left to the server."""
     spec, before = service["spec"], (live or {}).get("spec") or {}
@@ -72,7 +72,7 @@ def settle_service(
         _node_ports(key, spec, others)
 
 
-def _drop(spec: Plain, before: Plain) -> None:
+def _drop(spec: JsonObject, before: JsonObject) -> None:
     """A change of the type takes along what only the old type had, unless it was set anew."""
     if spec["type"] == before["type"]:
         return
@@ -89,7 +89,7 @@ def _drop(spec: Plain, before: Plain) -> None:
                 port.pop("nodePort", None)
 
 
-def _carry(spec: Plain, before: Plain) -> None:
+def _carry(spec: JsonObject, before: JsonObject) -> None:
     """Keep what was given out before where an update does not name it."""
     if "ExternalName" in (spec["type"], before["type"]):
         return
@@ -108,13 +108,13 @@ def _carry(spec: Plain, before: Plain) -> None:
                 port["nodePort"] = old[_identity(port)]
 
 
-def _families(spec: Plain) -> None:
+def _families(spec: JsonObject) -> None:
     anywhere = spec["clusterIP"] == HEADLESS and not spec.get("selector")
     spec.setdefault("ipFamilyPolicy", "RequireDualStack" if anywhere else "SingleStack")
     spec.setdefault("ipFamilies", ["IPv4", "IPv6"] if anywhere else ["IPv4"])
 
 
-def _node_ports(key: str, spec: Plain, others: Others) -> None:
+def _node_ports(key: str, spec: JsonObject, others: Others) -> None:
     wanting = [port for port in spec.get("ports") or () if not port.get("nodePort")]
     local = spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
     unchecked = local and not spec.get("healthCheckNodePort")
@@ -128,12 +128,12 @@ def _node_ports(key: str, spec: Plain, others: Others) -> None:
         spec["healthCheckNodePort"] = _free("a nodePort", f"{key}:health", NODE_PORTS, taken)
 
 
-def _ports(spec: Plain) -> Iterator[Any]:
+def _ports(spec: JsonObject) -> Iterator[Any]:
     yield spec.get("healthCheckNodePort")
     yield from (port.get("nodePort") for port in spec.get("ports") or ())
 
 
-def _identity(port: Plain) -> tuple[Any, Any]:
+def _identity(port: JsonObject) -> tuple[Any, Any]:
     return port.get("protocol"), port.get("port")
 
 
@@ -155,5 +155,5 @@ def _free(what: str, key: str, choices: Any, taken: Set[Any]) -> Any:
     found = (choices[(start + step) % len(choices)] for step in range(len(choices)))
     choice = next((choice for choice in found if choice not in taken), None)
     if choice is None:
-        raise internal(f"failed to allocate {what}: range is full")
+        raise internal_error(f"failed to allocate {what}: range is full")
     return choice

@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import Entry
 
 UNSTORED = 0
@@ -41,19 +41,19 @@ class _Partial(msgspec.Struct):
 _partial = msgspec.json.Decoder(_Partial)
 
 
-def pack(kind: Kind, obj: Plain, rv: int = UNSTORED) -> Entry:
+def pack(kind: Kind, obj: JsonObject, rv: int = UNSTORED) -> Entry:
     """An object as an entry, to be stored or only to be answered."""
     stored = obj if kind.stored is None else kind.stored(obj)
     labels = stored["metadata"].get("labels") or _NOTHING
     return Entry(_raw(stored), rv, labels, _facts(kind, stored))
 
 
-def unpack(kind: Kind, entry: Entry) -> Plain:
+def unpack(kind: Kind, entry: Entry) -> JsonObject:
     """An object as its kind shows it, fresh and mutable."""
     where = kind.resource
-    stored: Plain = msgspec.json.decode(b"%b%d%b" % (_BARE, entry.rv, entry.raw))
+    stored: JsonObject = msgspec.json.decode(b"%b%d%b" % (_BARE, entry.rv, entry.raw))
     shown = stored if kind.shown is None else kind.shown(stored)
-    obj: Plain = {"apiVersion": where.api_version, "kind": where.kind, **shown}
+    obj: JsonObject = {"apiVersion": where.api_version, "kind": where.kind, **shown}
     if _outdated(kind, entry) and kind.renew is not None:
         kind.renew(obj)
     return obj
@@ -105,7 +105,7 @@ class Form(Struct, frozen=True):
         """Whether something else than the objects themselves is written."""
         return self.partial
 
-    def document(self, metadata: Plain, items: Iterable[bytes]) -> bytes:
+    def document(self, metadata: JsonObject, items: Iterable[bytes]) -> bytes:
         """A list of items already written."""
         name, version = self._names
         head = msgspec.json.encode({"kind": f"{name}List", "apiVersion": version})[:-1]
@@ -118,7 +118,7 @@ class Form(Struct, frozen=True):
 
     def bookmark(self, rv: int, annotations: Mapping[str, str]) -> bytes:
         """An object that only tells a revision."""
-        metadata: Plain = {"resourceVersion": str(rv)}
+        metadata: JsonObject = {"resourceVersion": str(rv)}
         if annotations:
             metadata["annotations"] = annotations
         name, version = self._names
@@ -153,7 +153,7 @@ def _outdated(kind: Kind, entry: Entry) -> bool:
     return UNSTORED < entry.rv <= kind.since
 
 
-def _raw(obj: Plain) -> bytes:
+def _raw(obj: JsonObject) -> bytes:
     metadata = {key: value for key, value in obj["metadata"].items() if key != "resourceVersion"}
     rest = {key: value for key, value in obj.items() if key not in _HEADER}
     return b'"' + _continued(metadata) + _continued(rest)
@@ -165,7 +165,7 @@ def _continued(members: Mapping[str, Any]) -> bytes:
     return b"," + raw[1:] if members else b"}"
 
 
-def _facts(kind: Kind, stored: Plain) -> Mapping[str, str]:
+def _facts(kind: Kind, stored: JsonObject) -> Mapping[str, str]:
     facts = {path: _text(stored, path) or absent for path, absent in kind.facts.items()}
     return facts or _NOTHING
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 
 
 class Condition(Struct, frozen=True):
@@ -15,7 +15,7 @@ class Condition(Struct, frozen=True):
     reason: str = ""
     message: str = ""
 
-    def set(self, status: Plain, now: str) -> Plain:
+    def set(self, status: JsonObject, now: str) -> JsonObject:
         """The status with this condition; its time stands while its truth does."""
         value = "True" if self.true else "False"
         before = {each["type"]: each for each in status.get("conditions") or ()}
@@ -30,7 +30,7 @@ class Condition(Struct, frozen=True):
         }
         return {**status, "conditions": list(before.values())}
 
-    def holds(self, status: Plain) -> bool:
+    def holds(self, status: JsonObject) -> bool:
         """Whether a status has a condition of this type and truth."""
         value = "True" if self.true else "False"
         return any(
@@ -38,7 +38,7 @@ class Condition(Struct, frozen=True):
             for each in status.get("conditions") or ()
         )
 
-    def among(self, status: Plain) -> bool:
+    def among(self, status: JsonObject) -> bool:
         """Whether a status has this very condition, whenever it came."""
         said = (self.type, self.reason, self.message)
         return self.holds(status) and any(

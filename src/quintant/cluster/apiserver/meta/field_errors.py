@@ -1,7 +1,7 @@
-"""Causes: what is wrong with which field, and the 422 that lists them.
+"""Field errors (field.Error): what is wrong with which field, and the 422 that lists them.
 
-In the words a real server uses; values are printed as Go prints them. Every other refusal is in
-quintant.cluster.apiserver.meta.status.
+In the words of field.Required, field.Invalid and their like; values are printed as Go prints them.
+Every other refusal is in quintant.cluster.apiserver.meta.status.
 """
 
 from __future__ import annotations
@@ -10,53 +10,53 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import quoted, shown
-from quintant.cluster.apiserver.meta.status import Problem, plain, present
+from quintant.cluster.apiserver.meta.status import StatusError, encode_causes, omit_empty
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
 
-NOWHERE = "<nil>"
+NO_FIELD = "<nil>"
 """The field of a complaint about the object as a whole."""
 
-TOLD_BYTES = 4 * 1024 * 1024
+ERRORS_BYTES = 4 * 1024 * 1024
 """Of all complaints about an object; a real server would be at work on more for over a minute."""
 
 REQUIRED = "FieldValueRequired"
 INVALID = "FieldValueInvalid"
-MISTYPED = "FieldValueTypeInvalid"
-UNSUPPORTED = "FieldValueNotSupported"
+TYPE_INVALID = "FieldValueTypeInvalid"
+NOT_SUPPORTED = "FieldValueNotSupported"
 FORBIDDEN = "FieldValueForbidden"
 DUPLICATE = "FieldValueDuplicate"
 TOO_LONG = "FieldValueTooLong"
 TOO_MANY = "FieldValueTooMany"
-MISSING = "FieldValueNotFound"
+NOT_FOUND = "FieldValueNotFound"
 INTERNAL = "InternalError"
 
 
-def invalid(resource: Resource, name: str, *causes: Cause) -> Problem:
+def invalid_object(resource: Resource, name: str, *causes: Cause) -> StatusError:
     """422: what is wrong with which field."""
     kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
     return _invalid(kind, {"name": name, "group": resource.group, "kind": resource.kind}, causes)
 
 
-def unlocked(resource: Resource, name: str) -> Problem:
+def missing_resource_version(resource: Resource, name: str) -> StatusError:
     """422 for a PUT that does not say which state it replaces."""
-    cause = wrong("metadata.resourceVersion", 0, "must be specified for an update")
+    cause = invalid("metadata.resourceVersion", 0, "must be specified for an update")
     about = {"name": name, "group": resource.group, "kind": resource.plural}
     return _invalid(resource.full_name, about, (cause,))
 
 
-def invalid_options(kind: str, *causes: Cause) -> Problem:
+def invalid_options(kind: str, *causes: Cause) -> StatusError:
     """422 about request options, which are documents of their own: ListOptions, PatchOptions."""
     about = {"group": "meta.k8s.io", "kind": kind}
     return _invalid(f"{kind}.meta.k8s.io", about, causes)
 
 
-def unpatchable(result: str, why: str) -> Problem:
+def invalid_patch(result: str, why: str) -> StatusError:
     """422 for a patch whose result is no object of the kind."""
-    return _invalid("", {}, (wrong("patch", result, why),))
+    return _invalid("", {}, (invalid("patch", result, why),))
 
 
-def complaint(causes: Sequence[Cause]) -> str:
+def aggregate(causes: Sequence[Cause]) -> str:
     """What is wrong, in one text: each cause that is another than those before."""
     found = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
     return found[0] if len(found) == 1 else f"[{', '.join(found)}]"
@@ -66,31 +66,31 @@ def required(field: str, message: str = "") -> Cause:
     return _cause(REQUIRED, field, "Required value", message)
 
 
-def wrong(field: str, value: Any, message: str) -> Cause:
+def invalid(field: str, value: Any, message: str) -> Cause:
     return _cause(INVALID, field, f"Invalid value: {shown(value)}", message)
 
 
-def misnamed(field: str, value: Any, complaints: Sequence[str]) -> list[Cause]:
+def invalid_each(field: str, value: Any, complaints: Sequence[str]) -> list[Cause]:
     """A cause for each complaint about a name (quintant.cluster.apiserver.meta.names)."""
-    return [wrong(field, value, complaint) for complaint in complaints]
+    return [invalid(field, value, complaint) for complaint in complaints]
 
 
-def mistyped(field: str, value: Any, message: str) -> Cause:
-    return _cause(MISTYPED, field, f"Invalid value: {shown(value)}", message)
+def type_invalid(field: str, value: Any, message: str) -> Cause:
+    return _cause(TYPE_INVALID, field, f"Invalid value: {shown(value)}", message)
 
 
-def untrue(field: str, message: str) -> Cause:
+def invalid_without_value(field: str, message: str) -> Cause:
     """Something is wrong with a value too large to be shown."""
     return _cause(INVALID, field, "Invalid value", message)
 
 
-def unsupported(field: str, value: Any, choices: Sequence[str]) -> Cause:
+def not_supported(field: str, value: Any, choices: Sequence[str]) -> Cause:
     listed = ", ".join(quoted(choice) for choice in choices)
     head = f"Unsupported value: {shown(value)}"
-    return _cause(UNSUPPORTED, field, head, f"supported values: {listed}" if choices else "")
+    return _cause(NOT_SUPPORTED, field, head, f"supported values: {listed}" if choices else "")
 
 
-def forbidden_field(field: str, message: str) -> Cause:
+def forbidden(field: str, message: str) -> Cause:
     return _cause(FORBIDDEN, field, "Forbidden", message)
 
 
@@ -98,12 +98,12 @@ def duplicate(field: str, value: Any) -> Cause:
     return _cause(DUPLICATE, field, f"Duplicate value: {shown(value)}", "")
 
 
-def missing(field: str, value: Any) -> Cause:
+def not_found(field: str, value: Any) -> Cause:
     """A value names something that is not there."""
-    return _cause(MISSING, field, f"Not found: {shown(value)}", "")
+    return _cause(NOT_FOUND, field, f"Not found: {shown(value)}", "")
 
 
-def repeated(field: str) -> Cause:
+def duplicate_without_value(field: str) -> Cause:
     """A value too large to be shown occurs twice."""
     return _cause(DUPLICATE, field, "Duplicate value", "")
 
@@ -122,18 +122,18 @@ def _cause(reason: str, field: str, head: str, message: str) -> Cause:
     return Cause(reason, f"{head}: {message}" if message else head, field)
 
 
-def _invalid(title: str, about: Mapping[str, Any], causes: Sequence[Cause]) -> Problem:
-    name, causes = about.get("name", ""), [*told(causes)]
-    details = {**present(about), "causes": plain(causes)}
-    text = f"{title} {quoted(name)} is invalid: {complaint(causes)}"
-    return Problem(422, "Invalid", text, details)
+def _invalid(title: str, about: Mapping[str, Any], causes: Sequence[Cause]) -> StatusError:
+    name, causes = about.get("name", ""), [*limit_errors(causes)]
+    details = {**omit_empty(about), "causes": encode_causes(causes)}
+    text = f"{title} {quoted(name)} is invalid: {aggregate(causes)}"
+    return StatusError(422, "Invalid", text, details)
 
 
-def told(causes: Iterable[Cause]) -> Iterator[Cause]:
+def limit_errors(causes: Iterable[Cause]) -> Iterator[Cause]:
     """The causes that are told, the first of them whatever its size; others are not looked for."""
     size = 0
     for cause in causes:
         yield cause
         size += len(cause.field) + len(cause.message)
-        if size > TOLD_BYTES:
+        if size > ERRORS_BYTES:
             return

@@ -7,12 +7,12 @@ from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.apiserver.meta.field_errors import (
-    forbidden_field,
-    misnamed,
+    forbidden,
+    invalid,
+    invalid_each,
+    limit_errors,
     required,
-    told,
     too_long,
-    wrong,
 )
 from quintant.cluster.apiserver.meta.names import (
     key_complaints,
@@ -42,9 +42,9 @@ def metadata_causes(
 ) -> Iterator[Cause]:
     """What is wrong with an object's own metadata, given how its kind is named."""
     yield from _name_causes(metadata, naming)
-    yield from told(map_causes(metadata))
-    yield from told(owner_causes(metadata))
-    yield from told(finalizer_causes(metadata, core=core))
+    yield from limit_errors(map_causes(metadata))
+    yield from limit_errors(owner_causes(metadata))
+    yield from limit_errors(finalizer_causes(metadata, core=core))
 
 
 def _name_causes(metadata: Metadata, naming: Callable[[str], list[str]]) -> Iterator[Cause]:
@@ -52,23 +52,23 @@ def _name_causes(metadata: Metadata, naming: Callable[[str], list[str]]) -> Iter
     # What a name is made from need not end like one.
     begun = f"{base[:-2]}a" if len(base) > 1 and base.endswith("-") else base
     if begun:
-        yield from misnamed("metadata.generateName", base, naming(begun))
+        yield from invalid_each("metadata.generateName", base, naming(begun))
     if not name:
         yield required("metadata.name", "name or generateName is required")
     else:
-        yield from misnamed("metadata.name", name, naming(name))
+        yield from invalid_each("metadata.name", name, naming(name))
 
 
 def embedded_causes(metadata: Metadata, where: str) -> Iterator[Cause]:
     """What is wrong with the metadata of an object embedded in another; it may lack a name."""
     for field in ("generateName", "name"):
         name = metadata.get(field) or ""
-        yield from misnamed(f"{where}.{field}", name, segment_complaints(name))
+        yield from invalid_each(f"{where}.{field}", name, segment_complaints(name))
     if namespace := metadata.get("namespace"):
-        yield from misnamed(f"{where}.namespace", namespace, word_complaints(namespace))
+        yield from invalid_each(f"{where}.namespace", namespace, word_complaints(namespace))
     if metadata.get("generation", 0) < 0:
         text = "must be greater than or equal to 0"
-        yield wrong(f"{where}.generation", metadata["generation"], text)
+        yield invalid(f"{where}.generation", metadata["generation"], text)
     yield from map_causes(metadata, where)
     yield from owner_causes(metadata, where)
     yield from finalizer_causes(metadata, where)
@@ -78,10 +78,10 @@ def map_causes(metadata: Metadata, where: str = "metadata") -> Iterator[Cause]:
     """What is wrong with labels and annotations."""
     annotations = metadata.get("annotations") or {}
     for key, value in (metadata.get("labels") or {}).items():
-        yield from misnamed(f"{where}.labels", key, key_complaints(key))
-        yield from misnamed(f"{where}.labels", value, label_complaints(value))
+        yield from invalid_each(f"{where}.labels", key, key_complaints(key))
+        yield from invalid_each(f"{where}.labels", value, label_complaints(value))
     for key in annotations:
-        yield from misnamed(f"{where}.annotations", key, key_complaints(key.lower()))
+        yield from invalid_each(f"{where}.annotations", key, key_complaints(key.lower()))
     if annotations_size(annotations) > ANNOTATIONS_LIMIT:
         yield too_long(f"{where}.annotations", ANNOTATIONS_LIMIT)
 
@@ -101,16 +101,16 @@ def owner_causes(metadata: Metadata, where: str = "metadata") -> Iterator[Cause]
             ruling.append(f"{owner.get('kind', '')}/{owner.get('name', '')}")
             if 1 < len(ruling) <= RIVALS:
                 text = 'Only one reference can have Controller set to true. Found "true" in'
-                yield wrong(field, owners, f"{text} references for {ruling[0]} and {ruling[-1]}")
+                yield invalid(field, owners, f"{text} references for {ruling[0]} and {ruling[-1]}")
 
 
 def _owner_causes(owner: Metadata, field: str) -> Iterator[Cause]:
     version = owner.get("apiVersion") or ""
     if not version.rpartition("/")[2]:
-        yield wrong(f"{field}.apiVersion", version, "version must not be empty")
+        yield invalid(f"{field}.apiVersion", version, "version must not be empty")
     for name in ("kind", "name", "uid"):
         if not owner.get(name):
-            yield wrong(f"{field}.{name}", "", "must not be empty")
+            yield invalid(f"{field}.{name}", "", "must not be empty")
 
 
 def finalizer_causes(
@@ -119,7 +119,7 @@ def finalizer_causes(
     """What is wrong with finalizers; those of built-in kinds need a domain or a standard name."""
     finalizers, field = metadata.get("finalizers") or (), f"{where}.finalizers"
     for finalizer in finalizers:
-        yield from misnamed(field, finalizer, key_complaints(finalizer))
+        yield from invalid_each(field, finalizer, key_complaints(finalizer))
     for at, finalizer in enumerate(finalizers if core else ()):
         yield from domain_causes(f"{field}[{at}]", finalizer)
 
@@ -128,7 +128,7 @@ def domain_causes(path: str, finalizer: str) -> Iterator[Cause]:
     """A finalizer of the server's own kinds has a domain in front, or a standard name."""
     if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
         text = "name is neither a standard finalizer name nor is it fully qualified"
-        yield wrong(path, finalizer, text)
+        yield invalid(path, finalizer, text)
 
 
 def late_finalizer_causes(metadata: Metadata, live: Metadata) -> Iterator[Cause]:
@@ -138,7 +138,7 @@ def late_finalizer_causes(metadata: Metadata, live: Metadata) -> Iterator[Cause]
     if new:
         listed = ", ".join(quoted(finalizer) for finalizer in new)
         text = "no new finalizers can be added if the object is being deleted, found new finalizers"
-        yield forbidden_field("metadata.finalizers", f"{text} []string{{{listed}}}")
+        yield forbidden("metadata.finalizers", f"{text} []string{{{listed}}}")
 
 
 def finalizer_advice(metadata: Metadata, live: Metadata | None) -> list[str]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from quintant.cluster.apiserver.meta.field_errors import NOWHERE
+from quintant.cluster.apiserver.meta.field_errors import NO_FIELD
 from quintant.cluster.apiserver.meta.names import key_complaints, label_complaints
 from quintant.cluster.apiserver.meta.selectors import EVERYTHING, Operator, Requirement, Selector
-from quintant.cluster.apiserver.meta.status import Problem, bad_request
+from quintant.cluster.apiserver.meta.status import StatusError, bad_request
 
 _TOKEN = re.compile(r"\s*(==|!=|=|!|,|\(|\)|<|>|[^\s=!,()<>]+)")
 _OPERATOR = re.compile(r"!=|==|=")
@@ -143,7 +143,7 @@ def _tokens(text: str) -> Iterator[str]:
 
 
 def _check_key(key: str) -> None:
-    _refuse(NOWHERE, key, key_complaints(key))
+    _refuse(NO_FIELD, key, key_complaints(key))
 
 
 def _checked(key: str, value: str) -> str:
@@ -171,7 +171,7 @@ def _term(term: str) -> tuple[str, Operator, str]:
     return term[: match.start()], operator, _unescaped(term[match.end() :])
 
 
-def _misread(why: str) -> Problem:
+def _misread(why: str) -> StatusError:
     return bad_request(f"invalid field selector: {why}")
 
 

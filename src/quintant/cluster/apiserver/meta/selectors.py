@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import force_setattr
 
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 
 
 class Operator(Enum):
@@ -150,7 +150,7 @@ def selector_text(found: Any) -> str:
     return ",".join(text for _, text in sorted(terms, key=lambda term: term[0]))
 
 
-def _term(term: Plain) -> str:
+def _term(term: JsonObject) -> str:
     key, values = term["key"], ",".join(sorted(term.get("values") or ()))
     match term["operator"]:
         case "Exists":

@@ -1,8 +1,8 @@
 """Refusals: every error answer of the API server, in the words a real one uses.
 
-A `Problem` is raised anywhere in the machinery and becomes a Status document at the edge. The
-functions here, and those of quintant.cluster.apiserver.meta.field_errors for 422, are the only
-places that spell codes, reasons and texts, because clients and tests compare them.
+A `StatusError` (apierrors.StatusError) is raised anywhere in the server and becomes a Status
+document at the edge. The functions here, and those of quintant.cluster.apiserver.meta.field_errors
+for 422, are the only places that spell codes, reasons and texts: clients and tests compare them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REQUEST_LIMIT = 3 * 1024 * 1024
 """Bytes of a request body: what a real server accepts."""
 
 
-class Problem(Exception):
+class StatusError(Exception):
     """A request the server refuses; `status` is its Status document."""
 
     def __init__(
@@ -72,7 +72,7 @@ class Problem(Exception):
         return msgspec.json.encode(self.status) + b"\n"
 
 
-class NoPage(Problem):
+class PageNotFound(StatusError):
     """404 from the router itself, which knows no Status documents."""
 
     def __init__(self) -> None:
@@ -86,89 +86,91 @@ class NoPage(Problem):
         return b"404 page not found\n"
 
 
-def bad_request(message: str) -> Problem:
-    return Problem(400, "BadRequest", message)
+def bad_request(message: str) -> StatusError:
+    return StatusError(400, "BadRequest", message)
 
 
-def unauthorized() -> Problem:
-    return Problem(401, "Unauthorized", "Unauthorized")
+def unauthorized() -> StatusError:
+    return StatusError(401, "Unauthorized", "Unauthorized")
 
 
-def forbidden(resource: Resource, name: str, message: str, *causes: Cause) -> Problem:
+def forbidden(resource: Resource, name: str, message: str, *causes: Cause) -> StatusError:
     text = f"{resource.full_name} {quoted(name)} is forbidden: {message}"
-    return Problem(403, "Forbidden", text, _about(resource, name, causes=plain(causes)))
+    return StatusError(403, "Forbidden", text, _about(resource, name, causes=encode_causes(causes)))
 
 
-def forbidden_path(user: str, verb: str, path: str, why: str = "") -> Problem:
+def forbidden_path(user: str, verb: str, path: str, why: str = "") -> StatusError:
     text = f'forbidden: User "{user}" cannot {verb} path "{path}"{why}'
-    return Problem(403, "Forbidden", text, {})
+    return StatusError(403, "Forbidden", text, {})
 
 
-def not_found(resource: Resource, name: str) -> Problem:
+def not_found(resource: Resource, name: str) -> StatusError:
     text = f"{resource.full_name} {quoted(name)} not found"
-    return Problem(404, "NotFound", text, _about(resource, name))
+    return StatusError(404, "NotFound", text, _about(resource, name))
 
 
-def misnamed(name: str, why: str) -> Problem:
+def invalid_name_parameter(name: str, why: str) -> StatusError:
     return bad_request(f"Name parameter invalid: {quoted(name)}: {why}")
 
 
-def no_resource() -> Problem:
-    return Problem(404, "NotFound", "the server could not find the requested resource", {})
+def resource_not_found() -> StatusError:
+    return StatusError(404, "NotFound", "the server could not find the requested resource", {})
 
 
-def not_allowed() -> Problem:
+def method_not_supported() -> StatusError:
     text = "the server does not allow this method on the requested resource"
-    return Problem(405, "MethodNotAllowed", text, {})
+    return StatusError(405, "MethodNotAllowed", text, {})
 
 
-def unconnected(what: str) -> Problem:
+def streams_not_supported(what: str) -> StatusError:
     """405: this server has no way into containers, nor to their ports."""
     text = f"{what} is not served by this cluster: it has no streams to containers or their ports"
-    return Problem(405, "MethodNotAllowed", text, {})
+    return StatusError(405, "MethodNotAllowed", text, {})
 
 
-def unavailable(text: str) -> Problem:
-    return Problem(503, "ServiceUnavailable", text, {})
+def service_unavailable(text: str) -> StatusError:
+    return StatusError(503, "ServiceUnavailable", text, {})
 
 
-def not_acceptable(accepted: Sequence[str]) -> Problem:
+def not_acceptable(accepted: Sequence[str]) -> StatusError:
     """406: none of the media types the client likes can be written."""
     text = f"406: Not Acceptable\n\nAvailable representations: {', '.join(accepted)}"
-    return Problem(406, "NotAcceptable", text, {})
+    return StatusError(406, "NotAcceptable", text, {})
 
 
-def no_such_form(accepted: Sequence[str]) -> Problem:
+def form_not_acceptable(accepted: Sequence[str]) -> StatusError:
     """406: the media type would do, but not the form of the object it asks for."""
     text = f"only the following media types are accepted: {', '.join(accepted)}"
-    return Problem(406, "NotAcceptable", text)
+    return StatusError(406, "NotAcceptable", text)
 
 
-def unacceptable(wanted: str, what: str) -> Problem:
+def object_not_acceptable(wanted: str, what: str) -> StatusError:
     """406: the object is not one that could be turned into the wanted form."""
-    return Problem(406, "NotAcceptable", f"you requested {wanted}, but the requested object {what}")
+    return StatusError(
+        406, "NotAcceptable", f"you requested {wanted}, but the requested object {what}"
+    )
 
 
-def already_exists(resource: Resource, name: str, *, deleting: bool = False) -> Problem:
+def already_exists(resource: Resource, name: str, *, deleting: bool = False) -> StatusError:
     prefix = "object is being deleted: " if deleting else ""
     text = f'{prefix}{resource.full_name} "{name}" already exists'
-    return Problem(409, "AlreadyExists", text, _about(resource, name))
+    return StatusError(409, "AlreadyExists", text, _about(resource, name))
 
 
-def no_unique_name(resource: Resource, name: str) -> Problem:
+def no_unique_name(resource: Resource, name: str) -> StatusError:
     text = (
         f'{resource.full_name} "{name}" already exists, '
         "the server was not able to generate a unique name for the object"
     )
-    return Problem(409, "AlreadyExists", text, _about(resource, name, retryAfterSeconds=1))
+    return StatusError(409, "AlreadyExists", text, _about(resource, name, retryAfterSeconds=1))
 
 
-def conflict(resource: Resource, name: str, message: str) -> Problem:
+def conflict(resource: Resource, name: str, message: str) -> StatusError:
     text = f'Operation cannot be fulfilled on {resource.full_name} "{name}": {message}'
-    return Problem(409, "Conflict", text, _about(resource, name))
+    return StatusError(409, "Conflict", text, _about(resource, name))
 
 
-def modified(resource: Resource, name: str) -> Problem:
+def object_modified(resource: Resource, name: str) -> StatusError:
     return conflict(
         resource,
         name,
@@ -177,72 +179,72 @@ def modified(resource: Resource, name: str) -> Problem:
     )
 
 
-def contested(message: str, causes: Sequence[Cause]) -> Problem:
+def apply_conflict(message: str, causes: Sequence[Cause]) -> StatusError:
     """An apply that other managers' fields stand against."""
-    return Problem(409, "Conflict", message, {"causes": plain(causes)})
+    return StatusError(409, "Conflict", message, {"causes": encode_causes(causes)})
 
 
-def expired(message: str, *, token: str = "") -> Problem:
-    return Problem(410, "Expired", message, metadata={"continue": token} if token else None)
+def resource_expired(message: str, *, token: str = "") -> StatusError:
+    return StatusError(410, "Expired", message, metadata={"continue": token} if token else None)
 
 
-def too_large() -> Problem:
+def request_entity_too_large() -> StatusError:
     text = f"Request entity too large: limit is {REQUEST_LIMIT}"
-    return Problem(413, "RequestEntityTooLarge", text)
+    return StatusError(413, "RequestEntityTooLarge", text)
 
 
-def too_many_operations(count: int, limit: int) -> Problem:
+def too_many_operations(count: int, limit: int) -> StatusError:
     text = (
         "Request entity too large: The allowed maximum operations in a JSON patch is "
         f"{limit}, got {count}"
     )
-    return Problem(413, "RequestEntityTooLarge", text)
+    return StatusError(413, "RequestEntityTooLarge", text)
 
 
-def unknown_media() -> Problem:
+def unknown_media_type() -> StatusError:
     """415 from the router itself, which looks at patches before anybody else does."""
-    return Problem(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+    return StatusError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
 
 
-def unsupported_media(accepted: Sequence[str]) -> Problem:
+def unsupported_media_type(accepted: Sequence[str]) -> StatusError:
     text = (
         "the body of the request was in an unknown format - accepted media types include: "
         f"{', '.join(accepted)}"
     )
-    return Problem(415, "UnsupportedMediaType", text)
+    return StatusError(415, "UnsupportedMediaType", text)
 
 
-def unprocessable(message: str = "") -> Problem:
+def unprocessable(message: str = "") -> StatusError:
     """422 for a patch that cannot be applied."""
     text = message or "the server rejected our request due to an error in our request"
-    return Problem(422, "Invalid", text, {})
+    return StatusError(422, "Invalid", text, {})
 
 
-def internal(message: str) -> Problem:
+def internal_error(message: str) -> StatusError:
     text = f"Internal error occurred: {message}"
-    return Problem(500, "InternalError", text, {"causes": [{"message": message}]})
+    return StatusError(500, "InternalError", text, {"causes": [{"message": message}]})
 
 
-def unexplained(message: str) -> Problem:
+def unknown_error(message: str) -> StatusError:
     """500 without a reason: a real server answers some mistakes of clients so."""
-    return Problem(500, "", message)
+    return StatusError(500, "", message)
 
 
-def future(asked: int, current: int) -> Problem:
+def resource_version_too_large(asked: int, current: int) -> StatusError:
     text = f"Timeout: Too large resource version: {asked}, current: {current}"
     cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
-    return Problem(504, "Timeout", text, {"causes": [cause], "retryAfterSeconds": 1})
+    return StatusError(504, "Timeout", text, {"causes": [cause], "retryAfterSeconds": 1})
 
 
 def _about(resource: Resource, name: str, **more: Any) -> dict[str, Any]:
-    return present({"name": name, "group": resource.group, "kind": resource.plural, **more})
+    return omit_empty({"name": name, "group": resource.group, "kind": resource.plural, **more})
 
 
-def present(details: Mapping[str, Any]) -> dict[str, Any]:
+def omit_empty(details: Mapping[str, Any]) -> dict[str, Any]:
     """Details, without what there is nothing to say of."""
     return {key: value for key, value in details.items() if value}
 
 
-def plain(causes: Sequence[Cause]) -> list[dict[str, Any]]:
+def encode_causes(causes: Sequence[Cause]) -> list[dict[str, Any]]:
     """Causes as details list them."""
-    return [present(msgspec.to_builtins(cause)) for cause in causes]
+    return [omit_empty(msgspec.to_builtins(cause)) for cause in causes]

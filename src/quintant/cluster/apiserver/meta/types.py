@@ -10,15 +10,15 @@ from msgspec import Struct
 
 from quintant.core.errors import Cause
 
-Plain = dict[str, Any]
+JsonObject = dict[str, Any]
 """An object as plain dicts and lists."""
 
 
-Edit = Callable[[Plain], Any]
+Edit = Callable[[JsonObject], Any]
 """From the live object, which it may change, to what a client wants it to be."""
 
 
-Others = Callable[[], Iterator[Plain]]
+Others = Callable[[], Iterator[JsonObject]]
 """The stored objects of the same kind, read when asked for."""
 
 

@@ -16,7 +16,7 @@ from contextvars import ContextVar
 import msgspec
 
 from quintant.cluster.apiserver.golang.printing import quoted
-from quintant.cluster.apiserver.meta.status import Problem, bad_request
+from quintant.cluster.apiserver.meta.status import StatusError, bad_request
 
 LONGEST_SECONDS = 60.0
 """As on a real server, whatever a request asks for."""
@@ -39,7 +39,7 @@ _DURATION = re.compile(rf"([-+]?)(?:0|(?:{_NUMBER}(?:{_UNIT}))+)")
 _UNITLESS = re.compile(rf"[-+]?(?:{_NUMBER}(?:{_UNIT}))*{_NUMBER}")
 
 
-class Late(Problem):
+class Late(StatusError):
     """504: the request took too long; what it asked for may happen all the same."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Late(Problem):
 _UNSAID = ("kind", "apiVersion")
 
 
-class Overrun(Problem):
+class Overrun(StatusError):
     """429: too many others wait; nothing of the request has happened."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.apiserver.golang.printing import plain, quoted
-from quintant.cluster.apiserver.meta.status import Problem, bad_request, unexplained
+from quintant.cluster.apiserver.meta.status import StatusError, bad_request, unknown_error
 from quintant.cluster.apiserver.patch.strategic_order import (
     ORDER,
     PATCH,
@@ -149,7 +149,7 @@ def _merge_list(live: Items, items: Items, below: _Below) -> Items:
 def _merge_maps(live: Items, items: Items, below: _Below) -> Items:
     """A list of maps after a patch, item by item."""
     if not below.key:
-        raise unexplained("cannot merge lists without merge key for struct")
+        raise unknown_error("cannot merge lists without merge key for struct")
     wanted = [item for item in items if PATCH not in item]
     directives = [item for item in items if PATCH in item]
     kept = _less(live, directives, below.key)
@@ -181,7 +181,7 @@ def _less(live: Items, directives: Items, key: str) -> Items:
         if item[PATCH] == "delete":
             gone.add(mark(keyed(item, key)))
         elif item[PATCH] == "merge":
-            raise unexplained("merging lists cannot yet be specified in the patch")
+            raise unknown_error("merging lists cannot yet be specified in the patch")
         elif item[PATCH] != "replace":
             raise _unknown_directive(item)
     return [item for item in live if key not in item or mark(item[key]) not in gone]
@@ -191,14 +191,14 @@ def _field(kind: Type, key: str) -> _Below:
     """What a field of a map is, for merging two maps there."""
     if kind.sort is not Sort.MESSAGE:
         sort = "map" if kind.sort is Sort.MAP else "struct"
-        raise unexplained(
+        raise unknown_error(
             f"merging an object in json but data type is not struct, instead is: {sort}"
         )
     message = kind.message
     field = None if message.union else message.fields.get(key)
     if field is None:
         name = message.name.rpartition(".")[2]
-        raise unexplained(
+        raise unknown_error(
             f"unable to find api field in struct {name} for the json field {quoted(key)}"
         )
     strategies = field.traits.strategy.split(",")
@@ -210,7 +210,7 @@ def _list(kind: Type, key: str) -> _Below:
     """What a field is whose lists are merged: the type is that of their items."""
     below = _field(kind, key)
     if below.type.of is None or below.type.sort is Sort.MAP:
-        raise unexplained("expected slice or array type, but got: struct")
+        raise unknown_error("expected slice or array type, but got: struct")
     return _Below(below.type.item, below.strategy, below.key)
 
 
@@ -238,5 +238,5 @@ def _cleared(value: Any) -> Any:
     return value
 
 
-def _unknown_directive(patch: Plain) -> Problem:
-    return unexplained(f"unknown patch type: {plain(patch[PATCH])} in map: {plain(patch)}")
+def _unknown_directive(patch: Plain) -> StatusError:
+    return unknown_error(f"unknown patch type: {plain(patch[PATCH])} in map: {plain(patch)}")

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import plain
-from quintant.cluster.apiserver.meta.status import Problem, unexplained, unprocessable
+from quintant.cluster.apiserver.meta.status import StatusError, unknown_error, unprocessable
 from quintant.cluster.apiserver.patch.json_patch import same
 
 PATCH = "$patch"
@@ -59,7 +59,7 @@ def check_order(items: Items, order: Items, key: str) -> None:
         at += alike(wanted[at], order[beside], key)
         beside += 1
     if order and at < len(wanted):
-        raise unexplained(
+        raise unknown_error(
             f"The order in patch list:\n{plain(items)}\n doesn't match {ORDER} list:\n"
             f"{plain(order)}\n"
         )
@@ -107,11 +107,11 @@ def element_type(*lists: Items) -> type:
     """What the items of some lists all are; it must be one thing, and no list."""
     values = [value for items in lists for value in items]
     if not values:
-        raise unexplained("no elements in any of the given slices")
+        raise unknown_error("no elements in any of the given slices")
     if isinstance(values[0], list):
         raise unprocessable()
     if any(type(value) is not type(values[0]) for value in values):
-        raise unexplained(f"list element types are not identical: {plain(lists)}")
+        raise unknown_error(f"list element types are not identical: {plain(lists)}")
     return type(values[0])
 
 
@@ -120,7 +120,7 @@ def keyed(item: Any, key: str) -> Any:
     if not isinstance(item, dict):
         raise mistaken(dict, item)
     if key not in item:
-        raise unexplained(f"map: {plain(item)} does not contain declared merge key: {key}")
+        raise unknown_error(f"map: {plain(item)} does not contain declared merge key: {key}")
     return item[key]
 
 
@@ -142,7 +142,7 @@ def union(*lists: Items) -> list[Any]:
     return list(found.values())
 
 
-def mistaken(expected: type, value: Any) -> Problem:
+def mistaken(expected: type, value: Any) -> StatusError:
     """What is said about something that should be a map or a list."""
     wanted, found = _GO_TYPES[expected], _GO_TYPES[type(value)]
-    return unexplained(f"expected a {wanted}, but received a {found}")
+    return unknown_error(f"expected a {wanted}, but received a {found}")

@@ -14,10 +14,10 @@ from quintant.cluster.apiserver.authorization.bindings import GROUP
 from quintant.cluster.apiserver.codec.write_options import Options
 from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.draft import Target
+from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Catalog
 from quintant.cluster.apiserver.meta.selectors import from_object
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import Change, Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 
@@ -31,7 +31,7 @@ class _Gathered(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class _Role(msgspec.Struct, frozen=True, rename="camel"):
-    rules: list[Plain] | None = None
+    rules: list[JsonObject] | None = None
     aggregation_rule: _Gathered | None = None
 
 
@@ -62,23 +62,23 @@ class Aggregation:
                 self._write(writes, name, rules)
         return True
 
-    def _write(self, writes: Writes, name: str, rules: list[Plain]) -> None:
+    def _write(self, writes: Writes, name: str, rules: list[JsonObject]) -> None:
         kind = self._catalog.find(GROUP, "v1", PLURAL)
         assert kind is not None, "a built-in kind is always served"
         where = kind.resource
         config = {"apiVersion": where.api_version, "kind": where.kind, "metadata": {"name": name}}
         writes.apply(
-            Target(kind, name=name), config | ({"rules": rules} if rules else {}), CONTROLLER
+            ObjectRef(kind, name=name), config | ({"rules": rules} if rules else {}), CONTROLLER
         )
 
     def _told(self, table: Table, change: Change) -> None:
         self._stirred |= table.name == TABLE
 
 
-def _union(name: str, gathered: _Gathered, roles: list[tuple[str, Entry]]) -> list[Plain]:
+def _union(name: str, gathered: _Gathered, roles: list[tuple[str, Entry]]) -> list[JsonObject]:
     """The rules of the selected roles, in the order of their names, each once."""
     selectors = [from_object(selector) for selector in gathered.cluster_role_selectors]
-    found: list[Plain] = []
+    found: list[JsonObject] = []
     for other, entry in roles:
         if other != name and any(selector.matches(entry.labels) for selector in selectors):
             rules = stored_json.read(entry, _Role).rules or []

@@ -23,12 +23,12 @@ from quintant.cluster.apiserver.crd.names import Naming, named
 from quintant.cluster.apiserver.handlers.delete import Deletes
 from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.draft import Target
+from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Catalog
 from quintant.cluster.apiserver.kinds.metadata_rules import deleting
 from quintant.cluster.apiserver.meta.conditions import Condition
-from quintant.cluster.apiserver.meta.status import NoPage, forbidden
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.status import PageNotFound, forbidden
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import Change, Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS
@@ -42,7 +42,7 @@ PLURAL = "customresourcedefinitions"
 TABLE = f"{PLURAL}.{GROUP}"
 SERVER = Options(manager="kube-apiserver")
 
-Mark = Callable[[Plain, str], Plain]
+Mark = Callable[[JsonObject, str], JsonObject]
 """From a status and the time to the status it shall be."""
 
 
@@ -57,18 +57,18 @@ class Definitions:
         self._catalog = catalog
         self._hub = hub
         self._clock = clock
-        self._served: dict[str, Plain] = {}
+        self._served: dict[str, JsonObject] = {}
         self._terminating: set[str] = set()
-        self._names: dict[str, Plain] = {}
+        self._names: dict[str, JsonObject] = {}
         self._epochs: dict[str, Epochs] = {}
         self._stirred: dict[str, None] = {}
-        self._last: tuple[Entry, Plain] | None = None
+        self._last: tuple[Entry, JsonObject] | None = None
         store.subscribe(self._told)
 
-    def guard(self, target: Target) -> None:
+    def guard(self, target: ObjectRef) -> None:
         """403 for new objects of a definition that is being deleted, 404 after that."""
         if target.kind.custom and target.kind.table not in self._served:
-            raise NoPage()
+            raise PageNotFound()
         if target.kind.custom and target.kind.table in self._terminating:
             text = "create not allowed while custom resource definition is terminating"
             raise forbidden(target.kind.resource, target.name, text)
@@ -95,7 +95,7 @@ class Definitions:
             self._establish(name, found, writes)
         return True
 
-    def _establish(self, name: str, found: Plain, writes: Writes) -> None:
+    def _establish(self, name: str, found: JsonObject, writes: Writes) -> None:
         """Give a definition its names, and serve it if it has them or was served before."""
         spec, before = found["spec"], found["status"].get("acceptedNames") or {}
         naming = named(spec["names"], before, self._neighbours(name, spec["group"]))
@@ -108,7 +108,7 @@ class Definitions:
         if before != naming.names:
             self._stirred |= dict.fromkeys(self._group(name, spec["group"]))
 
-    def _serve(self, name: str, found: Plain) -> None:
+    def _serve(self, name: str, found: JsonObject) -> None:
         before = self._served.get(name)
         if before is not None and _served_parts(before) == _served_parts(found):
             return
@@ -124,7 +124,7 @@ class Definitions:
             self._store.refile(table, partial(stored_json.facts_of, kinds[0].kept or kinds[0]))
         self._hub.close(name)
 
-    def _converter(self, found: Plain) -> Converter | None:
+    def _converter(self, found: JsonObject) -> Converter | None:
         """What converts the objects of a definition, if it is a webhook."""
         conversion = found["spec"]["conversion"]
         if conversion["strategy"] != "Webhook":
@@ -134,7 +134,7 @@ class Definitions:
         client = read_client(webhook["clientConfig"])
         return Converter(client, review, self._caller, self._chance)
 
-    def _epoch(self, name: str, before: Plain | None, found: Plain) -> Epochs:
+    def _epoch(self, name: str, before: JsonObject | None, found: JsonObject) -> Epochs:
         """Begin to store objects in another way; what there is was stored as it was until now."""
         if not self._store.table(name).entries:
             self._epochs[name] = Epochs()
@@ -156,7 +156,7 @@ class Definitions:
             self._hub.close(name)
         self._stirred |= dict.fromkeys(self._group(name, name.partition(".")[2]))
 
-    def _clear(self, name: str, found: Plain, writes: Writes, deletes: Deletes) -> None:
+    def _clear(self, name: str, found: JsonObject, writes: Writes, deletes: Deletes) -> None:
         """Delete the objects of a definition, then let the definition go."""
         if definition.CLEANUP not in found["metadata"].get("finalizers", ()):
             return
@@ -166,7 +166,7 @@ class Definitions:
         kind = crd_kinds.storage_kind(found)
         for key in list(table.keys) if established else ():
             namespace, _, own = key.rpartition("/")
-            deletes.delete(Target(kind, namespace, own))
+            deletes.delete(ObjectRef(kind, namespace, own))
         if not (established and table.entries):
             self._withdraw(name)
             self._release(name, writes, CLEARED if established else NEVER)
@@ -182,11 +182,11 @@ class Definitions:
             target = self._target(name, "status")
             writes.restate(target, partial(_marked, mark, now), SERVER)
 
-    def _neighbours(self, name: str, group: str) -> list[Plain]:
+    def _neighbours(self, name: str, group: str) -> list[JsonObject]:
         """The names that other definitions of the group have."""
         return [self._accepted(other) for other in self._group(name, group)]
 
-    def _accepted(self, name: str) -> Plain:
+    def _accepted(self, name: str) -> JsonObject:
         if name not in self._names:
             found = self._read(name)
             self._names[name] = ((found or {}).get("status") or {}).get("acceptedNames") or {}
@@ -197,7 +197,7 @@ class Definitions:
         keys = self._store.table(TABLE).keys
         return [key for key in keys if key != name and key.partition(".")[2] == group]
 
-    def _read(self, name: str) -> Plain | None:
+    def _read(self, name: str) -> JsonObject | None:
         """A definition, not to be changed; a large one takes long, so it is read once in a row."""
         entry = self._store.table(TABLE).entries.get(name)
         if entry is None:
@@ -206,10 +206,10 @@ class Definitions:
             self._last = entry, stored_json.unpack(self._target(name).kind, entry)
         return self._last[1]
 
-    def _target(self, name: str, sub: str = "") -> Target:
+    def _target(self, name: str, sub: str = "") -> ObjectRef:
         kind = self._catalog.find(GROUP, "v1", PLURAL)
         assert kind is not None, "a built-in kind is always served"
-        return Target(kind, name=name, sub=sub)
+        return ObjectRef(kind, name=name, sub=sub)
 
     def _told(self, table: Table, change: Change) -> None:
         """Remember definitions that changed, and those whose last object may be gone."""
@@ -232,12 +232,12 @@ CLEARED = Condition("Terminating", False, "InstanceDeletionCompleted", "removed 
 NEVER = Condition("Terminating", False, "NeverEstablished", "resource was never established")
 
 
-def _marked(mark: Mark, now: str, live: Plain) -> Plain:
+def _marked(mark: Mark, now: str, live: JsonObject) -> JsonObject:
     """A definition with another status, sharing everything else but its managers."""
     return {**live, "metadata": dict(live["metadata"]), "status": mark(live["status"], now)}
 
 
-def _naming(naming: Naming, status: Plain, now: str) -> Plain:
+def _naming(naming: Naming, status: JsonObject, now: str) -> JsonObject:
     """The status of a definition that has been given names; served ones stay established."""
     if status.get("acceptedNames") == naming.names and naming.condition.among(status):
         return status
@@ -247,12 +247,12 @@ def _naming(naming: Naming, status: Plain, now: str) -> Plain:
     return (INSTALLING if naming.condition.true else WAITING).set(changed, now)
 
 
-def _served_parts(found: Plain) -> tuple[Any, Any]:
+def _served_parts(found: JsonObject) -> tuple[Any, Any]:
     """What serving depends on."""
     return found["spec"], found["status"].get("acceptedNames")
 
 
-def _released(condition: Condition, now: str, live: Plain) -> Plain:
+def _released(condition: Condition, now: str, live: JsonObject) -> JsonObject:
     """The definition without the finalizer that held it for us."""
     metadata = live["metadata"]
     left = [name for name in metadata.get("finalizers", ()) if name != definition.CLEANUP]

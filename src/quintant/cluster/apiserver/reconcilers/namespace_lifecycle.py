@@ -7,7 +7,7 @@ away is a controller (quintant.cluster.controllers.namespaces.deletion).
 from __future__ import annotations
 
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.draft import Target
+from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import deleting
 from quintant.cluster.apiserver.meta.status import forbidden, not_found
@@ -26,7 +26,7 @@ class Namespaces:
         self._store = store
         self._catalog = catalog
 
-    def guard(self, target: Target) -> None:
+    def guard(self, target: ObjectRef) -> None:
         """404 without the namespace, 403 while it is being deleted."""
         if not target.kind.resource.namespaced:
             return
@@ -47,7 +47,7 @@ class Namespaces:
                 cause,
             )
 
-    def protect(self, target: Target) -> None:
+    def protect(self, target: ObjectRef) -> None:
         """403 for the namespaces a cluster cannot do without."""
         if target.kind.table == TABLE and target.name in PROTECTED:
             raise forbidden(target.kind.resource, target.name, "this namespace may not be deleted")

@@ -17,9 +17,9 @@ from quintant.cluster.apiserver.admission.plugins.resource_quota import QUOTAS, 
 from quintant.cluster.apiserver.codec.write_options import Options
 from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.draft import Target
+from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Catalog
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 
@@ -55,17 +55,17 @@ class Quotas:
                     self._write(writes, namespace, key.partition("/")[2], status)
         return bool(stirred)
 
-    def _status(self, namespace: str, quota: Quota) -> Plain:
+    def _status(self, namespace: str, quota: Quota) -> JsonObject:
         if not quota.spec.hard:
             return {}
         known = {kind.table for kind in self._catalog.tables()}
         told = written(used(self._store, namespace, quota, known))
         return {"hard": quota.spec.hard, "used": told}
 
-    def _write(self, writes: Writes, namespace: str, name: str, status: Plain) -> None:
+    def _write(self, writes: Writes, namespace: str, name: str, status: JsonObject) -> None:
         kind = self._catalog.find("", "v1", QUOTAS)
         assert kind is not None, "a built-in kind is always served"
-        target = Target(kind, namespace, name, "status")
+        target = ObjectRef(kind, namespace, name, "status")
         writes.edit(target, partial(_with, status), CONTROLLER)
 
     def _told(self, table: Table, change: Change) -> None:
@@ -86,5 +86,5 @@ class Quotas:
         return self._counted[namespace]
 
 
-def _with(status: Plain, live: Plain) -> Plain:
+def _with(status: JsonObject, live: JsonObject) -> JsonObject:
     return {**live, "status": status}

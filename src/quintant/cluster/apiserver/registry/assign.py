@@ -12,7 +12,7 @@ from collections.abc import Callable
 from quintant.cluster.apiserver.kinds.service_ips import settle_service
 from quintant.cluster.apiserver.meta.names import label_complaints
 from quintant.cluster.apiserver.meta.qos import quality
-from quintant.cluster.apiserver.meta.types import Others, Plain
+from quintant.cluster.apiserver.meta.types import JsonObject, Others
 
 _GATED = {
     "type": "PodScheduled",
@@ -25,7 +25,7 @@ _GATED = {
 _OWN_UID = "batch.kubernetes.io/controller-uid"
 
 
-def _pod(pod: Plain, live: Plain | None, others: Others) -> None:
+def _pod(pod: JsonObject, live: JsonObject | None, others: Others) -> None:
     spec = pod["spec"]
     if live is None:
         pod["status"] = {"phase": "Pending", "qosClass": quality(spec)}
@@ -35,7 +35,7 @@ def _pod(pod: Plain, live: Plain | None, others: Others) -> None:
         pod["status"] = {"qosClass": given, **(pod.get("status") or {})}
 
 
-def _job(job: Plain, live: Plain | None, others: Others) -> None:
+def _job(job: JsonObject, live: JsonObject | None, others: Others) -> None:
     """Give the job's pods labels that no other job's have, unless the author chose a selector."""
     spec, metadata = job["spec"], job["metadata"]
     if live is not None:
@@ -48,7 +48,7 @@ def _job(job: Plain, live: Plain | None, others: Others) -> None:
         metadata |= {"labels": dict(labels)} if labels else {}
 
 
-def _select_own(spec: Plain, metadata: Plain) -> None:
+def _select_own(spec: JsonObject, metadata: JsonObject) -> None:
     name = metadata.get("name", "")
     names = {f"{domain}job-name": name for domain in ("", "batch.kubernetes.io/")}
     uids = {"controller-uid": metadata["uid"], _OWN_UID: metadata["uid"]}
@@ -62,7 +62,7 @@ def _select_own(spec: Plain, metadata: Plain) -> None:
     }
 
 
-def _namespace(namespace: Plain, live: Plain | None, others: Others) -> None:
+def _namespace(namespace: JsonObject, live: JsonObject | None, others: Others) -> None:
     """A generated name is not known any earlier than here; one that is missing is refused later."""
     metadata = namespace["metadata"]
     metadata["labels"] = {
@@ -71,13 +71,13 @@ def _namespace(namespace: Plain, live: Plain | None, others: Others) -> None:
     }
 
 
-def _volume(volume: Plain, live: Plain | None, others: Others) -> None:
+def _volume(volume: JsonObject, live: JsonObject | None, others: Others) -> None:
     if live is None:
         since = volume["metadata"]["creationTimestamp"]
         volume["status"] = {"phase": "Pending", "lastPhaseTransitionTime": since}
 
 
-SETTLE: dict[str, Callable[[Plain, Plain | None, Others], None]] = {
+SETTLE: dict[str, Callable[[JsonObject, JsonObject | None, Others], None]] = {
     "jobs": _job,
     "namespaces": _namespace,
     "persistentvolumes": _volume,

@@ -21,7 +21,7 @@ from quintant.cluster.apiserver.meta.names import (
     subdomain_complaints,
     word_complaints,
 )
-from quintant.cluster.apiserver.meta.types import Plain, Propagation
+from quintant.cluster.apiserver.meta.types import JsonObject, Propagation
 from quintant.cluster.apiserver.registry import field_labels, generation
 from quintant.cluster.apiserver.registry.assign import SETTLE
 from quintant.cluster.apiserver.registry.prepare_create import (
@@ -138,7 +138,7 @@ _PROPAGATION: dict[str, Propagation | None] = {
     "customresourcedefinitions": None,
 }
 _DYING = {"customresourcedefinitions": definition.dying, "namespaces": terminate}
-_COMPLAINTS: dict[str, Callable[[Plain, Plain | None], Iterable[Cause]]] = {
+_COMPLAINTS: dict[str, Callable[[JsonObject, JsonObject | None], Iterable[Cause]]] = {
     **CHECKS,
     "roles": rbac.role_complaints,
     "clusterroles": rbac.cluster_role_complaints,

@@ -8,30 +8,30 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from quintant.cluster.apiserver.crd import definition
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 
 NAMESPACE_FINALIZER = "kubernetes"
 _SOURCE = ("apiGroup", "kind", "name")
 """What the older of a claim's two sources has."""
 
 
-def _namespace(obj: Plain) -> None:
+def _namespace(obj: JsonObject) -> None:
     spec = obj.setdefault("spec", {})
     spec.setdefault("finalizers", [NAMESPACE_FINALIZER])
     obj["status"] = {"phase": "Active"}
 
 
-def terminate(obj: Plain, now: str) -> None:
+def terminate(obj: JsonObject, now: str) -> None:
     """Show that a namespace is being deleted, in place."""
     obj["status"] = dict(obj.get("status") or {}) | {"phase": "Terminating"}
 
 
-def hold_namespace(obj: Plain, live: Plain) -> None:
+def hold_namespace(obj: JsonObject, live: JsonObject) -> None:
     """Keep what holds a namespace, in place: its own subresource alone changes that."""
     obj["spec"] = dict(live.get("spec") or {})
 
 
-def _claim(obj: Plain) -> None:
+def _claim(obj: JsonObject) -> None:
     obj["status"] = {"phase": "Pending"}
     spec = obj.setdefault("spec", {})
     old, new = spec.get("dataSource"), spec.get("dataSourceRef")
@@ -41,7 +41,7 @@ def _claim(obj: Plain) -> None:
         spec["dataSource"] = {name: new[name] for name in _SOURCE if name in new}
 
 
-COMPLETE: dict[str, Callable[[Plain], None]] = {
+COMPLETE: dict[str, Callable[[JsonObject], None]] = {
     "customresourcedefinitions": definition.complete,
     "namespaces": _namespace,
     "persistentvolumeclaims": _claim,

@@ -5,7 +5,12 @@ from __future__ import annotations
 from quintant.client.transport import Call
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.stored_json import Form
-from quintant.cluster.apiserver.meta.status import Problem, bad_request, unacceptable, unexplained
+from quintant.cluster.apiserver.meta.status import (
+    StatusError,
+    bad_request,
+    object_not_acceptable,
+    unknown_error,
+)
 from quintant.cluster.apiserver.response.negotiate import Answer, Wish, negotiate
 from quintant.cluster.apiserver.response.table import Grid, Include
 from quintant.core.clock import Clock
@@ -37,7 +42,7 @@ def form_of(
         case Answer.PARTIALS if not listing:
             raise _not_a_list(kind)
         case Answer.PARTIAL if listing:
-            raise unacceptable(wish.answer.value, f"is a list ({_go(kind)}List)")
+            raise object_not_acceptable(wish.answer.value, f"is a list ({_go(kind)}List)")
     return Form(kind, partial=True, version=wish.version)
 
 
@@ -52,10 +57,10 @@ def _include(call: Call) -> Include:
         ) from None
 
 
-def _not_a_list(kind: Kind) -> Problem:
+def _not_a_list(kind: Kind) -> StatusError:
     if kind.custom:
-        return unexplained("content is not a list")
-    return unacceptable(Answer.PARTIALS.value, f"is not a list ({_go(kind)})")
+        return unknown_error("content is not a list")
+    return object_not_acceptable(Answer.PARTIALS.value, f"is not a list ({_go(kind)})")
 
 
 def _go(kind: Kind) -> str:

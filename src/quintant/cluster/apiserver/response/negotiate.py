@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from quintant.client.transport import Call, Reply
 from quintant.cluster.apiserver.codec.body import JSON, PROTOBUF, YAML
 from quintant.cluster.apiserver.codec.size import YAML_WEIGHT
-from quintant.cluster.apiserver.meta.status import no_such_form, not_acceptable
+from quintant.cluster.apiserver.meta.status import form_not_acceptable, not_acceptable
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.response.list_stream import INDENT, Listing
 
@@ -78,9 +78,9 @@ def negotiate(
         raise not_acceptable((*MEDIA, *STREAMS) if collection else MEDIA)
     wish = _best(accept)
     if wish is None:
-        raise no_such_form(MEDIA)
+        raise form_not_acceptable(MEDIA)
     if watching and wish.media == YAML:
-        raise no_such_form(STREAMS)
+        raise form_not_acceptable(STREAMS)
     return wish
 
 

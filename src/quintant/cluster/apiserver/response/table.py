@@ -16,7 +16,7 @@ from msgspec import field
 
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.stored_json import Form
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.response.printers import Printer
 from quintant.cluster.apiserver.response.printers.printers import printer_of
 from quintant.cluster.apiserver.storage.history import Entry
@@ -58,13 +58,13 @@ class Grid(Form, frozen=True):
         """A row."""
         return self._row(entry, 0)
 
-    def document(self, metadata: Plain, items: Iterable[bytes]) -> bytes:
+    def document(self, metadata: JsonObject, items: Iterable[bytes]) -> bytes:
         """A table of rows already written."""
         return self.opened(self._table(metadata, items)) + b"\n"
 
     def bookmark(self, rv: int, annotations: Mapping[str, str]) -> bytes:
         """A table whose only row is about nothing but a revision."""
-        metadata: Plain = {"resourceVersion": str(rv)}
+        metadata: JsonObject = {"resourceVersion": str(rv)}
         noted = metadata | ({"annotations": annotations} if annotations else {})
         obj = {"metadata": noted}
         cells = self._printer.cells(obj, self.clock.now())
@@ -80,7 +80,7 @@ class Grid(Form, frozen=True):
     def _printer(self) -> Printer:
         return printer_of(self.kind)
 
-    def _table(self, metadata: Plain, rows: Iterable[bytes]) -> bytes:
+    def _table(self, metadata: JsonObject, rows: Iterable[bytes]) -> bytes:
         about = msgspec.json.encode(metadata)
         return _TABLE % (self.version.encode(), about, b",".join(rows))
 
@@ -93,7 +93,7 @@ class Grid(Form, frozen=True):
         cells = self._printer.cells(shown, self.clock.now())
         return _encoded(cells, self._carried(obj), self._printer.conditions(obj))
 
-    def _carried(self, obj: Plain) -> Any:
+    def _carried(self, obj: JsonObject) -> Any:
         match self.include:
             case Include.NONE:
                 return None
@@ -104,6 +104,6 @@ class Grid(Form, frozen=True):
         return about | {"metadata": obj["metadata"]}
 
 
-def _encoded(cells: list[Any], carried: Any, conditions: list[Plain]) -> bytes:
-    row: Plain = {"cells": cells, "object": carried}
+def _encoded(cells: list[Any], carried: Any, conditions: list[JsonObject]) -> bytes:
+    row: JsonObject = {"cells": cells, "object": carried}
     return msgspec.json.encode(row | ({"conditions": conditions} if conditions else {}))

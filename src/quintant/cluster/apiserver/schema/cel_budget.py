@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from quintant.cluster.apiserver.meta.field_errors import forbidden_field
+from quintant.cluster.apiserver.meta.field_errors import forbidden
 from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT
 from quintant.core.errors import Cause
 
@@ -64,9 +64,9 @@ class Budget(Struct):
             return
         text = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3"
         for _, where in self.expensive:
-            yield forbidden_field(where, f"{text} schema")
+            yield forbidden(where, f"{text} schema")
         name = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema"
-        yield forbidden_field(path, too_expensive(name, self.total, SCHEMA_LIMIT))
+        yield forbidden(path, too_expensive(name, self.total, SCHEMA_LIMIT))
 
 
 class Site(Struct, frozen=True):

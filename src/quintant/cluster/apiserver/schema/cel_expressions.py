@@ -10,10 +10,10 @@ from quintant.cluster.apiserver.golang.printing import encoded
 from quintant.cluster.apiserver.meta.field_errors import (
     INTERNAL,
     INVALID,
-    forbidden_field,
+    forbidden,
+    invalid,
+    not_supported,
     required,
-    unsupported,
-    wrong,
 )
 from quintant.cluster.apiserver.meta.json_path import BadPath, field_path
 from quintant.cluster.apiserver.schema.cel_budget import RULE_LIMIT, Site, too_expensive
@@ -46,9 +46,9 @@ def _texts(rule: Schema, where: str) -> Iterator[Cause]:
     if not text.strip():
         yield required(f"{where}.rule", "rule is not specified")
     elif message and not message.strip():
-        yield wrong(f"{where}.message", message, "must be non-empty if specified")
+        yield invalid(f"{where}.message", message, "must be non-empty if specified")
     elif _broken(message.strip()):
-        yield wrong(f"{where}.message", message, "must not contain line breaks")
+        yield invalid(f"{where}.message", message, "must not contain line breaks")
     elif _broken(text.strip()) and not message.strip():
         why = "message must be specified if rule contains line breaks"
         yield required(f"{where}.message", why)
@@ -64,20 +64,20 @@ def _broken(text: str) -> bool:
 def _reason(rule: Schema, where: str) -> Iterator[Cause]:
     reason = rule.get("reason")
     if reason is not None and reason not in REASONS:
-        yield unsupported(f"{where}.reason", reason, REASONS)
+        yield not_supported(f"{where}.reason", reason, REASONS)
 
 
 def _field(rule: Schema, where: str, schema: Schema) -> Iterator[Cause]:
     path = rule.get("fieldPath") or ""
     if path and not path.strip():
-        yield wrong(f"{where}.fieldPath", path, "must be non-empty if specified")
+        yield invalid(f"{where}.fieldPath", path, "must be non-empty if specified")
     if _broken(path):
-        yield wrong(f"{where}.fieldPath", path, "must not contain line breaks")
+        yield invalid(f"{where}.fieldPath", path, "must not contain line breaks")
     if path:
         try:
             field_path(path, schema)
         except BadPath:
-            yield wrong(f"{where}.fieldPath", path, "must be a valid path")
+            yield invalid(f"{where}.fieldPath", path, "must be a valid path")
 
 
 def rule_causes(schema: Schema, site: Site) -> Iterator[Cause]:
@@ -101,23 +101,23 @@ def _costs(rule: Rule, where: str, site: Site) -> Iterator[Cause]:
     cost = site.cardinality.times(rule.program.cost, rule.type.least)
     if cost > RULE_LIMIT:
         text = too_expensive("estimated rule cost", cost, RULE_LIMIT)
-        yield forbidden_field(f"{where}.rule", text)
+        yield forbidden(f"{where}.rule", text)
     site.budget.spend(f"{where}.rule", cost)
     if rule.message_program is not None:
         cost = rule.message_program.cost
         if cost > RULE_LIMIT:
             text = too_expensive("estimated messageExpression cost", cost, RULE_LIMIT)
-            yield forbidden_field(f"{where}.messageExpression", text)
+            yield forbidden(f"{where}.messageExpression", text)
         site.budget.spend(f"{where}.messageExpression", cost)
 
 
 def _old(rule: Schema, found: Rule, where: str, uncorrelated: str) -> Iterator[Cause]:
     if found.transition and uncorrelated:
         text = "oldSelf cannot be used on the uncorrelatable portion of the schema within"
-        yield wrong(f"{where}.rule", found.text, f"{text} {uncorrelated}")
+        yield invalid(f"{where}.rule", found.text, f"{text} {uncorrelated}")
     elif not found.transition and rule.get("optionalOldSelf") is not None:
         text = "may not be set if oldSelf is not used in rule"
-        yield wrong(f"{where}.optionalOldSelf", rule["optionalOldSelf"], text)
+        yield invalid(f"{where}.optionalOldSelf", rule["optionalOldSelf"], text)
 
 
 def _uncompilable(rule: Schema, where: str, why: str) -> Cause:

@@ -15,13 +15,13 @@ from msgspec import Struct, field
 
 from quintant.cluster.apiserver.meta.correlate import ABSENT, Keyed, same
 from quintant.cluster.apiserver.meta.field_errors import (
-    NOWHERE,
+    NO_FIELD,
     duplicate,
-    forbidden_field,
-    repeated,
+    duplicate_without_value,
+    forbidden,
+    invalid,
+    invalid_without_value,
     required,
-    untrue,
-    wrong,
 )
 from quintant.cluster.apiserver.meta.types import Verdict
 from quintant.core.errors import Cause
@@ -149,15 +149,15 @@ class _Court(Struct):
                 self._check(node, rule, subject, value, place)
 
     def _check(self, node: Rules, rule: Rule, subject: Subject, value: Any, place: _Place) -> None:
-        path = place.path or NOWHERE
+        path = place.path or NO_FIELD
         if self.budget <= 0:
-            self._stop(wrong(path, node.type, _OUT_OF_BUDGET))
+            self._stop(invalid(path, node.type, _OUT_OF_BUDGET))
         outcome = rule.run(subject, RUN_LIMIT)
         if outcome.cost > self.budget:
-            self._stop(wrong(path, node.type, _OUT_OF_BUDGET))
+            self._stop(invalid(path, node.type, _OUT_OF_BUDGET))
         self.budget -= outcome.cost
         if outcome.error:
-            self.causes.append(wrong(path, node.type, outcome.error))
+            self.causes.append(invalid(path, node.type, outcome.error))
             if outcome.fatal:
                 raise _Stop()
         elif not outcome.holds:
@@ -167,7 +167,7 @@ class _Court(Struct):
         message, cost = rule.explain(subject, RUN_LIMIT)
         self.budget -= cost
         below = f".{rule.field}" if place.path else rule.field
-        path = (place.path + below if rule.field else place.path) or NOWHERE
+        path = (place.path + below if rule.field else place.path) or NO_FIELD
         cause = _cause(rule, node, path, value, message)
         if not rule.transition and place.unchanged:
             self.warnings.append(f"{cause.field}: {cause.message}")
@@ -190,9 +190,9 @@ def _cause(rule: Rule, node: Rules, path: str, value: Any, message: str) -> Caus
     large = node.type in ("object", "array")
     match rule.reason:
         case "FieldValueForbidden":
-            return forbidden_field(path, message)
+            return forbidden(path, message)
         case "FieldValueRequired":
             return required(path, message)
         case "FieldValueDuplicate":
-            return repeated(path) if large else duplicate(path, value)
-    return untrue(path, message) if large else wrong(path, value, message)
+            return duplicate_without_value(path) if large else duplicate(path, value)
+    return invalid_without_value(path, message) if large else invalid(path, value, message)

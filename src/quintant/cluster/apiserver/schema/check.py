@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import quoted
-from quintant.cluster.apiserver.meta.field_errors import forbidden_field, wrong
+from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid
 from quintant.cluster.apiserver.meta.formats import recognized
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.schema.defaults import default_causes
 from quintant.cluster.apiserver.schema.keywords import openapi_causes
 from quintant.cluster.apiserver.schema.structural import (
@@ -45,7 +45,7 @@ def schema_causes(schema: Mapping[str, Any], path: str, *, status: bool) -> Iter
     rules = not unstructured and not causes
     causes += openapi_causes(schema, path, rules=rules)
     if unstructured and not causes:
-        causes.append(wrong(path, "", unstructured))
+        causes.append(invalid(path, "", unstructured))
     yield from causes
 
 
@@ -54,22 +54,22 @@ def _root(schema: Mapping[str, Any], path: str, *, status: bool) -> Iterator[Cau
         found = schema.get("type")
         if found and found != "object":
             text = 'only "object" is allowed as the type at the root of the schema if the status'
-            yield wrong(f"{path}.type", found, f"{text} subresource is enabled")
+            yield invalid(f"{path}.type", found, f"{text} subresource is enabled")
         elif not _ROOT_KEYWORDS.issuperset(schema):
             text = "fields are allowed at the root of the schema if the status subresource is"
-            yield wrong(path, dict(schema), f"only [{_ROOT_ALLOWED}] {text} enabled")
+            yield invalid(path, dict(schema), f"only [{_ROOT_ALLOWED}] {text} enabled")
     if schema.get("nullable"):
-        yield forbidden_field(f"{path}.nullable", "nullable cannot be true at the root")
+        yield forbidden(f"{path}.nullable", "nullable cannot be true at the root")
 
 
-def format_advice(crd: Plain, live: Plain | None) -> list[str]:
+def format_advice(crd: JsonObject, live: JsonObject | None) -> list[str]:
     """Warnings about formats that mean nothing and were not there before."""
     before = set() if live is None else set(_odd_formats(live["spec"]))
     odd = [name for name in _odd_formats(crd["spec"]) if name not in before]
     return [f"unrecognized format {quoted(name)}" for name in odd]
 
 
-def _odd_formats(spec: Plain) -> Iterator[str]:
+def _odd_formats(spec: JsonObject) -> Iterator[str]:
     for version in spec.get("versions") or ():
         schema = (version.get("schema") or {}).get("openAPIV3Schema")
         if schema:

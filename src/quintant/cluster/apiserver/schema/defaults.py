@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.apiserver.meta.correlate import ABSENT, same
-from quintant.cluster.apiserver.meta.field_errors import wrong
+from quintant.cluster.apiserver.meta.field_errors import invalid
 from quintant.cluster.apiserver.schema import embedded_objects
 from quintant.cluster.apiserver.schema.cel_validate import Rules
 from quintant.cluster.apiserver.schema.prune import EMBEDDED, META, prune, structure
@@ -40,7 +40,7 @@ def _default(schema: Schema, value: Any, path: str) -> Iterator[Cause]:
     pruned = _copy(value)
     prune(pruned, place)
     if not same(pruned, value):
-        yield wrong(path, value, "must not have unknown fields")
+        yield invalid(path, value, "must not have unknown fields")
     try:
         embedded_objects.coerce(_copy(value), place, path)
     except Mistyped as error:
@@ -61,7 +61,7 @@ def _broken(schema: Schema, value: Any, path: str) -> Iterator[Cause]:
     try:
         rules = Rules.of(schema, root=False)
     except ValueError as error:  # BadRule: its module would load the language, which takes 12 MB
-        yield wrong(path, schema.get("type") or "", f"rule compile error: {error}")
+        yield invalid(path, schema.get("type") or "", f"rule compile error: {error}")
         return
     if rules is not None:
         yield from rules.judge(value, value, path).causes or rules.judge(value, ABSENT, path).causes

@@ -7,7 +7,7 @@ from typing import Any
 
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.golang.printing import shown
-from quintant.cluster.apiserver.meta.field_errors import required, wrong
+from quintant.cluster.apiserver.meta.field_errors import invalid, required
 from quintant.cluster.apiserver.meta.names import identifier_complaints
 from quintant.cluster.apiserver.meta.objectmeta import embedded_causes, no_metadata
 from quintant.cluster.apiserver.schema.prune import Structure
@@ -84,9 +84,9 @@ def _complaints(value: dict[str, Any], path: str) -> Iterator[Cause]:
         if name not in value:
             yield required(where)
         elif not value[name]:
-            yield wrong(where, value[name], "must not be empty")
+            yield invalid(where, value[name], "must not be empty")
         elif complaint := _ODDITIES[name](value[name]):
-            yield wrong(where, value[name], complaint)
+            yield invalid(where, value[name], complaint)
     if "metadata" in value:
         yield from embedded_causes(value["metadata"], f"{path}.metadata")
 

@@ -12,10 +12,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from quintant.cluster.apiserver.meta.field_errors import (
-    forbidden_field,
+    forbidden,
+    invalid,
+    not_supported,
     required,
-    unsupported,
-    wrong,
 )
 from quintant.cluster.apiserver.schema.cel_budget import Budget, Cardinality, Site
 from quintant.cluster.apiserver.schema.list_types import list_causes
@@ -95,31 +95,31 @@ def _judge_rules(schema: Schema, place: _Place, budget: Budget, found: _Found) -
 def _keywords(schema: Schema, place: _Place) -> Iterator[Cause]:
     path, found = place.path, schema.get("type")
     if found and found not in TYPES:
-        yield unsupported(f"{path}.type", found, TYPES)
+        yield not_supported(f"{path}.type", found, TYPES)
     if schema.get("default") is not None and place.defaults:
-        yield forbidden_field(f"{path}.default", f"must not be set {place.defaults}")
+        yield forbidden(f"{path}.default", f"must not be set {place.defaults}")
     for keyword in _FORBIDDEN:
         if schema.get(keyword) is not None:
-            yield forbidden_field(f"{path}.{keyword}", f"{keyword} is not supported")
+            yield forbidden(f"{path}.{keyword}", f"{keyword} is not supported")
     if found == "null":
         text = "type cannot be set to null, use nullable as an alternative"
-        yield forbidden_field(f"{path}.type", text)
+        yield forbidden(f"{path}.type", text)
     if isinstance(schema.get("items"), list):
         text = "items must be a schema object and not an array"
-        yield forbidden_field(f"{path}.items", text)
+        yield forbidden(f"{path}.items", text)
     if place.meta and schema.get(EMBEDDED):
         text = "must not be used inside of resource meta"
-        yield forbidden_field(f"{path}.{EMBEDDED}", text)
+        yield forbidden(f"{path}.{EMBEDDED}", text)
     if schema.get("uniqueItems"):
         text = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
-        yield forbidden_field(f"{path}.uniqueItems", text)
+        yield forbidden(f"{path}.uniqueItems", text)
 
 
 def _additional(schema: Schema, place: _Place) -> Iterator[Cause]:
     additional = schema.get("additionalProperties")
     if additional is not None and additional is not True and schema.get("properties"):
         text = "additionalProperties and properties are mutual exclusive"
-        yield forbidden_field(f"{place.path}.additionalProperties", text)
+        yield forbidden(f"{place.path}.additionalProperties", text)
 
 
 def _below(schema: Schema, place: _Place) -> Iterator[tuple[Schema, _Place]]:
@@ -152,13 +152,13 @@ def _property(schema: Schema, place: _Place, name: str, inner: Cardinality | Non
 
 def _extensions(schema: Schema, path: str) -> Iterator[Cause]:
     if schema.get(PRESERVE) is False:
-        yield wrong(f"{path}.{PRESERVE}", False, "must be true or undefined")
+        yield invalid(f"{path}.{PRESERVE}", False, "must be true or undefined")
     found, type_ = schema.get("x-kubernetes-map-type"), schema.get("type") or ""
     if found is None:
         return
     if type_ != "object":
         text = "must be object if x-kubernetes-map-type is specified"
         where = f"{path}.type"
-        yield wrong(where, type_, text) if type_ else required(where, text)
+        yield invalid(where, type_, text) if type_ else required(where, text)
     if found not in ("atomic", "granular"):
-        yield unsupported(f"{path}.x-kubernetes-map-type", found, ["atomic", "granular"])
+        yield not_supported(f"{path}.x-kubernetes-map-type", found, ["atomic", "granular"])

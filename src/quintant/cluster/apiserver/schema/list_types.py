@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from quintant.cluster.apiserver.meta.field_errors import (
-    forbidden_field,
+    forbidden,
+    invalid,
+    not_supported,
     required,
-    unsupported,
-    wrong,
 )
 from quintant.core.errors import Cause
 
@@ -27,15 +27,15 @@ def list_causes(schema: Schema, path: str) -> Iterator[Cause]:
     if listing is not None and found != "array":
         text = "must be array if x-kubernetes-list-type is specified"
         where = f"{path}.type"
-        yield wrong(where, found, text) if found else required(where, text)
+        yield invalid(where, found, text) if found else required(where, text)
     elif listing == "set" and isinstance(schema.get("items"), dict):
         yield from _set(schema["items"], f"{path}.items")
     if listing is not None and listing not in _CHOICES:
-        yield unsupported(f"{path}.{LIST_TYPE}", listing, _CHOICES)
+        yield not_supported(f"{path}.{LIST_TYPE}", listing, _CHOICES)
     if keys and listing != "map":
         text = "must be map if x-kubernetes-list-map-keys is non-empty"
         where = f"{path}.{LIST_TYPE}"
-        yield required(where, text) if listing is None else wrong(where, listing, text)
+        yield required(where, text) if listing is None else invalid(where, listing, text)
     if listing == "map":
         yield from _map(schema, path)
     if listing in ("set", "map") and isinstance(schema.get("items"), dict):
@@ -46,9 +46,9 @@ def _set(items: Schema, path: str) -> Iterator[Cause]:
     """The items of a set are one value each."""
     text = "must be atomic as item of a list with x-kubernetes-list-type=set"
     if items.get("type") == "array" and items.get(LIST_TYPE, "atomic") != "atomic":
-        yield wrong(f"{path}.{LIST_TYPE}", items[LIST_TYPE], text)
+        yield invalid(f"{path}.{LIST_TYPE}", items[LIST_TYPE], text)
     elif items.get("type") == "object" and items.get(MAP_TYPE) != "atomic":
-        yield wrong(f"{path}.{MAP_TYPE}", items.get(LIST_TYPE), text)
+        yield invalid(f"{path}.{MAP_TYPE}", items.get(LIST_TYPE), text)
 
 
 def _map(schema: Schema, path: str) -> Iterator[Cause]:
@@ -62,7 +62,7 @@ def _map(schema: Schema, path: str) -> Iterator[Cause]:
     elif isinstance(items, dict):
         if items.get("type") != "object":
             text = "must be object if parent array's x-kubernetes-list-type is map"
-            yield wrong(f"{path}.items.type", items.get("type") or "", text)
+            yield invalid(f"{path}.items.type", items.get("type") or "", text)
         else:
             yield from _keys(keys, items, path)
 
@@ -72,12 +72,12 @@ def _keys(keys: Sequence[str], items: Schema, path: str) -> Iterator[Cause]:
     for at, key in enumerate(keys):
         if key not in properties:
             text = "entries must all be names of item properties"
-            yield wrong(f"{path}.{KEYS}", keys, text)
+            yield invalid(f"{path}.{KEYS}", keys, text)
         elif properties[key].get("type") in ("array", "object"):
             text = "must be a scalar type if parent array's x-kubernetes-list-type is map"
-            yield wrong(f"{path}.items.properties[{key}].type", items.get("type"), text)
+            yield invalid(f"{path}.items.properties[{key}].type", items.get("type"), text)
         if key in keys[:at]:
-            yield wrong(f"{path}.{KEYS}", keys, "must not contain duplicate entries")
+            yield invalid(f"{path}.{KEYS}", keys, "must not contain duplicate entries")
 
 
 def _present(schema: Schema, listing: str, path: str) -> Iterator[Cause]:
@@ -85,7 +85,7 @@ def _present(schema: Schema, listing: str, path: str) -> Iterator[Cause]:
     items = schema["items"]
     if items.get("nullable"):
         text = f"cannot be nullable when x-kubernetes-list-type is {listing}"
-        yield forbidden_field(f"{path}.nullable", text)
+        yield forbidden(f"{path}.nullable", text)
     if listing != "map":
         return
     properties, needed = items.get("properties") or {}, items.get("required") or ()
@@ -95,7 +95,7 @@ def _present(schema: Schema, listing: str, path: str) -> Iterator[Cause]:
             text = "so it must have a default or be a required property"
             yield required(f"{where}.default", f"{_KEY}, {text}")
         if properties[key].get("nullable"):
-            yield forbidden_field(f"{where}.nullable", f"{_KEY}, so it cannot be nullable")
+            yield forbidden(f"{where}.nullable", f"{_KEY}, so it cannot be nullable")
 
 
 _KEY = "this property is in x-kubernetes-list-map-keys"

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.apiserver.meta.field_errors import duplicate, wrong
+from quintant.cluster.apiserver.meta.field_errors import duplicate, invalid
 from quintant.cluster.apiserver.schema.prune import Structure
 from quintant.core.errors import Cause
 
@@ -41,7 +41,7 @@ def _list(values: list[Any], place: Structure, path: str) -> Iterator[Cause]:
         for at, item in enumerate(values):
             if item is not None and not isinstance(item, dict):
                 text = "must be an object for an array of list-type map"
-                yield wrong(f"{path}[{at}]", item, text)
+                yield invalid(f"{path}[{at}]", item, text)
                 return
         keys = [_key(item or {}, place.keys) for item in values]
         yield from (duplicate(f"{path}[{at}]", keys[at]) for at in _again(keys))

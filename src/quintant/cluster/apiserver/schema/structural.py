@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 from quintant.cluster.apiserver.golang.regexp import BadPattern, matcher
-from quintant.cluster.apiserver.meta.field_errors import forbidden_field, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, required
 from quintant.cluster.apiserver.schema.prune import EMBEDDED, PRESERVE
 from quintant.core.errors import Cause
 
@@ -112,12 +112,12 @@ def _additional(schema: Schema, level: _Level, path: str) -> Iterator[Cause]:
     if additional is None:
         return
     if level is _Level.ROOT:
-        yield forbidden_field(where, "must not be used at the root")
+        yield forbidden(where, "must not be used at the root")
     if isinstance(additional, dict):
         yield from _invariants(additional, _Level.FIELD, where)
     if schema.get(EMBEDDED):
         text = "must not be used if x-kubernetes-embedded-resource is set"
-        yield forbidden_field(where, text)
+        yield forbidden(where, text)
 
 
 def _extensions(schema: Schema, path: str) -> Iterator[Cause]:
@@ -125,18 +125,18 @@ def _extensions(schema: Schema, path: str) -> Iterator[Cause]:
         for keyword in (PRESERVE, EMBEDDED):
             if schema.get(keyword):
                 text = "must be false if x-kubernetes-int-or-string is true"
-                yield wrong(f"{path}.{keyword}", True, text)
+                yield invalid(f"{path}.{keyword}", True, text)
 
 
 def _type(schema: Schema, level: _Level, path: str) -> Iterator[Cause]:
     found, where = schema.get("type") or "", f"{path}.type"
     if schema.get(EMBEDDED) and found != "object":
         text = "must be object if x-kubernetes-embedded-resource is true"
-        yield wrong(where, found, text) if found else required(where, text)
+        yield invalid(where, found, text) if found else required(where, text)
     elif not found and not schema.get(INT_OR_STRING) and not schema.get(PRESERVE):
         yield required(where, level.value)
     if level is _Level.ROOT and found and found != "object":
-        yield wrong(where, found, "must be object at the root")
+        yield invalid(where, found, "must be object at the root")
 
 
 def _meta(properties: Schema, path: str) -> Iterator[Cause]:
@@ -144,7 +144,7 @@ def _meta(properties: Schema, path: str) -> Iterator[Cause]:
     for name, type_ in wanted:
         found = (properties.get(name) or {}).get("type") or ""
         if name in properties and found != type_:
-            yield wrong(f"{path}.properties[{name}].type", found, f"must be {type_}")
+            yield invalid(f"{path}.properties[{name}].type", found, f"must be {type_}")
 
 
 def _root_metadata(metadata: Schema, path: str) -> Iterator[Cause]:
@@ -153,7 +153,7 @@ def _root_metadata(metadata: Schema, path: str) -> Iterator[Cause]:
     more = {key for key, value in metadata.items() if value} - {"type", "properties", "default"}
     if more or not set(properties) <= {"name", "generateName"}:
         text = "must not specify anything other than name and generateName, but metadata is"
-        yield forbidden_field(path, f"{text} implicitly specified")
+        yield forbidden(path, f"{text} implicitly specified")
 
 
 def _logic(schema: Schema, path: str, *, either: bool = False) -> Iterator[Cause]:
@@ -178,7 +178,7 @@ def _pattern(pattern: str, path: str) -> Iterator[Cause]:
         matcher(pattern)
     except BadPattern as error:
         text = f"must be a valid regular expression, but isn't: {error}"
-        yield wrong(path, pattern, text)
+        yield invalid(path, pattern, text)
 
 
 def _nested(schema: Schema, path: str, *, either: bool = False) -> Iterator[Cause]:
@@ -190,10 +190,10 @@ def _nested(schema: Schema, path: str, *, either: bool = False) -> Iterator[Caus
         yield from _nested(each, f"{path}.properties[{name}]")
     for keyword, text in _NESTED.items():
         if schema.get(keyword) or (keyword == "default" and schema.get(keyword) is not None):
-            yield forbidden_field(f"{path}.{keyword}", text)
+            yield forbidden(f"{path}.{keyword}", text)
     if "metadata" in properties:
         text = "must not be specified in a nested context"
-        yield forbidden_field(f"{path}.properties[metadata]", text)
+        yield forbidden(f"{path}.properties[metadata]", text)
 
 
 def _complete(schema: Schema, spine: Schema | None, where: str, path: str) -> Iterator[Cause]:

@@ -14,11 +14,11 @@ from typing import Any
 
 from quintant.cluster.apiserver.meta.correlate import ABSENT, Keyed, same
 from quintant.cluster.apiserver.meta.field_errors import (
-    NOWHERE,
-    TOLD_BYTES,
+    ERRORS_BYTES,
+    NO_FIELD,
+    invalid,
     required,
     too_many,
-    wrong,
 )
 from quintant.cluster.apiserver.schema import validate_values as values
 from quintant.cluster.apiserver.schema.validate_logic import logic
@@ -115,7 +115,7 @@ def _sized(schema: Schema, what: str) -> Iterator[Part]:
         text = f"should have at least {least} {what}"
         yield (
             lambda value, path, old: (
-                [wrong(path, len(value), in_body(path, text))] if len(value) < least else _NOTHING
+                [invalid(path, len(value), in_body(path, text))] if len(value) < least else _NOTHING
             )
         )
     if most is not None:
@@ -136,7 +136,7 @@ def _items(check: Check, keyed: Keyed | None) -> Part:
             complaints = check(item, f"{path}[{at}]", before)
             found += complaints
             told += sum(len(cause.message) for cause in complaints)
-            if told > TOLD_BYTES:
+            if told > ERRORS_BYTES:
                 break
         return found
 
@@ -158,7 +158,7 @@ def _fields(schema: Schema) -> Iterator[Part]:
     additional = schema.get("additionalProperties")
     if additional is False:
         yield lambda value, path, old: [
-            wrong(path, name, f"{path}.{name} in body is a forbidden property")
+            invalid(path, name, f"{path}.{name} in body is a forbidden property")
             for name in value
             if name not in known
         ]
@@ -186,4 +186,4 @@ def _placed(cause: Cause, prefix: str) -> Cause:
     """A cause at its place in the whole object."""
     path = cause.field.removeprefix(".")
     field = f"{prefix}.{path}" if prefix and path else prefix or path
-    return Cause(cause.reason, cause.message, field or NOWHERE)
+    return Cause(cause.reason, cause.message, field or NO_FIELD)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from quintant.cluster.apiserver.golang.printing import quoted
-from quintant.cluster.apiserver.meta.field_errors import wrong
+from quintant.cluster.apiserver.meta.field_errors import invalid
 from quintant.cluster.apiserver.schema.validate_values import (
     SORTS,
     Check,
@@ -91,7 +91,7 @@ def _not(check: Check) -> Part:
 
 
 def _whole(text: str) -> Cause:
-    return wrong("", "", text)
+    return invalid("", "", text)
 
 
 def _best(

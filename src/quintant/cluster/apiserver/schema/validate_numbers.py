@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import number as spelt
-from quintant.cluster.apiserver.meta.field_errors import wrong
+from quintant.cluster.apiserver.meta.field_errors import invalid
 from quintant.cluster.apiserver.schema.validate_values import (
     INT64,
     Part,
@@ -66,7 +66,7 @@ def _misfit(word: str, form: str) -> Part:
 
 def _unplaced(message: str) -> Cause:
     """A complaint that a real server makes about the object as a whole."""
-    return wrong("", "", message)
+    return invalid("", "", message)
 
 
 def _bounds(schema: Schema, sort: Sort, only: str, form: str) -> Iterator[Part]:
@@ -103,7 +103,7 @@ def _maximum(bound: float, exclusive: bool) -> Part:
 
     def part(value: float, path: str, old: Any) -> Sequence[Cause]:
         fits = value < bound if exclusive else value <= bound
-        return _NOTHING if fits else [wrong(path, value, in_body(path, text))]
+        return _NOTHING if fits else [invalid(path, value, in_body(path, text))]
 
     return part
 
@@ -113,7 +113,7 @@ def _minimum(bound: float, exclusive: bool) -> Part:
 
     def part(value: float, path: str, old: Any) -> Sequence[Cause]:
         fits = value > bound if exclusive else value >= bound
-        return _NOTHING if fits else [wrong(path, value, in_body(path, text))]
+        return _NOTHING if fits else [invalid(path, value, in_body(path, text))]
 
     return part
 
@@ -124,9 +124,9 @@ def _multiple(factor: float, exclusive: bool) -> Part:
     def part(value: float, path: str, old: Any) -> Sequence[Cause]:
         if factor <= 0:
             positive = f"factor MultipleOf declared for {path} must be positive: {spelt(factor)}"
-            return [wrong(path, factor, positive)]
+            return [invalid(path, factor, positive)]
         fits = _divides(factor, value)
-        return _NOTHING if fits else [wrong(path, value, in_body(path, text))]
+        return _NOTHING if fits else [invalid(path, value, in_body(path, text))]
 
     return part
 

@@ -14,7 +14,12 @@ from typing import Any
 from quintant.cluster.apiserver.golang.printing import encoded
 from quintant.cluster.apiserver.golang.regexp import matcher
 from quintant.cluster.apiserver.meta import formats
-from quintant.cluster.apiserver.meta.field_errors import mistyped, too_long, unsupported, wrong
+from quintant.cluster.apiserver.meta.field_errors import (
+    invalid,
+    not_supported,
+    too_long,
+    type_invalid,
+)
 from quintant.core.errors import Cause
 
 Schema = Mapping[str, Any]
@@ -108,7 +113,7 @@ def _refusal(types: tuple[str, ...], form: str, sort: Sort) -> Part | None:
 
 def _mistyped(wanted: str, found: str) -> Part:
     text = f'must be of type {wanted}: "{found}"'
-    return lambda value, path, old: [mistyped(path, found, in_body(path, text))]
+    return lambda value, path, old: [type_invalid(path, found, in_body(path, text))]
 
 
 def _whole(refusal: Part | None) -> Part:
@@ -151,9 +156,9 @@ def _text(schema: Schema) -> Part:
             return [too_long(path, most)]
         if len(value) < least:
             short = f"should be at least {least} chars long"
-            return [wrong(path, value, in_body(path, short))]
+            return [invalid(path, value, in_body(path, short))]
         if matches is not None and not matches(value):
-            return [wrong(path, value, in_body(path, f"should match '{pattern}'"))]
+            return [invalid(path, value, in_body(path, f"should match '{pattern}'"))]
         return _NOTHING
 
     return part
@@ -164,7 +169,7 @@ def _formatted(form: str, check: formats.Check) -> Part:
         if check(value):
             return _NOTHING
         message = in_body(path, f"must be of type {form}: {encoded(value)}")
-        return [mistyped(path, value, message)]
+        return [type_invalid(path, value, message)]
 
     return part
 
@@ -179,7 +184,7 @@ def listed(schema: Schema) -> Iterator[Part]:
     def part(value: Any, path: str, old: Any) -> Sequence[Cause]:
         if any(_chosen(value, choice) for choice in choices):
             return _NOTHING
-        return [unsupported(path, value, names)]
+        return [not_supported(path, value, names)]
 
     yield part
 

@@ -33,7 +33,7 @@ from quintant.cluster.apiserver.admission.plugins.storage import (
 )
 from quintant.cluster.apiserver.codec.write_options import Options
 from quintant.cluster.apiserver.filters.access import Access
-from quintant.cluster.apiserver.kinds.draft import Draft, Target
+from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.reconcilers.crd_lifecycle import Definitions
 from quintant.cluster.apiserver.reconcilers.namespace_lifecycle import Namespaces
@@ -69,7 +69,7 @@ class Guard(Struct, frozen=True):
     managed: bool
     """Whether controllers run beside the server."""
 
-    def place(self, target: Target) -> None:
+    def place(self, target: ObjectRef) -> None:
         """Refuse a new object where none may be."""
         self.namespaces.guard(target)
         self.definitions.guard(target)

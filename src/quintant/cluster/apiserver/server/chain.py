@@ -15,14 +15,14 @@ from quintant.cluster.apiserver.handlers.delete import Deletes
 from quintant.cluster.apiserver.handlers.eviction import Evictions
 from quintant.cluster.apiserver.handlers.get_list import Reads
 from quintant.cluster.apiserver.handlers.parse import Changes
-from quintant.cluster.apiserver.handlers.store import Stored
+from quintant.cluster.apiserver.handlers.store import ObjectStore
 from quintant.cluster.apiserver.handlers.subresources import asks
 from quintant.cluster.apiserver.handlers.verbs import Endpoints
 from quintant.cluster.apiserver.handlers.write import Writes
-from quintant.cluster.apiserver.kinds.draft import Target
+from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.meta.request_info import Route
-from quintant.cluster.apiserver.meta.status import no_resource, not_allowed
+from quintant.cluster.apiserver.meta.status import method_not_supported, resource_not_found
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.reconcilers.clusterrole_aggregation import Aggregation
@@ -66,7 +66,7 @@ class Machinery:
         self._quotas = Quotas(store, catalog) if managed else None
         self._namespaces = Namespaces(store, catalog)
         self._definitions = Definitions(store, catalog, hub, clock, self._caller, chance)
-        around, self._stored = Surroundings(store, chance), Stored(store)
+        around, self._stored = Surroundings(store, chance), ObjectStore(store)
         guard = Guard(self._namespaces, self._definitions, access, around, managed)
         self._writes = Writes(self._stored, clock, chance, guard)
         self._deletes = Deletes(self._stored, clock)
@@ -93,7 +93,7 @@ class Machinery:
         if asked.verb == "watch":
             return await self._endpoints.watch(call, asked, kind)
         if asked.verb == "delete":
-            self._namespaces.protect(Target(kind, name=asked.name))
+            self._namespaces.protect(ObjectRef(kind, name=asked.name))
         try:
             return await self._endpoints.answer(call, asked, kind, user)
         finally:
@@ -102,7 +102,7 @@ class Machinery:
     def boot(self) -> None:
         """Make what every cluster has from its first moment, unless it is there."""
         for group, plural, obj in first_objects():
-            target = Target(_builtin(self._catalog, group, plural), name=obj["metadata"]["name"])
+            target = ObjectRef(_builtin(self._catalog, group, plural), name=obj["metadata"]["name"])
             if self._stored.read(target) is None:
                 self._writes.create(target, obj, SERVER)
         self.reload()
@@ -125,11 +125,11 @@ class Machinery:
 
     async def _question(self, call: Call, asked: Route, kind: Kind, user: User) -> Reply:
         if not kind.question:
-            self._namespaces.guard(Target(kind, asked.namespace, asked.name))
+            self._namespaces.guard(ObjectRef(kind, asked.namespace, asked.name))
         elif asked.name:
-            raise no_resource()
+            raise resource_not_found()
         elif asked.verb != "create":
-            raise not_allowed()
+            raise method_not_supported()
         return await self._questions.answer(call, asked, kind, user)
 
     def _settle(self) -> None:

@@ -32,7 +32,12 @@ from quintant.cluster.apiserver.handlers.subresources import streams
 from quintant.cluster.apiserver.kinds.kind import Catalog
 from quintant.cluster.apiserver.kinds.service_ips import NETWORK, addressed
 from quintant.cluster.apiserver.meta.request_info import Route, route
-from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT, Problem, internal, too_large
+from quintant.cluster.apiserver.meta.status import (
+    REQUEST_LIMIT,
+    StatusError,
+    internal_error,
+    request_entity_too_large,
+)
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.offload.timeouts import allowed_seconds, within
@@ -135,7 +140,7 @@ class ApiServer:
         try:
             user = self._access.identify(call, asked, peer)
             answer = await self._answer(call, asked, user)
-        except Problem as problem:
+        except StatusError as problem:
             answer = await self._refusal(call, problem)
         answer = await self._safe(call, answer)
         code = answer.status if isinstance(answer, Reply) else 200
@@ -187,7 +192,7 @@ class ApiServer:
     async def _allowed(self, call: Call, asked: Route, user: User) -> Reply | Flow:
         self._access.authorize(user, precise(call, asked))
         if len(call.body or b"") > REQUEST_LIMIT:
-            raise too_large()
+            raise request_entity_too_large()
         answer = await self._found(call, asked, user)
         if isinstance(answer, Listing):
             return await self._listed(call, answer)
@@ -211,13 +216,13 @@ class ApiServer:
             await self.store.safe()
             safe = True
         except Unsafe:
-            return await self._refusal(call, internal("the storage has failed"))
+            return await self._refusal(call, internal_error("the storage has failed"))
         finally:
             if not safe and isinstance(answer, Watcher):
                 self.leave(answer)
         return answer
 
-    async def _refusal(self, call: Call, problem: Problem) -> Reply:
+    async def _refusal(self, call: Call, problem: StatusError) -> Reply:
         headers = self.headers() | problem.headers
         return await dressed(call, Reply(problem.code, problem.encode(), headers), self._beside)
 

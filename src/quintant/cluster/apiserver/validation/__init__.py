@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.autoscaling import AUTOSCALERS
 from quintant.cluster.apiserver.validation.events import event_complaints
 from quintant.cluster.apiserver.validation.ingresses import INGRESSES
@@ -35,7 +35,7 @@ from quintant.cluster.apiserver.validation.webhook_configurations import WEBHOOK
 from quintant.cluster.apiserver.validation.workloads import WORKLOADS
 from quintant.core.errors import Cause
 
-CHECKS: dict[str, Callable[[Plain, Plain | None], Iterable[Cause]]] = {
+CHECKS: dict[str, Callable[[JsonObject, JsonObject | None], Iterable[Cause]]] = {
     **WORKLOADS,
     **AUTOSCALERS,
     **INGRESSES,

@@ -11,11 +11,11 @@ from typing import Any
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.apiserver.conversion.autoscaling import to_v2
 from quintant.cluster.apiserver.meta.field_errors import (
-    forbidden_field,
-    misnamed,
+    forbidden,
+    invalid,
+    invalid_each,
+    not_supported,
     required,
-    unsupported,
-    wrong,
 )
 from quintant.cluster.apiserver.meta.names import segment_complaints, word_complaints
 from quintant.cluster.apiserver.validation.common import chosen, named, quantity
@@ -58,7 +58,7 @@ def autoscaler_complaints(autoscaler: Plain, live: Plain | None) -> Iterator[Cau
     if spec.get("minReplicas") == 0 and not any(
         metric.get("type") in ("Object", "External") for metric in spec.get("metrics") or ()
     ):
-        yield forbidden_field("spec.metrics", _TO_ZERO)
+        yield forbidden("spec.metrics", _TO_ZERO)
     for name, rules in (spec.get("behavior") or {}).items():
         yield from _speed_causes(f"spec.behavior.{name}", rules)
 
@@ -77,13 +77,13 @@ def _scaled(spec: Plain) -> tuple[Any, Any]:
 def _size_causes(spec: Plain) -> Iterator[Cause]:
     least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
     if least is not None and least < 1:
-        yield wrong("spec.minReplicas", least, "must be greater than or equal to 1")
+        yield invalid("spec.minReplicas", least, "must be greater than or equal to 1")
     if most == 0:
         yield required("spec.maxReplicas", "must be set and greater than 0")
     elif most < 0:
-        yield wrong("spec.maxReplicas", most, "must be greater than or equal to 1")
+        yield invalid("spec.maxReplicas", most, "must be greater than or equal to 1")
     if least is not None and most < least:
-        yield wrong("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
+        yield invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
 
 
 def _reference_causes(where: str, target: Plain) -> Iterator[Cause]:
@@ -95,9 +95,9 @@ def _version_causes(where: str, target: Plain, *, grouped: bool) -> Iterator[Cau
     version = target.get("apiVersion") or ""
     if version.count("/") > 1:
         text = f"unexpected GroupVersion string: {version}"
-        yield wrong(f"{where}.apiVersion", version, text)
+        yield invalid(f"{where}.apiVersion", version, text)
     elif grouped and not version.rpartition("/")[0]:
-        yield wrong(f"{where}.apiVersion", version, "apiVersion must specify API group")
+        yield invalid(f"{where}.apiVersion", version, "apiVersion must specify API group")
 
 
 def _metric_causes(where: str, metric: Plain) -> Iterator[Cause]:
@@ -110,13 +110,13 @@ def _metric_causes(where: str, metric: Plain) -> Iterator[Cause]:
         yield from _SOURCE_CAUSES[name](f"{where}.{name}", metric[name])
     expected = _SOURCES.get(kind)
     if expected is None:
-        yield unsupported(f"{where}.type", kind, known)
+        yield not_supported(f"{where}.type", kind, known)
     elif expected not in given:
         text = "must populate information for the given metric source"
         yield required(f"{where}.{expected}", text)
     for name in given if len(given) > 1 else ():
         if name != expected:
-            yield forbidden_field(f"{where}.{name}", "must populate the given metric source only")
+            yield forbidden(f"{where}.{name}", "must populate the given metric source only")
 
 
 def _object_causes(where: str, source: Plain) -> Iterator[Cause]:
@@ -139,7 +139,7 @@ def _external_causes(where: str, source: Plain) -> Iterator[Cause]:
         yield required(f"{where}.target.averageValue", text)
     elif len(given) > 1:
         text = "may not set both a target value for metric and a per-pod target"
-        yield forbidden_field(f"{where}.target.value", text)
+        yield forbidden(f"{where}.target.value", text)
 
 
 def _pods_causes(where: str, source: Plain) -> Iterator[Cause]:
@@ -155,7 +155,7 @@ def _named_target(where: str, source: Plain) -> Iterator[Cause]:
     if not name:
         yield required(f"{where}.metric.name", "must specify a metric name")
     else:
-        yield from misnamed(f"{where}.metric.name", name, segment_complaints(name))
+        yield from invalid_each(f"{where}.metric.name", name, segment_complaints(name))
     yield from _target_causes(f"{where}.target", source.get("target") or {})
 
 
@@ -166,7 +166,7 @@ def _container_causes(where: str, source: Plain) -> Iterator[Cause]:
     if not container:
         yield required(f"{where}.container", "must specify a container")
     else:
-        yield from misnamed(f"{where}.container", container, word_complaints(container))
+        yield from invalid_each(f"{where}.container", container, word_complaints(container))
     yield from _utilization_causes(where, source)
 
 
@@ -183,7 +183,7 @@ def _utilization_causes(where: str, source: Plain) -> Iterator[Cause]:
     if not given:
         yield required(f"{where}.target.averageUtilization", _EITHER)
     elif len(given) > 1:
-        yield forbidden_field(f"{where}.target.averageValue", _NOT_BOTH)
+        yield forbidden(f"{where}.target.averageValue", _NOT_BOTH)
 
 
 def _target_causes(where: str, aim: Plain) -> Iterator[Cause]:
@@ -191,23 +191,23 @@ def _target_causes(where: str, aim: Plain) -> Iterator[Cause]:
     if not kind:
         yield required(f"{where}.type", "must specify a metric target type")
     if kind not in _AIMS:
-        yield wrong(f"{where}.type", kind, "must be either Utilization, Value, or AverageValue")
+        yield invalid(f"{where}.type", kind, "must be either Utilization, Value, or AverageValue")
     for name in ("value", "averageValue"):
         if name in aim and parse_quantity(aim[name]) <= 0:
-            yield wrong(f"{where}.{name}", aim[name], "must be positive")
+            yield invalid(f"{where}.{name}", aim[name], "must be positive")
     share = aim.get("averageUtilization")
     if share is not None and share < 1:
-        yield wrong(f"{where}.averageUtilization", share, "must be greater than 0")
+        yield invalid(f"{where}.averageUtilization", share, "must be greater than 0")
 
 
 def _speed_causes(where: str, rules: Plain) -> Iterator[Cause]:
     window = rules.get("stabilizationWindowSeconds")
     if window is not None and window < 0:
         text = "must be greater than or equal to zero"
-        yield wrong(f"{where}.stabilizationWindowSeconds", window, text)
+        yield invalid(f"{where}.stabilizationWindowSeconds", window, text)
     elif window is not None and window > LONGEST_WINDOW:
         text = f"must be less than or equal to {LONGEST_WINDOW}"
-        yield wrong(f"{where}.stabilizationWindowSeconds", window, text)
+        yield invalid(f"{where}.stabilizationWindowSeconds", window, text)
     yield from chosen(f"{where}.selectPolicy", rules.get("selectPolicy"), _SELECT)
     if not rules.get("policies"):
         yield required(f"{where}.policies", "must specify at least one Policy")
@@ -221,12 +221,12 @@ def _policy_causes(where: str, policy: Plain) -> Iterator[Cause]:
     value, seconds = policy.get("value") or 0, policy.get("periodSeconds") or 0
     yield from chosen(f"{where}.type", policy.get("type") or "", _POLICIES)
     if value <= 0:
-        yield wrong(f"{where}.value", value, "must be greater than zero")
+        yield invalid(f"{where}.value", value, "must be greater than zero")
     if seconds <= 0:
-        yield wrong(f"{where}.periodSeconds", seconds, "must be greater than zero")
+        yield invalid(f"{where}.periodSeconds", seconds, "must be greater than zero")
     if seconds > LONGEST_PERIOD:
         text = f"must be less than or equal to {LONGEST_PERIOD}"
-        yield wrong(f"{where}.periodSeconds", seconds, text)
+        yield invalid(f"{where}.periodSeconds", seconds, text)
 
 
 _SOURCE_CAUSES: Mapping[str, Callable[[str, Plain], Iterator[Cause]]] = {

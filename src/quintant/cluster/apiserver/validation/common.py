@@ -8,7 +8,12 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any
 
 from quintant.api.quantity import parse_quantity
-from quintant.cluster.apiserver.meta.field_errors import misnamed, required, unsupported, wrong
+from quintant.cluster.apiserver.meta.field_errors import (
+    invalid,
+    invalid_each,
+    not_supported,
+    required,
+)
 from quintant.cluster.apiserver.meta.names import (
     key_complaints,
     label_complaints,
@@ -45,18 +50,18 @@ _PERCENT_TEXT = (
 def within(path: str, value: int, allowed: range) -> Iterator[Cause]:
     if value not in allowed:
         text = f"must be between {allowed.start} and {allowed.stop - 1}, inclusive"
-        yield wrong(path, value, text)
+        yield invalid(path, value, text)
 
 
 def countable(path: str, value: int | None) -> Iterator[Cause]:
     """A number that counts something."""
     if value is not None and value < 0:
-        yield wrong(path, value, _NEGATIVE)
+        yield invalid(path, value, _NEGATIVE)
 
 
 def chosen(path: str, value: Any, choices: Sequence[str]) -> Iterator[Cause]:
     if value not in choices:
-        yield unsupported(path, value, choices)
+        yield not_supported(path, value, choices)
 
 
 def named(path: str, name: Any, naming: Callable[[str], list[str]]) -> Iterator[Cause]:
@@ -64,45 +69,45 @@ def named(path: str, name: Any, naming: Callable[[str], list[str]]) -> Iterator[
     if not name:
         yield required(path)
     else:
-        yield from misnamed(path, name, naming(name))
+        yield from invalid_each(path, name, naming(name))
 
 
 def fixed(path: str, value: Any, before: Any) -> Iterator[Cause]:
     """What an update may not change."""
     if value != before:
-        yield wrong(path, value, IMMUTABLE)
+        yield invalid(path, value, IMMUTABLE)
 
 
 def labelled(path: str, labels: Mapping[str, Any] | None) -> Iterator[Cause]:
     """Keys and values of labels."""
     for key, value in (labels or {}).items():
-        yield from misnamed(path, key, key_complaints(key))
-        yield from misnamed(path, value, label_complaints(value))
+        yield from invalid_each(path, key, key_complaints(key))
+        yield from invalid_each(path, value, label_complaints(value))
 
 
 def address(path: str, value: str) -> Iterator[Cause]:
     try:
         ip_address(value)
     except ValueError:
-        yield wrong(path, value, _ADDRESS_TEXT)
+        yield invalid(path, value, _ADDRESS_TEXT)
 
 
 def quantity(path: str, amount: str, *, whole: bool = False) -> Iterator[Cause]:
     """An amount of something, which may have to be a whole number of it."""
     value = parse_quantity(amount)
     if value < 0:
-        yield wrong(path, amount, _NEGATIVE)
+        yield invalid(path, amount, _NEGATIVE)
     elif whole and value != value.to_integral_value():
-        yield wrong(path, amount, "must be an integer")
+        yield invalid(path, amount, "must be an integer")
 
 
 def network(path: str, value: str) -> Iterator[Cause]:
     """A range of addresses, which begins where it says."""
     found = range_of(value)
     if found is None:
-        yield wrong(path, value, _RANGE_TEXT)
+        yield invalid(path, value, _RANGE_TEXT)
     elif str(found.network_address) != value.partition("/")[0]:
-        yield wrong(path, value, "must not have bits set beyond the prefix length")
+        yield invalid(path, value, "must not have bits set beyond the prefix length")
 
 
 def range_of(text: str) -> IPv4Network | IPv6Network | None:
@@ -117,7 +122,7 @@ def share(path: str, value: int | str | None) -> Iterator[Cause]:
     """A number, or a share in percent."""
     if isinstance(value, str):
         if not _PERCENT.fullmatch(value):
-            yield wrong(path, value, _PERCENT_TEXT)
+            yield invalid(path, value, _PERCENT_TEXT)
     else:
         yield from countable(path, value)
 
@@ -125,19 +130,19 @@ def share(path: str, value: int | str | None) -> Iterator[Cause]:
 def data_key(path: str, key: str) -> Iterator[Cause]:
     """A key of the data of maps and secrets."""
     if len(key) > KEY_LIMIT:
-        yield wrong(path, key, f"must be no more than {KEY_LIMIT} characters")
+        yield invalid(path, key, f"must be no more than {KEY_LIMIT} characters")
     if not _KEY.fullmatch(key):
-        yield wrong(path, key, _KEY_TEXT)
+        yield invalid(path, key, _KEY_TEXT)
     elif key in (".", ".."):
-        yield wrong(path, key, f"must not be '{key}'")
+        yield invalid(path, key, f"must not be '{key}'")
     elif key.startswith(".."):
-        yield wrong(path, key, "must not start with '..'")
+        yield invalid(path, key, "must not start with '..'")
 
 
 def bounded(path: str, value: int | str) -> Iterator[Cause]:
     """A share is never more than the whole."""
     if isinstance(value, str) and _PERCENT.fullmatch(value) and int(value[:-1]) > _WHOLE:
-        yield wrong(path, value, "must not be greater than 100%")
+        yield invalid(path, value, "must not be greater than 100%")
 
 
 def amount(value: int | str) -> int:
@@ -153,11 +158,11 @@ def domain_path(path: str, value: str) -> Iterator[Cause]:
     if not value:
         yield required(path)
     elif not host or not rest:
-        yield wrong(path, value, 'must be a domain-prefixed path (such as "acme.io/foo")')
+        yield invalid(path, value, 'must be a domain-prefixed path (such as "acme.io/foo")')
     else:
-        yield from misnamed(path, host, subdomain_complaints(host))
+        yield from invalid_each(path, host, subdomain_complaints(host))
         if not _PATH.fullmatch(rest):
-            yield wrong(path, rest, _PATH_TEXT)
+            yield invalid(path, rest, _PATH_TEXT)
 
 
 def port(path: str, value: int | str) -> Iterator[Cause]:
@@ -170,13 +175,13 @@ def port(path: str, value: int | str) -> Iterator[Cause]:
 
 def port_name(path: str, name: str) -> Iterator[Cause]:
     if len(name) > PORT_NAME_LIMIT:
-        yield wrong(path, name, f"must be no more than {PORT_NAME_LIMIT} characters")
+        yield invalid(path, name, f"must be no more than {PORT_NAME_LIMIT} characters")
     if not re.fullmatch("[-a-z0-9]+", name):
         text = "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"
-        yield wrong(path, name, text)
+        yield invalid(path, name, text)
     if not re.search("[a-z]", name):
-        yield wrong(path, name, "must contain at least one letter (a-z)")
+        yield invalid(path, name, "must contain at least one letter (a-z)")
     if "--" in name:
-        yield wrong(path, name, "must not contain consecutive hyphens")
+        yield invalid(path, name, "must not contain consecutive hyphens")
     if name[:1] == "-" or name[-1:] == "-":
-        yield wrong(path, name, "must not begin or end with a hyphen")
+        yield invalid(path, name, "must not begin or end with a hyphen")

@@ -8,11 +8,11 @@ from typing import Any
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.apiserver.meta.field_errors import (
     duplicate,
-    forbidden_field,
-    misnamed,
-    missing,
+    forbidden,
+    invalid,
+    invalid_each,
+    not_found,
     required,
-    wrong,
 )
 from quintant.cluster.apiserver.meta.names import key_complaints, word_complaints
 from quintant.cluster.apiserver.validation.common import (
@@ -66,7 +66,7 @@ def init_causes(path: str, containers: list[Plain]) -> Iterator[Cause]:
             yield from chosen(f"{where}.restartPolicy", restart, _RESTARTS)
         for name in ("lifecycle", *_PROBES):
             if container.get(name) is not None and restart != "Always":
-                yield forbidden_field(f"{where}.{name}", _STAYING)
+                yield forbidden(f"{where}.{name}", _STAYING)
 
 
 def _life_causes(where: str, container: Plain, grace: int) -> Iterator[Cause]:
@@ -92,7 +92,7 @@ def _image_causes(path: str, image: str) -> Iterator[Cause]:
     if not image:
         yield required(path)
     elif image != image.strip():
-        yield wrong(path, image, "must not have leading or trailing whitespace")
+        yield invalid(path, image, "must not have leading or trailing whitespace")
 
 
 def _content_causes(where: str, container: Plain, volumes: set[str]) -> Iterator[Cause]:
@@ -148,11 +148,11 @@ def _mount_causes(path: str, mounts: list[Plain], volumes: set[str]) -> Iterator
         if not name:
             yield required(f"{where}.name")
         if name not in volumes:
-            yield missing(f"{where}.name", name or "")
+            yield not_found(f"{where}.name", name or "")
         if not place:
             yield required(f"{where}.mountPath")
         elif place in places:
-            yield wrong(f"{where}.mountPath", place, "must be unique")
+            yield invalid(f"{where}.mountPath", place, "must be unique")
         places |= {place} if place else set()
         yield from _part_causes(path, where, mount)
 
@@ -164,7 +164,7 @@ def _part_causes(path: str, where: str, mount: Plain) -> Iterator[Cause]:
     if mount.get("subPathExpr"):
         if part:
             text = "subPathExpr and subPath are mutually exclusive"
-            yield wrong(f"{where}.subPathExpr", mount["subPathExpr"], text)
+            yield invalid(f"{where}.subPathExpr", mount["subPathExpr"], text)
         yield from local_causes(f"{path}.subPathExpr", mount["subPathExpr"])
     if mount.get("mountPropagation") is not None:
         yield from chosen(f"{path}.mountPropagation", mount["mountPropagation"], _PROPAGATIONS)
@@ -188,22 +188,22 @@ def _asked_causes(where: str, name: str, amount: str, limit: str | None) -> Iter
             text = "Limit must be set for non overcommitable resources"
             yield required(f"{where}.limits", text)
     elif whole and parse_quantity(amount) != parse_quantity(limit):
-        yield wrong(f"{where}.requests", amount, f"must be equal to {name} limit of {limit}")
+        yield invalid(f"{where}.requests", amount, f"must be equal to {name} limit of {limit}")
     elif parse_quantity(amount) > parse_quantity(limit):
         text = f"must be less than or equal to {name} limit of {limit}"
-        yield wrong(f"{where}.requests", amount, text)
+        yield invalid(f"{where}.requests", amount, text)
 
 
 def _amount_causes(where: str, name: str, amount: str) -> Iterator[Cause]:
     standard = name in _RESOURCES or name.startswith("hugepages-")
     value = parse_quantity(amount)
     complaints = key_complaints(name)
-    yield from misnamed(where, name, complaints)
+    yield from invalid_each(where, name, complaints)
     if not standard and "/" not in name:
         if not complaints:
-            yield wrong(where, name, "must be a standard resource type or fully qualified")
-        yield wrong(where, name, "must be a standard resource for containers")
+            yield invalid(where, name, "must be a standard resource type or fully qualified")
+        yield invalid(where, name, "must be a standard resource for containers")
     if value < 0:
-        yield wrong(where, amount, "must be greater than or equal to 0")
+        yield invalid(where, amount, "must be greater than or equal to 0")
     elif not standard and "/" in name and value != value.to_integral_value():
-        yield wrong(where, amount, "must be an integer")
+        yield invalid(where, amount, "must be an integer")

@@ -6,7 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quintant.cluster.apiserver.meta.field_errors import misnamed, required, unsupported, wrong
+from quintant.cluster.apiserver.meta.field_errors import (
+    invalid,
+    invalid_each,
+    not_supported,
+    required,
+)
 from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
 from quintant.cluster.apiserver.validation.common import data_key, named
 from quintant.core.errors import Cause
@@ -60,9 +65,9 @@ def import_causes(path: str, imports: list[Plain]) -> Iterator[Cause]:
             where = f"{path}[{at}].{name}.name"
             yield from named(where, each[name].get("name"), subdomain_complaints)
         if not given:
-            yield wrong(path, "", "must specify one of: `configMapRef` or `secretRef`")
+            yield invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
         elif len(given) > 1:
-            yield wrong(path, "", _ONE)
+            yield invalid(path, "", _ONE)
 
 
 def field_causes(where: str, ref: Plain, allowed: tuple[str, ...]) -> Iterator[Cause]:
@@ -73,11 +78,11 @@ def field_causes(where: str, ref: Plain, allowed: tuple[str, ...]) -> Iterator[C
         return
     plain, _, key = _split(path)
     if why := _unconverted(version, plain, subscripted=plain != path):
-        yield wrong(f"{where}.fieldPath", path, f"error converting fieldPath: {why.format(path)}")
+        yield invalid(f"{where}.fieldPath", path, f"error converting fieldPath: {why.format(path)}")
     elif plain != path:
-        yield from misnamed(where, key, key_complaints(key))
+        yield from invalid_each(where, key, key_complaints(key))
     elif path not in allowed:
-        yield unsupported(f"{where}.fieldPath", path, sorted(allowed))
+        yield not_supported(f"{where}.fieldPath", path, sorted(allowed))
 
 
 def resource_causes(where: str, ref: Plain, *, volume: bool = False) -> Iterator[Cause]:
@@ -88,7 +93,7 @@ def resource_causes(where: str, ref: Plain, *, volume: bool = False) -> Iterator
     elif not resource:
         yield required(f"{where}.resource")
     elif resource not in _RESOURCES and not resource.startswith(_HUGE):
-        yield unsupported(f"{where}.resource", resource, _RESOURCES)
+        yield not_supported(f"{where}.resource", resource, _RESOURCES)
 
 
 def _split(path: str) -> tuple[str, bool, str]:
@@ -108,7 +113,7 @@ def _unconverted(version: str, path: str, *, subscripted: bool) -> str:
 
 def _spelling(path: str, name: str) -> Iterator[Cause]:
     if "=" in name or not (name.isascii() and name.isprintable()):
-        yield wrong(path, name, _NO_VARIABLE)
+        yield invalid(path, name, _NO_VARIABLE)
 
 
 def _source_causes(where: str, variable: Plain) -> Iterator[Cause]:
@@ -123,16 +128,16 @@ def _source_causes(where: str, variable: Plain) -> Iterator[Cause]:
         elif name != "fileKeyRef":
             yield from _key_causes(path, ref)
     if not given:
-        yield wrong(where, "", _NO_SOURCE)
+        yield invalid(where, "", _NO_SOURCE)
     elif variable.get("value"):
-        yield wrong(where, "", "may not be specified when `value` is not empty")
+        yield invalid(where, "", "may not be specified when `value` is not empty")
     elif len(given) > 1:
-        yield wrong(where, "", _ONE)
+        yield invalid(where, "", _ONE)
 
 
 def _key_causes(where: str, ref: Plain) -> Iterator[Cause]:
     name, key = ref.get("name") or "", ref.get("key") or ""
-    yield from misnamed(f"{where}.name", name, subdomain_complaints(name))
+    yield from invalid_each(f"{where}.name", name, subdomain_complaints(name))
     if not key:
         yield required(f"{where}.key")
     else:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from quintant.cluster.apiserver.conversion.events import to_core
-from quintant.cluster.apiserver.meta.field_errors import misnamed, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import invalid, invalid_each, required
 from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
 from quintant.cluster.apiserver.meta.objectmeta import metadata_causes
 from quintant.cluster.apiserver.validation.common import fixed
@@ -57,29 +57,29 @@ def _always(event: Plain, *, core: bool) -> Iterator[Cause]:
     said = (event.get("involvedObject") or {}).get("namespace", "")
     if not event.get("eventTime"):
         if said != namespace and (said or namespace not in _ANYWHERE):
-            yield wrong("involvedObject.namespace", said, "does not match event.namespace")
+            yield invalid("involvedObject.namespace", said, "does not match event.namespace")
         return
     if not said and namespace not in _ANYWHERE:
-        yield wrong("involvedObject.namespace", said, "does not match event.namespace")
+        yield invalid("involvedObject.namespace", said, "does not match event.namespace")
     yield from _controller(event, "reportingComponent" if core else "reportingController")
     for name in ("reportingInstance", "action", "reason"):
         yield from _word(name, event.get(name) or "")
     if len(event.get("message") or "") > NOTE_LIMIT:
-        yield wrong("message", "", f"can have at most {NOTE_LIMIT} characters")
+        yield invalid("message", "", f"can have at most {NOTE_LIMIT} characters")
 
 
 def _controller(event: Plain, field: str) -> Iterator[Cause]:
     name = event.get("reportingComponent") or ""
     if not name:
         yield required(field)
-    yield from misnamed(field, name, key_complaints(name))
+    yield from invalid_each(field, name, key_complaints(name))
 
 
 def _word(name: str, value: str) -> Iterator[Cause]:
     if not value:
         yield required(name)
     if len(value) > WORD_LIMIT:
-        yield wrong(name, "", f"can have at most {WORD_LIMIT} characters")
+        yield invalid(name, "", f"can have at most {WORD_LIMIT} characters")
 
 
 def _new(event: Plain) -> Iterator[Cause]:
@@ -87,16 +87,16 @@ def _new(event: Plain) -> Iterator[Cause]:
         yield required("eventTime")
     kind = event.get("type") or ""
     if kind not in _TYPES:
-        yield wrong("type", "", f"has invalid value: {kind}")
+        yield invalid("type", "", f"has invalid value: {kind}")
     for name in _UNSET:
         if event.get(name):
-            yield wrong(name, "", "needs to be unset")
+            yield invalid(name, "", "needs to be unset")
 
 
 def _series(series: Plain | None) -> Iterator[Cause]:
     if series is None:
         return
     if (series.get("count") or 0) < LEAST_SERIES:
-        yield wrong("series.count", "", f"should be at least {LEAST_SERIES}")
+        yield invalid("series.count", "", f"should be at least {LEAST_SERIES}")
     if not series.get("lastObservedTime"):
         yield required("series.lastObservedTime")

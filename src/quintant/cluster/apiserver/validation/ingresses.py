@@ -7,11 +7,11 @@ from ipaddress import ip_address
 from typing import Any
 
 from quintant.cluster.apiserver.meta.field_errors import (
-    forbidden_field,
-    misnamed,
+    forbidden,
+    invalid,
+    invalid_each,
     required,
     too_long,
-    wrong,
 )
 from quintant.cluster.apiserver.meta.names import (
     segment_complaints,
@@ -46,7 +46,7 @@ def ingress_complaints(ingress: Plain, live: Plain | None) -> Iterator[Cause]:
     spec = ingress["spec"]
     rules, backend = spec.get("rules") or [], spec.get("defaultBackend")
     if not rules and backend is None:
-        yield wrong("spec", None, "either `defaultBackend` or `rules` must be specified")
+        yield invalid("spec", None, "either `defaultBackend` or `rules` must be specified")
     if backend is not None:
         yield from _backend_causes("spec.defaultBackend", backend)
     for at, rule in enumerate(rules):
@@ -55,11 +55,11 @@ def ingress_complaints(ingress: Plain, live: Plain | None) -> Iterator[Cause]:
         yield from _tls_causes(f"spec.tls[{at}]", tls)
     name = spec.get("ingressClassName")
     if name is not None:
-        yield from misnamed("spec.ingressClassName", name, subdomain_complaints(name))
+        yield from invalid_each("spec.ingressClassName", name, subdomain_complaints(name))
     said = (ingress["metadata"].get("annotations") or {}).get(_CLASS)
     if live is None and None not in (name, said) and name != said:
         text = "must match `ingressClassName` when both are specified"
-        yield wrong(f"annotations.{_CLASS}", said, text)
+        yield invalid(f"annotations.{_CLASS}", said, text)
 
 
 def class_complaints(kind: Plain, live: Plain | None) -> Iterator[Cause]:
@@ -78,7 +78,7 @@ def class_complaints(kind: Plain, live: Plain | None) -> Iterator[Cause]:
 def _rule_causes(where: str, rule: Plain) -> Iterator[Cause]:
     host, http = rule.get("host") or "", rule.get("http")
     if _is_address(host):
-        yield wrong(f"{where}.host", host, "must be a DNS name, not an IP address")
+        yield invalid(f"{where}.host", host, "must be a DNS name, not an IP address")
     if host:
         yield from _host_causes(f"{where}.host", host)
     if http is None:
@@ -98,7 +98,7 @@ def _is_address(text: str) -> bool:
 
 def _host_causes(where: str, host: str) -> Iterator[Cause]:
     naming = wildcard_complaints if "*" in host else subdomain_complaints
-    yield from misnamed(where, host, naming(host))
+    yield from invalid_each(where, host, naming(host))
 
 
 def _path_causes(where: str, each: Plain) -> Iterator[Cause]:
@@ -109,30 +109,30 @@ def _path_causes(where: str, each: Plain) -> Iterator[Cause]:
     yield from chosen(f"{where}.pathType", kind, _PATH_TYPES)
     exact = kind in ("Exact", "Prefix")
     if kind in _PATH_TYPES and not path.startswith("/") and (path or exact):
-        yield wrong(f"{where}.path", path, "must be an absolute path")
+        yield invalid(f"{where}.path", path, "must be an absolute path")
     odd = [f"must not contain '{part}'" for part in _ODD_PARTS if part in path]
     odd += [f"cannot end with '{end}'" for end in _ODD_ENDS if path.endswith(end)]
-    yield from misnamed(f"{where}.path", path, odd if exact else [])
+    yield from invalid_each(f"{where}.path", path, odd if exact else [])
     yield from _backend_causes(f"{where}.backend", each.get("backend") or {})
 
 
 def _backend_causes(where: str, backend: Plain) -> Iterator[Cause]:
     service, resource = backend.get("service"), backend.get("resource")
     if service is not None and resource is not None:
-        yield wrong(where, "", "cannot set both resource and service backends")
+        yield invalid(where, "", "cannot set both resource and service backends")
     elif resource is not None:
         yield from _reference_causes(f"{where}.resource", resource)
     elif service is not None:
         yield from named(f"{where}.service.name", service.get("name"), word_complaints)
         yield from _port_causes(where, service.get("port") or {})
     else:
-        yield wrong(where, "", "resource or service backend is required")
+        yield invalid(where, "", "resource or service backend is required")
 
 
 def _port_causes(where: str, port: Plain) -> Iterator[Cause]:
     name, number = port.get("name"), port.get("number")
     if name and number:
-        yield wrong(where, "", "cannot set both port name & port number")
+        yield invalid(where, "", "cannot set both port name & port number")
     elif name:
         yield from port_name(f"{where}.service.port.name", name)
     elif number:
@@ -145,13 +145,13 @@ def _tls_causes(where: str, tls: Plain) -> Iterator[Cause]:
     for at, host in enumerate(tls.get("hosts") or ()):
         yield from _host_causes(f"{where}.hosts[{at}]", host)
     if name := tls.get("secretName"):
-        yield from misnamed(f"{where}.secretName", name, subdomain_complaints(name))
+        yield from invalid_each(f"{where}.secretName", name, subdomain_complaints(name))
 
 
 def _reference_causes(where: str, reference: Plain) -> Iterator[Cause]:
     group = reference.get("apiGroup")
     if group is not None:
-        yield from misnamed(f"{where}.apiGroup", group, subdomain_complaints(group))
+        yield from invalid_each(f"{where}.apiGroup", group, subdomain_complaints(group))
     for name in ("kind", "name"):
         yield from named(f"{where}.{name}", reference.get(name), segment_complaints)
 
@@ -163,9 +163,9 @@ def _parameter_causes(where: str, reference: Plain) -> Iterator[Cause]:
     if scope == "Namespace" and namespace is None:
         yield required(f"{where}.namespace", "`parameters.scope` is set to 'Namespace'")
     elif scope == "Namespace" and namespace is not None:
-        yield from misnamed(f"{where}.namespace", namespace, word_complaints(namespace))
+        yield from invalid_each(f"{where}.namespace", namespace, word_complaints(namespace))
     elif scope == "Cluster" and namespace is not None:
-        yield forbidden_field(f"{where}.namespace", "`parameters.scope` is set to 'Cluster'")
+        yield forbidden(f"{where}.namespace", "`parameters.scope` is set to 'Cluster'")
 
 
 INGRESSES = {"ingresses": ingress_complaints, "ingressclasses": class_complaints}

@@ -8,11 +8,11 @@ from typing import Any
 from quintant.cluster.apiserver.golang.printing import Struct
 from quintant.cluster.apiserver.meta.cron import locate, parse
 from quintant.cluster.apiserver.meta.field_errors import (
+    invalid,
+    invalid_without_value,
+    not_supported,
     required,
     too_long,
-    unsupported,
-    untrue,
-    wrong,
 )
 from quintant.cluster.apiserver.meta.selectors import from_object
 from quintant.cluster.apiserver.validation.common import chosen, countable, domain_path, fixed
@@ -71,9 +71,9 @@ def cron_job_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
     yield from _finishing(path, template)
     if template.get("selector") is not None:
         text = "`selector` will be auto-generated"
-        yield wrong(f"{path}.selector", template["selector"], text)
+        yield invalid(f"{path}.selector", template["selector"], text)
     if template.get("manualSelector"):
-        yield unsupported(f"{path}.manualSelector", True, ["nil", "false"])
+        yield not_supported(f"{path}.manualSelector", True, ["nil", "false"])
     for name in ("successfulJobsHistoryLimit", "failedJobsHistoryLimit"):
         yield from countable(f"spec.{name}", spec.get(name))
 
@@ -86,22 +86,22 @@ def _schedule_causes(text: str) -> Iterator[Cause]:
     try:
         parse(text)
     except ValueError as error:
-        yield wrong(path, text, str(error))
+        yield invalid(path, text, str(error))
     if "TZ" in text:
-        yield wrong(path, text, _IN_SCHEDULE)
+        yield invalid(path, text, _IN_SCHEDULE)
 
 
 def _zone_causes(name: str) -> Iterator[Cause]:
     path = "spec.timeZone"
     if not name:
-        yield wrong(path, name, "timeZone must be nil or non-empty string")
+        yield invalid(path, name, "timeZone must be nil or non-empty string")
     elif name.lower() == "local":
-        yield wrong(path, name, _SOMEWHERE)
+        yield invalid(path, name, _SOMEWHERE)
     else:
         try:
             locate(name)
         except ValueError as error:
-            yield wrong(path, name, str(error))
+            yield invalid(path, name, str(error))
 
 
 def _counted(path: str, spec: Plain) -> Iterator[Cause]:
@@ -121,7 +121,7 @@ def _counted(path: str, spec: Plain) -> Iterator[Cause]:
     elif mode in (None, "NonIndexed"):
         for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
             if name in spec:
-                yield wrong(f"{path}.{name}", spec[name], "requires indexed completion mode")
+                yield invalid(f"{path}.{name}", spec[name], "requires indexed completion mode")
     yield from _policies(path, spec)
 
 
@@ -131,13 +131,13 @@ def _indexed(path: str, spec: Plain) -> Iterator[Cause]:
         yield required(f"{path}.completions", "when completion mode is Indexed")
     if spec.get("parallelism", 0) > MOST_INDEXED:
         text = f"must be less than or equal to {MOST_INDEXED} when completion mode is Indexed"
-        yield wrong(f"{path}.parallelism", spec["parallelism"], text)
+        yield invalid(f"{path}.parallelism", spec["parallelism"], text)
     if failed is not None and completions is not None and failed > completions:
         text = "must be less than or equal to completions"
-        yield wrong(f"{path}.maxFailedIndexes", failed, text)
+        yield invalid(f"{path}.maxFailedIndexes", failed, text)
     if failed is not None and failed > MOST_INDEXED:
         text = f"must be less than or equal to {MOST_INDEXED}"
-        yield wrong(f"{path}.maxFailedIndexes", failed, text)
+        yield invalid(f"{path}.maxFailedIndexes", failed, text)
 
 
 def _policies(path: str, spec: Plain) -> Iterator[Cause]:
@@ -148,7 +148,7 @@ def _policies(path: str, spec: Plain) -> Iterator[Cause]:
     success = spec.get("successPolicy")
     if success is not None and spec.get("completionMode") != "Indexed":
         shown = Struct(Rules=success.get("rules") or [])
-        yield wrong(f"{path}.successPolicy", shown, "requires indexed completion mode")
+        yield invalid(f"{path}.successPolicy", shown, "requires indexed completion mode")
     replaced = spec.get("podReplacementPolicy")
     if replaced is not None:
         allowed = _REPLACED if failures is None else _REPLACED[:1]
@@ -167,7 +167,7 @@ def _action_causes(where: str, rule: Plain) -> Iterator[Cause]:
         yield from _code_causes(f"{where}.onExitCodes", codes)
     if codes is None and not rule.get("onPodConditions"):
         text = "specifying one of OnExitCodes and OnPodConditions is required"
-        yield untrue(where, text)
+        yield invalid_without_value(where, text)
 
 
 def _code_causes(where: str, codes: Plain) -> Iterator[Cause]:
@@ -175,9 +175,9 @@ def _code_causes(where: str, codes: Plain) -> Iterator[Cause]:
     yield from chosen(f"{where}.operator", operator, ("In", "NotIn"))
     for at, value in enumerate(values):
         if operator == "In" and value == 0:
-            yield wrong(f"{where}.values[{at}]", value, "must not be 0 for the In operator")
+            yield invalid(f"{where}.values[{at}]", value, "must not be 0 for the In operator")
     if not values:
-        yield wrong(f"{where}.values", values, "at least one value is required")
+        yield invalid(f"{where}.values", values, "at least one value is required")
 
 
 def _generated(job: Plain) -> Iterator[Cause]:
@@ -185,20 +185,20 @@ def _generated(job: Plain) -> Iterator[Cause]:
     spec, own = job["spec"], {"matchLabels": {_OWN_UID: job["metadata"]["uid"]}}
     selector = spec.get("selector")
     if selector is not None and selector != own and not spec.get("manualSelector"):
-        yield wrong("spec.selector", selector, "`selector` not auto-generated")
+        yield invalid("spec.selector", selector, "`selector` not auto-generated")
 
 
 def _matching(spec: Plain) -> Iterator[Cause]:
     selector, labels = spec.get("selector"), spec["template"]["metadata"].get("labels") or {}
     if selector is None:
         yield required("spec.selector")
-        yield wrong("spec.template.metadata.labels", labels or None, _MISMATCH)
+        yield invalid("spec.template.metadata.labels", labels or None, _MISMATCH)
         return
     if odd := [*selector_causes("spec.selector", selector)]:
         yield from odd
         return
     if not from_object(selector).matches(labels):
-        yield wrong("spec.template.metadata.labels", labels or None, _MISMATCH)
+        yield invalid("spec.template.metadata.labels", labels or None, _MISMATCH)
 
 
 def _finishing(path: str, spec: Plain) -> Iterator[Cause]:

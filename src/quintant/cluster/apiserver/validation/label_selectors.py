@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quintant.cluster.apiserver.meta.field_errors import forbidden_field, misnamed, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_each, required
 from quintant.cluster.apiserver.meta.names import key_complaints, label_complaints
 from quintant.cluster.apiserver.validation.common import labelled
 from quintant.core.errors import Cause
@@ -27,13 +27,13 @@ def _expression_causes(where: str, expression: Plain) -> Iterator[Cause]:
     operator, key = expression.get("operator") or "", expression.get("key") or ""
     values = expression.get("values") or []
     if operator not in (*_SETS, *_PRESENCE):
-        yield wrong(f"{where}.operator", operator, "not a valid selector operator")
+        yield invalid(f"{where}.operator", operator, "not a valid selector operator")
     elif operator in _SETS and not values:
         text = "must be specified when `operator` is 'In' or 'NotIn'"
         yield required(f"{where}.values", text)
     elif operator in _PRESENCE and values:
         text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-        yield forbidden_field(f"{where}.values", text)
-    yield from misnamed(f"{where}.key", key, key_complaints(key))
+        yield forbidden(f"{where}.values", text)
+    yield from invalid_each(f"{where}.key", key, key_complaints(key))
     for at, value in enumerate(values):
-        yield from misnamed(f"{where}.values[{at}]", value, label_complaints(value))
+        yield from invalid_each(f"{where}.values[{at}]", value, label_complaints(value))

@@ -8,10 +8,10 @@ from typing import Any
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.apiserver.meta.field_errors import (
     duplicate,
-    forbidden_field,
-    misnamed,
+    forbidden,
+    invalid,
+    invalid_each,
     required,
-    wrong,
 )
 from quintant.cluster.apiserver.meta.names import key_complaints
 from quintant.cluster.apiserver.validation.common import fixed, quantity
@@ -68,10 +68,10 @@ def limit_range_complaints(limits: Plain, live: Plain | None) -> Iterator[Cause]
     for at, item in enumerate(limits["spec"].get("limits") or ()):
         where, kind = f"spec.limits[{at}]", item.get("type") or ""
         complaints = key_complaints(kind)
-        yield from misnamed(f"{where}.type", kind, complaints)
+        yield from invalid_each(f"{where}.type", kind, complaints)
         if not complaints and "/" not in kind and kind not in _TYPES:
             text = "must be a standard limit type or fully qualified"
-            yield wrong(f"{where}.type", kind, text)
+            yield invalid(f"{where}.type", kind, text)
         if kind in kinds:
             yield duplicate(f"{where}.type", kind)
         kinds.add(kind)
@@ -83,7 +83,7 @@ def _item_causes(where: str, item: Plain, kind: str) -> Iterator[Cause]:
         if kind == "Pod" and name in _NOT_OF_PODS:
             if item.get(name):
                 text = "may not be specified when `type` is 'Pod'"
-                yield forbidden_field(f"{where}.{name}", text)
+                yield forbidden(f"{where}.{name}", text)
             continue
         for resource in item.get(name) or {}:
             yield from _resource_causes(f"{where}.{name}[{resource}]", resource, kind)
@@ -97,11 +97,11 @@ def _item_causes(where: str, item: Plain, kind: str) -> Iterator[Cause]:
 
 def _resource_causes(path: str, resource: str, kind: str) -> Iterator[Cause]:
     """A resource has a standard name, or one with a domain in front."""
-    yield from misnamed(path, resource, key_complaints(resource))
+    yield from invalid_each(path, resource, key_complaints(resource))
     if "/" not in resource and resource not in _STANDARD and "hugepages-" not in resource:
-        yield wrong(path, resource, "must be a standard resource type or fully qualified")
+        yield invalid(path, resource, "must be a standard resource type or fully qualified")
         if kind in ("Container", "Pod"):
-            yield wrong(path, resource, "must be a standard resource for containers")
+            yield invalid(path, resource, "must be a standard resource for containers")
 
 
 def _order_causes(where: str, item: Plain, resource: str) -> Iterator[Cause]:
@@ -111,11 +111,11 @@ def _order_causes(where: str, item: Plain, resource: str) -> Iterator[Cause]:
             less, more = found[low], found[high]
             if parse_quantity(less) > parse_quantity(more):
                 path = f"{where}.{field}[{resource}]"
-                yield wrong(path, found[shown], text.format(less, more))
+                yield invalid(path, found[shown], text.format(less, more))
     ratio = found.get("maxLimitRequestRatio")
     if ratio is not None and parse_quantity(ratio) < 1:
         path = f"{where}.maxLimitRequestRatio[{resource}]"
-        yield wrong(path, ratio, f"ratio {ratio} is less than 1")
+        yield invalid(path, ratio, f"ratio {ratio} is less than 1")
 
 
 def quota_complaints(quota: Plain, live: Plain | None) -> Iterator[Cause]:
@@ -124,12 +124,12 @@ def quota_complaints(quota: Plain, live: Plain | None) -> Iterator[Cause]:
     for resource, amount in (spec.get("hard") or {}).items():
         path = f"spec.hard[{resource}]"
         complaints = key_complaints(resource)
-        yield from misnamed(path, resource, complaints)
+        yield from invalid_each(path, resource, complaints)
         if "/" not in resource and resource not in _QUOTA and "hugepages-" not in resource:
             if not complaints:
                 text = "must be a standard resource type or fully qualified"
-                yield wrong(path, resource, text)
-            yield wrong(path, resource, "must be a standard resource for quota")
+                yield invalid(path, resource, text)
+            yield invalid(path, resource, "must be a standard resource for quota")
         yield from quantity(path, amount, whole=resource in _COUNTED)
     yield from _scope_causes("spec.scopes", spec.get("scopes") or [])
     selector = spec.get("scopeSelector") or {}
@@ -143,17 +143,17 @@ def quota_complaints(quota: Plain, live: Plain | None) -> Iterator[Cause]:
 def _scope_causes(path: str, scopes: list[str]) -> Iterator[Cause]:
     for scope in scopes:
         if scope not in _SCOPES:
-            yield wrong(path, scopes, "unsupported scope")
+            yield invalid(path, scopes, "unsupported scope")
     if any(pair <= set(scopes) for pair in _OPPOSITES):
-        yield wrong(path, scopes, "conflicting scopes")
+        yield invalid(path, scopes, "conflicting scopes")
 
 
 def _selector_causes(path: str, each: Plain) -> Iterator[Cause]:
     scope, operator = each.get("scopeName") or "", each.get("operator") or ""
     if scope not in _SCOPES:
-        yield wrong(f"{path}.scopeName", scope, "unsupported scope")
+        yield invalid(f"{path}.scopeName", scope, "unsupported scope")
     if operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
-        yield wrong(f"{path}.operator", operator, "not a valid selector operator")
+        yield invalid(f"{path}.operator", operator, "not a valid selector operator")
 
 
 LIMITS = {"limitranges": limit_range_complaints, "resourcequotas": quota_complaints}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any
 
-from quintant.cluster.apiserver.meta.field_errors import forbidden_field, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, required
 from quintant.cluster.apiserver.validation.common import (
     PORTS,
     chosen,
@@ -34,7 +34,7 @@ def policy_complaints(policy: Plain, live: Plain | None) -> Iterator[Cause]:
             yield from _rule_causes(f"spec.{direction}[{at}]", rule, peers)
     kinds = spec.get("policyTypes") or []
     if len(kinds) > len(_DIRECTIONS):
-        yield wrong("spec.policyTypes", kinds, "may not specify more than two policyTypes")
+        yield invalid("spec.policyTypes", kinds, "may not specify more than two policyTypes")
         return
     for at, kind in enumerate(kinds):
         yield from chosen(f"spec.policyTypes[{at}]", kind, _DIRECTIONS)
@@ -52,12 +52,12 @@ def _port_causes(where: str, each: Plain) -> Iterator[Cause]:
     first, last = each.get("port"), each.get("endPort")
     if last is not None and not isinstance(first, int):
         why = "not specified" if first is None else "non-numeric"
-        yield wrong(f"{where}.endPort", last, f"may not be specified when `port` is {why}")
+        yield invalid(f"{where}.endPort", last, f"may not be specified when `port` is {why}")
     if first is not None:
         yield from port(f"{where}.port", first)
     if last is not None and isinstance(first, int):
         if last < first:
-            yield wrong(f"{where}.endPort", first, "must be greater than or equal to `port`")
+            yield invalid(f"{where}.endPort", first, "must be greater than or equal to `port`")
         yield from within(f"{where}.endPort", last, PORTS)
 
 
@@ -69,7 +69,7 @@ def _peer_causes(where: str, peer: Plain) -> Iterator[Cause]:
     if block is not None:
         yield from _block_causes(f"{where}.ipBlock", block)
     if block is not None and selectors:
-        yield forbidden_field(where, "may not specify both ipBlock and another peer")
+        yield forbidden(where, "may not specify both ipBlock and another peer")
     elif block is None and not selectors:
         yield required(where, "must specify a peer")
 
@@ -84,7 +84,7 @@ def _block_causes(where: str, block: Plain) -> Iterator[Cause]:
         path = f"{where}.except[{at}]"
         yield from network(path, text)
         if range_of(text) is not None and not _inside(text, block["cidr"]):
-            yield wrong(path, text, "must be a strict subset of `cidr`")
+            yield invalid(path, text, "must be a strict subset of `cidr`")
 
 
 def _inside(part: str, whole: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import Struct, encoded
-from quintant.cluster.apiserver.meta.field_errors import DUPLICATE, misnamed, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import DUPLICATE, invalid, invalid_each, required
 from quintant.cluster.apiserver.meta.names import key_complaints, label_complaints
 from quintant.cluster.apiserver.validation.common import chosen, network, quantity, range_of
 from quintant.cluster.apiserver.validation.pod_scheduling import EFFECTS
@@ -30,7 +30,7 @@ def node_complaints(node: Plain, live: Plain | None) -> Iterator[Cause]:
     families = {found.version for text in ranges if (found := range_of(text)) is not None}
     if not bad and len(families) < len(ranges):
         text = "may specify no more than one CIDR for each IP family"
-        yield wrong("spec.podCIDRs", ranges, text)
+        yield invalid("spec.podCIDRs", ranges, text)
 
 
 def _taint_causes(path: str, taints: list[Plain]) -> Iterator[Cause]:
@@ -39,9 +39,9 @@ def _taint_causes(path: str, taints: list[Plain]) -> Iterator[Cause]:
     for at, taint in enumerate(taints):
         where, key, value = f"{path}[{at}]", taint.get("key") or "", taint.get("value") or ""
         effect = taint.get("effect") or ""
-        yield from misnamed(f"{where}.key", key, key_complaints(key))
+        yield from invalid_each(f"{where}.key", key, key_complaints(key))
         if complaints := label_complaints(value):
-            yield wrong(f"{where}.value", value, ";".join(complaints))
+            yield invalid(f"{where}.value", value, ";".join(complaints))
         if not effect:
             yield required(f"{where}.effect")
         else:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import Struct
-from quintant.cluster.apiserver.meta.field_errors import forbidden_field, misnamed, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_each, required
 from quintant.cluster.apiserver.meta.names import key_complaints, word_complaints
 from quintant.cluster.apiserver.meta.objectmeta import domain_causes
 from quintant.cluster.apiserver.validation.common import (
@@ -65,7 +65,7 @@ def config_map_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
     for key in data:
         yield from _key_causes("data", {key: ""})
         if key in binary:
-            yield wrong(f"data[{key}]", key, "duplicate of key present in binaryData")
+            yield invalid(f"data[{key}]", key, "duplicate of key present in binaryData")
     yield from _key_causes("binaryData", binary)
     if live is not None:
         yield from _frozen_causes(obj, live, "data", "binaryData")
@@ -74,7 +74,7 @@ def config_map_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
 def namespace_complaints(namespace: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a new Namespace; what holds it, an update cannot change."""
     for finalizer in (namespace.get("spec") or {}).get("finalizers") or () if live is None else ():
-        yield from misnamed("spec.finalizers", finalizer, key_complaints(finalizer))
+        yield from invalid_each("spec.finalizers", finalizer, key_complaints(finalizer))
         yield from domain_causes("spec.finalizers", finalizer)
 
 
@@ -83,7 +83,7 @@ def lease_complaints(lease: Plain, live: Plain | None) -> Iterator[Cause]:
     spec = lease["spec"]
     seconds = spec.get("leaseDurationSeconds")
     if seconds is not None and seconds <= 0:
-        yield wrong("spec.leaseDurationSeconds", seconds, "must be greater than 0")
+        yield invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0")
     yield from countable("spec.leaseTransitions", spec.get("leaseTransitions"))
 
 
@@ -94,7 +94,7 @@ def budget_complaints(budget: Plain, live: Plain | None) -> Iterator[Cause]:
     if low is not None and high is not None:
         names = ("minAvailable", "selector", "maxUnavailable", "unhealthyPodEvictionPolicy")
         value = Struct({name[0].upper() + name[1:]: spec.get(name) for name in names})
-        yield wrong("spec", value, "minAvailable and maxUnavailable cannot be both set")
+        yield invalid("spec", value, "minAvailable and maxUnavailable cannot be both set")
     for name in ("minAvailable", "maxUnavailable"):
         if spec.get(name) is not None:
             yield from share(f"spec.{name}", spec[name])
@@ -111,13 +111,13 @@ def priority_complaints(priority: Plain, live: Plain | None) -> Iterator[Cause]:
     value, policy = priority.get("value", 0), priority.get("preemptionPolicy")
     if live is not None:
         if value != live.get("value", 0):
-            yield forbidden_field("value", "may not be changed in an update.")
+            yield forbidden("value", "may not be changed in an update.")
         yield from fixed("preemptionPolicy", policy, live.get("preemptionPolicy"))
         return
     system = priority["metadata"].get("name", "").startswith("system-")
     if value > PRIORITY_LIMIT and not system:
         text = f"maximum allowed value of a user defined priority is {PRIORITY_LIMIT}"
-        yield forbidden_field("value", text)
+        yield forbidden("value", text)
     yield from chosen("preemptionPolicy", policy, ("PreemptLowerPriority", "Never"))
 
 
@@ -155,10 +155,10 @@ def _frozen_causes(obj: Plain, live: Plain, *fields: str) -> Iterator[Cause]:
     if not live.get("immutable"):
         return
     if not obj.get("immutable"):
-        yield forbidden_field("immutable", _FROZEN)
+        yield forbidden("immutable", _FROZEN)
     for field in fields:
         if (obj.get(field) or {}) != (live.get(field) or {}):
-            yield forbidden_field(field, _FROZEN)
+            yield forbidden(field, _FROZEN)
 
 
 OTHERS: dict[str, Callable[[Plain, Plain | None], Iterator[Cause]]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quintant.cluster.apiserver.meta.field_errors import duplicate, misnamed, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import duplicate, invalid, invalid_each, required
 from quintant.cluster.apiserver.meta.names import key_complaints, label_complaints
 from quintant.cluster.apiserver.validation.common import chosen
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
@@ -34,18 +34,18 @@ def toleration_causes(path: str, tolerations: list[Plain]) -> Iterator[Cause]:
 def _toleration_causes(where: str, toleration: Plain) -> Iterator[Cause]:
     operator, value = toleration.get("operator") or "", toleration.get("value") or ""
     key, effect = toleration.get("key") or "", toleration.get("effect") or ""
-    yield from misnamed(f"{where}.key", key, key_complaints(key) if key else [])
+    yield from invalid_each(f"{where}.key", key, key_complaints(key) if key else [])
     if not key and operator != "Exists":
-        yield wrong(f"{where}.operator", operator, _KEYLESS)
+        yield invalid(f"{where}.operator", operator, _KEYLESS)
     if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
         text = "effect must be 'NoExecute' when `tolerationSeconds` is set"
-        yield wrong(f"{where}.effect", effect, text)
+        yield invalid(f"{where}.effect", effect, text)
     if operator in ("", "Equal"):
         if complaints := label_complaints(value):
-            yield wrong(f"{where}.operator", value, ";".join(complaints))
+            yield invalid(f"{where}.operator", value, ";".join(complaints))
     elif operator == "Exists" and value:
         text = "value must be empty when `operator` is 'Exists'"
-        yield wrong(f"{where}.operator", value, text)
+        yield invalid(f"{where}.operator", value, text)
     elif operator not in ("Exists", *_ORDERS):
         yield from chosen(f"{where}.operator", operator, ("Equal", "Exists"))
     if effect:
@@ -84,7 +84,7 @@ def node_causes(path: str, selector: Plain) -> Iterator[Cause]:
 def _weight_causes(where: str, each: Plain) -> Iterator[Cause]:
     weight = each.get("weight", 0)
     if weight not in WEIGHTS:
-        yield wrong(f"{where}.weight", weight, "must be in the range 1-100")
+        yield invalid(f"{where}.weight", weight, "must be in the range 1-100")
 
 
 def _term_causes(where: str, term: Plain) -> Iterator[Cause]:
@@ -98,8 +98,8 @@ def _term_causes(where: str, term: Plain) -> Iterator[Cause]:
             text = "must be specified single value when `operator` is 'Lt' or 'Gt'"
             yield required(f"{place}.values", text)
         elif operator not in (*_SETS, *_PRESENCE, *_ORDERS):
-            yield wrong(f"{place}.operator", operator, "not a valid selector operator")
-        yield from misnamed(f"{place}.key", key, key_complaints(key))
+            yield invalid(f"{place}.operator", operator, "not a valid selector operator")
+        yield from invalid_each(f"{place}.key", key, key_complaints(key))
 
 
 def _pod_causes(where: str, term: Plain) -> Iterator[Cause]:
@@ -109,7 +109,7 @@ def _pod_causes(where: str, term: Plain) -> Iterator[Cause]:
     key = term.get("topologyKey") or ""
     if not key:
         yield required(f"{where}.topologyKey", "can not be empty")
-    yield from misnamed(f"{where}.topologyKey", key, key_complaints(key))
+    yield from invalid_each(f"{where}.topologyKey", key, key_complaints(key))
 
 
 def gate_causes(path: str, gates: list[Plain]) -> Iterator[Cause]:
@@ -117,7 +117,7 @@ def gate_causes(path: str, gates: list[Plain]) -> Iterator[Cause]:
     names: set[str] = set()
     for at, gate in enumerate(gates):
         name = gate.get("name") or ""
-        yield from misnamed(f"{path}[{at}]", name, key_complaints(name))
+        yield from invalid_each(f"{path}[{at}]", name, key_complaints(name))
         if name in names:
             yield duplicate(f"{path}[{at}]", name)
         names.add(name)
@@ -129,10 +129,10 @@ def spread_causes(path: str, constraints: list[Plain]) -> Iterator[Cause]:
         where, key = f"{path}[{at}]", each.get("topologyKey") or ""
         skew, otherwise = each.get("maxSkew", 0), each.get("whenUnsatisfiable") or ""
         if skew <= 0:
-            yield wrong(f"{where}.maxSkew", skew, "must be greater than zero")
+            yield invalid(f"{where}.maxSkew", skew, "must be greater than zero")
         if not key:
             yield required(f"{where}.topologyKey", "can not be empty")
-        yield from misnamed(f"{where}.topologyKey", key, key_complaints(key) if key else [])
+        yield from invalid_each(f"{where}.topologyKey", key, key_complaints(key) if key else [])
         yield from chosen(f"{where}.whenUnsatisfiable", otherwise, _UNSATISFIED)
         if (key, otherwise) in map(_pair, constraints[at + 1 :]):
             field = f"{where}.{{topologyKey, whenUnsatisfiable}}"
@@ -151,7 +151,7 @@ def _domain_causes(where: str, least: int | None, otherwise: str) -> Iterator[Ca
     if least is None:
         return
     if least <= 0:
-        yield wrong(f"{where}.minDomains", least, "must be greater than zero")
+        yield invalid(f"{where}.minDomains", least, "must be greater than zero")
     if otherwise != "DoNotSchedule":
         text = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {otherwise}"
-        yield wrong(f"{where}.minDomains", least, text)
+        yield invalid(f"{where}.minDomains", least, text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from quintant.cluster.apiserver.meta.field_errors import forbidden_field, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, required
 from quintant.cluster.apiserver.validation.common import chosen, countable
 from quintant.cluster.apiserver.validation.pods import template_causes
 from quintant.core.errors import Cause
@@ -36,12 +36,12 @@ def _owned_causes(path: str, template: Plain, selector: Plain) -> Iterator[Cause
     labels = (template.get("metadata") or {}).get("labels")
     if not selector.items() <= (labels or {}).items():
         text = "`selector` does not match template `labels`"
-        yield wrong(f"{path}.metadata.labels", labels, text)
+        yield invalid(f"{path}.metadata.labels", labels, text)
     yield from template_causes(path, template)
     yield from chosen(f"{path}.spec.restartPolicy", template["spec"]["restartPolicy"], ["Always"])
     if "activeDeadlineSeconds" in template["spec"]:
         text = "activeDeadlineSeconds in ReplicationController is not Supported"
-        yield forbidden_field(f"{path}.spec.activeDeadlineSeconds", text)
+        yield forbidden(f"{path}.spec.activeDeadlineSeconds", text)
 
 
 TEMPLATES = {

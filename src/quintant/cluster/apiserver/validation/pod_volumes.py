@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from quintant.api.quantity import parse_quantity
-from quintant.cluster.apiserver.meta.field_errors import duplicate, forbidden_field, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import duplicate, forbidden, invalid, required
 from quintant.cluster.apiserver.meta.names import word_complaints
 from quintant.cluster.apiserver.validation.common import chosen, named
 from quintant.cluster.apiserver.validation.env import field_causes, resource_causes
@@ -52,7 +52,7 @@ def volume_causes(path: str, volumes: list[Plain], names: set[str]) -> Iterator[
 def _source_causes(where: str, volume: Plain) -> Iterator[Cause]:
     sources = [source for source in volume if source != "name"]
     for source in sorted(sources, key="emptyDir".__ne__)[1:]:
-        yield forbidden_field(f"{where}.{source}", "may not specify more than 1 volume type")
+        yield forbidden(f"{where}.{source}", "may not specify more than 1 volume type")
     for source in sources[:1]:
         for needed in _NEEDED.get(source, ()):
             if not volume[source].get(needed):
@@ -65,7 +65,7 @@ def _empty_causes(where: str, source: Plain) -> Iterator[Cause]:
     size = source.get("sizeLimit")
     if size is not None and parse_quantity(size) < 0:
         text = "SizeLimit field must be a valid resource quantity"
-        yield forbidden_field(f"{where}.sizeLimit", text)
+        yield forbidden(f"{where}.sizeLimit", text)
 
 
 def host_path_causes(where: str, source: Plain) -> Iterator[Cause]:
@@ -103,19 +103,19 @@ def _file_causes(where: str, source: Plain) -> Iterator[Cause]:
 
 def _mode_causes(path: str, mode: int | None) -> Iterator[Cause]:
     if mode is not None and mode not in MODES:
-        yield wrong(path, mode, _MODE_TEXT)
+        yield invalid(path, mode, _MODE_TEXT)
 
 
 def local_causes(path: str, value: str) -> Iterator[Cause]:
     """What is wrong with a path below another."""
     if value.startswith("/"):
-        yield wrong(path, value, "must be a relative path")
+        yield invalid(path, value, "must be a relative path")
     yield from _back_causes(path, value)
 
 
 def _back_causes(path: str, value: str) -> Iterator[Cause]:
     if ".." in value.split("/"):
-        yield wrong(path, value, "must not contain '..'")
+        yield invalid(path, value, "must not contain '..'")
 
 
 def _nfs_causes(where: str, source: Plain) -> Iterator[Cause]:
@@ -125,7 +125,7 @@ def _nfs_causes(where: str, source: Plain) -> Iterator[Cause]:
     if not path:
         yield required(f"{where}.path")
     if not path.startswith("/"):
-        yield wrong(f"{where}.path", path, "must be an absolute path")
+        yield invalid(f"{where}.path", path, "must be an absolute path")
 
 
 def _downward_causes(where: str, source: Plain) -> Iterator[Cause]:
@@ -163,7 +163,7 @@ def _projected_causes(where: str, source: Plain) -> Iterator[Cause]:
 def _token_causes(where: str, place: str, token: Plain) -> Iterator[Cause]:
     if token.get("expirationSeconds", LEAST_SECONDS) < LEAST_SECONDS:
         text = "may not specify a duration less than 10 minutes"
-        yield wrong(f"{place}.expirationSeconds", token["expirationSeconds"], text)
+        yield invalid(f"{place}.expirationSeconds", token["expirationSeconds"], text)
     if not token.get("path"):
         yield required(f"{where}.path")
 

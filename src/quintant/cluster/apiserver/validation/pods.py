@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from quintant.cluster.apiserver.meta.field_errors import forbidden_field, misnamed, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_each, required
 from quintant.cluster.apiserver.meta.names import (
     key_complaints,
     subdomain_complaints,
@@ -57,7 +57,7 @@ def pod_complaints(pod: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a pod, or with what an update makes of it."""
     yield from spec_causes("spec", pod["spec"])
     if live is None and pod["spec"].get("ephemeralContainers"):
-        yield forbidden_field("spec.ephemeralContainers", "cannot be set on create")
+        yield forbidden("spec.ephemeralContainers", "cannot be set on create")
     yield from _address_causes((pod.get("status") or {}).get("podIPs") or [])
     if live is not None:
         yield from _change_causes(pod["spec"], live["spec"])
@@ -69,7 +69,7 @@ def _address_causes(addresses: list[Plain]) -> Iterator[Cause]:
     yield from bad
     if not bad and len({":" in ip for ip in found}) < len(found):
         shown = [{"IP": ip} for ip in found]
-        yield wrong(path, shown, "may specify no more than one IP for each IP family")
+        yield invalid(path, shown, "may specify no more than one IP for each IP family")
 
 
 def template_causes(path: str, template: Plain) -> Iterator[Cause]:
@@ -113,7 +113,7 @@ def _run_causes(path: str, spec: Plain) -> Iterator[Cause]:
 def _gate_causes(path: str, gates: list[Plain]) -> Iterator[Cause]:
     for at, gate in enumerate(gates):
         kind = gate.get("conditionType") or ""
-        yield from misnamed(f"{path}[{at}].conditionType", kind, key_complaints(kind))
+        yield from invalid_each(f"{path}[{at}].conditionType", kind, key_complaints(kind))
 
 
 def _name_causes(path: str, spec: Plain) -> Iterator[Cause]:
@@ -142,7 +142,7 @@ def _security_causes(path: str, spec: Plain) -> Iterator[Cause]:
         yield from within(f"{where}.supplementalGroups[{at}]", group, _IDS)
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         text = "ShareProcessNamespace and HostPID cannot both be enabled"
-        yield wrong(f"{where}.shareProcessNamespace", True, text)
+        yield invalid(f"{where}.shareProcessNamespace", True, text)
     if context.get("fsGroupChangePolicy") is not None:
         policy = context["fsGroupChangePolicy"]
         yield from chosen(f"{where}.fsGroupChangePolicy", policy, ("Always", "OnRootMismatch"))
@@ -155,7 +155,7 @@ def _resolver_causes(where: str, spec: Plain) -> Iterator[Cause]:
     servers = (config or {}).get("nameservers") or []
     if len(servers) > MOST_SERVERS:
         text = f"must not have more than {MOST_SERVERS} nameservers"
-        yield wrong(f"{where}.nameservers", servers, text)
+        yield invalid(f"{where}.nameservers", servers, text)
     for at, server in enumerate(servers):
         yield from address(f"{where}.nameservers[{at}]", server)
     for at, option in enumerate((config or {}).get("options") or ()):
@@ -166,7 +166,7 @@ def _resolver_causes(where: str, spec: Plain) -> Iterator[Cause]:
 def _alias_causes(where: str, alias: Plain) -> Iterator[Cause]:
     yield from address(f"{where}.ip", alias.get("ip") or "")
     for at, name in enumerate(alias.get("hostnames") or ()):
-        yield from misnamed(f"{where}.hostnames[{at}]", name, subdomain_complaints(name))
+        yield from invalid_each(f"{where}.hostnames[{at}]", name, subdomain_complaints(name))
 
 
 def _system_causes(where: str, name: str) -> Iterator[Cause]:
@@ -183,7 +183,7 @@ def _change_causes(spec: Plain, before: Plain) -> Iterator[Cause]:
     for which in ("containers", "initContainers"):
         if len(spec.get(which) or ()) != len(before.get(which) or ()):
             text = "pod updates may not add or remove containers"
-            yield forbidden_field(f"spec.{which}", text)
+            yield forbidden(f"spec.{which}", text)
             return
     for which in ("containers", "initContainers"):
         for at, container in enumerate(spec.get(which) or ()):
@@ -195,13 +195,13 @@ def _change_causes(spec: Plain, before: Plain) -> Iterator[Cause]:
         return
     if not _extends(spec, before):
         text = "existing toleration can not be modified except its tolerationSeconds"
-        yield forbidden_field("spec.tolerations", text)
+        yield forbidden("spec.tolerations", text)
     if _fixed(spec) != _fixed(before):
-        yield forbidden_field("spec", _FROZEN)
+        yield forbidden("spec", _FROZEN)
     for gate in spec.get("schedulingGates") or ():
         if gate not in (before.get("schedulingGates") or ()):
             text = f"only deletion is allowed, but found new scheduling gate '{gate['name']}'"
-            yield forbidden_field("spec.schedulingGates", text)
+            yield forbidden("spec.schedulingGates", text)
 
 
 def _deadline_causes(deadline: int | None, before: int | None) -> Iterator[Cause]:
@@ -209,10 +209,10 @@ def _deadline_causes(deadline: int | None, before: int | None) -> Iterator[Cause
         yield from within(f"spec.{_DEADLINE}", deadline, range(2**31))
     if before is not None and deadline is None:
         text = "must not update from a positive integer to nil value"
-        yield wrong(f"spec.{_DEADLINE}", None, text)
+        yield invalid(f"spec.{_DEADLINE}", None, text)
     elif before is not None and deadline is not None and before < deadline:
         text = "must be less than or equal to previous value"
-        yield wrong(f"spec.{_DEADLINE}", deadline, text)
+        yield invalid(f"spec.{_DEADLINE}", deadline, text)
 
 
 def _extends(spec: Plain, before: Plain) -> bool:

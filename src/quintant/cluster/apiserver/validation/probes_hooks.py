@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quintant.cluster.apiserver.meta.field_errors import forbidden_field, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, required
 from quintant.cluster.apiserver.validation.common import PORTS, chosen, countable, port, within
 from quintant.core.errors import Cause
 
@@ -33,11 +33,11 @@ def probe_causes(where: str, probe: Plain, kind: str) -> Iterator[Cause]:
         yield from countable(f"{where}.{name}", probe.get(name))
     grace = probe.get(_GRACE)
     if grace is not None and grace <= 0:
-        yield wrong(f"{where}.{_GRACE}", grace, "must be greater than 0")
+        yield invalid(f"{where}.{_GRACE}", grace, "must be greater than 0")
     if kind == "readinessProbe" and grace is not None:
-        yield wrong(f"{where}.{_GRACE}", grace, "must not be set for readinessProbes")
+        yield invalid(f"{where}.{_GRACE}", grace, "must not be set for readinessProbes")
     if kind != "readinessProbe" and probe.get("successThreshold", 1) not in (0, 1):
-        yield wrong(f"{where}.successThreshold", probe["successThreshold"], "must be 1")
+        yield invalid(f"{where}.successThreshold", probe["successThreshold"], "must be 1")
 
 
 def life_causes(where: str, lifecycle: Plain, grace: int) -> Iterator[Cause]:
@@ -54,7 +54,7 @@ def _handler_causes(where: str, handler: Plain, grace: int = 0) -> Iterator[Caus
     else:
         yield from _action_causes(f"{where}.{first}", handler[first], first, grace)
     for name in more:
-        yield forbidden_field(f"{where}.{name}", "may not specify more than 1 handler type")
+        yield forbidden(f"{where}.{name}", "may not specify more than 1 handler type")
 
 
 def _action_causes(where: str, action: Plain, kind: str, grace: int) -> Iterator[Cause]:
@@ -72,7 +72,7 @@ def _action_causes(where: str, action: Plain, kind: str, grace: int) -> Iterator
             seconds = action.get("seconds", 0)
             if not 0 <= seconds <= grace:
                 text = f"must be non-negative and less than {_GRACE} ({grace})"
-                yield wrong(where, seconds, text)
+                yield invalid(where, seconds, text)
 
 
 def _http_causes(where: str, action: Plain) -> Iterator[Cause]:
@@ -83,4 +83,4 @@ def _http_causes(where: str, action: Plain) -> Iterator[Cause]:
     for header in action.get("httpHeaders") or ():
         name = header.get("name") or ""
         if not _HEADER.fullmatch(name):
-            yield wrong(f"{where}.httpHeaders", name, _HEADER_TEXT)
+            yield invalid(f"{where}.httpHeaders", name, _HEADER_TEXT)

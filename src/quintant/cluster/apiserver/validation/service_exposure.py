@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import Any
 
-from quintant.cluster.apiserver.meta.field_errors import forbidden_field, misnamed, wrong
+from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_each
 from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
 from quintant.cluster.apiserver.validation.common import chosen, named, network
 from quintant.core.errors import Cause
@@ -43,13 +43,13 @@ def family_causes(spec: Plain) -> Iterator[Cause]:
         path = f"spec.ipFamilies[{at}]"
         yield from chosen(path, family, _FAMILIES)
         if family == "IPv6":
-            yield wrong(path, family, "not configured on this cluster")
+            yield invalid(path, family, "not configured on this cluster")
     policy = spec.get("ipFamilyPolicy")
     if policy is not None:
         yield from chosen("spec.ipFamilyPolicy", policy, _STACKS)
     if policy == "RequireDualStack":
         text = "this cluster is not configured for dual-stack services"
-        yield wrong("spec.ipFamilyPolicy", policy, text)
+        yield invalid("spec.ipFamilyPolicy", policy, text)
 
 
 def outer_causes(path: str, value: str) -> Iterator[Cause]:
@@ -58,15 +58,15 @@ def outer_causes(path: str, value: str) -> Iterator[Cause]:
         found = ip_address(value)
     except ValueError:
         text = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
-        yield wrong(path, value, text)
+        yield invalid(path, value, text)
         return
     if found.is_unspecified:
-        yield wrong(path, value, f"may not be unspecified ({value})")
+        yield invalid(path, value, f"may not be unspecified ({value})")
     if found.is_loopback:
-        yield wrong(path, value, "may not be in the loopback range (127.0.0.0/8, ::1/128)")
+        yield invalid(path, value, "may not be in the loopback range (127.0.0.0/8, ::1/128)")
     if found.is_link_local:
         text = "may not be in the link-local range (169.254.0.0/16, fe80::/10)"
-        yield wrong(path, value, text)
+        yield invalid(path, value, text)
 
 
 def _affinity_causes(spec: Plain) -> Iterator[Cause]:
@@ -74,12 +74,12 @@ def _affinity_causes(spec: Plain) -> Iterator[Cause]:
     seconds = client.get("timeoutSeconds")
     if seconds is not None and seconds not in AFFINITIES:
         path = "spec.sessionAffinityConfig.clientIP.timeoutSeconds"
-        yield wrong(path, seconds, "must be greater than 0 and less than 86400")
+        yield invalid(path, seconds, "must be greater than 0 and less than 86400")
 
 
 def _name_causes(spec: Plain) -> Iterator[Cause]:
     if spec.get("clusterIPs") or spec.get("clusterIP"):
-        yield forbidden_field("spec.clusterIPs", "may not be set for ExternalName services")
+        yield forbidden("spec.clusterIPs", "may not be set for ExternalName services")
     name = (spec.get("externalName") or "").removesuffix(".")
     yield from named("spec.externalName", name, subdomain_complaints)
 
@@ -87,16 +87,16 @@ def _name_causes(spec: Plain) -> Iterator[Cause]:
 def _balancer_causes(spec: Plain) -> Iterator[Cause]:
     balanced, ranges = spec["type"] == _BALANCED, spec.get("loadBalancerSourceRanges") or []
     if ranges and not balanced:
-        yield forbidden_field(_RANGES, _ONLY_BALANCED)
+        yield forbidden(_RANGES, _ONLY_BALANCED)
     for at, text in enumerate(ranges):
         yield from network(f"{_RANGES}[{at}]", text.strip())
     if spec.get("allocateLoadBalancerNodePorts") is not None and not balanced:
-        yield forbidden_field("spec.allocateLoadBalancerNodePorts", _ONLY_BALANCED)
+        yield forbidden("spec.allocateLoadBalancerNodePorts", _ONLY_BALANCED)
     kind = spec.get("loadBalancerClass")
     if kind is not None and not balanced:
-        yield forbidden_field("spec.loadBalancerClass", _ONLY_BALANCED)
+        yield forbidden("spec.loadBalancerClass", _ONLY_BALANCED)
     elif kind is not None:
-        yield from misnamed("spec.loadBalancerClass", kind, key_complaints(kind))
+        yield from invalid_each("spec.loadBalancerClass", kind, key_complaints(kind))
     port, policy = spec.get("healthCheckNodePort"), spec.get("externalTrafficPolicy")
     if port and not (balanced and policy == "Local"):
-        yield wrong("spec.healthCheckNodePort", port, _LOCAL)
+        yield invalid("spec.healthCheckNodePort", port, _LOCAL)

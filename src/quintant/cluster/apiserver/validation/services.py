@@ -9,10 +9,10 @@ from quintant.cluster.apiserver.golang.printing import Struct
 from quintant.cluster.apiserver.kinds.service_ips import HEADLESS, NODE_PORTS, family_of
 from quintant.cluster.apiserver.meta.field_errors import (
     duplicate,
-    forbidden_field,
-    misnamed,
+    forbidden,
+    invalid,
+    invalid_each,
     required,
-    wrong,
 )
 from quintant.cluster.apiserver.meta.names import (
     key_complaints,
@@ -79,10 +79,10 @@ def endpoints_complaints(endpoints: Plain, live: Plain | None) -> Iterator[Cause
                 path = f"{where}.{kind}[{index}].ip"
                 for cause in address(path, each.get("ip", "")):
                     yield cause
-                    yield wrong(path, each.get("ip", ""), "must be a valid IP address")
+                    yield invalid(path, each.get("ip", ""), "must be a valid IP address")
                 if name := each.get("hostname"):
                     host = f"{where}.{kind}[{index}].hostname"
-                    yield from misnamed(host, name, word_complaints(name))
+                    yield from invalid_each(host, name, word_complaints(name))
         yield from _subset_port_causes(f"{where}.ports", subset.get("ports") or [])
 
 
@@ -90,7 +90,7 @@ def _subset_port_causes(path: str, ports: list[Plain]) -> Iterator[Cause]:
     for at, each in enumerate(ports):
         name = each.get("name") or ""
         if name:
-            yield from misnamed(f"{path}[{at}].name", name, word_complaints(name))
+            yield from invalid_each(f"{path}[{at}].name", name, word_complaints(name))
         elif len(ports) > 1:
             yield required(f"{path}[{at}].name")
         yield from within(f"{path}[{at}].port", each.get("port", 0), PORTS)
@@ -111,7 +111,7 @@ def slice_complaints(endpoints: Plain, live: Plain | None) -> Iterator[Cause]:
         for index, value in enumerate(each.get("addresses") or ()):
             yield from _family_causes(where, index, value, family)
         if name := each.get("hostname"):
-            yield from misnamed(f"endpoints[{at}].hostname", name, word_complaints(name))
+            yield from invalid_each(f"endpoints[{at}].hostname", name, word_complaints(name))
     yield from _slice_port_causes(endpoints.get("ports") or [])
     if live is not None:
         yield from fixed("addressType", family, live.get("addressType"))
@@ -120,12 +120,12 @@ def slice_complaints(endpoints: Plain, live: Plain | None) -> Iterator[Cause]:
 def _family_causes(where: str, index: int, value: str, family: str | None) -> Iterator[Cause]:
     """What is wrong with an address of a kind."""
     if family == "FQDN":
-        yield from misnamed(f"{where}[{index}]", value, subdomain_complaints(value))
+        yield from invalid_each(f"{where}[{index}]", value, subdomain_complaints(value))
     elif family in ("IPv4", "IPv6"):
         bad = [*address(f"{where}[{index}]", value)]
         yield from bad
         if not bad and family_of(value) != family:
-            yield wrong(where, value, f"must be an {family} address")
+            yield invalid(where, value, f"must be an {family} address")
 
 
 def _slice_port_causes(ports: list[Plain]) -> Iterator[Cause]:
@@ -133,7 +133,7 @@ def _slice_port_causes(ports: list[Plain]) -> Iterator[Cause]:
     for at, each in enumerate(ports):
         name = each.get("name") or ""
         if name:
-            yield from misnamed(f"ports[{at}].name", name, word_complaints(name))
+            yield from invalid_each(f"ports[{at}].name", name, word_complaints(name))
         if name in names:
             yield duplicate(f"ports[{at}].name", name)
         names.add(name)
@@ -145,7 +145,7 @@ def _port_causes(spec: Plain) -> Iterator[Cause]:
     for at, each in enumerate(ports):
         where, name = f"spec.ports[{at}]", each.get("name")
         if name:
-            yield from misnamed(f"{where}.name", name, word_complaints(name))
+            yield from invalid_each(f"{where}.name", name, word_complaints(name))
             if name in names:
                 yield duplicate(f"{where}.name", name)
             names.add(name)
@@ -154,7 +154,7 @@ def _port_causes(spec: Plain) -> Iterator[Cause]:
         yield from within(f"{where}.port", each.get("port", 0), PORTS)
         protocol = each.get("appProtocol")
         if protocol is not None:
-            yield from misnamed(f"{where}.appProtocol", protocol, key_complaints(protocol))
+            yield from invalid_each(f"{where}.appProtocol", protocol, key_complaints(protocol))
         yield from chosen(f"{where}.protocol", each["protocol"], PROTOCOLS)
         if spec.get("clusterIP") != HEADLESS:
             yield from port(f"{where}.targetPort", each["targetPort"])
@@ -172,9 +172,9 @@ def _node_port_causes(where: str, each: Plain, kind: str) -> Iterator[Cause]:
     number = each.get("nodePort")
     if number and kind == "ClusterIP":
         text = "may not be used when `type` is 'ClusterIP'"
-        yield forbidden_field(f"{where}.nodePort", text)
+        yield forbidden(f"{where}.nodePort", text)
     elif number and number not in NODE_PORTS:
-        yield wrong(f"{where}.nodePort", number, _RANGE_TEXT)
+        yield invalid(f"{where}.nodePort", number, _RANGE_TEXT)
 
 
 def _address_causes(spec: Plain) -> Iterator[Cause]:
@@ -187,7 +187,7 @@ def _head_causes(spec: Plain) -> Iterator[Cause]:
     for at, value in enumerate(spec.get("clusterIPs") or ()):
         if value == HEADLESS and spec["type"] in ("NodePort", "LoadBalancer"):
             text = f"may not be set to 'None' for {spec['type']} services"
-            yield wrong(f"spec.clusterIPs[{at}]", value, text)
+            yield invalid(f"spec.clusterIPs[{at}]", value, text)
 
 
 def _traffic_causes(spec: Plain) -> Iterator[Cause]:
@@ -195,7 +195,7 @@ def _traffic_causes(spec: Plain) -> Iterator[Cause]:
     if spec["type"] in ("NodePort", "LoadBalancer") or spec.get("externalIPs"):
         yield from chosen(path, policy, _POLICIES)
     elif policy:
-        yield wrong(path, policy, "may only be set for externally-accessible services")
+        yield invalid(path, policy, "may only be set for externally-accessible services")
     internal = spec.get("internalTrafficPolicy")
     if internal is not None:
         yield from chosen("spec.internalTrafficPolicy", internal, _POLICIES)
@@ -205,7 +205,7 @@ def _ingress_causes(service: Plain) -> Iterator[Cause]:
     path = "status.loadBalancer.ingress"
     points = service["status"]["loadBalancer"].get("ingress") or ()
     if points and service["spec"]["type"] != "LoadBalancer":
-        yield forbidden_field(path, "may only be used when `spec.type` is 'LoadBalancer'")
+        yield forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'")
         return
     for at, point in enumerate(points):
         if point.get("ip"):
@@ -215,4 +215,4 @@ def _ingress_causes(service: Plain) -> Iterator[Cause]:
 def _moved_causes(spec: Plain, before: Plain) -> Iterator[Cause]:
     now, then = spec.get("clusterIPs"), before.get("clusterIPs")
     if "ExternalName" not in (spec["type"], before["type"]) and then and now != then:
-        yield wrong("spec.clusterIPs[0]", now, "may not change once set")
+        yield invalid("spec.clusterIPs[0]", now, "may not change once set")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import Struct
-from quintant.cluster.apiserver.meta.field_errors import forbidden_field, misnamed, wrong
+from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_each
 from quintant.cluster.apiserver.meta.names import word_complaints
 from quintant.cluster.apiserver.validation.common import chosen, countable
 from quintant.cluster.apiserver.validation.storage import claim_causes
@@ -38,7 +38,7 @@ def stateful_set_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
     start = (spec.get("ordinals") or {}).get("start")
     ordinals = [*countable("spec.ordinals.start", start)]
     service = (spec.get("serviceName") or "") if live is None else ""
-    names = misnamed("spec.serviceName", service, word_complaints(service) if service else [])
+    names = invalid_each("spec.serviceName", service, word_complaints(service) if service else [])
     shown = {**spec, "template": _member(spec)}
     found = [*replicated("statefulset", shown)]
     counted = [cause for cause in found if cause.field in _COUNTS]
@@ -47,7 +47,7 @@ def stateful_set_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
         spec.get(name) != live["spec"].get(name)
         for name in {*spec, *live["spec"]}.difference(_CHANGEABLE)
     ):
-        yield forbidden_field("spec", _FROZEN)
+        yield forbidden("spec", _FROZEN)
 
 
 _COUNTS = ("spec.replicas", "spec.minReadySeconds")
@@ -58,7 +58,7 @@ def _own_causes(spec: Plain) -> Iterator[Cause]:
     order, strategy = spec["podManagementPolicy"], spec["updateStrategy"]
     if order not in _ORDERS:
         text = "must be 'OrderedReady' or 'Parallel'"
-        yield wrong("spec.podManagementPolicy", order, text)
+        yield invalid("spec.podManagementPolicy", order, text)
     yield from _update_causes(strategy["type"], strategy.get("rollingUpdate"))
     keeping = spec.get("persistentVolumeClaimRetentionPolicy") or {}
     for name in ("whenDeleted", "whenScaled"):
@@ -70,10 +70,10 @@ def _update_causes(kind: str, rolling: Plain | None) -> Iterator[Cause]:
     path = "spec.updateStrategy"
     if kind not in _UPDATES:
         shown = Struct(Type=kind, RollingUpdate=_shown(rolling))
-        yield wrong(path, shown, "must be 'RollingUpdate' or 'OnDelete'")
+        yield invalid(path, shown, "must be 'RollingUpdate' or 'OnDelete'")
     elif kind == "OnDelete" and rolling is not None:
         text = "only allowed for updateStrategy 'RollingUpdate'"
-        yield wrong(f"{path}.rollingUpdate", _shown(rolling), text)
+        yield invalid(f"{path}.rollingUpdate", _shown(rolling), text)
     elif rolling is not None:
         yield from countable(f"{path}.rollingUpdate.partition", rolling.get("partition"))
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.apiserver.meta.field_errors import (
-    forbidden_field,
-    misnamed,
+    forbidden,
+    invalid,
+    invalid_each,
+    not_supported,
     required,
-    unsupported,
-    wrong,
 )
 from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
 from quintant.cluster.apiserver.validation.common import chosen, fixed
@@ -58,14 +58,16 @@ def claim_causes(path: str, spec: Plain) -> Iterator[Cause]:
     if size is None:
         yield required(f"{path}.resources[storage]")
     elif parse_quantity(size) <= 0:
-        yield wrong(f"{path}.resources[storage]", size, "must be greater than zero")
+        yield invalid(f"{path}.resources[storage]", size, "must be greater than zero")
     name = spec.get("storageClassName")
     if name:
-        yield from misnamed(f"{path}.storageClassName", name, subdomain_complaints(name))
+        yield from invalid_each(f"{path}.storageClassName", name, subdomain_complaints(name))
     if "volumeMode" in spec:
         yield from chosen(f"{path}.volumeMode", spec["volumeMode"], _MODES)
     if name := spec.get("volumeAttributesClassName"):
-        yield from misnamed(f"{path}.volumeAttributesClassName", name, subdomain_complaints(name))
+        yield from invalid_each(
+            f"{path}.volumeAttributesClassName", name, subdomain_complaints(name)
+        )
 
 
 def _size(spec: Plain) -> Any:
@@ -81,20 +83,20 @@ def volume_complaints(volume: Plain, live: Plain | None) -> Iterator[Cause]:
     if not spec.get("capacity"):
         yield required("spec.capacity")
     if set(spec.get("capacity") or ()) != {"storage"}:
-        yield unsupported("spec.capacity", spec.get("capacity"), ["storage"])
+        yield not_supported("spec.capacity", spec.get("capacity"), ["storage"])
     yield from _capacity_causes(spec.get("capacity") or {})
     yield from _source_causes(spec)
     needed = (spec.get("nodeAffinity") or {}).get("required")
     if needed is not None:
         yield from node_causes("spec.nodeAffinity.required", needed)
     if name := spec.get("storageClassName"):
-        yield from misnamed("spec.storageClassName", name, subdomain_complaints(name))
+        yield from invalid_each("spec.storageClassName", name, subdomain_complaints(name))
     reclaim = spec["persistentVolumeReclaimPolicy"]
     yield from chosen("spec.persistentVolumeReclaimPolicy", reclaim, _RECLAIM)
     yield from chosen("spec.volumeMode", spec["volumeMode"], _MODES)
     if live is not None and _source(spec) != _source(live["spec"]):
         text = "spec.persistentvolumesource is immutable after creation"
-        yield forbidden_field("spec.persistentvolumesource", text)
+        yield forbidden("spec.persistentvolumesource", text)
 
 
 def class_complaints(kind: Plain, live: Plain | None) -> Iterator[Cause]:
@@ -103,9 +105,9 @@ def class_complaints(kind: Plain, live: Plain | None) -> Iterator[Cause]:
     if not maker:
         yield required("provisioner")
     else:
-        yield from misnamed("provisioner", maker.lower(), key_complaints(maker.lower()))
+        yield from invalid_each("provisioner", maker.lower(), key_complaints(maker.lower()))
     if any(not key for key in kind.get("parameters") or ()):
-        yield wrong("parameters", "", "field can not be empty.")
+        yield invalid("parameters", "", "field can not be empty.")
     yield from chosen("reclaimPolicy", kind["reclaimPolicy"], ("Delete", "Retain"))
     yield from chosen("volumeBindingMode", kind["volumeBindingMode"], _BINDING)
     if live is not None:
@@ -119,18 +121,18 @@ def _access_causes(path: str, spec: Plain) -> Iterator[Cause]:
         yield from chosen(f"{path}.accessModes", mode, _ACCESS)
     if _ALONE in modes and len(modes) > 1:
         text = f"may not use {_ALONE} with other access modes"
-        yield forbidden_field(f"{path}.accessModes", text)
+        yield forbidden(f"{path}.accessModes", text)
 
 
 def _claim_change(claim: Plain, live: Plain) -> Iterator[Cause]:
     spec, before = claim["spec"], live["spec"]
     bound = live.get("status", {}).get("phase") == "Bound"
     if _claim_fixed(spec, before, bound) != _claim_fixed(before, before, bound):
-        yield forbidden_field("spec", _CLAIM_FIXED)
+        yield forbidden("spec", _CLAIM_FIXED)
         return
     sizes = [parse_quantity(each["resources"]["requests"]["storage"]) for each in (spec, before)]
     if bound and sizes[0] < sizes[1]:
-        yield forbidden_field("spec.resources.requests.storage", _SHRUNK)
+        yield forbidden("spec.resources.requests.storage", _SHRUNK)
 
 
 def _claim_fixed(spec: Plain, before: Plain, bound: bool) -> Plain:
@@ -149,7 +151,7 @@ def _claim_fixed(spec: Plain, before: Plain, bound: bool) -> Plain:
 def _capacity_causes(capacity: Plain) -> Iterator[Cause]:
     for name, amount in capacity.items():
         if parse_quantity(amount) <= 0:
-            yield wrong(f"spec.capacity[{name}]", amount, "must be greater than zero")
+            yield invalid(f"spec.capacity[{name}]", amount, "must be greater than zero")
 
 
 def _source_causes(spec: Plain) -> Iterator[Cause]:
@@ -157,13 +159,13 @@ def _source_causes(spec: Plain) -> Iterator[Cause]:
     if not sources:
         yield required("spec", "must specify a volume type")
     for name in sources[1:]:
-        yield forbidden_field(f"spec.{name}", "may not specify more than 1 volume type")
+        yield forbidden(f"spec.{name}", "may not specify more than 1 volume type")
     for name in sources[:1]:
         for needed in _NEEDED.get(name, ()):
             if not spec[name].get(needed):
                 yield required(f"spec.{name}.{needed}")
     if ".." in (spec.get("hostPath") or {}).get("path", "").split("/"):
-        yield wrong("spec.hostPath.path", spec["hostPath"]["path"], "must not contain '..'")
+        yield invalid("spec.hostPath.path", spec["hostPath"]["path"], "must not contain '..'")
     if "local" in sources and not spec.get("nodeAffinity"):
         yield required("spec.nodeAffinity", "Local volume requires node affinity")
 

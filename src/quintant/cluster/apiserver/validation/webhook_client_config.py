@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from quintant.cluster.apiserver.golang.url import BadUrl, parse_request
-from quintant.cluster.apiserver.meta.field_errors import misnamed, required, wrong
+from quintant.cluster.apiserver.meta.field_errors import invalid, invalid_each, required
 from quintant.cluster.apiserver.meta.names import identifier_complaints, subdomain_complaints
 from quintant.cluster.apiserver.validation.common import PORTS
 from quintant.core.errors import Cause
@@ -30,17 +30,17 @@ def url_causes(url: str, path: str) -> Iterator[Cause]:
         yield required(path, f"url must be a valid URL: {error}; {_FORM}")
         return
     if found.scheme != "https":
-        yield wrong(path, found.scheme, f"'https' is the only allowed URL scheme; {_FORM}")
+        yield invalid(path, found.scheme, f"'https' is the only allowed URL scheme; {_FORM}")
     if not found.host:
-        yield wrong(path, found.host, f"host must be specified; {_FORM}")
+        yield invalid(path, found.host, f"host must be specified; {_FORM}")
     parts = urlsplit(url)
     user, at, _ = parts.netloc.rpartition("@")
     if at:
-        yield wrong(path, user, "user information is not permitted in the URL")
+        yield invalid(path, user, "user information is not permitted in the URL")
     if parts.fragment:
-        yield wrong(path, parts.fragment, "fragments are not permitted in the URL")
+        yield invalid(path, parts.fragment, "fragments are not permitted in the URL")
     if parts.query:
-        yield wrong(path, parts.query, "query parameters are not permitted in the URL")
+        yield invalid(path, parts.query, "query parameters are not permitted in the URL")
 
 
 def service_causes(service: Mapping[str, Any], path: str) -> Iterator[Cause]:
@@ -50,7 +50,7 @@ def service_causes(service: Mapping[str, Any], path: str) -> Iterator[Cause]:
             yield required(f"{path}.{name}")
     if service.get("port") not in PORTS:
         text = "port is not valid: must be between 1 and 65535, inclusive"
-        yield wrong(f"{path}.port", service.get("port"), text)
+        yield invalid(f"{path}.port", service.get("port"), text)
     if service.get("path") is not None:
         yield from _path_causes(service["path"], f"{path}.path")
 
@@ -62,26 +62,26 @@ def review_causes(versions: Sequence[str], path: str, needed: str = "") -> Itera
         return
     for at, version in enumerate(versions):
         if version in versions[:at]:
-            yield wrong(f"{path}[{at}]", version, "duplicate version")
+            yield invalid(f"{path}[{at}]", version, "duplicate version")
         else:
-            yield from misnamed(f"{path}[{at}]", version, identifier_complaints(version))
+            yield from invalid_each(f"{path}[{at}]", version, identifier_complaints(version))
     if not set(versions) & set(REVIEWS):
         text = f"must include at least one of {', '.join(REVIEWS)}"
-        yield wrong(path, list(versions), text)
+        yield invalid(path, list(versions), text)
 
 
 def _path_causes(text: str, path: str) -> Iterator[Cause]:
     if not text or text == "/":
         return
     if not text.startswith("/"):
-        yield wrong(path, text, "must start with a '/'")
+        yield invalid(path, text, "must start with a '/'")
     # A real server takes the first letter for the slash, and says so.
     segments = text[1:].split("/")
     for at, segment in enumerate(segments):
         if not segment and at == len(segments) - 1 and at:
             continue
         if not segment:
-            yield wrong(path, text, f"segment[{at}] may not be empty")
+            yield invalid(path, text, f"segment[{at}] may not be empty")
         else:
             complaints = [f"segment[{at}]: {each}" for each in subdomain_complaints(segment)]
-            yield from misnamed(path, text, complaints)
+            yield from invalid_each(path, text, complaints)

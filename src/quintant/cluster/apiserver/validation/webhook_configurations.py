@@ -7,13 +7,13 @@ from functools import partial
 
 from quintant.cluster.apiserver.meta.field_errors import (
     duplicate,
-    misnamed,
+    invalid,
+    invalid_each,
     required,
     too_many,
-    wrong,
 )
 from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import chosen
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.cluster.apiserver.validation.webhook_client_config import (
@@ -36,7 +36,9 @@ _EFFECTS = ("None", "NoneOnDryRun")
 _EITHER = "exactly one of url or service is required"
 
 
-def configuration_complaints(obj: Plain, live: Plain | None, *, mutating: bool) -> Iterator[Cause]:
+def configuration_complaints(
+    obj: JsonObject, live: JsonObject | None, *, mutating: bool
+) -> Iterator[Cause]:
     """What is wrong with a configuration."""
     names: set[str] = set()
     for at, hook in enumerate(obj.get("webhooks") or ()):
@@ -47,7 +49,7 @@ def configuration_complaints(obj: Plain, live: Plain | None, *, mutating: bool) 
         names.add(name)
 
 
-def _hook(hook: Plain, path: str, *, mutating: bool) -> Iterator[Cause]:
+def _hook(hook: JsonObject, path: str, *, mutating: bool) -> Iterator[Cause]:
     yield from _name(hook.get("name") or "", f"{path}.name")
     for at, rule in enumerate(hook.get("rules") or ()):
         yield from _rule(rule, f"{path}.rules[{at}]")
@@ -64,13 +66,15 @@ def _hook(hook: Plain, path: str, *, mutating: bool) -> Iterator[Cause]:
 def _name(name: str, path: str) -> Iterator[Cause]:
     if not name:
         yield required(path)
-    elif complaints := misnamed(path, name, subdomain_complaints(name)):
+    elif complaints := invalid_each(path, name, subdomain_complaints(name)):
         yield from complaints
     elif len(name.split(".")) < SEGMENTS:
-        yield wrong(path, name, "should be a domain with at least three segments separated by dots")
+        yield invalid(
+            path, name, "should be a domain with at least three segments separated by dots"
+        )
 
 
-def _choices(hook: Plain, path: str, *, mutating: bool) -> Iterator[Cause]:
+def _choices(hook: JsonObject, path: str, *, mutating: bool) -> Iterator[Cause]:
     yield from chosen(f"{path}.failurePolicy", hook.get("failurePolicy"), ("Fail", "Ignore"))
     yield from chosen(f"{path}.matchPolicy", hook.get("matchPolicy"), ("Equivalent", "Exact"))
     effects = hook.get("sideEffects")
@@ -84,10 +88,10 @@ def _choices(hook: Plain, path: str, *, mutating: bool) -> Iterator[Cause]:
     seconds = hook.get("timeoutSeconds")
     if seconds not in TIMEOUTS:
         text = "the timeout value must be between 1 and 30 seconds"
-        yield wrong(f"{path}.timeoutSeconds", seconds, text)
+        yield invalid(f"{path}.timeoutSeconds", seconds, text)
 
 
-def _client(client: Plain, path: str) -> Iterator[Cause]:
+def _client(client: JsonObject, path: str) -> Iterator[Cause]:
     if not one_way(client):
         yield required(path, _EITHER)
     elif client.get("url") is not None:
@@ -96,7 +100,7 @@ def _client(client: Plain, path: str) -> Iterator[Cause]:
         yield from service_causes(client["service"], f"{path}.service")
 
 
-def _rule(rule: Plain, path: str) -> Iterator[Cause]:
+def _rule(rule: JsonObject, path: str) -> Iterator[Cause]:
     operations = rule.get("operations") or []
     yield from _listed(operations, f"{path}.operations", "operations")
     for at, operation in enumerate(operations):
@@ -114,7 +118,7 @@ def _listed(items: Sequence[str], path: str, what: str) -> Iterator[Cause]:
     if not items:
         yield required(path)
     elif len(items) > 1 and _ANY in items:
-        yield wrong(path, items, f"if '*' is present, must not specify other {what}")
+        yield invalid(path, items, f"if '*' is present, must not specify other {what}")
 
 
 def _named(items: Sequence[str], path: str) -> Iterator[Cause]:
@@ -130,24 +134,24 @@ def _resources(resources: Sequence[str], path: str) -> Iterator[Cause]:
         if not resource:
             yield required(f"{path}[{at}]")
         elif sub and name in below_all:
-            yield wrong(f"{path}[{at}]", resource, _beside(f"{name}/*", resource))
+            yield invalid(f"{path}[{at}]", resource, _beside(f"{name}/*", resource))
         elif sub and sub in of_all:
-            yield wrong(f"{path}[{at}]", resource, _beside(f"*/{sub}", resource))
+            yield invalid(f"{path}[{at}]", resource, _beside(f"*/{sub}", resource))
         below_all |= {name} if sub == _ANY else set()
         of_all |= {sub} if sub and name == _ANY else set()
     if len(resources) > 1 and "*/*" in resources:
-        yield wrong(path, resources, "if '*/*' is present, must not specify other resources")
+        yield invalid(path, resources, "if '*/*' is present, must not specify other resources")
     bare = [each for each in resources if "/" not in each]
     if len(bare) > 1 and _ANY in bare:
         text = "if '*' is present, must not specify other resources without subresources"
-        yield wrong(path, resources, text)
+        yield invalid(path, resources, text)
 
 
 def _beside(all_of_them: str, resource: str) -> str:
     return f"if '{all_of_them}' is present, must not specify {resource}"
 
 
-def _conditions(conditions: Sequence[Plain], path: str) -> Iterator[Cause]:
+def _conditions(conditions: Sequence[JsonObject], path: str) -> Iterator[Cause]:
     if len(conditions) > MOST_CONDITIONS:
         yield too_many(path, len(conditions), MOST_CONDITIONS)
         return
@@ -158,7 +162,7 @@ def _conditions(conditions: Sequence[Plain], path: str) -> Iterator[Cause]:
         if not name:
             yield required(f"{where}.name")
             continue
-        yield from misnamed(f"{where}.name", name, key_complaints(name))
+        yield from invalid_each(f"{where}.name", name, key_complaints(name))
         if name in names:
             yield duplicate(f"{where}.name", name)
         names.add(name)
@@ -175,10 +179,10 @@ def _expression(expression: str, path: str) -> Iterator[Cause]:
     try:
         found = compiled(expression).type
     except Uncompilable as error:
-        yield wrong(path, expression, str(error))
+        yield invalid(path, expression, str(error))
         return
     if found != "bool":
-        yield wrong(path, expression, f"must evaluate to bool but got {found}")
+        yield invalid(path, expression, f"must evaluate to bool but got {found}")
 
 
 WEBHOOKS = {

@@ -7,10 +7,10 @@ from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import Struct
 from quintant.cluster.apiserver.meta.field_errors import (
-    forbidden_field,
+    forbidden,
+    invalid,
+    not_supported,
     required,
-    unsupported,
-    wrong,
 )
 from quintant.cluster.apiserver.meta.selectors import from_object
 from quintant.cluster.apiserver.tables import Sort, Type
@@ -50,7 +50,7 @@ def deployment_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
     yield from countable("spec.revisionHistoryLimit", spec["revisionHistoryLimit"])
     yield from countable("spec.progressDeadlineSeconds", deadline)
     if deadline <= ready:
-        yield wrong(
+        yield invalid(
             "spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"
         )
     yield from selector_fixed(spec, live)
@@ -83,10 +83,10 @@ def _progress_causes(status: Plain) -> Iterator[Cause]:
     whole, text = counts["replicas"], "cannot be greater than status.replicas"
     for name in ("updatedReplicas", "readyReplicas", "availableReplicas"):
         if counts[name] > whole:
-            yield wrong(f"status.{name}", counts[name], text)
+            yield invalid(f"status.{name}", counts[name], text)
     if counts["availableReplicas"] > counts["readyReplicas"]:
         text = "cannot be greater than readyReplicas"
-        yield wrong("status.availableReplicas", counts["availableReplicas"], text)
+        yield invalid("status.availableReplicas", counts["availableReplicas"], text)
 
 
 def replicated(kind: str, spec: Plain) -> Iterator[Cause]:
@@ -104,16 +104,16 @@ def _matching(kind: str, spec: Plain, *, needed: bool) -> Iterator[Cause]:
         if needed:
             yield required("spec.selector")
     elif not selector:
-        yield wrong("spec.selector", {}, f"empty selector is invalid for {kind}")
+        yield invalid("spec.selector", {}, f"empty selector is invalid for {kind}")
         return
     elif odd := [*selector_causes("spec.selector", selector)]:
         yield from odd
         if kind in _UNREADABLE:
-            yield wrong("spec.selector", struct(_SELECTOR, selector), _UNREADABLE[kind])
+            yield invalid("spec.selector", struct(_SELECTOR, selector), _UNREADABLE[kind])
         return
     if selector is None or not from_object(selector).matches(labels or {}):
         text = "`selector` does not match template `labels`"
-        yield wrong("spec.template.metadata.labels", labels, text)
+        yield invalid("spec.template.metadata.labels", labels, text)
 
 
 def always(spec: Plain, kind: str) -> Iterator[Cause]:
@@ -122,7 +122,7 @@ def always(spec: Plain, kind: str) -> Iterator[Cause]:
     yield from chosen(f"{path}.restartPolicy", pod["restartPolicy"], ["Always"])
     if "activeDeadlineSeconds" in pod:
         text = f"activeDeadlineSeconds in {kind} is not Supported"
-        yield forbidden_field(f"{path}.activeDeadlineSeconds", text)
+        yield forbidden(f"{path}.activeDeadlineSeconds", text)
 
 
 def selector_fixed(spec: Plain, live: Plain | None) -> Iterator[Cause]:
@@ -136,7 +136,7 @@ def _update_causes(strategy: Plain) -> Iterator[Cause]:
     path, rolling = "spec.updateStrategy.rollingUpdate", strategy.get("rollingUpdate")
     if strategy["type"] not in _STRATEGIES:
         shown = Struct(Type=strategy["type"], RollingUpdate=_shown(rolling))
-        yield unsupported("spec.updateStrategy", shown, _STRATEGIES)
+        yield not_supported("spec.updateStrategy", shown, _STRATEGIES)
     if strategy["type"] != "RollingUpdate" or rolling is None:
         return
     for name in ("maxUnavailable", "maxSurge"):
@@ -146,7 +146,7 @@ def _update_causes(strategy: Plain) -> Iterator[Cause]:
     lacking, more = (amount(rolling[name]) for name in ("maxUnavailable", "maxSurge"))
     if lacking and more:
         text = "may not be set when maxUnavailable is non-zero"
-        yield wrong(f"{path}.maxSurge", rolling["maxSurge"], text)
+        yield invalid(f"{path}.maxSurge", rolling["maxSurge"], text)
     elif not lacking and not more:
         yield required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0")
 
@@ -164,18 +164,18 @@ def _shown(rolling: Plain | None) -> Struct | None:
 def _strategy_causes(strategy: Plain) -> Iterator[Cause]:
     kind, rolling = strategy["type"], strategy.get("rollingUpdate")
     if kind not in _UPDATES:
-        yield unsupported(
+        yield not_supported(
             "spec.strategy", Struct(Type=kind, RollingUpdate=_shown(rolling)), _UPDATES
         )
     elif kind == "Recreate" and rolling is not None:
         text = "may not be specified when strategy `type` is 'Recreate'"
-        yield forbidden_field("spec.strategy.rollingUpdate", text)
+        yield forbidden("spec.strategy.rollingUpdate", text)
     elif rolling is not None:
         for name in ("maxUnavailable", "maxSurge"):
             yield from share(f"spec.strategy.rollingUpdate.{name}", rolling[name])
         path = "spec.strategy.rollingUpdate.maxUnavailable"
         if not amount(rolling["maxUnavailable"]) and not amount(rolling["maxSurge"]):
-            yield wrong(path, rolling["maxUnavailable"], "may not be 0 when `maxSurge` is 0")
+            yield invalid(path, rolling["maxUnavailable"], "may not be 0 when `maxSurge` is 0")
         yield from bounded(path, rolling["maxUnavailable"])
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from quintant.cluster.apiserver.kinds.stored_json import Form
 from quintant.cluster.apiserver.meta.selectors import EVERYTHING, Selector
-from quintant.cluster.apiserver.meta.status import Problem
+from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.storage.history import Change, Entry
 
 NO_ANNOTATIONS: Mapping[str, str] = {}
@@ -88,7 +88,7 @@ def bookmark(form: Form, rv: int, annotations: Mapping[str, str] = NO_ANNOTATION
     return _line(b"BOOKMARK", form.bookmark(rv, annotations))
 
 
-def refusal(problem: Problem) -> bytes:
+def refusal(problem: StatusError) -> bytes:
     """A line that tells why the stream ends."""
     return _line(b"ERROR", msgspec.json.encode(problem.status))
 

@@ -20,7 +20,7 @@ from typing import cast
 
 from msgspec import Struct, field
 
-from quintant.cluster.apiserver.meta.status import Problem
+from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 from quintant.cluster.apiserver.watch.events import Frame, Selection, bookmark, refusal
@@ -101,7 +101,7 @@ class Watcher:
         states = (each for change in changes for each in (change.prev, change.cur))
         try:
             await prime(entry for entry in states if entry is not None)
-        except Problem as problem:
+        except StatusError as problem:
             self.close()
             return refusal(problem)
         told = (selection.frame(each) if isinstance(each, Change) else each for each in frames)

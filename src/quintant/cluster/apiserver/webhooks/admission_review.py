@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.webhooks.attributes import Attributes
 from quintant.core.resource import Resource
 
@@ -15,7 +15,7 @@ GROUP = "admission.k8s.io"
 KIND = "AdmissionReview"
 
 
-def request_of(attributes: Attributes, kind: Kind, uid: str) -> Plain:
+def request_of(attributes: Attributes, kind: Kind, uid: str) -> JsonObject:
     """What is asked, but for the objects; `kind` is the version that the webhook sees."""
     shown, document = kind.resource, attributes.document
     if document is attributes.kind.resource:
@@ -39,7 +39,9 @@ def request_of(attributes: Attributes, kind: Kind, uid: str) -> Plain:
     }
 
 
-def encode_review(version: str, request: Plain, obj: Plain | None, old: Plain | None) -> bytes:
+def encode_review(
+    version: str, request: JsonObject, obj: JsonObject | None, old: JsonObject | None
+) -> bytes:
     """The document that a webhook is sent."""
     asked = {**request, "object": obj, "oldObject": old}
     head = {"kind": KIND, "apiVersion": f"{GROUP}/{version}"}

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.user import User
 from quintant.core.resource import Resource
 
@@ -30,8 +30,8 @@ class Attributes(Struct, frozen=True):
     name: str
     sub: str
     user: User
-    obj: Plain | None = None
-    old: Plain | None = None
+    obj: JsonObject | None = None
+    old: JsonObject | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     dry_run: bool = False
 

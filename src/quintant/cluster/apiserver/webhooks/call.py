@@ -6,8 +6,8 @@ import asyncio
 from functools import partial
 
 from quintant.client.transport import Reply
-from quintant.cluster.apiserver.meta.status import Problem, internal
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.status import StatusError, internal_error
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.apiserver.webhooks.admission_review import encode_review
 from quintant.cluster.apiserver.webhooks.configuration import Client, Hook
@@ -26,8 +26,8 @@ class Failed(Exception):
         super().__init__(f'failed calling webhook "{hook.name}": {why}')
 
     @property
-    def problem(self) -> Problem:
-        return internal(str(self))
+    def problem(self) -> StatusError:
+        return internal_error(str(self))
 
 
 class Caller:
@@ -42,7 +42,9 @@ class Caller:
         """Leave no connection behind; a dialer of another sort is closed by who made it."""
         self._own.close()
 
-    async def ask(self, hook: Hook, request: Plain, obj: Plain | None, old: Plain | None) -> Answer:
+    async def ask(
+        self, hook: Hook, request: JsonObject, obj: JsonObject | None, old: JsonObject | None
+    ) -> Answer:
         """A webhook's word; Failed if it has none."""
         if not hook.review:
             raise Failed(hook, _NO_REVIEW)

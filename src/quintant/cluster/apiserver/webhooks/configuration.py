@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.selectors import EVERYTHING, Selector, from_object
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS
 from quintant.cluster.apiserver.webhooks.match_conditions import Condition
 
@@ -82,7 +82,7 @@ class Hook:
     reinvoked: bool = False
 
 
-def read_hooks(configuration: Plain, *, mutating: bool) -> Iterator[Hook]:
+def read_hooks(configuration: JsonObject, *, mutating: bool) -> Iterator[Hook]:
     """The webhooks of a configuration, in order."""
     for entry in configuration.get("webhooks") or ():
         versions = entry.get("admissionReviewVersions") or ()
@@ -116,7 +116,7 @@ def read_client(config: Mapping[str, Any]) -> Client:
     return Client(url, bundle, Service(service["name"], service["namespace"], port))
 
 
-def _rule(rule: Plain) -> Rule:
+def _rule(rule: JsonObject) -> Rule:
     return Rule(
         operations=frozenset(rule.get("operations") or ()),
         groups=frozenset(rule.get("apiGroups") or ()),

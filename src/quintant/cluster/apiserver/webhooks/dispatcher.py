@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.meta.status import Problem, internal, unexplained
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.status import StatusError, internal_error, unknown_error
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.patch.json_patch import apply_patch
 from quintant.cluster.apiserver.tables.coerce import Mistyped
@@ -33,7 +33,7 @@ from quintant.core.clock import Chance
 OPERATIONS = frozenset({"add", "remove", "replace", "move", "copy", "test"})
 """What a JSON patch can do."""
 
-Revise = Callable[[Any], Plain]
+Revise = Callable[[Any], JsonObject]
 """From what a webhook made of an object to that object, decoded and completed anew."""
 
 
@@ -49,7 +49,7 @@ class Webhooks:
         concerns: Sequence[Concern],
         attributes: Attributes,
         revise: Revise,
-        again: Callable[[Plain], None],
+        again: Callable[[JsonObject], None],
     ) -> tuple[Attributes, list[str]]:
         """The change after every mutating webhook has seen it, and what they told its author.
 
@@ -72,7 +72,7 @@ class Webhooks:
         asked = (self._asked(each.hook, each.kind, attributes, warnings) for each in concerns)
         outcomes = await asyncio.gather(*asked, return_exceptions=True)
         for outcome in outcomes:
-            if isinstance(outcome, Problem):
+            if isinstance(outcome, StatusError):
                 raise outcome.warned(*warnings)
             if isinstance(outcome, BaseException):
                 raise outcome
@@ -108,14 +108,14 @@ class Webhooks:
                 return attributes, answer is not None
             obj = await self._revised(kind, attributes, answer.patch, revise)
         except Mistyped as error:
-            raise internal(str(error)).warned(*warnings) from None
-        except Problem as problem:
+            raise internal_error(str(error)).warned(*warnings) from None
+        except StatusError as problem:
             raise problem.warned(*warnings) from None
         return (replace(attributes, obj=obj) if obj != attributes.obj else attributes), True
 
     async def _revised(
-        self, kind: Kind, attributes: Attributes, patch: Sequence[Plain], revise: Revise
-    ) -> Plain:
+        self, kind: Kind, attributes: Attributes, patch: Sequence[JsonObject], revise: Revise
+    ) -> JsonObject:
         """An object after a webhook's patch, as the kind of the request."""
         shown = await _converted(attributes, kind, attributes.obj) or {}
         written = msgspec.json.encode(shown)
@@ -148,19 +148,19 @@ class Webhooks:
         return answer
 
 
-def _patched(shown: Plain, written: bytes, patch: Sequence[Plain]) -> Any:
+def _patched(shown: JsonObject, written: bytes, patch: Sequence[JsonObject]) -> Any:
     """An object after a webhook's patch."""
     changed: Any = msgspec.json.decode(written)
     for operation in patch:
         try:
             changed = apply_patch(changed, [operation])
-        except Problem:
-            raise internal(_inapplicable(operation)) from None
+        except StatusError:
+            raise internal_error(_inapplicable(operation)) from None
     _check_kind(changed, shown)
     return changed
 
 
-def _inapplicable(operation: Plain) -> str:
+def _inapplicable(operation: JsonObject) -> str:
     """Why an operation cannot be applied, as a real server's engine says it."""
     name, path = operation.get("op"), operation.get("path")
     if name not in OPERATIONS:
@@ -171,20 +171,22 @@ def _inapplicable(operation: Plain) -> str:
     return f"{name} operation does not apply: doc is missing path: {where}: missing value"
 
 
-def _copy(obj: Plain) -> Plain:
-    copied: Plain = msgspec.json.decode(msgspec.json.encode(obj))
+def _copy(obj: JsonObject) -> JsonObject:
+    copied: JsonObject = msgspec.json.decode(msgspec.json.encode(obj))
     return copied
 
 
-def _check_kind(changed: Any, before: Plain) -> None:
+def _check_kind(changed: Any, before: JsonObject) -> None:
     said = changed if isinstance(changed, dict) else {}
     wrong = [name for name in ("apiVersion", "kind") if said.get(name) != before.get(name)]
     if wrong:
         here, there = (f"({each.get('apiVersion')}.{each.get('kind')})" for each in (said, before))
-        raise unexplained(f"converting {here} to {there}: unknown conversion")
+        raise unknown_error(f"converting {here} to {there}: unknown conversion")
 
 
-async def _converted(attributes: Attributes, kind: Kind, obj: Plain | None) -> Plain | None:
+async def _converted(
+    attributes: Attributes, kind: Kind, obj: JsonObject | None
+) -> JsonObject | None:
     """An object of the request as a version shows it; what subresources speak has only one."""
     if (
         obj is None
@@ -195,7 +197,7 @@ async def _converted(attributes: Attributes, kind: Kind, obj: Plain | None) -> P
     return await _recast(attributes.kind, kind, obj)
 
 
-async def _recast(source: Kind, target: Kind, obj: Plain) -> Plain:
+async def _recast(source: Kind, target: Kind, obj: JsonObject) -> JsonObject:
     """An object of one version as another shows it, with the metadata it has."""
     if source.stow is not None:
         await source.stow(obj)

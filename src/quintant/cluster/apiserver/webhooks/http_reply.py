@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from quintant.client.transport import Reply
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 
 _NO_OBJECT = (
     "json: cannot unmarshal string into Go value of type struct { APIVersion string "
@@ -27,7 +27,7 @@ class NoDocument(Exception):
     """A reply that holds no document."""
 
 
-def read_document(reply: Reply) -> Plain:
+def read_document(reply: Reply) -> JsonObject:
     """The document in a reply; NoDocument says why there is none."""
     if not 200 <= reply.status < 300:
         raise NoDocument(_refusal(reply))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quintant.cluster.apiserver.meta.status import Problem, forbidden, not_found
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.status import StatusError, forbidden, not_found
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.apiserver.webhooks.attributes import CREATE, NAMESPACES, UPDATE, Attributes
 from quintant.cluster.apiserver.webhooks.configuration import Hook
@@ -26,7 +26,7 @@ class Matcher:
     def __init__(self, store: Store, decide: Decide) -> None:
         self._store, self._decide = store, decide
 
-    def wants(self, hook: Hook, attributes: Attributes, request: Plain) -> bool:
+    def wants(self, hook: Hook, attributes: Attributes, request: JsonObject) -> bool:
         """Whether a webhook is to be asked; Problem if that cannot be told and matters."""
         if hook.namespaces and not self._within(hook, attributes):
             return False
@@ -60,9 +60,9 @@ class Matcher:
         return entry.labels
 
 
-def _forbidden(attributes: Attributes, why: str) -> Problem:
+def _forbidden(attributes: Attributes, why: str) -> StatusError:
     return forbidden(attributes.kind.resource, attributes.name, why)
 
 
-def _labels(obj: Plain) -> Mapping[str, str]:
+def _labels(obj: JsonObject) -> Mapping[str, str]:
     return (obj.get("metadata") or {}).get("labels") or _NO_LABELS

@@ -13,8 +13,8 @@ import msgspec
 from msgspec import Struct
 
 from quintant.client.transport import Reply
-from quintant.cluster.apiserver.meta.status import Problem
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.status import StatusError
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS
 from quintant.cluster.apiserver.webhooks.admission_review import GROUP, KIND
 from quintant.cluster.apiserver.webhooks.http_reply import NoDocument, read_document
@@ -45,7 +45,7 @@ class Answer(Struct, frozen=True):
 
     allowed: bool
     status: Refusal = NO_REASON
-    patch: tuple[Plain, ...] = ()
+    patch: tuple[JsonObject, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -62,14 +62,14 @@ def read_answer(reply: Reply, version: str, uid: str, *, mutating: bool) -> Answ
     return _answer(response, version, review, uid, mutating=mutating)
 
 
-def denial(name: str, refusal: Refusal) -> Problem:
+def denial(name: str, refusal: Refusal) -> StatusError:
     """What the author of a change is told when a webhook does not allow it."""
     text, why = f'admission webhook "{name}" denied the request', refusal.message or refusal.reason
     message = f"{text}: {why}" if why else f"{text} without explanation"
-    return Problem(max(refusal.code, BAD_REQUEST), refusal.reason, message, refusal.details)
+    return StatusError(max(refusal.code, BAD_REQUEST), refusal.reason, message, refusal.details)
 
 
-def _check_kind(review: Plain, version: str) -> None:
+def _check_kind(review: JsonObject, version: str) -> None:
     """The review has to be one, of the version that was sent, or not say what it is."""
     said, kind = review.get("apiVersion") or "", review.get("kind") or ""
     if not said and not kind:
@@ -82,7 +82,7 @@ def _check_kind(review: Plain, version: str) -> None:
         raise _failed(f"converting {here} to {there}: unknown conversion")
 
 
-def _answer(response: Any, version: str, review: Plain, uid: str, *, mutating: bool) -> Answer:
+def _answer(response: Any, version: str, review: JsonObject, uid: str, *, mutating: bool) -> Answer:
     found = _typed(response)
     if version == "v1":
         _check_response(found, review, uid, mutating=mutating)
@@ -90,7 +90,7 @@ def _answer(response: Any, version: str, review: Plain, uid: str, *, mutating: b
     return Answer(found.allowed, found.status, patch, found.warnings)
 
 
-def _operations(found: _Response) -> tuple[Plain, ...]:
+def _operations(found: _Response) -> tuple[JsonObject, ...]:
     """The operations of a patch."""
     if not found.patch:
         return ()
@@ -133,7 +133,7 @@ def _present(value: Any) -> Any:
     return {key: _present(each) for key, each in value.items() if each is not None}
 
 
-def _check_response(found: _Response, review: Plain, uid: str, *, mutating: bool) -> None:
+def _check_response(found: _Response, review: JsonObject, uid: str, *, mutating: bool) -> None:
     if found.uid != uid:
         raise _invalid(f'expected response.uid="{uid}", got "{found.uid}"')
     if not review.get("kind"):

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.apiserver.webhooks.configuration import Service
 from quintant.cluster.apiserver.webhooks.dialer import Unreachable
@@ -41,7 +41,7 @@ def locate(store: Store, service: Service) -> Address:
     entry = store.table(SERVICES).entries.get(f"{service.namespace}/{service.name}")
     if entry is None:
         raise Unreachable(f'service "{service.name}" not found')
-    spec: Plain = stored_json.read(entry, _Specified).spec
+    spec: JsonObject = stored_json.read(entry, _Specified).spec
     if spec.get("type") == "ExternalName":
         return Address(spec["externalName"], service.port)
     ports = [each for each in spec.get("ports") or () if each["port"] == service.port]
@@ -74,5 +74,5 @@ def _paired(addresses: Any, ports: Any, name: str) -> Address | None:
     return Address(addresses[0], numbers[0]) if addresses and numbers else None
 
 
-def _ready(endpoint: Plain) -> bool:
+def _ready(endpoint: JsonObject) -> bool:
     return (endpoint.get("conditions") or {}).get("ready") is not False

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from quintant.cluster.apiserver.codec.decode import Scrutiny, Strictness, decode
-from quintant.cluster.apiserver.meta.status import Problem
+from quintant.cluster.apiserver.codec.decode import FieldValidation, Strictness, decode
+from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from unit.cluster.api import CMS, CRDS, FOOS, Api, Plain, api, config_map, foo, foo_definition
 
@@ -19,21 +19,23 @@ COMPLAINTS = ['duplicate field "metadata.name"', 'duplicate field "data.k"', 'un
 def test_what_is_not_known_is_dropped_and_not_told_twice() -> None:
     told = ('duplicate field "nope"', 'duplicate field "data.k"')
     obj: Plain = {"metadata": {}, "nope": 1, "data": {"k": "1"}}
-    warnings = decode(KIND, obj, Scrutiny(told=told))
+    warnings = decode(KIND, obj, FieldValidation(told=told))
     assert warnings == ('duplicate field "data.k"', 'unknown field "nope"')
     assert obj == {"metadata": {}, "data": {"k": "1"}}
 
 
 def test_a_refusal_of_yaml_tells_everything_at_once() -> None:
-    scrutiny = Scrutiny(Strictness.STRICT, ("line 2: a", "line 3: b"), yaml=True)
-    with pytest.raises(Problem, match="strict decoding error: yaml: unmarshal errors:") as refused:
+    scrutiny = FieldValidation(Strictness.STRICT, ("line 2: a", "line 3: b"), yaml=True)
+    with pytest.raises(
+        StatusError, match="strict decoding error: yaml: unmarshal errors:"
+    ) as refused:
         decode(KIND, {"metadata": {}}, scrutiny)
     assert refused.value.message.endswith("\n  line 2: a\n  line 3: b")
 
 
 def test_what_a_patch_made_is_told_in_the_order_of_its_fields() -> None:
     obj: Plain = {"metadata": {"b": 1, "a": 2}, "z": 1, "c": 2}
-    warnings = decode(KIND, obj, Scrutiny(), patch=True)
+    warnings = decode(KIND, obj, FieldValidation(), patch=True)
     unknown = ("c", "metadata.a", "metadata.b", "z")
     assert warnings == tuple(f'unknown field "{path}"' for path in unknown)
 

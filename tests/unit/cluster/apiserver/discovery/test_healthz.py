@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from quintant.cluster.apiserver.discovery.healthz import CHECKS, is_probe, probe
-from quintant.cluster.apiserver.meta.status import NoPage
+from quintant.cluster.apiserver.meta.status import PageNotFound
 
 
 @pytest.mark.parametrize("endpoint", CHECKS)
@@ -15,7 +15,7 @@ def test_a_server_that_answers_is_well(endpoint: str) -> None:
 
 @pytest.mark.parametrize("path", ["/readyz/nope", "/healthz/", "/livez/ping/"])
 def test_a_check_that_there_is_not_is_no_page(path: str) -> None:
-    with pytest.raises(NoPage):
+    with pytest.raises(PageNotFound):
         probe(path, {})
 
 

@@ -5,7 +5,7 @@ import pytest
 from quintant.cluster.apiserver.authorization.rbac import denied
 from quintant.cluster.apiserver.filters.impersonation import GROUP, NODE_NAME, Impersonation, wanted
 from quintant.cluster.apiserver.meta.request_info import Route
-from quintant.cluster.apiserver.meta.status import Problem
+from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.meta.user import AUTHENTICATED, MASTERS, UNAUTHENTICATED, User
 
 LIST_PODS = Route("list", "", "", "v1", "pods", "default")
@@ -31,7 +31,7 @@ def become(other: User, *pairs: str, by: User = ANN) -> User:
 
 
 def refusal(other: User, *pairs: str) -> str:
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(StatusError) as refused:
         become(other, *pairs)
     assert refused.value.code == 403
     return refused.value.message
@@ -49,7 +49,7 @@ def test_a_request_says_whom_it_wants_to_be() -> None:
 
 
 def test_groups_without_a_user_make_no_sense() -> None:
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(StatusError) as refused:
         wanted({"impersonate-group": "a"})
     assert (refused.value.code, refused.value.message) == (
         400,
@@ -68,7 +68,7 @@ def test_everything_that_is_asked_for_must_be_allowed() -> None:
     )
     assert become(other, *wishes).groups == ("g", AUTHENTICATED)
     for lacking in wishes:
-        with pytest.raises(Problem):
+        with pytest.raises(StatusError):
             become(other, *(wish for wish in wishes if wish != lacking))
 
 
@@ -106,7 +106,7 @@ def test_nobody_becomes_an_administrator_by_a_narrow_permission() -> None:
 def test_the_permission_for_all_users_is_not_one_for_accounts_and_nodes() -> None:
     narrow = ("impersonate-on:user-info:list pods",)
     for name in ("system:serviceaccount:ns:bot", "system:node:n"):
-        with pytest.raises(Problem):
+        with pytest.raises(StatusError):
             become(User(name), *narrow, f"impersonate:user-info users {name}")
 
 
@@ -117,17 +117,17 @@ def test_a_pod_may_be_allowed_to_act_as_its_own_node_whichever_it_is() -> None:
         "system:nodes",
         AUTHENTICATED,
     )
-    with pytest.raises(Problem):
+    with pytest.raises(StatusError):
         become(User("system:node:m"), *allowed, by=agent)
 
 
 def test_the_first_refusal_is_told_and_what_worked_last_is_tried_first() -> None:
     allowed = Allowed("impersonate users bob")
     impersonation = Impersonation(allowed)
-    with pytest.raises(Problem, match="impersonate-on:user-info:list"):
+    with pytest.raises(StatusError, match="impersonate-on:user-info:list"):
         impersonation.become(ANN, User("eve"), LIST_PODS)
     impersonation.become(ANN, User("bob"), LIST_PODS)
-    with pytest.raises(Problem, match='cannot impersonate resource "users"'):
+    with pytest.raises(StatusError, match='cannot impersonate resource "users"'):
         impersonation.become(ANN, User("eve"), LIST_PODS)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.cluster.apiserver.handlers.store import OBJECT_LIMIT, Stored
+from quintant.cluster.apiserver.handlers.store import OBJECT_LIMIT, ObjectStore
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.draft import Target
-from quintant.cluster.apiserver.meta.status import Problem
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.kinds.draft import ObjectRef
+from quintant.cluster.apiserver.meta.status import StatusError
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.storage.revision_log import Store
 from unit.cluster.api import config_map
@@ -16,12 +16,12 @@ from unit.cluster.api import config_map
 KIND = next(kind for kind in builtin_kinds() if kind.resource.plural == "configmaps")
 
 
-def target(name: str, namespace: str = "default") -> Target:
-    return Target(KIND, namespace, name)
+def target(name: str, namespace: str = "default") -> ObjectRef:
+    return ObjectRef(KIND, namespace, name)
 
 
-def stored(*names: str) -> Stored:
-    found = Stored(Store(now=lambda: 0.0))
+def stored(*names: str) -> ObjectStore:
+    found = ObjectStore(Store(now=lambda: 0.0))
     for name in names:
         found.put(target(name), config_map(name))
     return found
@@ -38,7 +38,7 @@ def test_what_is_put_is_found_until_it_is_removed() -> None:
 
 @pytest.mark.parametrize(("name", "code"), [("a", 404), ("a/b", 400), ("..", 400)])
 def test_what_is_not_there_is_told_apart_from_what_cannot_be(name: str, code: int) -> None:
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(StatusError) as refused:
         stored().found(target(name))
     assert refused.value.code == code
 
@@ -51,7 +51,7 @@ def test_an_edit_that_changes_nothing_is_no_write() -> None:
 
 
 def test_an_edit_that_takes_the_last_hold_of_what_is_deleted_removes_it() -> None:
-    def released(obj: Plain) -> Plain:
+    def released(obj: JsonObject) -> JsonObject:
         deleted = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
         return {**obj, "metadata": {**obj["metadata"], **deleted}}
 
@@ -62,7 +62,7 @@ def test_an_edit_that_takes_the_last_hold_of_what_is_deleted_removes_it() -> Non
 
 def test_no_object_is_kept_that_etcd_would_not_take() -> None:
     found = stored("a")
-    with pytest.raises(Problem, match="request is too large"):
+    with pytest.raises(StatusError, match="request is too large"):
         found.put(target("a"), config_map("a") | {"data": {"k": "v" * OBJECT_LIMIT}})
     assert "data" not in stored_json.unpack(KIND, found.found(target("a")))
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.cluster.apiserver.meta.continue_token import read_token, write_token
-from quintant.cluster.apiserver.meta.status import Problem
+from quintant.cluster.apiserver.meta.status import StatusError
 
 KEYS = st.from_regex(r"[a-z0-9-]+(/[a-z0-9-]+)?", fullmatch=True)
 
@@ -20,7 +20,7 @@ def test_a_token_says_what_was_written_into_it(rv: int, start: str) -> None:
 
 @given(st.text(max_size=40))
 def test_any_other_text_is_refused(text: str) -> None:
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(StatusError) as refused:
         read_token(text)
     assert refused.value.code == 400
     assert "invalid continue token" in str(refused.value)

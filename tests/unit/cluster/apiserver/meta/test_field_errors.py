@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from quintant.cluster.apiserver.meta.field_errors import (
-    complaint,
+    aggregate,
     duplicate,
     invalid,
+    invalid_object,
     invalid_options,
+    invalid_patch,
+    missing_resource_version,
+    not_supported,
     required,
     too_long,
     too_many,
-    unlocked,
-    unpatchable,
-    unsupported,
-    wrong,
 )
 from quintant.core.resource import Resource
 
@@ -21,8 +21,8 @@ DEPLOYMENT = Resource("apps", "v1", "Deployment", "deployments")
 
 
 def test_a_refusal_names_the_object_and_lists_every_cause() -> None:
-    causes = required("spec.a"), wrong("spec.b", -1, "must be more")
-    problem = invalid(DEPLOYMENT, "web", *causes)
+    causes = required("spec.a"), invalid("spec.b", -1, "must be more")
+    problem = invalid_object(DEPLOYMENT, "web", *causes)
     assert (problem.code, problem.reason) == (422, "Invalid")
     assert problem.message == (
         'Deployment.apps "web" is invalid: '
@@ -45,12 +45,12 @@ def test_a_refusal_names_the_object_and_lists_every_cause() -> None:
 
 def test_what_is_said_twice_is_told_once_but_counted_twice() -> None:
     twice = duplicate("a", "x"), duplicate("a", "x")
-    assert complaint(twice) == 'a: Duplicate value: "x"'
-    assert len(invalid(DEPLOYMENT, "web", *twice).status["details"]["causes"]) == 2
+    assert aggregate(twice) == 'a: Duplicate value: "x"'
+    assert len(invalid_object(DEPLOYMENT, "web", *twice).status["details"]["causes"]) == 2
 
 
 def test_options_are_documents_of_their_own() -> None:
-    problem = invalid_options("ListOptions", unsupported("a", "b", ["c", "d"]))
+    problem = invalid_options("ListOptions", not_supported("a", "b", ["c", "d"]))
     assert problem.message == (
         'ListOptions.meta.k8s.io "" is invalid: '
         'a: Unsupported value: "b": supported values: "c", "d"'
@@ -58,13 +58,13 @@ def test_options_are_documents_of_their_own() -> None:
 
 
 def test_a_replacement_without_a_version_is_about_the_resource() -> None:
-    problem = unlocked(DEPLOYMENT, "web")
+    problem = missing_resource_version(DEPLOYMENT, "web")
     assert problem.message.startswith('deployments.apps "web" is invalid: metadata.resourceVersion')
     assert problem.status["details"]["kind"] == "deployments"
 
 
 def test_a_patch_that_makes_no_object_is_about_nothing_but_itself() -> None:
-    problem = unpatchable("{}", "no")
+    problem = invalid_patch("{}", "no")
     assert problem.message == ' "" is invalid: patch: Invalid value: "{}": no'
     assert problem.status["details"].keys() == {"causes"}
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.cluster.apiserver.meta.selector_parser import parse_fields, parse_labels
-from quintant.cluster.apiserver.meta.status import Problem
+from quintant.cluster.apiserver.meta.status import StatusError
 
 LABELS = {"app": "web", "tier": "1", "empty": ""}
 WORDS = st.sampled_from(["app", "tier", "x", "web", "1", "empty"])
@@ -66,21 +66,21 @@ def test_label_selectors_match_as_their_grammar_says(text: str, matches: bool) -
 def test_a_wrong_label_selector_is_refused_in_a_real_servers_words(
     text: str, complaint: str
 ) -> None:
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(StatusError) as refused:
         parse_labels(text)
     assert (refused.value.code, refused.value.message) == (400, complaint)
 
 
 @pytest.mark.parametrize("text", ["_x=a", "x=-a", "a/b/c=d", "UPPER.com/x"])
 def test_keys_and_values_must_be_well_formed(text: str) -> None:
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(StatusError) as refused:
         parse_labels(text)
     assert refused.value.code == 400
 
 
 @given(st.text(max_size=20))
 def test_any_text_is_either_a_selector_or_a_bad_request(text: str) -> None:
-    with suppress(Problem):
+    with suppress(StatusError):
         assert parse_labels(text).matches(LABELS) in (True, False)
 
 
@@ -94,7 +94,7 @@ def test_in_and_notin_are_opposites(key: str, values: set[str], labels: dict[str
 
 def known(label: str) -> str:
     if label == "unknown":
-        raise Problem(400, "BadRequest", "no such field")
+        raise StatusError(400, "BadRequest", "no such field")
     return label
 
 
@@ -119,6 +119,6 @@ def test_field_selectors_unescape_values() -> None:
 
 @pytest.mark.parametrize("text", ["unknown=1", "noise"])
 def test_a_field_selector_that_makes_no_sense_is_refused(text: str) -> None:
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(StatusError) as refused:
         parse_fields(text, known)
     assert refused.value.code == 400

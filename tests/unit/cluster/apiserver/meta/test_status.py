@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import msgspec
 
-from quintant.cluster.apiserver.meta.field_errors import wrong
+from quintant.cluster.apiserver.meta.field_errors import invalid
 from quintant.cluster.apiserver.meta.status import (
-    NoPage,
-    Problem,
+    PageNotFound,
+    StatusError,
     already_exists,
     forbidden,
-    future,
     no_unique_name,
     not_found,
-    unexplained,
+    resource_version_too_large,
+    unknown_error,
 )
 from quintant.core.resource import Resource
 
@@ -34,26 +34,26 @@ def test_a_refusal_is_a_status_document() -> None:
 
 
 def test_a_mistake_may_have_no_reason() -> None:
-    assert "reason" not in unexplained("no").status
+    assert "reason" not in unknown_error("no").status
 
 
 def test_a_router_knows_no_documents() -> None:
-    assert NoPage().encode() == b"404 page not found\n"
-    assert NoPage().headers["content-type"].startswith("text/plain")
+    assert PageNotFound().encode() == b"404 page not found\n"
+    assert PageNotFound().headers["content-type"].startswith("text/plain")
 
 
 def test_who_may_try_again_is_told_when() -> None:
-    assert future(2, 1).headers == {"retry-after": "1"}
+    assert resource_version_too_large(2, 1).headers == {"retry-after": "1"}
     assert no_unique_name(PODS, "a").headers == {"retry-after": "1"}
     assert already_exists(PODS, "a").headers == {}
 
 
 def test_a_forbidden_field_is_named_among_the_details() -> None:
-    problem = forbidden(PODS, "a", "no", wrong("spec", "x", "no"))
+    problem = forbidden(PODS, "a", "no", invalid("spec", "x", "no"))
     assert problem.headers == {"x-content-type-options": "nosniff"}
     assert [each["field"] for each in problem.status["details"]["causes"]] == ["spec"]
 
 
 def test_warnings_come_in_the_order_they_are_given_unless_first() -> None:
-    problem = Problem(400, "BadRequest", "no").warned("b").warned("a", first=True)
+    problem = StatusError(400, "BadRequest", "no").warned("b").warned("a", first=True)
     assert problem.headers == {"warning": '299 - "a", 299 - "b"'}

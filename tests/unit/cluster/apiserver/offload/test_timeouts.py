@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from quintant.cluster.apiserver.meta.status import Problem
+from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.offload.timeouts import (
     LONGEST_SECONDS,
     Late,
@@ -40,7 +40,7 @@ def test_a_request_may_take_as_long_as_it_says_up_to_a_minute(text: str, seconds
     ("text", "why"), [("5", "missing unit in duration"), ("soon", "invalid duration")]
 )
 def test_a_timeout_that_is_no_duration_is_refused(text: str, why: str) -> None:
-    with pytest.raises(Problem, match=f'time: {why} "{text}"'):
+    with pytest.raises(StatusError, match=f'time: {why} "{text}"'):
         allowed_seconds({"timeout": text})
 
 

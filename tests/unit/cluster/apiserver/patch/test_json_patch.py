@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.cluster.apiserver.golang.depth import DEEPEST, make_room
-from quintant.cluster.apiserver.meta.status import Problem
+from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.patch.json_patch import (
     MAX_COPIED,
     MAX_OPERATIONS,
@@ -74,7 +74,7 @@ def test_operations_do_what_a_real_server_does(document: Any, operation: Any, re
     ],
 )
 def test_an_operation_that_fails_is_unprocessable(document: Any, operation: Any) -> None:
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(StatusError) as refused:
         apply_patch(document, [operation])
     assert refused.value.code == 422
     text = "the server rejected our request due to an error in our request"
@@ -83,13 +83,13 @@ def test_an_operation_that_fails_is_unprocessable(document: Any, operation: Any)
 
 @pytest.mark.parametrize("body", [{"op": "add"}, "x", None, [1]])
 def test_only_a_list_of_operations_is_a_patch(body: Any) -> None:
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(StatusError) as refused:
         apply_patch({}, body)
     assert refused.value.code == 400
 
 
 def test_too_many_operations_are_too_large() -> None:
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(StatusError) as refused:
         apply_patch({}, [op("add", "/a", value=1)] * (MAX_OPERATIONS + 1))
     assert refused.value.code == 413
 
@@ -110,7 +110,7 @@ def test_after_an_add_the_test_of_it_holds(document: Any, value: Any) -> None:
 
 def test_copies_that_double_are_stopped() -> None:
     doubling = [op("copy", f"/a/{at}", **{"from": "/a"}) for at in range(60)]
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(StatusError) as refused:
         apply_patch({"a": {}}, doubling)
     assert refused.value.code == 422
 
@@ -119,13 +119,13 @@ def test_copies_up_to_the_limit_are_made() -> None:
     text = "x" * (MAX_COPIED // 4 - 2)
     copies = [op("copy", f"/{at}", **{"from": "/a"}) for at in range(4)]
     assert apply_patch({"a": text}, copies)["3"] == text
-    with pytest.raises(Problem):
+    with pytest.raises(StatusError):
         apply_patch({"a": text}, [*copies, op("copy", "/b", **{"from": "/a"})])
 
 
 def test_a_patch_cannot_nest_a_document_without_end() -> None:
     make_room()
     deeper = [op("copy", "/a/b", **{"from": "/a"}) for _ in range(DEEPEST)]
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(StatusError) as refused:
         apply_patch({"a": {}}, deeper)
     assert refused.value.code == 422

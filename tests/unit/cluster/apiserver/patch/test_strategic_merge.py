@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.apiserver.meta.status import Problem
+from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.patch.strategic_merge import strategic_merge
 from quintant.cluster.apiserver.tables import message
 from unit.cluster.api import CMS, CRDS, FOOS, api, config_map, foo, foo_definition
@@ -130,6 +130,6 @@ def test_any_patch_merges_or_is_refused_and_nothing_given_changes(
     live: Plain, patch: Plain
 ) -> None:
     given_live, given_patch = deepcopy(live), deepcopy(patch)
-    with suppress(Problem):
+    with suppress(StatusError):
         strategic_merge(live, patch, POD)
     assert (live, patch) == (given_live, given_patch)

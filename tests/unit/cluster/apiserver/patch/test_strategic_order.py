@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.apiserver.meta.status import Problem
+from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.patch.strategic_order import (
     PATCH,
     check_order,
@@ -59,7 +59,7 @@ def test_truth_is_not_one() -> None:
     ("lists", "code"), [(([], []), 500), ((["a"], [1]), 500), (([["a"]],), 422)]
 )
 def test_items_are_all_of_one_type_and_no_lists(lists: tuple[list[object], ...], code: int) -> None:
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(StatusError) as refused:
         element_type(*lists)
     assert refused.value.code == code
 
@@ -71,5 +71,5 @@ def test_an_order_has_every_item_of_a_patch_in_the_patchs_order(
     picked = [item for item in order if data.draw(st.booleans())]
     check_order([{PATCH: "delete", "name": "x"}, *picked], order, "")
     if len(picked) > 1:
-        with pytest.raises(Problem, match="doesn't match"):
+        with pytest.raises(StatusError, match="doesn't match"):
             check_order(picked[::-1], order, "")

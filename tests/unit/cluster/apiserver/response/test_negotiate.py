@@ -8,7 +8,7 @@ import yaml
 
 from quintant.client.transport import Call, Reply
 from quintant.cluster.apiserver.codec.body import JSON, YAML
-from quintant.cluster.apiserver.meta.status import Problem
+from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.offload.pool import Beside
 from quintant.cluster.apiserver.response.negotiate import Answer, Wish, dressed, negotiate
 
@@ -39,7 +39,7 @@ def test_the_form_liked_best_is_taken(accept: str, wish: Wish) -> None:
     ["text/html", "application/*", f"{JSON};as=Nope;v=v1;g=meta.k8s.io", "application/xml"],
 )
 def test_what_cannot_be_had_is_refused(accept: str) -> None:
-    with pytest.raises(Problem) as refusal:
+    with pytest.raises(StatusError) as refusal:
         negotiate(accept, routed=True)
     assert refusal.value.code == 406
 

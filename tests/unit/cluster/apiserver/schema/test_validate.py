@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from quintant.cluster.apiserver.meta.correlate import ABSENT
-from quintant.cluster.apiserver.meta.field_errors import NOWHERE
+from quintant.cluster.apiserver.meta.field_errors import NO_FIELD
 from quintant.cluster.apiserver.schema.validate import Validator
 from quintant.cluster.apiserver.schema.validate_logic import weight
 from unit.cluster.jsons import JSON, SCHEMAS
@@ -81,7 +81,7 @@ def test_the_best_alternative_is_the_one_with_most_checks() -> None:
     deep = {"properties": {"a": {"properties": {"b": {"minLength": 3}}}}}
     schema = {"anyOf": [{"required": ["q"]}, deep]}
     told = _told(schema, {"a": {"b": "x"}})
-    assert told[0] == (NOWHERE, 'Invalid value: "": "" must validate at least one schema (anyOf)')
+    assert told[0] == (NO_FIELD, 'Invalid value: "": "" must validate at least one schema (anyOf)')
     assert [field for field, _ in told[1:]] == ["a.b"]
 
 

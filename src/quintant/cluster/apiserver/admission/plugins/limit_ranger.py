@@ -17,7 +17,7 @@ from quintant.cluster.apiserver.admission.plugins.context import Surroundings
 from quintant.cluster.apiserver.admission.plugins.pod_requests import total
 from quintant.cluster.apiserver.kinds.draft import Draft
 from quintant.cluster.apiserver.meta.status import forbidden
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 
 RANGES = "limitranges"
 ANNOTATION = "kubernetes.io/limit-ranger"
@@ -90,7 +90,7 @@ def _ranges(draft: Draft, around: Surroundings) -> Iterator[_Limits]:
         yield each.spec
 
 
-def _filled(container: Plain, called: str, **defaults: Amounts) -> Iterator[str]:
+def _filled(container: JsonObject, called: str, **defaults: Amounts) -> Iterator[str]:
     """Set what a container does not say; what was set, in words."""
     resources = container.get("resources") or {}
     added: dict[str, list[str]] = {}
@@ -106,7 +106,7 @@ def _filled(container: Plain, called: str, **defaults: Amounts) -> Iterator[str]
             yield f"{names} {sort.removesuffix('s')} for {called} {container['name']}"
 
 
-def _pod_complaints(limits: list[Limit], spec: Plain) -> Iterator[str]:
+def _pod_complaints(limits: list[Limit], spec: JsonObject) -> Iterator[str]:
     for limit in limits:
         if limit.type == _CONTAINER:
             for kind in _LISTS:
@@ -117,7 +117,7 @@ def _pod_complaints(limits: list[Limit], spec: Plain) -> Iterator[str]:
             yield from _complaints(limit, total(spec, "requests"), total(spec, "limits"))
 
 
-def _claim_complaints(limits: list[Limit], spec: Plain) -> Iterator[str]:
+def _claim_complaints(limits: list[Limit], spec: JsonObject) -> Iterator[str]:
     requests, _ = _said(spec.get("resources") or {})
     for limit in limits:
         if limit.type == _CLAIM:
@@ -131,7 +131,7 @@ def _complaints(limit: Limit, requests: Amounts, limits: Amounts) -> Iterator[st
     yield from _each(limit.max_limit_request_ratio, _ratio(limit.type, requests, limits))
 
 
-def _said(resources: Plain) -> tuple[Amounts, Amounts]:
+def _said(resources: JsonObject) -> tuple[Amounts, Amounts]:
     return resources.get("requests") or {}, resources.get("limits") or {}
 
 

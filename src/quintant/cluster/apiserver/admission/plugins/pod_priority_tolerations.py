@@ -8,7 +8,7 @@ import msgspec
 
 from quintant.cluster.apiserver.admission.plugins.context import Surroundings
 from quintant.cluster.apiserver.kinds.draft import Draft
-from quintant.cluster.apiserver.meta.status import Problem, forbidden
+from quintant.cluster.apiserver.meta.status import StatusError, forbidden
 
 EVICTION_SECONDS = 300
 """How long a pod stays on a node that is lost, unless it says otherwise."""
@@ -95,7 +95,7 @@ def _check(draft: Draft, what: str, said: object, computed: object) -> None:
         raise _refused(draft, f"{must_not}; {_COMPUTED.format(computed)}")
 
 
-def _refused(draft: Draft, why: str) -> Problem:
+def _refused(draft: Draft, why: str) -> StatusError:
     return forbidden(draft.target.kind.resource, draft.label, why)
 
 

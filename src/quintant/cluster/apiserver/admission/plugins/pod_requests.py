@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.apiserver.meta.quantity import spelt
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 
 SIDECAR = "Always"
 """The restart policy of an init container that goes on running."""
@@ -16,12 +16,12 @@ Sums = dict[str, tuple[Decimal, str]]
 """Of each resource the sum, and a quantity in whose manner it is written."""
 
 
-def total(spec: Plain, sort: str) -> dict[str, str]:
+def total(spec: JsonObject, sort: str) -> dict[str, str]:
     """The requests or limits of a pod, as they are written."""
     return written(sums(spec, sort))
 
 
-def sums(spec: Plain, sort: str) -> Sums:
+def sums(spec: JsonObject, sort: str) -> Sums:
     """The requests or limits of a pod: all that runs together, or what comes before if it is more.
 
     A resource counts if any container names it.
@@ -61,7 +61,7 @@ def add(sums: Sums, more: Sums) -> None:
         sums[name] = (before + value, manner if before else like)
 
 
-def _amounts(container: Plain, sort: str) -> Sums:
+def _amounts(container: JsonObject, sort: str) -> Sums:
     said: dict[str, str] = (container.get("resources") or {}).get(sort) or {}
     return counted(said)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from quintant.cluster.apiserver.admission.plugins.pod_requests import Sums, add, counted, sums
 from quintant.cluster.apiserver.meta.qos import quality
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 
 COUNT = "count/"
 _STORAGE = "requests.storage"
@@ -28,7 +28,7 @@ MUST_SAY = frozenset(
 """What every container has to state where it is limited."""
 
 
-def usage(table: str, obj: Plain) -> Sums:
+def usage(table: str, obj: JsonObject) -> Sums:
     """What an object of a table takes, by the names under which quotas limit it."""
     found = {f"{COUNT}{table}": _ONE}
     add(found, _USAGE.get(table, _plain)(table, obj))
@@ -46,7 +46,7 @@ def table_of(name: str) -> str:
     return name if name in _LEGACY else "pods"
 
 
-def unsaid(names: Iterable[str], spec: Plain) -> str:
+def unsaid(names: Iterable[str], spec: JsonObject) -> str:
     """Which of the limited resources the containers of a pod do not state; empty if none."""
     wanted = sorted(MUST_SAY & set(names))
     told = []
@@ -57,17 +57,17 @@ def unsaid(names: Iterable[str], spec: Plain) -> str:
     return "; ".join(told)
 
 
-def about(scopes: Iterable[Plain], table: str, obj: Plain) -> bool:
+def about(scopes: Iterable[JsonObject], table: str, obj: JsonObject) -> bool:
     """Whether a quota with some scopes is about an object; scopes are of pods."""
     scopes = list(scopes)
     return not scopes or (table == "pods" and all(_scoped(each, obj) for each in scopes))
 
 
-def _plain(table: str, obj: Plain) -> Sums:
+def _plain(table: str, obj: JsonObject) -> Sums:
     return {table: _ONE} if table in _LEGACY else {}
 
 
-def _pod(table: str, pod: Plain) -> Sums:
+def _pod(table: str, pod: JsonObject) -> Sums:
     if (pod.get("status") or {}).get("phase") in _ENDED:
         return {}
     found = {table: _ONE}
@@ -80,7 +80,7 @@ def _pod(table: str, pod: Plain) -> Sums:
     return found
 
 
-def _claim(table: str, claim: Plain) -> Sums:
+def _claim(table: str, claim: JsonObject) -> Sums:
     spec = claim["spec"]
     found = {table: _ONE}
     asked = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
@@ -92,7 +92,7 @@ def _claim(table: str, claim: Plain) -> Sums:
     return found
 
 
-def _service(table: str, service: Plain) -> Sums:
+def _service(table: str, service: JsonObject) -> Sums:
     spec = service["spec"]
     found = {table: _ONE}
     ports = spec.get("ports") or ()
@@ -105,25 +105,25 @@ def _service(table: str, service: Plain) -> Sums:
     return found
 
 
-_USAGE: Mapping[str, Callable[[str, Plain], Sums]] = {
+_USAGE: Mapping[str, Callable[[str, JsonObject], Sums]] = {
     "pods": _pod,
     _CLAIMS: _claim,
     "services": _service,
 }
 
 
-def _containers(spec: Plain) -> Iterator[Plain]:
+def _containers(spec: JsonObject) -> Iterator[JsonObject]:
     for kind in ("containers", "initContainers"):
         yield from spec.get(kind) or ()
 
 
-def _states(container: Plain, name: str) -> bool:
+def _states(container: JsonObject, name: str) -> bool:
     sort, _, resource = name.rpartition(".")
     said: Any = (container.get("resources") or {}).get(sort or "requests") or {}
     return resource in said
 
 
-def _scoped(scope: Plain, pod: Plain) -> bool:
+def _scoped(scope: JsonObject, pod: JsonObject) -> bool:
     spec, operator = pod["spec"], scope.get("operator", "Exists")
     limited = spec.get("activeDeadlineSeconds") is not None
     best = quality(spec) == "BestEffort"

@@ -16,8 +16,8 @@ from quintant.cluster.apiserver.admission.plugins.pod_requests import Sums, add,
 from quintant.cluster.apiserver.admission.plugins.quota_usage import about, table_of, unsaid, usage
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import Draft
-from quintant.cluster.apiserver.meta.status import Problem, forbidden
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.status import StatusError, forbidden
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.revision_log import Store
 
 QUOTAS = "resourcequotas"
@@ -47,7 +47,7 @@ class Quota(msgspec.Struct, frozen=True):
     spec: _Spec = _Spec()
 
     @property
-    def scopes(self) -> list[Plain]:
+    def scopes(self) -> list[JsonObject]:
         """What its pods have in common."""
         chosen = self.spec.scope_selector
         more = chosen.match_expressions if chosen is not None else []
@@ -111,5 +111,5 @@ def _shown(amounts: Sums, names: Iterable[str]) -> str:
     return ",".join(f"{name}={text[name]}" for name in sorted(names))
 
 
-def _refused(draft: Draft, why: str) -> Problem:
+def _refused(draft: Draft, why: str) -> StatusError:
     return forbidden(draft.target.kind.resource, draft.label, why)

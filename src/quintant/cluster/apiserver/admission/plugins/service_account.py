@@ -13,8 +13,8 @@ import msgspec
 from quintant.cluster.apiserver.admission.plugins.context import Surroundings
 from quintant.cluster.apiserver.kinds.draft import Draft
 from quintant.cluster.apiserver.kinds.metadata_rules import generated
-from quintant.cluster.apiserver.meta.status import Problem, forbidden
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.status import StatusError, forbidden
+from quintant.cluster.apiserver.meta.types import JsonObject
 
 DEFAULT = "default"
 VOLUME = "kube-api-access-"
@@ -25,7 +25,7 @@ _TABLE = "serviceaccounts"
 _MODE = 0o644
 
 
-class Awaited(Problem):
+class Awaited(StatusError):
     """A refusal that a moment may cure."""
 
 
@@ -50,7 +50,7 @@ def admit_account(draft: Draft, around: Surroundings) -> None:
         _mount(spec, around)
 
 
-def _missing(draft: Draft, name: str) -> Problem:
+def _missing(draft: Draft, name: str) -> StatusError:
     where = f"{draft.target.namespace}/{name}"
     text = f'error looking up service account {where}: serviceaccount "{name}" not found'
     refusal = forbidden(draft.target.kind.resource, draft.label, text)
@@ -59,12 +59,12 @@ def _missing(draft: Draft, name: str) -> Problem:
     return Awaited(refusal.code, refusal.reason, refusal.message, refusal.details)
 
 
-def _mounts(spec: Plain, account: _Account) -> bool:
+def _mounts(spec: JsonObject, account: _Account) -> bool:
     said = spec.get("automountServiceAccountToken")
     return (account.automount_service_account_token if said is None else said) is not False
 
 
-def _mount(spec: Plain, around: Surroundings) -> None:
+def _mount(spec: JsonObject, around: Surroundings) -> None:
     """Mount a token into every container that has nothing in its place."""
     volumes = spec.get("volumes") or []
     known = [each["name"] for each in volumes if each.get("name", "").startswith(VOLUME)]
@@ -78,11 +78,11 @@ def _mount(spec: Plain, around: Surroundings) -> None:
         spec["volumes"] = [*volumes, {"name": name, "projected": _projection()}]
 
 
-def _mounted(container: Plain) -> bool:
+def _mounted(container: JsonObject) -> bool:
     return any(each.get("mountPath") == MOUNT for each in container.get("volumeMounts") or ())
 
 
-def _projection() -> Plain:
+def _projection() -> JsonObject:
     """A token, the authority to trust with it, and the name of the namespace."""
     namespace = {"apiVersion": "v1", "fieldPath": "metadata.namespace"}
     certificate = {"key": "ca.crt", "path": "ca.crt"}

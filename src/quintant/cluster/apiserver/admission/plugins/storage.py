@@ -10,7 +10,7 @@ from quintant.api.quantity import parse_quantity
 from quintant.cluster.apiserver.admission.plugins.context import Surroundings
 from quintant.cluster.apiserver.kinds.draft import Draft
 from quintant.cluster.apiserver.meta.status import forbidden
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 
 CLASSES = "storageclasses.storage.k8s.io"
 CLAIM_PROTECTION = "kubernetes.io/pvc-protection"
@@ -83,10 +83,10 @@ def _hold(draft: Draft, finalizer: str) -> None:
         metadata["finalizers"] = [*present, finalizer]
 
 
-def _annotated(claim: Plain) -> bool:
+def _annotated(claim: JsonObject) -> bool:
     return _NAMED in (claim["metadata"].get("annotations") or {})
 
 
-def _size(claim: Plain) -> Decimal:
+def _size(claim: JsonObject) -> Decimal:
     requests = (claim["spec"].get("resources") or {}).get("requests") or {}
     return parse_quantity(requests.get("storage", "0"))

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.response.printers.age import age
 
 NONE = "<none>"
@@ -21,7 +21,7 @@ UNSET = "<unset>"
 WIDE = 1
 """The priority of a column that is shown on request."""
 
-Cell = Callable[[Plain, datetime], Any]
+Cell = Callable[[JsonObject, datetime], Any]
 """From an object and the present to what a column shows."""
 
 
@@ -36,7 +36,7 @@ class Column(msgspec.Struct, frozen=True):
     description: str = ""
 
     @property
-    def definition(self) -> Plain:
+    def definition(self) -> JsonObject:
         """What a table says about it."""
         return {
             "name": self.name,
@@ -51,40 +51,40 @@ class Printer(msgspec.Struct, frozen=True):
     """The columns of a kind."""
 
     columns: tuple[Column, ...]
-    conditions: Callable[[Plain], list[Plain]] = lambda obj: []
+    conditions: Callable[[JsonObject], list[JsonObject]] = lambda obj: []
     """What a row says about the object's end, if it has come."""
 
-    def cells(self, obj: Plain, now: datetime) -> list[Any]:
+    def cells(self, obj: JsonObject, now: datetime) -> list[Any]:
         """A row of the table."""
         return [column.cell(obj, now) for column in self.columns]
 
 
-def column(name: str, read: Callable[[Plain], Any], type: str = "string") -> Column:
+def column(name: str, read: Callable[[JsonObject], Any], type: str = "string") -> Column:
     """A column that does not depend on the time."""
     return Column(name, lambda obj, now: read(obj), type)
 
 
-def wide(name: str, read: Callable[[Plain], Any]) -> Column:
+def wide(name: str, read: Callable[[JsonObject], Any]) -> Column:
     """A column that is shown on request."""
     return Column(name, lambda obj, now: read(obj), priority=WIDE)
 
 
-def metadata(obj: Plain) -> Plain:
+def metadata(obj: JsonObject) -> JsonObject:
     """The metadata of an object."""
     return part(obj, "metadata")
 
 
-def spec(obj: Plain) -> Plain:
+def spec(obj: JsonObject) -> JsonObject:
     """The spec of an object."""
     return part(obj, "spec")
 
 
-def status(obj: Plain) -> Plain:
+def status(obj: JsonObject) -> JsonObject:
     """The status of an object."""
     return part(obj, "status")
 
 
-def part(obj: Plain, *path: str) -> Plain:
+def part(obj: JsonObject, *path: str) -> JsonObject:
     """A structure inside an object, empty if it is absent."""
     for name in path:
         obj = obj.get(name) or {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.response.printers import (
     AGE,
     NAME,
@@ -39,21 +39,21 @@ def _size(*fields: str) -> Column:
     return column("Data", lambda obj: sum(len(obj.get(name) or ()) for name in fields))
 
 
-def _node_state(node: Plain) -> str:
+def _node_state(node: JsonObject) -> str:
     conditions = status(node).get("conditions") or ()
     ready = next((each["status"] for each in conditions if each.get("type") == "Ready"), None)
     state = "Unknown" if ready is None else "Ready" if ready == "True" else "NotReady"
     return f"{state},SchedulingDisabled" if spec(node).get("unschedulable") else state
 
 
-def _roles(node: Plain) -> str:
+def _roles(node: JsonObject) -> str:
     labels = metadata(node).get("labels") or {}
     named = {key.removeprefix(_ROLE) for key in labels if key.startswith(_ROLE)}
     return ",".join(sorted((named | {labels.get(_ROLE_LABEL, "")}) - {""})) or NONE
 
 
 def _node_address(sort: str) -> Column:
-    def read(node: Plain) -> str:
+    def read(node: JsonObject) -> str:
         found = status(node).get("addresses") or ()
         return next((each["address"] for each in found if each.get("type") == sort), NONE)
 
@@ -68,27 +68,27 @@ def _modes(modes: Iterable[str] | None) -> str:
     return ",".join(short for mode, short in _MODES.items() if mode in (modes or ()))
 
 
-def _phase(volume: Plain) -> str:
+def _phase(volume: JsonObject) -> str:
     deleted = metadata(volume).get("deletionTimestamp")
     return "Terminating" if deleted else status(volume).get("phase", "")
 
 
-def _claim(volume: Plain) -> str:
+def _claim(volume: JsonObject) -> str:
     claim = spec(volume).get("claimRef")
     return f"{claim.get('namespace', '')}/{claim.get('name', '')}" if claim else ""
 
 
-def _class(volume: Plain) -> str:
+def _class(volume: JsonObject) -> str:
     old = part(volume, "metadata", "annotations").get(_CLASS)
     return str(old or spec(volume).get("storageClassName") or "")
 
 
-def _bound(claim: Plain) -> Plain:
+def _bound(claim: JsonObject) -> JsonObject:
     """What a claim got; nothing as long as it has no volume."""
     return status(claim) if spec(claim).get("volumeName") else {}
 
 
-def _capacity(claim: Plain) -> str:
+def _capacity(claim: JsonObject) -> str:
     bound = _bound(claim)
     return str((bound.get("capacity") or {}).get("storage", "0")) if bound else ""
 
@@ -99,11 +99,11 @@ _ATTRIBUTES = column(
 _MODE = wide("VolumeMode", lambda obj: spec(obj).get("volumeMode") or UNSET)
 
 
-def _first_seen(event: Plain, now: datetime) -> str:
+def _first_seen(event: JsonObject, now: datetime) -> str:
     return age(event.get("firstTimestamp") or event.get("eventTime"), now)
 
 
-def _last_seen(event: Plain, now: datetime) -> str:
+def _last_seen(event: JsonObject, now: datetime) -> str:
     series = event.get("series")
     if series:
         return age(series.get("lastObservedTime"), now)
@@ -111,17 +111,17 @@ def _last_seen(event: Plain, now: datetime) -> str:
     return age(last, now) if last else _first_seen(event, now)
 
 
-def _times(event: Plain) -> int:
+def _times(event: JsonObject) -> int:
     return int(part(event, "series").get("count") or event.get("count") or 1)
 
 
-def _about(event: Plain) -> str:
+def _about(event: JsonObject) -> str:
     about = part(event, "involvedObject")
     kind, name = about.get("kind", "").lower(), about.get("name")
     return f"{kind}/{name}" if name else kind
 
 
-def _source(event: Plain) -> str:
+def _source(event: JsonObject) -> str:
     source = part(event, "source")
     component = source.get("component") or event.get("reportingComponent") or ""
     host = source.get("host") or event.get("reportingInstance")

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from quintant.cluster.apiserver.golang.printing import encoded, number
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.response.printers import NAME, Cell, Column, Printer
 from quintant.cluster.apiserver.response.printers.age import INVALID, age
 from quintant.cluster.apiserver.response.printers.jsonpath import compile_path, find
@@ -42,7 +42,7 @@ def _reader(sort: str, path: str) -> Cell:
         # More than the subset: a definition may say it, and nothing can be shown for it.
         return lambda obj, now: None
 
-    def read(obj: Plain, now: datetime) -> Any:
+    def read(obj: JsonObject, now: datetime) -> Any:
         found = find(obj, steps)
         return _cell(sort, found[0], now) if found else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.response.printers import (
     AGE,
     NAME,
@@ -25,40 +25,40 @@ _DEFAULT = (
 )
 
 
-def _subjects(kind: str) -> Callable[[Plain], str]:
-    def read(binding: Plain) -> str:
+def _subjects(kind: str) -> Callable[[JsonObject], str]:
+    def read(binding: JsonObject) -> str:
         found = [each for each in binding.get("subjects") or () if each.get("kind") == kind]
         return ", ".join(_subject(each) for each in found)
 
     return read
 
 
-def _subject(subject: Plain) -> str:
+def _subject(subject: JsonObject) -> str:
     if subject["kind"] == "ServiceAccount":
         return f"{subject.get('namespace', '')}/{subject['name']}"
     return str(subject["name"])
 
 
-def _role(binding: Plain) -> str:
+def _role(binding: JsonObject) -> str:
     role = part(binding, "roleRef")
     return f"{role.get('kind', '')}/{role.get('name', '')}"
 
 
-def _class_name(each: Plain) -> str:
+def _class_name(each: JsonObject) -> str:
     annotations, name = part(each, "metadata", "annotations"), metadata(each).get("name", "")
     default = any(annotations.get(key) == "true" for key in _DEFAULT)
     return f"{name} (default)" if default else name
 
 
-def _bound(name: str) -> Callable[[Plain], str]:
-    def read(budget: Plain) -> str:
+def _bound(name: str) -> Callable[[JsonObject], str]:
+    def read(budget: JsonObject) -> str:
         value: Any = spec(budget).get(name)
         return "N/A" if value is None else str(value)
 
     return read
 
 
-def _controller(revision: Plain) -> str:
+def _controller(revision: JsonObject) -> str:
     owners = metadata(revision).get("ownerReferences") or ()
     owner = next((each for each in owners if each.get("controller")), None)
     if owner is None:

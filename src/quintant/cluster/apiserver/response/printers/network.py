@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quintant.cluster.apiserver.meta.selectors import selector_text
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.response.printers import (
     AGE,
     NAME,
@@ -30,12 +30,12 @@ def _some(texts: list[str]) -> str:
     return ",".join(texts[:SHOWN]) + (f" + {more} more..." if more > 0 else "")
 
 
-def _cluster_ip(service: Plain) -> str:
+def _cluster_ip(service: JsonObject) -> str:
     addresses: list[str] = spec(service).get("clusterIPs") or [spec(service).get("clusterIP", "")]
     return addresses[0] or NONE
 
 
-def _external_ip(service: Plain) -> str:
+def _external_ip(service: JsonObject) -> str:
     external = spec(service).get("externalIPs") or []
     match spec(service).get("type"):
         case "ClusterIP" | "NodePort":
@@ -47,21 +47,21 @@ def _external_ip(service: Plain) -> str:
     return UNKNOWN
 
 
-def _ports(service: Plain) -> str:
+def _ports(service: JsonObject) -> str:
     return ",".join(_port(port) for port in spec(service).get("ports") or ()) or NONE
 
 
-def _port(port: Plain) -> str:
+def _port(port: JsonObject) -> str:
     node = f":{port['nodePort']}" if port.get("nodePort") else ""
     return f"{port['port']}{node}/{port.get('protocol', 'TCP')}"
 
 
-def _endpoints(endpoints: Plain) -> str:
+def _endpoints(endpoints: JsonObject) -> str:
     subsets = endpoints.get("subsets") or ()
     return _some([text for each in subsets for text in _pairs(each)]) if subsets else NONE
 
 
-def _pairs(subset: Plain) -> Iterable[str]:
+def _pairs(subset: JsonObject) -> Iterable[str]:
     addresses = [each["ip"] for each in subset.get("addresses") or ()]
     for port in subset.get("ports") or ():
         for ip in addresses:
@@ -70,28 +70,28 @@ def _pairs(subset: Plain) -> Iterable[str]:
         yield from addresses
 
 
-def _slice_ports(each: Plain) -> str:
+def _slice_ports(each: JsonObject) -> str:
     ports = [str(port.get("port") or port.get("name") or "*") for port in each.get("ports") or ()]
     return _some(ports) if ports else UNSET
 
 
-def _slice_addresses(each: Plain) -> str:
+def _slice_addresses(each: JsonObject) -> str:
     found = [ip for end in each.get("endpoints") or () for ip in end.get("addresses") or ()]
     return _some(found) if each.get("endpoints") else UNSET
 
 
-def _hosts(ingress: Plain) -> str:
+def _hosts(ingress: JsonObject) -> str:
     hosts = [rule["host"] for rule in spec(ingress).get("rules") or () if rule.get("host")]
     return _some(hosts) if hosts else "*"
 
 
-def _balancers(obj: Plain) -> list[str]:
+def _balancers(obj: JsonObject) -> list[str]:
     """Where the balancers of a service or an ingress are reached."""
     found = part(obj, "status", "loadBalancer").get("ingress") or ()
     return sorted({each.get("ip") or each.get("hostname") or "" for each in found} - {""})
 
 
-def _parameters(each: Plain) -> str:
+def _parameters(each: JsonObject) -> str:
     found = spec(each).get("parameters")
     if not found:
         return NONE

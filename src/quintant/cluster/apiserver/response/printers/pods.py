@@ -7,7 +7,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.response.printers import (
     AGE,
     NAME,
@@ -43,14 +43,14 @@ class Summary(Struct):
     restarted: str = ""
     """When a container last ended and came again."""
 
-    def count(self, container: Plain) -> None:
+    def count(self, container: JsonObject) -> None:
         """Add a container's restarts."""
         self.restarts += container.get("restartCount", 0)
         ended = part(container, "lastState", "terminated").get("finishedAt") or ""
         self.restarted = max(self.restarted, ended)
 
 
-def summary(pod: Plain) -> Summary:
+def summary(pod: JsonObject) -> Summary:
     """What a pod is up to."""
     found = Summary(_reason(pod), total=len(spec(pod).get("containers") or ()))
     helpers = {each["name"] for each in _init(pod) if each.get("restartPolicy") == "Always"}
@@ -68,7 +68,7 @@ def summary(pod: Plain) -> Summary:
     return found
 
 
-def _reason(pod: Plain) -> str:
+def _reason(pod: JsonObject) -> str:
     gated = any(
         each.get("type") == "PodScheduled" and each.get("reason") == _GATED
         for each in _conditions(pod)
@@ -76,7 +76,7 @@ def _reason(pod: Plain) -> str:
     return _GATED if gated else status(pod).get("reason") or status(pod).get("phase") or ""
 
 
-def _initialize(pod: Plain, found: Summary, lasting: Summary, helpers: set[str]) -> bool:
+def _initialize(pod: JsonObject, found: Summary, lasting: Summary, helpers: set[str]) -> bool:
     """Look at the containers that come first; whether one of them holds the others up."""
     for at, container in enumerate(status(pod).get("initContainerStatuses") or ()):
         found.count(container)
@@ -93,7 +93,7 @@ def _initialize(pod: Plain, found: Summary, lasting: Summary, helpers: set[str])
     return False
 
 
-def _held_up(pod: Plain, container: Plain, at: int) -> str:
+def _held_up(pod: JsonObject, container: JsonObject, at: int) -> str:
     terminated = part(container, "state").get("terminated")
     waiting = part(container, "state", "waiting").get("reason")
     if terminated is not None:
@@ -103,7 +103,7 @@ def _held_up(pod: Plain, container: Plain, at: int) -> str:
     return f"{at}/{len(_init(pod))}"
 
 
-def _run(pod: Plain, found: Summary) -> None:
+def _run(pod: JsonObject, found: Summary) -> None:
     """Look at the containers themselves, the first one last: its word counts."""
     running = False
     for container in reversed(status(pod).get("containerStatuses") or ()):
@@ -121,36 +121,36 @@ def _run(pod: Plain, found: Summary) -> None:
         found.reason = "Running" if _condition(pod, "Ready") == "True" else "NotReady"
 
 
-def _exit(terminated: Plain) -> str:
+def _exit(terminated: JsonObject) -> str:
     if terminated.get("signal"):
         return f"Signal:{terminated['signal']}"
     return f"ExitCode:{terminated.get('exitCode', 0)}"
 
 
-def _restarts(pod: Plain, now: datetime) -> str:
+def _restarts(pod: JsonObject, now: datetime) -> str:
     found = summary(pod)
     if not (found.restarts and found.restarted):
         return str(found.restarts)
     return f"{found.restarts} ({elapsed(parse_timestamp(found.restarted), now)} ago)"
 
 
-def _ready(pod: Plain) -> str:
+def _ready(pod: JsonObject) -> str:
     found = summary(pod)
     return f"{found.ready}/{found.total}"
 
 
-def _address(pod: Plain) -> str:
-    addresses: list[Plain] = status(pod).get("podIPs") or [{}]
+def _address(pod: JsonObject) -> str:
+    addresses: list[JsonObject] = status(pod).get("podIPs") or [{}]
     return addresses[0].get("ip") or status(pod).get("podIP") or NONE
 
 
-def _gates(pod: Plain) -> str:
+def _gates(pod: JsonObject) -> str:
     gates = spec(pod).get("readinessGates") or ()
     met = [gate for gate in gates if _condition(pod, gate["conditionType"]) == "True"]
     return f"{len(met)}/{len(gates)}" if gates else NONE
 
 
-def _ended(pod: Plain) -> list[Plain]:
+def _ended(pod: JsonObject) -> list[JsonObject]:
     phase = status(pod).get("phase", "")
     if phase not in _ENDED:
         return []
@@ -158,15 +158,15 @@ def _ended(pod: Plain) -> list[Plain]:
     return [{"type": "Completed", "status": "True", **about}]
 
 
-def _init(pod: Plain) -> list[Plain]:
+def _init(pod: JsonObject) -> list[JsonObject]:
     return spec(pod).get("initContainers") or []
 
 
-def _conditions(pod: Plain) -> Iterator[Plain]:
+def _conditions(pod: JsonObject) -> Iterator[JsonObject]:
     yield from status(pod).get("conditions") or ()
 
 
-def _condition(pod: Plain, name: str) -> str:
+def _condition(pod: JsonObject, name: str) -> str:
     return next((each["status"] for each in _conditions(pod) if each.get("type") == name), "")
 
 

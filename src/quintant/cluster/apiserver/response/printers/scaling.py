@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.response.printers import (
     AGE,
     NAME,
@@ -28,7 +28,7 @@ _SOURCES = {
 }
 
 
-def _targets(autoscaler: Plain) -> str:
+def _targets(autoscaler: JsonObject) -> str:
     metrics = spec(autoscaler).get("metrics") or []
     current = status(autoscaler).get("currentMetrics") or []
     current = [*current, *({} for _ in metrics)]
@@ -40,7 +40,7 @@ def _targets(autoscaler: Plain) -> str:
     return f"{text} + {more} more..." if more > 0 else text
 
 
-def _metric(metric: Plain, now: Plain) -> str:
+def _metric(metric: JsonObject, now: JsonObject) -> str:
     """What there is of a metric, and what should be."""
     kind = metric.get("type", "")
     name = _SOURCES.get(kind)
@@ -60,17 +60,17 @@ def _metric(metric: Plain, now: Plain) -> str:
     return f"{source.get('name', '')}: {text}" if resource else text
 
 
-def _percent(amount: Plain, absent: str) -> str:
+def _percent(amount: JsonObject, absent: str) -> str:
     value = amount.get("averageUtilization")
     return absent if value is None else f"{value}%"
 
 
-def _reference(autoscaler: Plain) -> str:
+def _reference(autoscaler: JsonObject) -> str:
     where = part(autoscaler, "spec", "scaleTargetRef")
     return f"{where.get('kind', '')}/{where.get('name', '')}"
 
 
-def _least(autoscaler: Plain) -> str:
+def _least(autoscaler: JsonObject) -> str:
     least = spec(autoscaler).get("minReplicas")
     return UNSET if least is None else str(least)
 
@@ -78,7 +78,7 @@ def _least(autoscaler: Plain) -> str:
 def _quota(limits: bool) -> Any:
     """What is used of what there may be, of requests or of limits."""
 
-    def read(quota: Plain) -> str:
+    def read(quota: JsonObject) -> str:
         hard, used = part(quota, "status", "hard"), part(quota, "status", "used")
         names = [name for name in sorted(hard) if name.startswith("limits.") is limits]
         return ", ".join(f"{name}: {used.get(name, '0')}/{hard[name]}" for name in names)

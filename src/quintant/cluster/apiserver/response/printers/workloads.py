@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from quintant.cluster.apiserver.meta.selectors import selector_text
-from quintant.cluster.apiserver.meta.types import Plain
+from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.response.printers import (
     AGE,
     NAME,
@@ -35,34 +35,34 @@ _STATES = {
 }
 
 
-def _count(name: str) -> Callable[[Plain], int]:
+def _count(name: str) -> Callable[[JsonObject], int]:
     """A number of the status."""
     return lambda obj: int(status(obj).get(name) or 0)
 
 
-def _wanted(obj: Plain) -> int:
+def _wanted(obj: JsonObject) -> int:
     return int(spec(obj).get("replicas") or 0)
 
 
-def _ready(obj: Plain) -> str:
+def _ready(obj: JsonObject) -> str:
     return f"{_count('readyReplicas')(obj)}/{_wanted(obj)}"
 
 
-def _containers(field: str, *path: str) -> Callable[[Plain], str]:
+def _containers(field: str, *path: str) -> Callable[[JsonObject], str]:
     """The names or images of a template's containers."""
 
     return lambda obj: _listed(part(obj, "spec", *path, "template", "spec"), field)
 
 
-def _listed(pod: Plain, field: str) -> str:
+def _listed(pod: JsonObject, field: str) -> str:
     return ",".join(each.get(field, "") for each in pod.get("containers") or ())
 
 
-def _selector(*path: str) -> Callable[[Plain], str]:
+def _selector(*path: str) -> Callable[[JsonObject], str]:
     return lambda obj: selector_text(part(obj, "spec", *path).get("selector")) or NONE
 
 
-def _completions(job: Plain) -> str:
+def _completions(job: JsonObject) -> str:
     succeeded, wanted = _count("succeeded")(job), spec(job).get("completions")
     if wanted is not None:
         return f"{succeeded}/{wanted}"
@@ -70,14 +70,14 @@ def _completions(job: Plain) -> str:
     return f"{succeeded}/1 of {parallelism}" if parallelism > 1 else f"{succeeded}/1"
 
 
-def _duration(job: Plain, now: datetime) -> str:
+def _duration(job: JsonObject, now: datetime) -> str:
     started, ended = status(job).get("startTime"), status(job).get("completionTime")
     if not started:
         return ""
     return elapsed(parse_timestamp(started), parse_timestamp(ended) if ended else now)
 
 
-def _state(job: Plain) -> str:
+def _state(job: JsonObject) -> str:
     conditions = status(job).get("conditions") or ()
     true = {each["type"] for each in conditions if each.get("status") == "True"}
     end = next((state for name, state in _ENDS.items() if name in true), "")
@@ -86,12 +86,12 @@ def _state(job: Plain) -> str:
     return next((state for name, state in _STATES.items() if name in true), "Running")
 
 
-def _suspended(job: Plain) -> str:
+def _suspended(job: JsonObject) -> str:
     suspend = spec(job).get("suspend")
     return UNSET if suspend is None else str(suspend)
 
 
-def _scheduled(job: Plain, now: datetime) -> str:
+def _scheduled(job: JsonObject, now: datetime) -> str:
     last = status(job).get("lastScheduleTime")
     return age(last, now) if last else NONE
 
