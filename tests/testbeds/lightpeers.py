@@ -13,8 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from quintant.agents.lightpeer.channels import Channels
-from quintant.agents.lightpeer.rpc import Failed
+from quintant.agents.lightpeer.rpc.calls import Failed
+from quintant.agents.lightpeer.rpc.channels import Channels
 from quintant.wire.lightpeer import (
     HEALTH_CHECK,
     JOIN_NETWORK,

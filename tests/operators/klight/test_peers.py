@@ -16,7 +16,7 @@ import pytest
 import pytest_asyncio
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from quintant.agents.lightpeer.rpc import Code, Failed
+from quintant.agents.lightpeer.rpc.calls import Code, Failed
 from quintant.wire.lightpeer import JOIN_NETWORK, JoinRequest
 from testbeds.lightpeers import Lightpeer, Loopback, loopback, until
 

@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> None:
 async def _keep(options: Options, peer: Peer) -> None:
     from quintant.agents.klightpeer.file import PathFile
     from quintant.agents.klightpeer.state import Settings, StateFile
-    from quintant.agents.lightpeer.disk import Thread
+    from quintant.agents.lightpeer.disk.folder import Thread
 
     assert options.state is not None
     worker = Thread()

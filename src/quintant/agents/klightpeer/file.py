@@ -12,7 +12,7 @@ from errno import EBUSY, EXDEV
 from pathlib import Path
 from typing import Protocol
 
-from quintant.agents.lightpeer.block import PAYLOAD_BYTES
+from quintant.agents.lightpeer.chain.block import PAYLOAD_BYTES
 
 Stamp = tuple[int, int, int]
 """What changes when somebody writes a file: time, size, and which file it is."""

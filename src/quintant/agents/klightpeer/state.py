@@ -14,10 +14,10 @@ from random import Random
 from typing import Protocol
 
 from quintant.agents.klightpeer.file import File, Stamp
-from quintant.agents.lightpeer.block import PAYLOAD_BYTES, fresh
-from quintant.agents.lightpeer.book import Book
-from quintant.agents.lightpeer.disk import Worker
-from quintant.agents.lightpeer.rpc import Failed
+from quintant.agents.lightpeer.chain.block import PAYLOAD_BYTES, fresh
+from quintant.agents.lightpeer.disk.chain_store import Book
+from quintant.agents.lightpeer.disk.folder import Worker
+from quintant.agents.lightpeer.rpc.calls import Failed
 
 POLL_SECONDS = (0.4, 0.6)
 """How often the file is looked at: a look is one stat, an edit is seen within a second."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from random import Random
 
-from quintant.agents.lightpeer.block import (
+from quintant.agents.lightpeer.chain.block import (
     PAYLOAD_BYTES,
     Unsound,
     check,
@@ -22,20 +22,20 @@ from quintant.agents.lightpeer.block import (
     distinct,
     fresh,
 )
-from quintant.agents.lightpeer.book import Book
-from quintant.agents.lightpeer.chain import Link
-from quintant.agents.lightpeer.delivery import NOTIFY_SECONDS
-from quintant.agents.lightpeer.disk import Disk, Worker
-from quintant.agents.lightpeer.mend import mend
-from quintant.agents.lightpeer.neighbours import Neighbours
-from quintant.agents.lightpeer.orders import SETTLE_SECONDS, Orders
-from quintant.agents.lightpeer.rpc import Call, Code, Counted, Dial, Failed, Reason, refusal
+from quintant.agents.lightpeer.chain.chain import Link
+from quintant.agents.lightpeer.chain.pending import Taken
+from quintant.agents.lightpeer.disk.chain_store import Book
+from quintant.agents.lightpeer.disk.compaction import tidy
+from quintant.agents.lightpeer.disk.folder import Disk, Worker
+from quintant.agents.lightpeer.disk.store import Store
+from quintant.agents.lightpeer.membership.delivery import NOTIFY_SECONDS
+from quintant.agents.lightpeer.membership.maintenance import Tending
+from quintant.agents.lightpeer.membership.membership import Neighbours
+from quintant.agents.lightpeer.membership.ordering import SETTLE_SECONDS, Orders
+from quintant.agents.lightpeer.membership.rewrite_lost import mend
+from quintant.agents.lightpeer.membership.sync import Sync
+from quintant.agents.lightpeer.rpc.calls import Call, Code, Counted, Dial, Failed, Reason, refusal
 from quintant.agents.lightpeer.scope import Scope
-from quintant.agents.lightpeer.store import Store
-from quintant.agents.lightpeer.sync import Sync
-from quintant.agents.lightpeer.tail import Taken
-from quintant.agents.lightpeer.tending import Tending
-from quintant.agents.lightpeer.tidy import tidy
 from quintant.wire.lightpeer import BlockType, ConnectRequest, Lightblock, PeerInfo
 from quintant.wire.peeradmin import LIMIT, ORDER, PROPOSE, SINCE, BlocksRequest, Card
 

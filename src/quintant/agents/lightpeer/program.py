@@ -17,11 +17,11 @@ from contextlib import asynccontextmanager, suppress
 from random import SystemRandom
 from typing import Any
 
-from quintant.agents.lightpeer.channels import Channels, server
-from quintant.agents.lightpeer.disk import Folder, Thread
+from quintant.agents.lightpeer.disk.folder import Folder, Thread
 from quintant.agents.lightpeer.options import Options
 from quintant.agents.lightpeer.peer import Effects, Peer
-from quintant.agents.lightpeer.rpc import Failed
+from quintant.agents.lightpeer.rpc.calls import Failed
+from quintant.agents.lightpeer.rpc.channels import Channels, server
 from quintant.agents.lightpeer.service import Service
 from quintant.agents.loops import loop_factory
 from quintant.wire.lightpeer import PeerInfo

@@ -7,7 +7,7 @@ import re
 from collections.abc import AsyncGenerator
 
 from quintant.agents.lightpeer.peer import Peer
-from quintant.agents.lightpeer.rpc import Call, Code, Failed, Reply, Route
+from quintant.agents.lightpeer.rpc.calls import Call, Code, Failed, Reply, Route
 from quintant.version import QUINTANT
 from quintant.wire import lightpeer as wire
 from quintant.wire import peeradmin as admin

@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator, Iterable
 from typing import Any
 from uuid import UUID
 
-from quintant.agents.lightpeer.block import payload_of
-from quintant.agents.lightpeer.rpc import Call, Code, Failed, Reply, Route
+from quintant.agents.lightpeer.chain.block import payload_of
+from quintant.agents.lightpeer.rpc.calls import Call, Code, Failed, Reply, Route
 from quintant.wire import lightpeer as wire
 from unit.agents.lightpeer.town import Home, Wire
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from quintant.agents.lightpeer.rpc import Code, Failed
+from quintant.agents.lightpeer.rpc.calls import Code, Failed
 from quintant.wire.lightpeer import (
     CONNECT_NEW_PEER,
     JOIN_NETWORK,

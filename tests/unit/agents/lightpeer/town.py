@@ -12,11 +12,11 @@ from itertools import pairwise
 from random import Random
 from typing import Any, TypeVar
 
-from quintant.agents.lightpeer.block import payload_of
+from quintant.agents.lightpeer.chain.block import payload_of
+from quintant.agents.lightpeer.disk.store import Store
 from quintant.agents.lightpeer.peer import Effects, Peer
-from quintant.agents.lightpeer.rpc import Call, Code, Failed, Metadata, Reply, Route
+from quintant.agents.lightpeer.rpc.calls import Call, Code, Failed, Metadata, Reply, Route
 from quintant.agents.lightpeer.service import Service
-from quintant.agents.lightpeer.store import Store
 from quintant.wire.lightpeer import (
     JOIN_NETWORK,
     PERSIST,

@@ -11,9 +11,9 @@ from dataclasses import replace
 from enum import Enum, auto
 from typing import Generic, TypeVar
 
-from quintant.agents.lightpeer.block import origin
-from quintant.agents.lightpeer.chain import Chain
-from quintant.agents.lightpeer.rpc import Failed, refusal
+from quintant.agents.lightpeer.chain.block import origin
+from quintant.agents.lightpeer.chain.chain import Chain
+from quintant.agents.lightpeer.rpc.calls import Failed, refusal
 from quintant.wire.lightpeer import BlockType, Lightblock
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import grpc
 import grpc.aio
 
-from quintant.agents.lightpeer.rpc import Call, Code, Failed, Metadata, Reply, Route
+from quintant.agents.lightpeer.rpc.calls import Call, Code, Failed, Metadata, Reply, Route
 from quintant.wire.lightpeer import Method
 from quintant.wire.message import Message
 from quintant.wire.peeradmin import REASON

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 
-from quintant.agents.lightpeer.book import Book
-from quintant.agents.lightpeer.neighbours import Neighbours
-from quintant.agents.lightpeer.rpc import Code, Failed, Reply, refusal
+from quintant.agents.lightpeer.disk.chain_store import Book
+from quintant.agents.lightpeer.membership.membership import Neighbours
+from quintant.agents.lightpeer.rpc.calls import Code, Failed, Reply, refusal
 from quintant.wire.lightpeer import NOTIFY_NEW_BLOCK, Lightblock, NewBlockResponse
 from quintant.wire.peeradmin import TAKE_BLOCKS, TakeRequest
 

@@ -25,7 +25,7 @@ MEMBERS = 10_000
 HEAD, LOST, NETWORK = "HEAD", "LOST", "NETWORK"
 JOURNAL, EARLIER = "JOURNAL", "JOURNAL.1"
 OWN = (HEAD, LOST, NETWORK, JOURNAL, EARLIER)
-"""Files of our own beside the blocks, so no block may have these names (store.py, journal.py)."""
+"""Files of our own beside the blocks, so no block may have these names (agents/lightpeer/disk/store.py, agents/lightpeer/disk/journal.py)."""
 _ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.%a-z]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
 

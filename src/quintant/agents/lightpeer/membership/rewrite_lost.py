@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 from random import Random
 
-from quintant.agents.lightpeer.book import Book
-from quintant.agents.lightpeer.orders import Orders
-from quintant.agents.lightpeer.rpc import Failed
+from quintant.agents.lightpeer.disk.chain_store import Book
+from quintant.agents.lightpeer.membership.ordering import Orders
+from quintant.agents.lightpeer.rpc.calls import Failed
 
 PAUSE_SECONDS = (0.2, 1.0)
 """Before it begins: most often somebody else has done it by then."""

@@ -6,12 +6,12 @@ before it orders anything, since it may not have been told of all that was ackno
 
 from __future__ import annotations
 
-from quintant.agents.lightpeer.block import members_in
-from quintant.agents.lightpeer.book import Book
-from quintant.agents.lightpeer.neighbours import Neighbours, Sight
-from quintant.agents.lightpeer.rpc import refusal
-from quintant.agents.lightpeer.spread import AT_ONCE, Spread
-from quintant.agents.lightpeer.sync import Sync
+from quintant.agents.lightpeer.chain.block import members_in
+from quintant.agents.lightpeer.disk.chain_store import Book
+from quintant.agents.lightpeer.membership.broadcast import AT_ONCE, Spread
+from quintant.agents.lightpeer.membership.membership import Neighbours, Sight
+from quintant.agents.lightpeer.membership.sync import Sync
+from quintant.agents.lightpeer.rpc.calls import refusal
 from quintant.wire.lightpeer import Lightblock
 from quintant.wire.peeradmin import Card
 

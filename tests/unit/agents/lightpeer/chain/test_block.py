@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.agents.lightpeer.block import (
+from quintant.agents.lightpeer.chain.block import (
     Unsound,
     check,
     checked_address,

@@ -2,7 +2,7 @@
 
 Chains that share a block share all before it, so blocks are fetched from the newest down to the
 first that is ours, put on the disk as they come, and only then does the chain turn to them. What
-clients wrote on the branch that is left becomes `lost`, and is written again (mend.py).
+clients wrote on the branch that is left becomes `lost`, and is written again (rewrite_lost.py).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 
-from quintant.agents.lightpeer.block import Unsound, check
-from quintant.agents.lightpeer.book import Book
-from quintant.agents.lightpeer.chain import Link, link
-from quintant.agents.lightpeer.neighbours import Neighbours, Sight
-from quintant.agents.lightpeer.rpc import Failed, Reason, refusal
+from quintant.agents.lightpeer.chain.block import Unsound, check
+from quintant.agents.lightpeer.chain.chain import Link, link
+from quintant.agents.lightpeer.disk.chain_store import Book
+from quintant.agents.lightpeer.membership.membership import Neighbours, Sight
+from quintant.agents.lightpeer.rpc.calls import Failed, Reason, refusal
 from quintant.wire.lightpeer import (
     CONNECT_NEW_PEER,
     BlockType,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.agents.lightpeer.disk import Folder
-from quintant.agents.lightpeer.journal import JOURNAL_BYTES
-from quintant.agents.lightpeer.store import LONG_BYTES, Store
+from quintant.agents.lightpeer.disk.folder import Folder
+from quintant.agents.lightpeer.disk.journal import JOURNAL_BYTES
+from quintant.agents.lightpeer.disk.store import LONG_BYTES, Store
 from quintant.wire.lightpeer import BlockType, Lightblock
 from unit.agents.lightpeer.town import MemoryDisk
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from quintant.agents.lightpeer.block import payload_of, written
-from quintant.agents.lightpeer.disk import Folder
-from quintant.agents.lightpeer.store import READ_BYTES, Store
+from quintant.agents.lightpeer.chain.block import payload_of, written
+from quintant.agents.lightpeer.disk.folder import Folder
+from quintant.agents.lightpeer.disk.store import READ_BYTES, Store
 from quintant.wire.lightpeer import BlockType, Lightblock, PeerInfo
 from unit.agents.lightpeer.town import MemoryDisk
 

@@ -2,7 +2,7 @@
 
 The lock is held for a write to the disk and never during a call to another peer, so peers cannot
 wait for each other in a circle. Nothing is in the chain before it is on the disk. Writers that meet
-at the lock share one write (tail.py).
+at the lock share one write (agents/lightpeer/chain/pending.py).
 """
 
 from __future__ import annotations
@@ -12,14 +12,22 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from quintant.agents.lightpeer.block import members_in
-from quintant.agents.lightpeer.chain import Chain, Link, link
-from quintant.agents.lightpeer.disk import Worker
-from quintant.agents.lightpeer.recent import Recent
-from quintant.agents.lightpeer.rpc import Failed, refusal
+from quintant.agents.lightpeer.chain.block import members_in
+from quintant.agents.lightpeer.chain.chain import Chain, Link, link
+from quintant.agents.lightpeer.chain.pending import (
+    Decide,
+    Entry,
+    Tail,
+    Taken,
+    order,
+    take,
+    take_all,
+)
+from quintant.agents.lightpeer.disk.block_cache import Recent
+from quintant.agents.lightpeer.disk.folder import Worker
+from quintant.agents.lightpeer.disk.store import Store
+from quintant.agents.lightpeer.rpc.calls import Failed, refusal
 from quintant.agents.lightpeer.scope import Scope
-from quintant.agents.lightpeer.store import Store
-from quintant.agents.lightpeer.tail import Decide, Entry, Tail, Taken, order, take, take_all
 from quintant.wire.lightpeer import BlockType, Lightblock, PeerInfo
 from quintant.wire.peeradmin import Card
 

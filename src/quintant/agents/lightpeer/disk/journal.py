@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 
-from quintant.agents.lightpeer.block import EARLIER, JOURNAL, Unsound, read, safe, written
-from quintant.agents.lightpeer.disk import Disk
+from quintant.agents.lightpeer.chain.block import EARLIER, JOURNAL, Unsound, read, safe, written
+from quintant.agents.lightpeer.disk.folder import Disk
 from quintant.wire.lightpeer import Lightblock
 
 JOURNAL_BYTES = 1_000_000

@@ -12,10 +12,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
-from quintant.agents.lightpeer.book import Book
-from quintant.agents.lightpeer.delivery import Delivery
-from quintant.agents.lightpeer.neighbours import Neighbours, Seen
-from quintant.agents.lightpeer.rpc import Failed
+from quintant.agents.lightpeer.disk.chain_store import Book
+from quintant.agents.lightpeer.membership.delivery import Delivery
+from quintant.agents.lightpeer.membership.membership import Neighbours, Seen
+from quintant.agents.lightpeer.rpc.calls import Failed
 from quintant.agents.lightpeer.scope import Scope
 
 AT_ONCE = 32

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-from quintant.agents.lightpeer.book import Book
-from quintant.agents.lightpeer.rpc import Failed
+from quintant.agents.lightpeer.disk.chain_store import Book
+from quintant.agents.lightpeer.rpc.calls import Failed
 
 QUIET_SECONDS = 5.0
 """After so long without a new block there is time."""

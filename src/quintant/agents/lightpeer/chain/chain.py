@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from quintant.agents.lightpeer.block import origin
+from quintant.agents.lightpeer.chain.block import origin
 from quintant.wire.lightpeer import BlockType, Lightblock
 
 

@@ -13,10 +13,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 
-from quintant.agents.lightpeer.block import HEAD, LOST, NETWORK, Unsound, read, safe
-from quintant.agents.lightpeer.chain import Chain, Link, link
-from quintant.agents.lightpeer.disk import Disk
-from quintant.agents.lightpeer.journal import Journal, files
+from quintant.agents.lightpeer.chain.block import HEAD, LOST, NETWORK, Unsound, read, safe
+from quintant.agents.lightpeer.chain.chain import Chain, Link, link
+from quintant.agents.lightpeer.disk.folder import Disk
+from quintant.agents.lightpeer.disk.journal import Journal, files
 from quintant.wire.lightpeer import BlockType, Lightblock
 
 LONG_BYTES = 256_000

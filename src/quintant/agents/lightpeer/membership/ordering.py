@@ -17,15 +17,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from random import Random
 
-from quintant.agents.lightpeer.block import MEMBERS, fresh, members_in, payload_of, relinked
-from quintant.agents.lightpeer.book import Book
-from quintant.agents.lightpeer.lead import Lead
-from quintant.agents.lightpeer.neighbours import Neighbours
-from quintant.agents.lightpeer.rpc import Code, Failed, refusal
+from quintant.agents.lightpeer.chain.block import MEMBERS, fresh, members_in, payload_of, relinked
+from quintant.agents.lightpeer.chain.pending import Taken
+from quintant.agents.lightpeer.disk.chain_store import Book
+from quintant.agents.lightpeer.membership.broadcast import Spread
+from quintant.agents.lightpeer.membership.leadership import Lead
+from quintant.agents.lightpeer.membership.membership import Neighbours
+from quintant.agents.lightpeer.membership.sync import Sync
+from quintant.agents.lightpeer.rpc.calls import Code, Failed, refusal
 from quintant.agents.lightpeer.scope import Scope
-from quintant.agents.lightpeer.spread import Spread
-from quintant.agents.lightpeer.sync import Sync
-from quintant.agents.lightpeer.tail import Taken
 from quintant.wire.lightpeer import NOTIFY_NEW_BLOCK, BlockType, Lightblock, PeerInfo
 from quintant.wire.peeradmin import PROPOSE, Card
 

@@ -6,13 +6,13 @@ import asyncio
 
 import pytest
 
-from quintant.agents.lightpeer.block import payload_of
-from quintant.agents.lightpeer.book import Book
-from quintant.agents.lightpeer.chain import Link
-from quintant.agents.lightpeer.rpc import Failed
+from quintant.agents.lightpeer.chain.block import payload_of
+from quintant.agents.lightpeer.chain.chain import Link
+from quintant.agents.lightpeer.chain.pending import Taken
+from quintant.agents.lightpeer.disk.chain_store import Book
+from quintant.agents.lightpeer.disk.store import Store
+from quintant.agents.lightpeer.rpc.calls import Failed
 from quintant.agents.lightpeer.scope import Scope
-from quintant.agents.lightpeer.store import Store
-from quintant.agents.lightpeer.tail import Taken
 from quintant.wire.lightpeer import BlockType, Lightblock, PeerInfo
 from unit.agents.lightpeer.town import MemoryDisk, worker
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from quintant.agents.lightpeer.disk import MANY, Folder
+from quintant.agents.lightpeer.disk.folder import MANY, Folder
 
 
 @pytest.mark.parametrize("count", [1, MANY - 1, MANY, 3 * MANY])

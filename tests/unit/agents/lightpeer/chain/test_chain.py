@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.agents.lightpeer.chain import Chain, Link
+from quintant.agents.lightpeer.chain.chain import Chain, Link
 from quintant.wire.lightpeer import BlockType
 from quintant.wire.peeradmin import Card
 

@@ -12,10 +12,10 @@ import asyncio
 from contextlib import suppress
 from random import Random
 
-from quintant.agents.lightpeer.neighbours import Neighbours, Sight
-from quintant.agents.lightpeer.orders import Members, Orders
-from quintant.agents.lightpeer.rpc import Failed
-from quintant.agents.lightpeer.sync import Sync
+from quintant.agents.lightpeer.membership.membership import Neighbours, Sight
+from quintant.agents.lightpeer.membership.ordering import Members, Orders
+from quintant.agents.lightpeer.membership.sync import Sync
+from quintant.agents.lightpeer.rpc.calls import Failed
 from quintant.wire.lightpeer import JOIN_NETWORK, JoinRequest, PeerInfo
 
 ROUND_SECONDS = 1.0

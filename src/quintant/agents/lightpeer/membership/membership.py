@@ -12,8 +12,8 @@ import logging
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from quintant.agents.lightpeer.book import Book
-from quintant.agents.lightpeer.rpc import Dial, Failed
+from quintant.agents.lightpeer.disk.chain_store import Book
+from quintant.agents.lightpeer.rpc.calls import Dial, Failed
 from quintant.agents.lightpeer.scope import Scope
 from quintant.wire.lightpeer import HEALTH_CHECK, HealthCheckRequest, PeerInfo, Serving
 from quintant.wire.peeradmin import Card, State

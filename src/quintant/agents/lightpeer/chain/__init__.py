@@ -1,0 +1,1 @@
+"""Blocks and the chain they form, without any effect."""

@@ -1,0 +1,1 @@
+"""Calls between peers, and how gRPC carries them."""
