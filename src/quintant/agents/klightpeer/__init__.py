@@ -51,8 +51,8 @@ async def _keep(options: Options, peer: Peer) -> None:
         await StateFile(
             PathFile(options.state),
             worker,
-            peer.book,
-            peer.orders,
+            peer.store,
+            peer.ordering,
             chance=SystemRandom(),
             settings=Settings(options.read_only),
         ).run()

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from quintant.agents.klightpeer.file import File, Stamp
 from quintant.agents.lightpeer.chain.block import PAYLOAD_BYTES, fresh
-from quintant.agents.lightpeer.disk.chain_store import Book
+from quintant.agents.lightpeer.disk.chain_store import ChainStore
 from quintant.agents.lightpeer.disk.folder import Worker
 from quintant.agents.lightpeer.rpc.calls import Failed
 
@@ -49,14 +49,14 @@ class StateFile:
         self,
         file: File,
         worker: Worker,
-        book: Book,
+        store: ChainStore,
         writer: Writer,
         *,
         chance: Random,
         settings: Settings = Settings(),
     ) -> None:
         self.file = file
-        self.book = book
+        self.store = store
         self._worker = worker
         self._writer = writer
         self._chance = chance
@@ -73,19 +73,19 @@ class StateFile:
     async def run(self) -> None:
         """Keep them alike for ever."""
         while True:
-            await self._wait(self.book.chain.newest_client)
+            await self._wait(self.store.chain.newest_client)
             await self._step()
 
     async def _wait(self, newest: str) -> None:
         """Wait for news from the chain, or until it is time to look at the file."""
-        await self.book.until(
-            lambda: self.book.chain.newest_client != newest,
+        await self.store.until(
+            lambda: self.store.chain.newest_client != newest,
             self._chance.uniform(*POLL_SECONDS),
         )
 
     async def _begin(self) -> None:
         """Whatever the file has counts only if the chain has nothing: at the start, and after."""
-        if not self.book.chain.newest_client:
+        if not self.store.chain.newest_client:
             if self._held is not None:
                 self._held, self._stamp, self._shown = None, None, ""
         elif not self._begun:
@@ -129,11 +129,11 @@ class StateFile:
 
     async def _show(self) -> None:
         """Have the file hold what the newest block holds."""
-        newest = self.book.chain.newest_client
+        newest = self.store.chain.newest_client
         missing = self._held is not None and await self._worker(self.file.stamp) is None
         if not newest or (newest == self._shown and not missing):
             return
-        payload = (await self.book.get(newest)).payload
+        payload = (await self.store.get(newest)).payload
         if payload != self._held or missing or await self._read() != payload:
             await self._worker(lambda: self.file.write(payload))
             self._stamp = await self._worker(self.file.stamp)

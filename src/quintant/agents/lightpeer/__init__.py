@@ -2,9 +2,14 @@
 
     quintant agent lightpeer -repo=./blockrepo -port=9081
 
-Reading order: block, chain, disk, journal, store, recent, tail, book, tidy (what one peer has),
-rpc, neighbours, sync, delivery, spread, lead, orders, mend, tending (what peers do together),
-peer and service (what it offers), channels, options, program (how it runs as a process).
+Rooms, each knowing only those before it:
+
+    rpc/         calls between peers, and gRPC that carries them
+    chain/       blocks, the chain they form, and blocks that are about to follow it
+    disk/        the peer's own chain: files, journal, block cache, chain store, compaction
+    membership/  who lives, who orders blocks, how all get them, and upkeep once a second
+
+`peer` and `service` are what a peer offers; `options` and `program` make a process of it.
 """
 
 from __future__ import annotations

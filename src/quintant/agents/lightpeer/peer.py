@@ -24,15 +24,15 @@ from quintant.agents.lightpeer.chain.block import (
 )
 from quintant.agents.lightpeer.chain.chain import Link
 from quintant.agents.lightpeer.chain.pending import Taken
-from quintant.agents.lightpeer.disk.chain_store import Book
-from quintant.agents.lightpeer.disk.compaction import tidy
+from quintant.agents.lightpeer.disk.chain_store import ChainStore
+from quintant.agents.lightpeer.disk.compaction import compact
 from quintant.agents.lightpeer.disk.folder import Disk, Worker
 from quintant.agents.lightpeer.disk.store import Store
 from quintant.agents.lightpeer.membership.delivery import NOTIFY_SECONDS
-from quintant.agents.lightpeer.membership.maintenance import Tending
-from quintant.agents.lightpeer.membership.membership import Neighbours
-from quintant.agents.lightpeer.membership.ordering import SETTLE_SECONDS, Orders
-from quintant.agents.lightpeer.membership.rewrite_lost import mend
+from quintant.agents.lightpeer.membership.maintenance import Maintenance
+from quintant.agents.lightpeer.membership.membership import Membership
+from quintant.agents.lightpeer.membership.ordering import SETTLE_SECONDS, Ordering
+from quintant.agents.lightpeer.membership.rewrite_lost import rewrite_lost
 from quintant.agents.lightpeer.membership.sync import Sync
 from quintant.agents.lightpeer.rpc.calls import Call, Code, Counted, Dial, Failed, Reason, refusal
 from quintant.agents.lightpeer.scope import Scope
@@ -61,12 +61,12 @@ class Peer:
 
     def __init__(self, me: PeerInfo, effects: Effects, *, merge: bool = False) -> None:
         self.scope = Scope()
-        self.book = Book(Store(effects.disk), effects.worker, me, self.scope)
+        self.store = ChainStore(Store(effects.disk), effects.worker, me, self.scope)
         self.dial = Counted(effects.dial)
-        self.neighbours = Neighbours(self.book, self.dial, self.scope)
-        self.sync = Sync(self.book, self.neighbours)
-        self.orders = Orders(self.book, self.neighbours, self.sync, self.scope, effects.chance)
-        self.tending = Tending(self.neighbours, self.orders, self.sync, effects.chance)
+        self.membership = Membership(self.store, self.dial, self.scope)
+        self.sync = Sync(self.store, self.membership)
+        self.ordering = Ordering(self.store, self.membership, self.sync, self.scope, effects.chance)
+        self.maintenance = Maintenance(self.membership, self.ordering, self.sync, effects.chance)
         self.leaving = False
         self.incarnation = fresh(effects.chance)
         self.now = effects.now
@@ -76,30 +76,30 @@ class Peer:
 
     async def open(self) -> None:
         """Read the chain from the disk."""
-        await self.book.open()
+        await self.store.open()
 
     async def run(self) -> None:
         """Tend the network until cancelled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self.tending.run())
-            group.create_task(tidy(self.book))
-            group.create_task(mend(self.book, self.orders, self._chance))
+            group.create_task(self.maintenance.run())
+            group.create_task(compact(self.store))
+            group.create_task(rewrite_lost(self.store, self.ordering, self._chance))
 
     @property
     def serving(self) -> bool:
         """Whether clients and members should rely on this peer."""
-        return not self.leaving and not self.book.broken
+        return not self.leaving and not self.store.broken
 
     async def persist(self, payload: bytes, seconds: float | None = None) -> None:
         """Keep something on every member."""
         if len(payload) > PAYLOAD_BYTES:
             raise Failed(Code.INVALID_ARGUMENT, f"the payload is longer than {PAYLOAD_BYTES} bytes")
         limit = WRITE_SECONDS if seconds is None else min(seconds, WRITE_SECONDS)
-        await self.orders.write(fresh(self._chance), payload, limit)
+        await self.ordering.write(fresh(self._chance), payload, limit)
 
     async def query(self, call: Call) -> AsyncGenerator[bytes, None]:
         """What clients wrote, newest first unless the call says otherwise."""
-        chain = self.book.chain
+        chain = self.store.chain
         since = call.metadata.get(SINCE, "")
         if since and since not in chain:
             raise refusal(f"there is no block {since[:80]!r}")
@@ -112,9 +112,9 @@ class Peer:
     async def notify(self, block: Lightblock, call: Call) -> str:
         """Take over a block that another peer tells of, or order one that it proposes."""
         _checked(block)
-        self.neighbours.hear(call.card)
+        self.membership.hear(call.card)
         if call.card is not None and PROPOSE in call.metadata:
-            return await self.orders.accept(block, call.card)
+            return await self.ordering.accept(block, call.card)
         await self._receive(block, call.card)
         return ""
 
@@ -123,13 +123,13 @@ class Peer:
         for block in blocks:
             _checked(block)
         await self.sync.settled(NOTIFY_SECONDS)
-        self.neighbours.hear(call.card)
-        if call.card is not None and self.book.chain and call.card.root == self.book.root:
-            await self.book.take_all(blocks)
+        self.membership.hear(call.card)
+        if call.card is not None and self.store.chain and call.card.root == self.store.root:
+            await self.store.take_all(blocks)
 
     async def join(self, address: str) -> None:
         """Become a member of the network of another peer."""
-        if self._address(address) == self.book.me.address:
+        if self._address(address) == self.store.me.address:
             raise refusal("a peer cannot join itself", Reason.INVALID)
         if self.leaving:
             raise refusal("the peer is leaving")
@@ -146,17 +146,17 @@ class Peer:
             raise refusal("the request names no peer")
         address = self._address(request.peer.address)
         self._admit(address, call.card)
-        self.neighbours.dead.discard(address)
+        self.membership.dead.discard(address)
         await self._add(request.peer)
-        chain = self.book.chain
+        chain = self.store.chain
         newest = chain.head
         async for block in self._blocks(chain.down(newest)):
             yield block
-        self.orders.spread.follow(address, newest)
+        self.ordering.broadcast.follow(address, newest)
 
     async def blocks(self, request: BlocksRequest) -> AsyncGenerator[Lightblock, None]:
         """Blocks of the chain, newest first."""
-        chain = self.book.chain
+        chain = self.store.chain
         start = request.start or chain.head
         if start and start not in chain:
             raise refusal(f"there is no block {start[:80]!r}")
@@ -166,13 +166,13 @@ class Peer:
 
     async def leave(self) -> None:
         """Be no member any more, and do not become one again by yourself."""
-        self.tending.resting = True
-        if self.book.listed and self.neighbours.others:
-            me = self.book.me.address
-            await self.orders.change(
+        self.maintenance.resting = True
+        if self.store.listed and self.membership.others:
+            me = self.store.me.address
+            await self.ordering.change(
                 lambda members: (
                     tuple(each for each in members if each.address != me)
-                    if self.book.listed
+                    if self.store.listed
                     else members[:0]
                 ),
                 LEAVE_SECONDS,
@@ -182,16 +182,16 @@ class Peer:
         """Leave, and begin anew with an empty chain; whoever did not hear of it will notice."""
         with suppress(Failed):
             await self.leave()
-        await self.book.reset()
-        self.tending.resting = False
+        await self.store.reset()
+        self.maintenance.resting = False
 
     def _admit(self, address: str, card: Card | None) -> None:
         """Refuse whoever cannot become a member."""
-        if address == self.book.me.address:
+        if address == self.store.me.address:
             raise refusal("a peer cannot connect to itself")
         if self.leaving:
             raise refusal("the peer is leaving")
-        mine = self.book.network
+        mine = self.store.network
         if mine and card is not None and card.network and card.network != mine:
             raise refusal(f"this is network {mine}, not {card.network}")
 
@@ -203,27 +203,27 @@ class Peer:
 
     async def _add(self, joiner: PeerInfo) -> None:
         """Make a peer a member; one that is a member keeps its place."""
-        await self.orders.change(lambda members: distinct((*members, joiner)), WRITE_SECONDS)
+        await self.ordering.change(lambda members: distinct((*members, joiner)), WRITE_SECONDS)
 
     async def _receive(self, block: Lightblock, card: Card | None) -> None:
         """Take over a block, and what it follows if that is missing."""
-        book = self.book
+        store = self.store
         await self.sync.settled(NOTIFY_SECONDS)
-        if await book.take(block) is not Taken.APART:
+        if await store.take(block) is not Taken.APART:
             return
-        await book.until(lambda: book.chain.has(block.previous, block.id), SETTLE_SECONDS)
-        if await book.take(block) is not Taken.APART:
+        await store.until(lambda: store.chain.has(block.previous, block.id), SETTLE_SECONDS)
+        if await store.take(block) is not Taken.APART:
             return
         if card is not None:
             with suppress(Failed):  # Then the block is still apart, and the answer no.
-                await self.sync.pull(card.address, lambda: block.id in book.chain)
-        if await book.take(block) is Taken.APART:
+                await self.sync.pull(card.address, lambda: block.id in store.chain)
+        if await store.take(block) is Taken.APART:
             raise refusal("new block links to invalid parent")
 
     async def _blocks(self, links: Iterable[Link]) -> AsyncGenerator[Lightblock, None]:
         left = [each.id for each in links]
         while left:
-            some = await self.book.some(left)
+            some = await self.store.some(left)
             for block in some:
                 yield block
             del left[: len(some)]

@@ -82,7 +82,7 @@ async def served(options: Options) -> AsyncIterator[Peer]:
         raise OSError(f"cannot listen on {options.listen}") from error
     await port.start()
     log.info(
-        "listening on %s as %s, %d blocks", options.listen, options.advertise, len(peer.book.chain)
+        "listening on %s as %s, %d blocks", options.listen, options.advertise, len(peer.store.chain)
     )
     try:
         yield peer
@@ -90,7 +90,7 @@ async def served(options: Options) -> AsyncIterator[Peer]:
         await port.stop(DRAIN_SECONDS)
         await peer.scope.close()
         with suppress(Failed):  # What the journal has is read from there next time.
-            await peer.book.close()
+            await peer.store.close()
         await channels.close()
         worker.close()
 

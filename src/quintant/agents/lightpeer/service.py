@@ -65,13 +65,13 @@ class Service:
 
     async def notify(self, request: wire.Lightblock, call: Call) -> Reply[wire.NewBlockResponse]:
         told = wire.NewBlockResponse(await self.peer.notify(request, call))
-        return Reply(told, self.peer.book.card.metadata())
+        return Reply(told, self.peer.store.card.metadata())
 
     async def check(
         self, request: wire.HealthCheckRequest, call: Call
     ) -> Reply[wire.HealthCheckResponse]:
-        self.peer.neighbours.hear(call.card)
-        return Reply(wire.HealthCheckResponse(self._health), self.peer.book.card.metadata())
+        self.peer.membership.hear(call.card)
+        return Reply(wire.HealthCheckResponse(self._health), self.peer.store.card.metadata())
 
     async def watch(
         self, request: wire.HealthCheckRequest, call: Call
@@ -89,7 +89,7 @@ class Service:
     async def network(self, request: admin.NetworkRequest, call: Call) -> Reply[admin.Status]:
         if _NETWORK.fullmatch(request.network) is None:
             raise Failed(Code.INVALID_ARGUMENT, "the network is not named namespace/id")
-        await self.peer.book.call(request.network)
+        await self.peer.store.call(request.network)
         return Reply(self._status())
 
     async def blocks(
@@ -100,7 +100,7 @@ class Service:
 
     async def take(self, request: admin.TakeRequest, call: Call) -> Reply[admin.TakeResponse]:
         await self.peer.take(request.blocks, call)
-        return Reply(admin.TakeResponse(), self.peer.book.card.metadata())
+        return Reply(admin.TakeResponse(), self.peer.store.card.metadata())
 
     async def leave(self, request: admin.LeaveRequest, call: Call) -> Reply[admin.Status]:
         await self.peer.reset()
@@ -111,15 +111,15 @@ class Service:
         return wire.Serving.SERVING if self.peer.serving else wire.Serving.NOT_SERVING
 
     def _status(self) -> admin.Status:
-        peer, book = self.peer, self.peer.book
+        peer, store = self.peer, self.peer.store
         return admin.Status(
-            address=book.me.address,
-            name=book.me.name,
-            network=book.network,
-            head=book.chain.head,
-            height=len(book.chain),
-            clients=book.chain.clients,
-            members=tuple(map(self._member, book.members)),
+            address=store.me.address,
+            name=store.me.name,
+            network=store.network,
+            head=store.chain.head,
+            height=len(store.chain),
+            clients=store.chain.clients,
+            members=tuple(map(self._member, store.members)),
             incarnation=peer.incarnation,
             started=_timestamp(peer.started),
             version=QUINTANT,
@@ -127,13 +127,13 @@ class Service:
         )
 
     def _member(self, member: wire.PeerInfo) -> admin.Member:
-        neighbours = self.peer.neighbours
-        seen = neighbours.seen.get(member.address)
+        membership = self.peer.membership
+        seen = membership.seen.get(member.address)
         moment = None
         if seen is not None:
             age = asyncio.get_running_loop().time() - seen
             moment = _timestamp(self.peer.now() - age)
-        state = neighbours.state(member.address)
+        state = membership.state(member.address)
         return admin.Member(member.address, member.name, state, moment)
 
 

@@ -51,8 +51,8 @@ def keep(house: House, file: MemoryFile, *, read_only: bool = False) -> MemoryFi
     state = StateFile(
         file,
         worker,
-        peer.book,
-        peer.orders,
+        peer.store,
+        peer.ordering,
         chance=Random(house.address),
         settings=Settings(read_only),
     )

@@ -83,7 +83,7 @@ async def test_dead_peer_of_another_make_is_dropped(town: Town) -> None:
     await asyncio.sleep(10)
     for house in houses:
         assert house.peer is not None
-        assert other.address not in [each.address for each in house.peer.book.members]
+        assert other.address not in [each.address for each in house.peer.store.members]
     await persist(houses[1], b"x")
     assert await query(houses[0]) == [b"x"]
 

@@ -184,8 +184,8 @@ async def test_peer_whose_disk_lost_a_file_gets_it_back(town: Town, missing: int
         await persist(houses[0], payload)
     victim = houses[1]
     assert victim.peer is not None
-    name = missing if isinstance(missing, str) else victim.peer.book.chain.ids[missing]
-    await victim.peer.book.close()
+    name = missing if isinstance(missing, str) else victim.peer.store.chain.ids[missing]
+    await victim.peer.store.close()
     await victim.crash()
     del victim.disk.files[name]
     await victim.start()
@@ -384,7 +384,7 @@ async def test_query_can_be_limited_and_turned_round(town: Town) -> None:
     assert house.peer is not None
     assert await ask(limit="2") == [b"c", b"b"]
     assert await ask(order="oldest", limit="2") == [b"a", b"b"]
-    assert await ask(since_id=house.peer.book.chain.ids[0]) == [b"c", b"b"]
+    assert await ask(since_id=house.peer.store.chain.ids[0]) == [b"c", b"b"]
     with pytest.raises(Failed, match="no block"):
         await ask(since_id="nobody")
 
@@ -410,10 +410,10 @@ async def test_idle_network_of_two_hundred_is_quiet_and_drops_the_dead_with_one_
     await asyncio.sleep(10)
     assert len(town.calls) <= 400 * 10
     assert houses[0].peer is not None
-    height = len(houses[0].peer.book.chain)
+    height = len(houses[0].peer.store.chain)
     await houses[77].crash()
     await asyncio.sleep(10)
     for house in houses:
         if house.peer is not None:
             assert houses[77].address not in members(house)
-            assert len(house.peer.book.chain) == height + 1
+            assert len(house.peer.store.chain) == height + 1

@@ -341,7 +341,7 @@ def client(house: House) -> Wire:
 def members(house: House) -> list[str]:
     """Whom a peer believes to be members."""
     assert house.peer is not None
-    return [each.address for each in house.peer.book.members]
+    return [each.address for each in house.peer.store.members]
 
 
 def serving(house: House) -> bool:

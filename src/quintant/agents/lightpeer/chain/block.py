@@ -25,7 +25,7 @@ MEMBERS = 10_000
 HEAD, LOST, NETWORK = "HEAD", "LOST", "NETWORK"
 JOURNAL, EARLIER = "JOURNAL", "JOURNAL.1"
 OWN = (HEAD, LOST, NETWORK, JOURNAL, EARLIER)
-"""Files of our own beside the blocks, so no block may have these names (agents/lightpeer/disk/store.py, agents/lightpeer/disk/journal.py)."""
+"""Files of our own beside the blocks, so no block may have these names (see `disk.store`)."""
 _ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.%a-z]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
 
@@ -102,7 +102,7 @@ def distinct(members: Iterable[PeerInfo]) -> tuple[PeerInfo, ...]:
 
 def payload_of(members: Sequence[PeerInfo]) -> bytes:
     """What a NETWORK block holds."""
-    rows = [_tidy({"Address": each.address, "Name": each.name}) for each in members]
+    rows = [_without_empty({"Address": each.address, "Name": each.name}) for each in members]
     return _compact(rows)
 
 
@@ -110,14 +110,14 @@ def written(block: Lightblock) -> bytes:
     """The file of a block."""
     moment = block.updated
     return _compact(
-        _tidy(
+        _without_empty(
             {
                 "ID": block.id,
                 "Payload": b64encode(block.payload).decode(),
                 "PrevID": block.previous,
                 "Type": int(block.type),
                 "last_updated": moment
-                and _tidy({"seconds": moment.seconds, "nanos": moment.nanos}),
+                and _without_empty({"seconds": moment.seconds, "nanos": moment.nanos}),
             }
         )
     )
@@ -142,7 +142,7 @@ def read(raw: bytes) -> Lightblock:
     return check(block)
 
 
-def _tidy(row: dict[str, Any]) -> dict[str, Any]:
+def _without_empty(row: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in row.items() if value}
 
 

@@ -30,7 +30,7 @@ class Taken(Enum):
     """It does not follow our newest block."""
 
 
-class Tail:
+class Pending:
     """A chain, and blocks that will follow it."""
 
     def __init__(self, chain: Chain) -> None:
@@ -61,7 +61,7 @@ class Tail:
         return identity not in self._ids and self._chain.changed_since(identity)
 
 
-Decide = Callable[[Tail], T]
+Decide = Callable[[Pending], T]
 
 
 class Entry(Generic[T]):
@@ -72,11 +72,11 @@ class Entry(Generic[T]):
         self._decide = decide
         self._outcome: T | Failed | None = None
 
-    def decide(self, tail: Tail) -> None:
+    def decide(self, pending: Pending) -> None:
         """Add what there is to add."""
         self.done = True
         try:
-            self._outcome = self._decide(tail)
+            self._outcome = self._decide(pending)
         except Failed as failure:
             self._outcome = failure
 
@@ -91,31 +91,31 @@ class Entry(Generic[T]):
         return self._outcome  # type: ignore[return-value]
 
 
-def take(tail: Tail, block: Lightblock) -> Taken:
+def take(pending: Pending, block: Lightblock) -> Taken:
     """Have a block follow where it says it does."""
-    if tail.knows(block):
+    if pending.knows(block):
         return Taken.KNOWN
-    if block.previous != tail.head:
+    if block.previous != pending.head:
         return Taken.APART
-    tail.add(block)
+    pending.add(block)
     return Taken.NEW
 
 
-def take_all(tail: Tail, blocks: Sequence[Lightblock]) -> None:
+def take_all(pending: Pending, blocks: Sequence[Lightblock]) -> None:
     """Have those blocks follow that can, in order."""
     for block in blocks:
-        take(tail, block)
+        take(pending, block)
 
 
-def order(tail: Tail, block: Lightblock, stale: bool) -> Lightblock | None:
+def order(pending: Pending, block: Lightblock, stale: bool) -> Lightblock | None:
     """Have a block follow, linked as is needed; None if it is there already.
 
     Unless it may be `stale`, only while members are those after the block it was meant to follow.
     """
-    if tail.knows(block):
+    if pending.knows(block):
         return None
-    if not stale and tail.changed_since(block.previous):
+    if not stale and pending.changed_since(block.previous):
         raise refusal("members changed meanwhile")
-    linked = replace(block, previous=tail.head)
-    tail.add(linked)
+    linked = replace(block, previous=pending.head)
+    pending.add(linked)
     return linked

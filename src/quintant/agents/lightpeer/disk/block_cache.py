@@ -9,7 +9,7 @@ RECENT_BYTES = 1_000_000
 RECENT_BLOCKS = 1024
 
 
-class Recent:
+class BlockCache:
     """A few blocks by their ids; the ones that were put first go first."""
 
     def __init__(self) -> None:

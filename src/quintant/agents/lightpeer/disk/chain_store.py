@@ -2,7 +2,7 @@
 
 The lock is held for a write to the disk and never during a call to another peer, so peers cannot
 wait for each other in a circle. Nothing is in the chain before it is on the disk. Writers that meet
-at the lock share one write (agents/lightpeer/chain/pending.py).
+at the lock share one write (see `chain.pending`).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from quintant.agents.lightpeer.chain.chain import Chain, Link, link
 from quintant.agents.lightpeer.chain.pending import (
     Decide,
     Entry,
-    Tail,
+    Pending,
     Taken,
     order,
     take,
     take_all,
 )
-from quintant.agents.lightpeer.disk.block_cache import Recent
+from quintant.agents.lightpeer.disk.block_cache import BlockCache
 from quintant.agents.lightpeer.disk.folder import Worker
 from quintant.agents.lightpeer.disk.store import Store
 from quintant.agents.lightpeer.rpc.calls import Failed, refusal
@@ -39,11 +39,11 @@ FAILURES = 3
 log = logging.getLogger("lightpeer")
 
 
-class Book:
+class ChainStore:
     """The chain, and the members it lists."""
 
     def __init__(self, store: Store, worker: Worker, me: PeerInfo, scope: Scope) -> None:
-        self.store = store
+        self.files = store
         self.me = me
         self.chain = Chain()
         self.truncated = False
@@ -56,22 +56,22 @@ class Book:
         self._news = asyncio.Event()
         self._entries: list[Entry[Any]] = []
         self._list: tuple[PeerInfo, ...] = ()
-        self._recent = Recent()
+        self._cache = BlockCache()
 
     async def open(self) -> None:
         """Read what the disk has."""
-        found = await self._worker(self.store.load)
+        found = await self._worker(self.files.load)
         self.chain, self.truncated = found.chain, found.truncated
         self.lost, self.network = found.lost, found.network
         self._list = await self._listed(found.members)
 
-    async def settle(self, count: int) -> None:
+    async def compact(self, count: int) -> None:
         """Give a few blocks their files."""
-        await self._write(lambda: self.store.settle(count))
+        await self._write(lambda: self.files.compact(count))
 
     async def close(self) -> None:
         """Leave the disk as every lightpeer understands it, with no journal."""
-        await self._write(self.store.close)
+        await self._write(self.files.close)
 
     @property
     def members(self) -> tuple[PeerInfo, ...]:
@@ -108,11 +108,11 @@ class Book:
 
     async def take(self, block: Lightblock) -> Taken:
         """Take over a block that follows our newest one."""
-        return await self._scope.finish(self._enter(lambda tail: take(tail, block)))
+        return await self._scope.finish(self._enter(lambda pending: take(pending, block)))
 
     async def take_all(self, blocks: Sequence[Lightblock]) -> None:
         """Take over those of some blocks that follow our newest one, or each other."""
-        await self._scope.finish(self._enter(lambda tail: take_all(tail, blocks)))
+        await self._scope.finish(self._enter(lambda pending: take_all(pending, blocks)))
 
     async def order(self, block: Lightblock, *, stale: bool = True) -> Lightblock | None:
         """Make a block the newest, whatever was newest before; the block as it is linked.
@@ -120,7 +120,7 @@ class Book:
         None if what it holds is here already. With `stale` False, only while members are the same
         as after the block it was meant to follow.
         """
-        return await self._scope.finish(self._enter(lambda tail: order(tail, block, stale)))
+        return await self._scope.finish(self._enter(lambda pending: order(pending, block, stale)))
 
     async def adopt(self, base: str, links: Sequence[Link], *, keep: bool, force: bool) -> bool:
         """Turn to another chain: ours up to `base`, then `links`, which are on the disk already.
@@ -136,18 +136,18 @@ class Book:
 
     async def call(self, network: str) -> None:
         """Remember the name of the network."""
-        await self._write(lambda: self.store.name(network))
+        await self._write(lambda: self.files.name(network))
         self.network = network
 
     async def found(self, done: Iterable[str]) -> None:
         """Remember that the chain has taken over what was lost."""
         left = tuple(each for each in self.lost if each not in set(done))
-        await self._write(lambda: self.store.lose(left))
+        await self._write(lambda: self.files.lose(left))
         self.lost = left
 
     async def retry(self) -> None:
         """Try whether the disk can be written again."""
-        await self._write(lambda: self.store.lose(self.lost))
+        await self._write(lambda: self.files.lose(self.lost))
 
     @property
     def broken(self) -> bool:
@@ -156,23 +156,23 @@ class Book:
 
     async def get(self, identity: str) -> Lightblock:
         """A block, most often from the disk; Failed if it cannot be read."""
-        if (block := self._recent.get(identity)) is not None:
+        if (block := self._cache.get(identity)) is not None:
             return block
         try:
-            return await self._worker(lambda: self.store.get(identity))
+            return await self._worker(lambda: self.files.get(identity))
         except OSError as error:
             raise refusal(f"cannot read block {identity} from the disk") from error
 
     async def some(self, identities: Sequence[str]) -> list[Lightblock]:
         """The first of some blocks, as many as are read at once; Failed if one cannot be."""
         try:
-            return await self._worker(lambda: self.store.some(identities))
+            return await self._worker(lambda: self.files.some(identities))
         except OSError as error:
             raise refusal("cannot read a block from the disk") from error
 
     async def stage(self, blocks: Sequence[Lightblock]) -> None:
         """Write blocks that our chain does not have yet."""
-        await self._write(lambda: self.store.stage(blocks))
+        await self._write(lambda: self.files.stage(blocks))
 
     async def _enter(self, decide: Decide[T]) -> T:
         """Add blocks, together with whoever else adds some right now."""
@@ -185,23 +185,23 @@ class Book:
 
     async def _flush(self) -> None:
         entries, self._entries = self._entries, []
-        tail = Tail(self.chain)
+        pending = Pending(self.chain)
         for entry in entries:
-            entry.decide(tail)
-        if tail.blocks:
-            height = len(self.chain) + len(tail.blocks)
+            entry.decide(pending)
+        if pending.blocks:
+            height = len(self.chain) + len(pending.blocks)
             try:
-                await self._write(lambda: self.store.append(tail.blocks, height))
+                await self._write(lambda: self.files.append(pending.blocks, height))
             except Failed as failure:
                 for entry in entries:
                     entry.fail(failure)
                 return
-            self._push(tail.blocks)
+            self._push(pending.blocks)
 
     def _push(self, blocks: Sequence[Lightblock]) -> None:
         for block in blocks:
             self.chain.push(link(block))
-            self._recent.put(block)
+            self._cache.put(block)
             if block.type == BlockType.NETWORK:
                 self._list = members_in(block.payload)
                 log.info("the network has %d members", len(self._list))
@@ -221,7 +221,7 @@ class Book:
             kept = (*self.lost, *mine) if keep else ()
             lost = tuple(each for each in dict.fromkeys(kept) if not other.held(each))
             listed = await self._listed(other.newest_network)
-            await self._write(lambda: self.store.turn(other.head, len(other), lost))
+            await self._write(lambda: self.files.turn(other.head, len(other), lost))
             self.chain, self.lost, self._list = other, lost, listed
             self.truncated = self.truncated and bool(base)
             self._tell()
@@ -233,7 +233,7 @@ class Book:
         listed = await self._listed(newest) if newest else self._list
         if links:
             height = len(self.chain) + len(links)
-            await self._write(lambda: self.store.turn(links[-1].id, height))
+            await self._write(lambda: self.files.turn(links[-1].id, height))
             for each in links:
                 self.chain.push(each)
             self._list = listed
@@ -245,7 +245,7 @@ class Book:
 
     async def _reset(self) -> None:
         async with self._lock:
-            await self._write(lambda: self.store.turn("", 0, ()))
+            await self._write(lambda: self.files.turn("", 0, ()))
             self.chain, self.lost, self.truncated, self._list = Chain(), (), False, ()
             self._tell()
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-from quintant.agents.lightpeer.disk.chain_store import Book
+from quintant.agents.lightpeer.disk.chain_store import ChainStore
 from quintant.agents.lightpeer.rpc.calls import Failed
 
 QUIET_SECONDS = 5.0
 """After so long without a new block there is time."""
-SETTLE_SECONDS = 1.0
-SETTLED = 32
+COMPACT_SECONDS = 1.0
+COMPACTED = 32
 """So many files are made every so often: a few percent of a core, and of what a disk can do."""
 
 
-async def tidy(book: Book) -> None:
+async def compact(store: ChainStore) -> None:
     """Make files of the newest blocks whenever there is time, for ever."""
     while True:
-        height = len(book.chain)
+        height = len(store.chain)
         await asyncio.sleep(QUIET_SECONDS)
-        while len(book.chain) == height:
+        while len(store.chain) == height:
             with suppress(Failed):  # Then there is no room for them now.
-                await book.settle(SETTLED)
-            await asyncio.sleep(SETTLE_SECONDS)
+                await store.compact(COMPACTED)
+            await asyncio.sleep(COMPACT_SECONDS)

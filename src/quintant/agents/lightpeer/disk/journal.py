@@ -88,7 +88,7 @@ class Journal:
         self._shift()
         return True
 
-    def settle(self, count: int) -> bool:
+    def compact(self, count: int) -> bool:
         """Make a few files of the earlier one; whether it can be dropped now."""
         made = list(islice(self._earlier.values(), count))
         if made:

@@ -92,7 +92,7 @@ class Store:
     def append(self, blocks: Sequence[Lightblock], height: int) -> None:
         """Write blocks, and that the last of them is the newest now."""
         end = blocks[-1].id, height
-        self._tidy(MADE * len(blocks))
+        self._compact_some(MADE * len(blocks))
         if sum(len(each.payload) for each in blocks) >= LONG_BYTES:
             self.disk.write(files(blocks))
             self._journal.turn(blocks[-1].id)
@@ -100,10 +100,10 @@ class Store:
             self._journal.add(blocks)
         self._end = end
 
-    def settle(self, count: int) -> None:
+    def compact(self, count: int) -> None:
         """Make a few files of blocks that have none."""
         if self._journal.pending:
-            self._tidy(count)
+            self._compact_some(count)
             self._renew()
 
     def close(self) -> None:
@@ -121,7 +121,7 @@ class Store:
         """Write that another chain is ours now, and what it has yet to take over, if told."""
         if lost is not None:
             self.lose(lost)
-        self._tidy(MADE)
+        self._compact_some(MADE)
         self._journal.turn(head)
         self._end = head, height
 
@@ -133,11 +133,11 @@ class Store:
         """Write the name of the network."""
         self.disk.write([(NETWORK, f"{network}\n".encode())])
 
-    def _tidy(self, count: int) -> None:
+    def _compact_some(self, count: int) -> None:
         """Do what is due before anything is added to the journal."""
         if not self._headed:
             self._mark(self._end)
-        if self._journal.settle(count):
+        if self._journal.compact(count):
             self._mark(self._renewed)
             self._journal.drop()
         if self._journal.full:

@@ -12,9 +12,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
-from quintant.agents.lightpeer.disk.chain_store import Book
+from quintant.agents.lightpeer.disk.chain_store import ChainStore
 from quintant.agents.lightpeer.membership.delivery import Delivery
-from quintant.agents.lightpeer.membership.membership import Neighbours, Seen
+from quintant.agents.lightpeer.membership.membership import Membership, Seen
 from quintant.agents.lightpeer.rpc.calls import Failed
 from quintant.agents.lightpeer.scope import Scope
 
@@ -50,14 +50,14 @@ class Telling:
             self.done.set()
 
 
-class Spread:
+class Broadcast:
     """Tells members."""
 
-    def __init__(self, book: Book, neighbours: Neighbours, scope: Scope) -> None:
-        self.book = book
-        self.neighbours = neighbours
+    def __init__(self, store: ChainStore, membership: Membership, scope: Scope) -> None:
+        self.store = store
+        self.membership = membership
         self._scope = scope
-        self._delivery = Delivery(book, neighbours)
+        self._delivery = Delivery(store, membership)
         self._wanted: set[str] = set()
         """Whom to tell something."""
         self._busy: set[str] = set()
@@ -84,23 +84,23 @@ class Spread:
 
     def follow(self, address: str, newest: str) -> None:
         """Tell a peer what came after a block, which is the newest it has."""
-        self.neighbours.reached[address] = newest
+        self.membership.reached[address] = newest
         self._delivery.renew(address)
         self._wake(address)
 
     async def look(self, addresses: Iterable[str]) -> list[Seen]:
         """See who is at some addresses."""
-        return await _all(self.neighbours.look, addresses)
+        return await _all(self.membership.look, addresses)
 
     async def confirm(self, addresses: Iterable[str]) -> None:
         """Find out which of some members are dead."""
-        await _all(self.neighbours.confirm, addresses)
+        await _all(self.membership.confirm, addresses)
 
     def _begin(self, identity: str, apart: frozenset[str]) -> Telling:
         telling = Telling(identity)
-        chain, reached = self.book.chain, self.neighbours.reached
+        chain, reached = self.store.chain, self.membership.reached
         reached |= dict.fromkeys(apart, identity)
-        for address in self.neighbours.alive if identity in chain else ():
+        for address in self.membership.alive if identity in chain else ():
             reached.setdefault(address, chain.before(identity))
             if address in apart:
                 continue
@@ -151,7 +151,7 @@ class Spread:
     def _took(self, address: str) -> None:
         """Tell whoever waits for a member what it has now."""
         self._slow.discard(address)
-        chain, reached = self.book.chain, self.neighbours.reached.get(address, "")
+        chain, reached = self.store.chain, self.membership.reached.get(address, "")
         if reached in ("", chain.head):
             self._wanted.discard(address)
         for telling in self._tellings:
@@ -168,7 +168,7 @@ class Spread:
                 telling.refused.add(address)
             telling.answered(address)
         if not failure.refused:
-            self._scope.start(self.neighbours.confirm(address))
+            self._scope.start(self.membership.confirm(address))
 
 
 async def _all(work: Callable[[str], Awaitable[T]], addresses: Iterable[str]) -> list[T]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 
-from quintant.agents.lightpeer.disk.chain_store import Book
-from quintant.agents.lightpeer.membership.membership import Neighbours
+from quintant.agents.lightpeer.disk.chain_store import ChainStore
+from quintant.agents.lightpeer.membership.membership import Membership
 from quintant.agents.lightpeer.rpc.calls import Code, Failed, Reply, refusal
 from quintant.wire.lightpeer import NOTIFY_NEW_BLOCK, Lightblock, NewBlockResponse
 from quintant.wire.peeradmin import TAKE_BLOCKS, TakeRequest
@@ -28,9 +28,9 @@ RETRY_SECONDS = 0.1
 class Delivery:
     """Brings blocks to members."""
 
-    def __init__(self, book: Book, neighbours: Neighbours) -> None:
-        self.book = book
-        self.neighbours = neighbours
+    def __init__(self, store: ChainStore, membership: Membership) -> None:
+        self.store = store
+        self.membership = membership
         self._wedged: set[str] = set()
         """Peers of another make that missed something; they are told of the newest block only."""
 
@@ -40,43 +40,43 @@ class Delivery:
 
     async def send(self, address: str) -> None:
         """Send a member some of what it lacks; Failed if that does not help."""
-        if self.neighbours.reached.get(address) in (None, self.book.chain.head):
+        if self.membership.reached.get(address) in (None, self.store.chain.head):
             return  # It is no member any more, or has got everything by somebody else.
-        if address in self.neighbours.ours and not self._apart(address):
+        if address in self.membership.ours and not self._apart(address):
             await self._give(address)
         else:
             await self._announce(address)
 
     def _apart(self, address: str) -> bool:
         """Whether what a member has is not in our chain."""
-        reached = self.neighbours.reached.get(address, "")
-        return bool(reached) and reached not in self.book.chain
+        reached = self.membership.reached.get(address, "")
+        return bool(reached) and reached not in self.store.chain
 
     async def _give(self, address: str) -> None:
         """Send one of our own peers many blocks."""
-        before = self.neighbours.reached[address]
+        before = self.membership.reached[address]
         blocks = await self._after(before)
         try:
-            reply = await self.neighbours.dial.ask(
+            reply = await self.membership.dial.ask(
                 address,
                 TAKE_BLOCKS,
                 TakeRequest(blocks),
                 seconds=NOTIFY_SECONDS,
-                metadata=self.book.card.metadata(),
+                metadata=self.store.card.metadata(),
             )
         except Failed as failure:
             if failure.code != Code.UNIMPLEMENTED:
                 raise
-            self.neighbours.ours.discard(address)
+            self.membership.ours.discard(address)
             return
-        if not self.neighbours.meet(address, reply.card):
+        if not self.membership.meet(address, reply.card):
             raise Failed(Code.UNAVAILABLE, f"{address} is in another network")
-        if self.neighbours.reached[address] == before:
+        if self.membership.reached[address] == before:
             raise refusal(f"{address} does not take what follows its newest block")
 
     async def _announce(self, address: str) -> None:
         """Tell a peer of another make block by block, and one with another branch of the newest."""
-        ours = address in self.neighbours.ours
+        ours = address in self.membership.ours
         tries = 1 if ours or address in self._wedged else TRIES
         while (why := await self._one_by_one(address)) is not None:
             tries -= 1
@@ -88,20 +88,20 @@ class Delivery:
 
     async def _one_by_one(self, address: str) -> Failed | None:
         """Why the newest block was refused; None if it was not."""
-        chain, reached = self.book.chain, self.neighbours.reached
+        chain, reached = self.store.chain, self.membership.reached
         start = reached.get(address, chain.head)
         if address in self._wedged or self._apart(address):
             start = chain.before(chain.head)
         why = None
         for each in list(chain.after(start)):
             try:
-                reply = await self._notify(address, await self.book.get(each.id))
+                reply = await self._notify(address, await self.store.get(each.id))
             except Failed as failure:
                 if not failure.refused:
                     raise
                 why = failure  # Perhaps it has this one; then it takes the next.
             else:
-                ours = self.neighbours.meet(address, reply.card)
+                ours = self.membership.meet(address, reply.card)
                 why, reached[address] = None, each.id
                 if ours:
                     break
@@ -111,8 +111,8 @@ class Delivery:
         """The blocks after one, as many as go in one message."""
         found: list[Lightblock] = []
         size = 0
-        for each in self.book.chain.after(identity):
-            block = await self.book.get(each.id)
+        for each in self.store.chain.after(identity):
+            block = await self.store.get(each.id)
             size += len(block.payload)
             if found and (size > BATCH_BYTES or len(found) >= BATCH_BLOCKS):
                 break
@@ -121,10 +121,10 @@ class Delivery:
 
     async def _notify(self, address: str, block: Lightblock) -> Reply[NewBlockResponse]:
         """Tell one peer about a block; Failed if it does not take it."""
-        return await self.neighbours.dial.ask(
+        return await self.membership.dial.ask(
             address,
             NOTIFY_NEW_BLOCK,
             block,
             seconds=NOTIFY_SECONDS,
-            metadata=self.book.card.metadata(),
+            metadata=self.store.card.metadata(),
         )

@@ -12,8 +12,8 @@ import asyncio
 from contextlib import suppress
 from random import Random
 
-from quintant.agents.lightpeer.membership.membership import Neighbours, Sight
-from quintant.agents.lightpeer.membership.ordering import Members, Orders
+from quintant.agents.lightpeer.membership.membership import Liveness, Membership
+from quintant.agents.lightpeer.membership.ordering import Members, Ordering
 from quintant.agents.lightpeer.membership.sync import Sync
 from quintant.agents.lightpeer.rpc.calls import Failed
 from quintant.wire.lightpeer import JOIN_NETWORK, JoinRequest, PeerInfo
@@ -31,13 +31,15 @@ RETURN_TRIES = 4
 JOIN_SECONDS = 30.0
 
 
-class Tending:
+class Maintenance:
     """Keeps the network whole."""
 
-    def __init__(self, neighbours: Neighbours, orders: Orders, sync: Sync, chance: Random) -> None:
-        self.book = neighbours.book
-        self.neighbours = neighbours
-        self.orders = orders
+    def __init__(
+        self, membership: Membership, ordering: Ordering, sync: Sync, chance: Random
+    ) -> None:
+        self.store = membership.store
+        self.membership = membership
+        self.ordering = ordering
         self.sync = sync
         self.resting = False
         """Whether this peer is leaving, and does not become a member again."""
@@ -60,40 +62,40 @@ class Tending:
 
     async def rejoin(self) -> None:
         """Be a member again, by the first other one of this network that helps."""
-        others = [each.address for each in self.neighbours.others]
+        others = [each.address for each in self.membership.others]
         for address in self._chance.sample(others, min(len(others), RETURN_TRIES)):
             with suppress(Failed):
-                if (await self.neighbours.look(address)).sight is Sight.OURS:
+                if (await self.membership.look(address)).liveness is Liveness.OURS:
                     await self._return(address)
                     return
 
     async def _tend(self, age: float) -> None:
         self._remember()
         self._count += 1
-        if self.book.failures:
-            await self.book.retry()
+        if self.store.failures:
+            await self.store.retry()
         if not self.resting and self._count % FORMER_ROUNDS == 0:
             await self._heal()
-        if not self.resting and self.book.chain and not self.book.listed:
+        if not self.resting and self.store.chain and not self.store.listed:
             await self.rejoin()
         if (address := self._next()) is not None:
             await self._visit(address)
         if self._gone(age):
-            await self.orders.change(
+            await self.ordering.change(
                 lambda members: _without(members, self._gone(age)), CHANGE_SECONDS
             )
 
     async def _visit(self, address: str) -> None:
-        seen = await self.neighbours.look(address)
-        if not seen.sight.member:
-            await self.neighbours.confirm(address)
-        elif seen.card is not None and seen.card.beats(self.book.card):
+        seen = await self.membership.look(address)
+        if not seen.liveness.member:
+            await self.membership.confirm(address)
+        elif seen.card is not None and seen.card.beats(self.store.card):
             await self.sync.pull(address)
 
     async def _return(self, address: str) -> None:
         """Have the chain of another member, and be in it."""
         await self.sync.pull(address)
-        if not self.book.listed or self.book.truncated:
+        if not self.store.listed or self.store.truncated:
             await self.sync.join(address, merge=True)
 
     async def _heal(self) -> None:
@@ -101,23 +103,23 @@ class Tending:
         if not self._former:
             return
         self._former.append(address := self._former.pop(0))
-        seen = await self.neighbours.look(address)
-        if seen.card is None or seen.sight is not Sight.OURS or not self.book.root:
+        seen = await self.membership.look(address)
+        if seen.card is None or seen.liveness is not Liveness.OURS or not self.store.root:
             return
-        if seen.card.beats(self.book.card):
+        if seen.card.beats(self.store.card):
             await self._return(address)
         else:
-            await self.neighbours.dial.ask(
+            await self.membership.dial.ask(
                 address,
                 JOIN_NETWORK,
-                JoinRequest(self.neighbours.me),
+                JoinRequest(self.membership.me),
                 seconds=JOIN_SECONDS,
-                metadata=self.book.card.metadata(),
+                metadata=self.store.card.metadata(),
             )
 
     def _next(self) -> str | None:
         """The member to look at now: each once, in an order of our own, then again."""
-        members = {each.address for each in self.neighbours.others} - self.neighbours.dead
+        members = {each.address for each in self.membership.others} - self.membership.dead
         self._round = [each for each in self._round if each in members]
         if not self._round and members:
             self._round = sorted(members)
@@ -126,19 +128,19 @@ class Tending:
 
     def _gone(self, age: float) -> set[str]:
         """The dead members to be removed."""
-        dead = self.neighbours.removable
-        return dead & set(self.neighbours.seen) if age < GRACE_SECONDS else dead
+        dead = self.membership.removable
+        return dead & set(self.membership.seen) if age < GRACE_SECONDS else dead
 
     def _remember(self) -> None:
         """Note who is no member any more."""
-        now = self.book.members
+        now = self.store.members
         if now == self._members:
             return
         gone = _addresses(self._members) - _addresses(now)
         former = [each for each in (*self._former, *sorted(gone)) if each not in _addresses(now)]
         self._former = list(dict.fromkeys(former))[-FORMER:]
         self._members = now
-        self.neighbours.forget()
+        self.membership.forget()
 
 
 def _addresses(members: Members) -> set[str]:

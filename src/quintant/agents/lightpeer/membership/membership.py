@@ -12,7 +12,7 @@ import logging
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from quintant.agents.lightpeer.disk.chain_store import Book
+from quintant.agents.lightpeer.disk.chain_store import ChainStore
 from quintant.agents.lightpeer.rpc.calls import Dial, Failed
 from quintant.agents.lightpeer.scope import Scope
 from quintant.wire.lightpeer import HEALTH_CHECK, HealthCheckRequest, PeerInfo, Serving
@@ -28,7 +28,7 @@ SPARE_SECONDS = 30.0
 log = logging.getLogger("lightpeer")
 
 
-class Sight(Enum):
+class Liveness(Enum):
     """What was found at an address."""
 
     OURS = auto()
@@ -43,22 +43,22 @@ class Sight(Enum):
     @property
     def member(self) -> bool:
         """Whether it may well be a member of this network."""
-        return self in (Sight.OURS, Sight.OPAQUE)
+        return self in (Liveness.OURS, Liveness.OPAQUE)
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
     """What was found at an address, and the chain of a peer of ours."""
 
-    sight: Sight
+    liveness: Liveness
     card: Card | None = None
 
 
-class Neighbours:
+class Membership:
     """Looks at other members, and remembers."""
 
-    def __init__(self, book: Book, dial: Dial, scope: Scope) -> None:
-        self.book = book
+    def __init__(self, store: ChainStore, dial: Dial, scope: Scope) -> None:
+        self.store = store
         self.dial = dial
         self.dead: set[str] = set()
         self.doubted: set[str] = set()
@@ -74,27 +74,27 @@ class Neighbours:
     @property
     def me(self) -> str:
         """The address of this peer."""
-        return self.book.me.address
+        return self.store.me.address
 
     @property
     def first(self) -> str:
         """The first member that is not dead, which may be this peer."""
         return next(
             each.address
-            for each in self.book.members
+            for each in self.store.members
             if each.address == self.me or each.address not in self.dead
         )
 
     @property
     def earlier(self) -> tuple[str, ...]:
         """The members before this peer."""
-        addresses = [each.address for each in self.book.members]
+        addresses = [each.address for each in self.store.members]
         return tuple(addresses[: addresses.index(self.me)])
 
     @property
     def others(self) -> tuple[PeerInfo, ...]:
         """Every other member, dead or not."""
-        return tuple(each for each in self.book.members if each.address != self.me)
+        return tuple(each for each in self.store.members if each.address != self.me)
 
     @property
     def alive(self) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ class Neighbours:
     def removable(self) -> set[str]:
         """Dead members, apart from those that the first member has seen lately."""
         now = asyncio.get_running_loop().time()
-        members = {each.address for each in self.book.members}
+        members = {each.address for each in self.store.members}
         return {each for each in self.dead & members if self._spared.get(each, now) <= now}
 
     def spare(self, address: str) -> None:
@@ -141,13 +141,13 @@ class Neighbours:
                 HEALTH_CHECK,
                 HealthCheckRequest(),
                 seconds=LOOK_SECONDS,
-                metadata=self.book.card.metadata(),
+                metadata=self.store.card.metadata(),
             )
         except Failed:
-            return Seen(Sight.SILENT)
+            return Seen(Liveness.SILENT)
         seen = self._judge(reply.message.status, reply.card)
         self.meet(address, seen.card)
-        if seen.sight.member:
+        if seen.liveness.member:
             self._well(address)
         return seen
 
@@ -161,7 +161,7 @@ class Neighbours:
 
     def forget(self) -> None:
         """Forget whoever is no member any more."""
-        members = {each.address for each in self.book.members}
+        members = {each.address for each in self.store.members}
         self.dead &= members
         self.doubted &= members
         self.ours &= members
@@ -175,7 +175,7 @@ class Neighbours:
         self.doubted.add(address)
         for attempt in range(LOOKS):
             began = loop.time()
-            if (await self.look(address)).sight.member:
+            if (await self.look(address)).liveness.member:
                 return False
             if attempt < LOOKS - 1:
                 await asyncio.sleep(began + LOOK_SECONDS - loop.time())
@@ -185,13 +185,13 @@ class Neighbours:
 
     def _judge(self, status: int, card: Card | None) -> Seen:
         if status != Serving.SERVING:
-            return Seen(Sight.SILENT)
+            return Seen(Liveness.SILENT)
         if card is None:
-            return Seen(Sight.OPAQUE)
-        return Seen(Sight.OURS if self._related(card) else Sight.FOREIGN, card)
+            return Seen(Liveness.OPAQUE)
+        return Seen(Liveness.OURS if self._related(card) else Liveness.FOREIGN, card)
 
     def _related(self, card: Card) -> bool:
-        mine = self.book.card
+        mine = self.store.card
         if mine.network and card.network and mine.network != card.network:
             return False
         return not mine.root or mine.root == card.root

@@ -19,10 +19,10 @@ from random import Random
 
 from quintant.agents.lightpeer.chain.block import MEMBERS, fresh, members_in, payload_of, relinked
 from quintant.agents.lightpeer.chain.pending import Taken
-from quintant.agents.lightpeer.disk.chain_store import Book
-from quintant.agents.lightpeer.membership.broadcast import Spread
-from quintant.agents.lightpeer.membership.leadership import Lead
-from quintant.agents.lightpeer.membership.membership import Neighbours
+from quintant.agents.lightpeer.disk.chain_store import ChainStore
+from quintant.agents.lightpeer.membership.broadcast import Broadcast
+from quintant.agents.lightpeer.membership.leadership import Leadership
+from quintant.agents.lightpeer.membership.membership import Membership
 from quintant.agents.lightpeer.membership.sync import Sync
 from quintant.agents.lightpeer.rpc.calls import Code, Failed, refusal
 from quintant.agents.lightpeer.scope import Scope
@@ -50,17 +50,17 @@ Draft = Callable[[str], Lightblock | None]
 Members = tuple[PeerInfo, ...]
 
 
-class Orders:
+class Ordering:
     """Proposes blocks, and orders those that others propose."""
 
     def __init__(
-        self, book: Book, neighbours: Neighbours, sync: Sync, scope: Scope, chance: Random
+        self, store: ChainStore, membership: Membership, sync: Sync, scope: Scope, chance: Random
     ) -> None:
-        self.book = book
-        self.neighbours = neighbours
+        self.store = store
+        self.membership = membership
         self.sync = sync
-        self.spread = Spread(book, neighbours, scope)
-        self.lead = Lead(book, neighbours, sync, self.spread)
+        self.broadcast = Broadcast(store, membership, scope)
+        self.leadership = Leadership(store, membership, sync, self.broadcast)
         self._scope = scope
         self._chance = chance
 
@@ -72,7 +72,7 @@ class Orders:
         With `again`, a block of that id has been in some chain before.
         """
         names = relinked(identity, self._chance)
-        if again or self.book.chain.held(identity):
+        if again or self.store.chain.held(identity):
             next(names)
 
         def draft(previous: str) -> Lightblock | None:
@@ -84,8 +84,8 @@ class Orders:
         """Change the members; nothing happens if they are so already."""
 
         def draft(previous: str) -> Lightblock | None:
-            members = amend(self.book.members)
-            if not members or (members == self.book.members and self.book.listed):
+            members = amend(self.store.members)
+            if not members or (members == self.store.members and self.store.listed):
                 return None
             if len(members) > MEMBERS:
                 raise refusal(f"a network has at most {MEMBERS} members")
@@ -95,46 +95,46 @@ class Orders:
 
     async def accept(self, block: Lightblock, card: Card) -> str:
         """Order what another peer proposes, and tell all members; what to answer it."""
-        if card.root != self.book.root:
+        if card.root != self.store.root:
             raise refusal("the block is of another network")
-        if block.previous and block.previous not in self.book.chain:
+        if block.previous and block.previous not in self.store.chain:
             await self.sync.catch(card.address)
-        await self.lead()
+        await self.leadership()
         if block.type == BlockType.NETWORK:
-            if self.book.chain.changed_since(block.previous):
+            if self.store.chain.changed_since(block.previous):
                 raise refusal("members changed meanwhile")
-            if well := await self.lead.doubt(block, card):
+            if well := await self.leadership.doubt(block, card):
                 return WELL + well
         new = self._new(block)
         linked = await self._order(block)
         if linked is None:
             return KNOWN
         await self._tell(linked.id, new)
-        if linked.id not in self.book.chain:
+        if linked.id not in self.store.chain:
             raise refusal("another chain is better")
         return AFTER + linked.previous
 
     async def _carry(self, draft: Draft) -> None:
         """Propose until it is in the chain, and on another member if there is any."""
-        while (block := draft(self.book.chain.head)) is not None:
+        while (block := draft(self.store.chain.head)) is not None:
             if await self._place(block):
                 return
             await self._pause()
 
     async def _place(self, block: Lightblock) -> bool:
         """Have a block in the chain, and on another member if there is any; False: try again."""
-        first, new = self.neighbours.first, self._new(block)
-        if first == self.neighbours.me:
-            await self.lead()
+        first, new = self.membership.first, self._new(block)
+        if first == self.membership.me:
+            await self.leadership()
             linked = await self._order(block)
-            return await self._copy(linked.id if linked else self.book.chain.held(block.id), new)
+            return await self._copy(linked.id if linked else self.store.chain.held(block.id), new)
         try:
             verdict = await self._propose(first, block)
         except Failed as failure:
             if not failure.refused:
-                await self.spread.confirm(self.lead.line[:SUCCESSORS])
+                await self.broadcast.confirm(self.leadership.line[:SUCCESSORS])
             elif not await self.sync.catch(first):
-                await self.neighbours.confirm(first)
+                await self.membership.confirm(first)
             return False
         return await self._placed(block, verdict, first, new)
 
@@ -142,9 +142,9 @@ class Orders:
         """Have what the first member has."""
         if verdict == KNOWN:
             await self.sync.catch(first)
-            return bool(self.book.chain.held(block.id))
+            return bool(self.store.chain.held(block.id))
         if verdict.startswith(WELL):
-            self.neighbours.spare(verdict.removeprefix(WELL))
+            self.membership.spare(verdict.removeprefix(WELL))
             return False
         if verdict.startswith(AFTER):
             return await self._settle(replace(block, previous=verdict.removeprefix(AFTER)))
@@ -152,19 +152,19 @@ class Orders:
             return False
         # It is of another make, and has told nobody.
         await self._tell(block.id, new | {first})
-        return block.id in self.book.chain
+        return block.id in self.store.chain
 
     async def _copy(self, identity: str, new: set[str]) -> bool:
         """Have another member keep a block, if there is one that lives; False: try again."""
-        while identity in self.book.chain:
-            if await self._tell(identity, new) or not set(self.neighbours.alive) - new:
-                return identity in self.book.chain
+        while identity in self.store.chain:
+            if await self._tell(identity, new) or not set(self.membership.alive) - new:
+                return identity in self.store.chain
             await self._pause()
         return False
 
     async def _tell(self, identity: str, new: set[str]) -> bool:
         """Tell all others; whether any has it. Who refused may have a better chain."""
-        told = await self.spread.tell(identity, new)
+        told = await self.broadcast.tell(identity, new)
         for address in told.refused:
             await self.sync.catch(address)
         return told.taken
@@ -174,11 +174,11 @@ class Orders:
         if block.type != BlockType.NETWORK:
             return set()
         return {each.address for each in members_in(block.payload)} - {
-            each.address for each in self.book.members
+            each.address for each in self.store.members
         }
 
     async def _order(self, block: Lightblock) -> Lightblock | None:
-        return await self.book.order(block, stale=block.type == BlockType.CLIENT)
+        return await self.store.order(block, stale=block.type == BlockType.CLIENT)
 
     async def _pause(self) -> None:
         await asyncio.sleep(self._chance.uniform(*PAUSE_SECONDS))
@@ -188,29 +188,29 @@ class Orders:
         asking = self._scope.begin(self._ask(first, block))
         try:
             while not (await asyncio.wait({asking}, timeout=DOUBT_SECONDS))[0]:
-                if await self.neighbours.confirm(first):
+                if await self.membership.confirm(first):
                     raise Failed(Code.UNAVAILABLE, f"{first} does not answer")
             return await asking
         finally:
             asking.cancel()
 
     async def _ask(self, first: str, block: Lightblock) -> str:
-        reply = await self.neighbours.dial.ask(
+        reply = await self.membership.dial.ask(
             first,
             NOTIFY_NEW_BLOCK,
             block,
             seconds=PROPOSE_SECONDS,
-            metadata={**self.book.card.metadata(), PROPOSE: "yes"},
+            metadata={**self.store.card.metadata(), PROPOSE: "yes"},
         )
         return reply.message.response
 
     async def _settle(self, block: Lightblock) -> bool:
         """Have a block that the first member has; False if what it follows does not come."""
-        book = self.book
-        if await book.take(block) is not Taken.APART:
+        store = self.store
+        if await store.take(block) is not Taken.APART:
             return True
-        await book.until(lambda: book.chain.has(block.previous, block.id), SETTLE_SECONDS)
-        return await book.take(block) is not Taken.APART
+        await store.until(lambda: store.chain.has(block.previous, block.id), SETTLE_SECONDS)
+        return await store.take(block) is not Taken.APART
 
 
 async def _within(seconds: float, work: Awaitable[None]) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 from random import Random
 
-from quintant.agents.lightpeer.disk.chain_store import Book
-from quintant.agents.lightpeer.membership.ordering import Orders
+from quintant.agents.lightpeer.disk.chain_store import ChainStore
+from quintant.agents.lightpeer.membership.ordering import Ordering
 from quintant.agents.lightpeer.rpc.calls import Failed
 
 PAUSE_SECONDS = (0.2, 1.0)
@@ -18,27 +18,27 @@ PAUSE_SECONDS = (0.2, 1.0)
 WRITE_SECONDS = 10.0
 
 
-async def mend(book: Book, orders: Orders, chance: Random) -> None:
+async def rewrite_lost(store: ChainStore, ordering: Ordering, chance: Random) -> None:
     """Write again whatever is lost, for ever."""
     while True:
-        await book.until(lambda: bool(book.lost), WRITE_SECONDS)
-        if not book.lost:
+        await store.until(lambda: bool(store.lost), WRITE_SECONDS)
+        if not store.lost:
             continue
         await asyncio.sleep(chance.uniform(*PAUSE_SECONDS))
         try:
-            await _once(book, orders)
+            await _once(store, ordering)
         except Failed:
             continue  # Another round tries again: it is on the disk what is left to do.
 
 
-async def _once(book: Book, orders: Orders) -> None:
-    lost = book.lost
+async def _once(store: ChainStore, ordering: Ordering) -> None:
+    lost = store.lost
     for identity in lost:
-        if book.chain.held(identity):
+        if store.chain.held(identity):
             continue
         try:
-            block = await book.get(identity)
+            block = await store.get(identity)
         except Failed:
             continue  # Its file is gone, and nothing can be done.
-        await orders.write(identity, block.payload, WRITE_SECONDS, again=True)
-    await book.found(lost)
+        await ordering.write(identity, block.payload, WRITE_SECONDS, again=True)
+    await store.found(lost)

@@ -14,8 +14,8 @@ from contextlib import aclosing, suppress
 
 from quintant.agents.lightpeer.chain.block import Unsound, check
 from quintant.agents.lightpeer.chain.chain import Link, link
-from quintant.agents.lightpeer.disk.chain_store import Book
-from quintant.agents.lightpeer.membership.membership import Neighbours, Sight
+from quintant.agents.lightpeer.disk.chain_store import ChainStore
+from quintant.agents.lightpeer.membership.membership import Liveness, Membership
 from quintant.agents.lightpeer.rpc.calls import Failed, Reason, refusal
 from quintant.wire.lightpeer import (
     CONNECT_NEW_PEER,
@@ -41,9 +41,9 @@ log = logging.getLogger("lightpeer")
 class Sync:
     """Fetches chains, one at a time."""
 
-    def __init__(self, book: Book, neighbours: Neighbours) -> None:
-        self.book = book
-        self.neighbours = neighbours
+    def __init__(self, store: ChainStore, membership: Membership) -> None:
+        self.store = store
+        self.membership = membership
         self._settled = asyncio.Event()
         self._settled.set()
         self._turn = asyncio.Lock()
@@ -56,12 +56,12 @@ class Sync:
         async with self._turn:
             if unless():
                 return True
-            if not self.book.chain:
+            if not self.store.chain:
                 return False
-            seen = await self.neighbours.look(address)
-            if seen.card is None or seen.sight is not Sight.OURS:
+            seen = await self.membership.look(address)
+            if seen.card is None or seen.liveness is not Liveness.OURS:
                 return False
-            if not seen.card.beats(self.book.card):
+            if not seen.card.beats(self.store.card):
                 return False
             return await self._take(address, connect=False, keep=True, force=False)
 
@@ -70,15 +70,15 @@ class Sync:
         with suppress(Failed):
             if await self.pull(address):
                 return True
-        head = self.book.chain.head
-        return await self.book.until(lambda: self.book.chain.head != head, CALM_SECONDS)
+        head = self.store.chain.head
+        return await self.store.until(lambda: self.store.chain.head != head, CALM_SECONDS)
 
     async def join(self, address: str, *, merge: bool) -> None:
         """Become a member of the network of the peer at an address, and take over its chain."""
         async with self._turn:
-            seen = await self.neighbours.look(address)
-            mine = self.book.card
-            if seen.card is not None and seen.card.head == mine.head and self.book.listed:
+            seen = await self.membership.look(address)
+            mine = self.store.card
+            if seen.card is not None and seen.card.head == mine.head and self.store.listed:
                 return
             same = seen.card is not None and mine.root != "" and seen.card.root == mine.root
             self._settled.clear()
@@ -99,27 +99,27 @@ class Sync:
         except Unsound as error:
             text = f"{address} sent a block that cannot be used: {error}"
             raise refusal(text, Reason.INVALID) from error
-        if self.book.truncated and not any(each.id in self.book.chain for each in links):
+        if self.store.truncated and not any(each.id in self.store.chain for each in links):
             raise refusal(f"{address} has another chain", Reason.INVALID)
         if connect and not base and not any(each.type == BlockType.NETWORK for each in links):
             raise refusal(f"{address} sent no members", Reason.INVALID)
-        taken = await self.book.adopt(base, links, keep=keep, force=force)
+        taken = await self.store.adopt(base, links, keep=keep, force=force)
         log.log(
             logging.INFO if connect else logging.DEBUG,
             "fetched %d blocks from %s, %d lost",
             len(links),
             address,
-            len(self.book.lost),
+            len(self.store.lost),
         )
         return taken
 
     def _blocks(self, address: str, connect: bool) -> AsyncGenerator[Lightblock, None]:
-        dial, metadata = self.neighbours.dial, self.book.card.metadata()
+        dial, metadata = self.membership.dial, self.store.card.metadata()
         if connect:
             return dial.stream(
                 address,
                 CONNECT_NEW_PEER,
-                ConnectRequest(self.book.me),
+                ConnectRequest(self.store.me),
                 seconds=STREAM_SECONDS,
                 metadata=metadata,
             )
@@ -129,13 +129,13 @@ class Sync:
 
     async def _fetch(self, stream: AsyncGenerator[Lightblock, None]) -> tuple[str, list[Link]]:
         """The block of ours that the others follow, and the others, oldest first."""
-        chain, batch = self.book.chain, _Batch(self.book)
+        chain, batch = self.store.chain, _Batch(self.store)
         links: dict[str, Link] = {}
         expected = None
         async for block in _lively(stream):
             if block.id in links or expected not in (None, block.id):
                 raise refusal("blocks are not linked to each other", Reason.INVALID)
-            if block.id in chain and not self.book.truncated:
+            if block.id in chain and not self.store.truncated:
                 await batch.flush()
                 return block.id, list(reversed(links.values()))
             links[block.id], expected = link(check(block)), block.previous
@@ -149,8 +149,8 @@ class Sync:
 class _Batch:
     """Blocks on their way to the disk."""
 
-    def __init__(self, book: Book) -> None:
-        self._book = book
+    def __init__(self, store: ChainStore) -> None:
+        self._book = store
         self._blocks: list[Lightblock] = []
         self._size = 0
 

@@ -90,7 +90,7 @@ def life(store: Store, sizes: list[int], steps: Steps) -> None:
         store.append([block], len(chain))
         steps.done()
         if number % 5 == 3:
-            store.settle(3)
+            store.compact(3)
         if number % 7 == 6:
             chain = chain[:-2]
             steps.begin(chain)

@@ -33,7 +33,7 @@ async def bury(house: House, others: Iterable[House]) -> None:
     await house.crash()
     for each in others:
         assert each.peer is not None
-        each.peer.neighbours.dead.add(house.address)
+        each.peer.membership.dead.add(house.address)
 
 
 async def only(writer: House, others: Iterable[House], payload: bytes) -> None:
@@ -58,7 +58,7 @@ async def test_successor_of_the_first_member_begins_with_the_best_chain(town: To
     for house in (second, third, writer):
         assert house.peer is not None
         assert await query(house) == [b"b", b"a"]
-        assert not any("." in each for each in house.peer.book.chain.ids), "it was written again"
+        assert not any("." in each for each in house.peer.store.chain.ids), "it was written again"
 
 
 async def test_successor_asks_everybody_only_once(town: Town) -> None:
@@ -77,8 +77,8 @@ async def test_first_member_fetches_what_a_proposal_follows(town: Town) -> None:
     assert second.peer is not None
     assert writer.peer is not None
     # Somebody whom the first member cannot reach has told the writer alone.
-    head = second.peer.book.chain.head
-    await writer.peer.book.take(Lightblock("extra", b"b", head, BlockType.CLIENT))
+    head = second.peer.store.chain.head
+    await writer.peer.store.take(Lightblock("extra", b"b", head, BlockType.CLIENT))
     began = now()
     await persist(writer, b"c")
     assert now() - began < MOMENT
@@ -106,10 +106,10 @@ async def test_refused_proposer_catches_up_and_tries_again_at_once(town: Town) -
 async def test_first_member_turns_to_the_better_chain_of_whoever_refuses(town: Town) -> None:
     first, second = await town.network(2)
     assert second.peer is not None
-    book = second.peer.book
+    store = second.peer.store
     for identity in ("y", "z"):
-        block = Lightblock(identity, identity.encode(), book.chain.head, BlockType.CLIENT)
-        await book.take(block)
+        block = Lightblock(identity, identity.encode(), store.chain.head, BlockType.CLIENT)
+        await store.take(block)
     began = now()
     await persist(first, b"x")
     assert now() - began < LOOK_SECONDS
@@ -132,7 +132,7 @@ async def test_peer_that_is_not_first_refuses_and_the_proposer_finds_out_who_is(
 ) -> None:
     first, second, writer = await town.network(3)
     assert writer.peer is not None
-    writer.peer.neighbours.dead.add(first.address)
+    writer.peer.membership.dead.add(first.address)
     began = now()
     await persist(writer, b"x")
     assert now() - began < 5
@@ -166,8 +166,8 @@ async def test_proposer_does_not_take_a_dead_first_member_for_a_copy(town: Town)
     second.deaf = True
     writing = asyncio.create_task(persist(writer, b"x"))
     assert writer.peer is not None
-    book = writer.peer.book
-    await book.until(lambda: bool(book.chain.clients), 5)
+    store = writer.peer.store
+    await store.until(lambda: bool(store.chain.clients), 5)
     await first.crash()
     second.deaf = False
     assert not writing.done()
