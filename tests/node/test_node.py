@@ -120,14 +120,15 @@ async def test_a_pods_figures_are_measured(house: House) -> None:
     await house.run("a")
     node = house.cluster.node
     assert node is not None
+    meter = node.component.meter
+    assert meter is not None
     async with asyncio.timeout(20):
-        while not node.meter.pods():  # noqa: ASYNC110 - samples announce themselves to nobody
+        while not meter.pods(()):  # noqa: ASYNC110 - samples announce themselves to nobody
             await asyncio.sleep(0.1)
-    (usage,) = node.meter.pods().values()
+    (usage,) = meter.pods(()).values()
     assert 5_000_000 < usage.containers["main"].memory < 100_000_000
-    whole = node.meter.node()
-    assert whole is not None
-    assert whole.containers[""].memory > usage.containers["main"].memory
+    (whole,) = meter.nodes((), ()).values()
+    assert whole.usage.memory > usage.containers["main"].memory
 
 
 async def test_a_program_uses_the_api_as_its_service_account(house: House) -> None:

@@ -7,8 +7,8 @@ authorised and audited like anybody.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from secrets import token_urlsafe
 
 from msgspec import Struct
@@ -16,6 +16,7 @@ from msgspec import Struct
 from quintant.api.rbac import GROUP, ClusterRole, ClusterRoleBinding, RoleRef, Subject
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
+from quintant.cluster.apiserver.handlers.meter import Meter
 from quintant.cluster.apiserver.meta.user import User, admin
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import Chance, Clock
@@ -37,6 +38,8 @@ class Component(Struct, frozen=True):
     """Permissions beyond what its controllers declare, such as those of its side tasks."""
     objects: tuple[Object, ...] = ()
     """What the cluster has to have before it starts."""
+    meter: Meter | None = None
+    """Who knows what the pods use that it runs; the server asks it for metrics.k8s.io."""
 
     @property
     def user(self) -> User:
@@ -67,7 +70,21 @@ async def employed(
     async with known(server, component.user) as transport:
         environment = Environment(transport, clock, chance, namespace="kube-system")
         async with component.manager.running(environment) as engine:
-            yield engine
+            with _metered(server, component):
+                yield engine
+
+
+@contextmanager
+def _metered(server: ApiServer, component: Component) -> Iterator[None]:
+    meters = server.metrics.meters
+    if component.meter is None:
+        yield
+        return
+    meters.append(component.meter)
+    try:
+        yield
+    finally:
+        meters.remove(component.meter)
 
 
 @asynccontextmanager

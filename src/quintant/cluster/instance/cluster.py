@@ -89,7 +89,6 @@ async def running(plan: Plan = Plan(), clock: Clock = SystemClock()) -> AsyncIte
         server, node = site.server, await site.node(stack)
         if node is not None:
             server.logs.providers.append(node.logs)
-            server.metrics.meters[node.name] = node.meter
         if plan.fleet is not None:
             server.metrics.open()
         for component in site.components(node):

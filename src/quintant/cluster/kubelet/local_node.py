@@ -19,7 +19,6 @@ from stat import S_ISDIR
 from msgspec import Struct
 
 from quintant.cluster.apiserver.handlers.log_provider import Logs
-from quintant.cluster.apiserver.handlers.meter import Meter
 from quintant.cluster.common.labels import NODE
 from quintant.cluster.common.pod_ips import Addresses
 from quintant.cluster.common.volume_paths import ROOT
@@ -56,7 +55,6 @@ class LocalNode(Struct, frozen=True):
 
     component: Component
     logs: Logs
-    meter: Meter
     images: Images
     addresses: Addresses
     storage: Path
@@ -126,9 +124,8 @@ def _made(place: Path, name: str) -> Path:
 async def _at_work(ground: Ground, machine: Machine) -> AsyncIterator[LocalNode]:
     async with _working(ground) as agent, _measuring(agent) as sampler:
         yield LocalNode(
-            _component(agent, machine),
+            _component(agent, machine, sampler),
             agent,
-            sampler,
             ground.images,
             ground.addresses,
             ground.storage,
@@ -152,7 +149,7 @@ async def _working(ground: Ground) -> AsyncIterator[Agent]:
 
 @asynccontextmanager
 async def _measuring(agent: Agent) -> AsyncIterator[Sampler]:
-    sampler = Sampler(agent.sandboxes, agent.ground.now)
+    sampler = Sampler(agent.ground.name, agent.sandboxes, agent.ground.now)
     async with asyncio.TaskGroup() as group:
         task = group.create_task(sampler.run())
         try:
@@ -161,7 +158,7 @@ async def _measuring(agent: Agent) -> AsyncIterator[Sampler]:
             task.cancel()
 
 
-def _component(agent: Agent, machine: Machine) -> Component:
+def _component(agent: Agent, machine: Machine, sampler: Sampler) -> Component:
     """Who the agent is to the API server, and all that it does there."""
 
     async def beat(client: Client) -> None:
@@ -170,7 +167,7 @@ def _component(agent: Agent, machine: Machine) -> Component:
     manager = Manager(f"node:{agent.ground.name}")
     agent.declare(manager)
     manager.add(beat)
-    return Component(manager, GROUPS, NEEDS)
+    return Component(manager, GROUPS, NEEDS, meter=sampler)
 
 
 def own_folder(place: Path) -> Path:

@@ -2,8 +2,8 @@
 
     fleet, faults   what a node has and says, and how it fails     nodes   nodes at work, and leases
     stages, life    what happens to a pod, and what it says then   pods    pods at work
-    labels          how to tell what is simulated                  usage   made-up figures
-    component       all of it, ready to be employed
+    usage, meter    made-up figures for `kubectl top`              views   what it sees of objects
+    component       all of it, ready to run beside the API server
 
 Whatever is simulated says so: nodes by a label and a role, pods by an annotation, by the reason in
 their status, and by the ids of their containers.

@@ -14,6 +14,7 @@ from quintant.cluster.simulated import nodes
 from quintant.cluster.simulated.defaults import DEFAULTS
 from quintant.cluster.simulated.faults import fault_of
 from quintant.cluster.simulated.fleet import Fleet
+from quintant.cluster.simulated.meter import SimulatedMeter
 from quintant.cluster.simulated.pods import Locate, Pods
 from quintant.cluster.simulated.stages import Stage, Stages
 from quintant.cluster.simulated.views import SimNode, SimPod
@@ -57,7 +58,7 @@ def simulator(
     )
     manager.add(nodes.Heart(fleet, clock))
     extra = uses(Node, "create") | uses(Lease, "create", "patch")
-    return Component(manager, extra=extra, objects=(READER,))
+    return Component(manager, extra=extra, objects=(READER,), meter=SimulatedMeter(clock))
 
 
 def _stirs(old: SimPod | None, new: SimPod | None) -> bool:

@@ -1,11 +1,12 @@
 """metrics.k8s.io: what pods and nodes use now, as a metrics server tells it.
 
-Nothing is stored; every answer is worked out from what the real node measures (`Meter`) and from
-made-up figures for what is simulated. The group is served once somebody opens it.
+Nothing is stored; every answer is worked out from what is stored of pods and nodes, and from what
+the meters of those that run them say. The group is served once somebody opens it.
 """
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
@@ -13,10 +14,15 @@ from typing import Any
 import msgspec
 
 from quintant.api.metrics import GROUP, NodeMetrics, PodMetrics
-from quintant.api.quantity import Quantity
 from quintant.api.rbac import ClusterRole, PolicyRule
 from quintant.client.transport import Call, Reply
-from quintant.cluster.apiserver.handlers.meter import Meter, Usage
+from quintant.cluster.apiserver.handlers.meter import (
+    MeasuredMeta,
+    MeasuredNode,
+    MeasuredPod,
+    Meter,
+    Usage,
+)
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.meta.request_info import Route
@@ -25,11 +31,8 @@ from quintant.cluster.apiserver.meta.status import method_not_supported, not_fou
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import Entry
 from quintant.cluster.apiserver.storage.revision_log import Store
-from quintant.cluster.common.labels import FAULT, POD, SIMULATED
-from quintant.cluster.simulated import usage
-from quintant.cluster.simulated.faults import fault_named
-from quintant.core.clock import Clock, timestamp
-from quintant.core.object import ObjectMeta, Request
+from quintant.core.clock import timestamp
+from quintant.core.object import ObjectMeta
 from quintant.core.resource import resource_of
 
 KINDS = tuple(
@@ -53,50 +56,13 @@ READER = ClusterRole(
 """What lets everybody read figures who may read pods."""
 
 
-class _Meta(msgspec.Struct, rename="camel"):
-    name: str
-    namespace: str = ""
-    creation_timestamp: str = ""
-    labels: dict[str, str] = {}
-    annotations: dict[str, str] = {}
-
-
-class _Requests(msgspec.Struct):
-    requests: dict[str, Quantity] | None = None
-
-
-class _Container(msgspec.Struct):
-    name: str
-    resources: _Requests = msgspec.field(default_factory=_Requests)
-
-
-class _Spec(msgspec.Struct, rename="camel"):
-    containers: tuple[_Container, ...] = ()
-    node_name: str = ""
-
-
-class _Status(msgspec.Struct):
-    phase: str = ""
-    capacity: dict[str, Quantity] | None = None
-
-
-class _Pod(msgspec.Struct):
-    metadata: _Meta
-    spec: _Spec = msgspec.field(default_factory=_Spec)
-    status: _Status = msgspec.field(default_factory=_Status)
-
-
-class _Node(msgspec.Struct):
-    metadata: _Meta
-    status: _Status = msgspec.field(default_factory=_Status)
-
-
 class Metrics:
-    """Answers what is used. Whoever runs pods for real adds its `Meter` under its node's name."""
+    """Answers what is used. Whoever runs pods adds its `Meter`."""
 
-    def __init__(self, store: Store, catalog: Catalog, clock: Clock) -> None:
-        self._store, self._catalog, self._clock = store, catalog, clock
-        self.meters: dict[str, Meter] = {}
+    def __init__(self, store: Store, catalog: Catalog) -> None:
+        self._store, self._catalog = store, catalog
+        self.meters: list[Meter] = []
+        """The first one that knows a pod or a node is believed."""
 
     def open(self) -> None:
         """Serve the group from now on."""
@@ -106,8 +72,7 @@ class Metrics:
         """One object or a list, read only."""
         if asked.verb not in ("get", "list"):
             raise method_not_supported()
-        now = self._clock.now()
-        found = self._pods(now) if kind.resource.namespaced else self._nodes(now)
+        found = self._pods() if kind.resource.namespaced else self._nodes()
         head = {"kind": kind.resource.kind, "apiVersion": kind.resource.api_version}
         if asked.name:
             return _json(head | _named(kind, asked, found))
@@ -123,53 +88,37 @@ class Metrics:
         ]
         return _json({**head, "metadata": {}, "items": items})
 
-    def _pods(self, now: datetime) -> Iterator[JsonObject]:
-        measured = {
-            key: told for meter in self.meters.values() for key, told in meter.pods().items()
-        }
-        for pod in self._running():
-            meta = pod.metadata
-            told = measured.get(Request(meta.name, meta.namespace))
-            if told is not None:
-                yield _document(meta, told.at, told.window, containers=_listed(told.containers))
-            elif POD in meta.annotations:
-                made_up = _listed(_imagined(pod, now))
-                yield _document(meta, now, usage.WINDOW_SECONDS, containers=made_up)
+    def _pods(self) -> Iterator[JsonObject]:
+        running = self._running()
+        told = ChainMap(*(dict(meter.pods(running)) for meter in self.meters))
+        for pod in running:
+            used = told.get(pod.key)
+            if used is not None:
+                containers = _listed(used.containers)
+                yield _document(pod.metadata, used.at, used.window, containers=containers)
 
-    def _nodes(self, now: datetime) -> Iterator[JsonObject]:
-        used: dict[str, list[Usage]] = {}
-        for pod in self._running():
-            if POD in pod.metadata.annotations:
-                used.setdefault(pod.spec.node_name, []).extend(_imagined(pod, now).values())
-        for node in (stored_json.read(entry, _Node) for entry in self._entries("nodes")):
-            meta, name = node.metadata, node.metadata.name
-            told = self.meters[name].node() if name in self.meters else None
-            if told is not None:
-                yield _document(meta, told.at, told.window, usage=_amounts(told.containers[""]))
-            elif SIMULATED in meta.labels:
-                fault = fault_named(meta.annotations.get(FAULT, ""))
-                whole = usage.node(used.get(name, ()), node.status.capacity or {}, fault)
-                if whole is not None:
-                    yield _document(meta, now, usage.WINDOW_SECONDS, usage=_amounts(whole))
+    def _nodes(self) -> Iterator[JsonObject]:
+        running = self._running()
+        nodes = [stored_json.read(entry, MeasuredNode) for entry in self._entries("nodes")]
+        told = ChainMap(*(dict(meter.nodes(nodes, running)) for meter in self.meters))
+        for node in nodes:
+            used = told.get(node.metadata.name)
+            if used is not None:
+                usage = _amounts(used.usage)
+                yield _document(node.metadata, used.at, used.window, usage=usage)
 
-    def _running(self) -> Iterator[_Pod]:
-        for entry in self._entries("pods"):
-            if entry.facts.get("status.phase") == "Running":
-                yield stored_json.read(entry, _Pod)
+    def _running(self) -> list[MeasuredPod]:
+        return [
+            stored_json.read(entry, MeasuredPod)
+            for entry in self._entries("pods")
+            if entry.facts.get("status.phase") == "Running"
+        ]
 
     def _entries(self, table: str) -> Iterator[Entry]:
         return (entry for _, entry in self._store.table(table).now.scan())
 
 
-def _imagined(pod: _Pod, now: datetime) -> dict[str, Usage]:
-    where = f"{pod.metadata.namespace}/{pod.metadata.name}"
-    return {
-        each.name: usage.container(f"{where}/{each.name}", each.resources.requests or {}, now)
-        for each in pod.spec.containers
-    }
-
-
-def _document(meta: _Meta, at: datetime, window: float, **figures: Any) -> JsonObject:
+def _document(meta: MeasuredMeta, at: datetime, window: float, **figures: Any) -> JsonObject:
     about = {
         "name": meta.name,
         "namespace": meta.namespace,

@@ -89,7 +89,7 @@ class ApiServer:
         self.tokens, self.audit = self._access.tokens, self._access.audit
         self.logs = PodLogs(self.store, clock)
         """Whoever runs pods adds itself to its providers."""
-        self.metrics = Metrics(self.store, self.catalog, clock)
+        self.metrics = Metrics(self.store, self.catalog)
         """Whoever runs pods adds itself to its meters; `open` serves the group."""
         self._beside = Beside()
         self._machinery = Machinery(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +17,13 @@ from msgspec import Struct
 
 from quintant.api.container import Container
 from quintant.api.quantity import parse_quantity
-from quintant.cluster.apiserver.handlers.meter import PodUsage, Usage
+from quintant.cluster.apiserver.handlers.meter import (
+    MeasuredNode,
+    MeasuredPod,
+    NodeUsage,
+    PodUsage,
+    Usage,
+)
 from quintant.cluster.kubelet.container.lifecycle import Moment
 from quintant.cluster.kubelet.pod.sandbox import Sandbox
 from quintant.core.object import Request
@@ -81,7 +87,7 @@ class _Sample(Struct, frozen=True):
     seconds: Mapping[str, float]
     """Processor time by the incarnation's id."""
     usage: Mapping[Request, PodUsage]
-    node: PodUsage | None
+    node: NodeUsage | None
     total: float
 
 
@@ -90,18 +96,23 @@ class Sampler:
 
     def __init__(
         self,
+        name: str,
         sandboxes: Callable[[], Iterable[Sandbox]],
         now: Callable[[], Moment],
         table: Callable[[], Table] = processes,
     ) -> None:
-        self._sandboxes, self._now, self._table = sandboxes, now, table
+        self._name, self._sandboxes = name, sandboxes
+        self._now, self._table = now, table
         self._last: _Sample | None = None
 
-    def pods(self) -> Mapping[Request, PodUsage]:
+    def pods(self, running: Sequence[MeasuredPod]) -> Mapping[Request, PodUsage]:
         return self._last.usage if self._last else {}
 
-    def node(self) -> PodUsage | None:
-        return self._last.node if self._last else None
+    def nodes(
+        self, nodes: Sequence[MeasuredNode], running: Sequence[MeasuredPod]
+    ) -> Mapping[str, NodeUsage]:
+        """This machine; nothing before the second sample."""
+        return {self._name: self._last.node} if self._last and self._last.node else {}
 
     async def run(self) -> None:
         """Measure until cancelled."""
@@ -132,13 +143,13 @@ class Sampler:
         node = self._node(table, total, now, window)
         self._last = _Sample(now, seconds, usage, node, total)
 
-    def _node(self, table: Table, total: float, now: Moment, window: float) -> PodUsage | None:
+    def _node(self, table: Table, total: float, now: Moment, window: float) -> NodeUsage | None:
         if self._last is None or not window:
             return None
         # Processes that ended meanwhile take their time with them.
         cores = max(0.0, total - self._last.total) / window
         memory = sum(each.memory for each in table.values())
-        return PodUsage({"": Usage(cores, memory)}, now.wall, window)
+        return NodeUsage(Usage(cores, memory), now.wall, window)
 
 
 def _starving(container: Container, memory: int) -> bool:

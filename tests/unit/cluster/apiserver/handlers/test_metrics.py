@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
-from quintant.cluster.apiserver.handlers.meter import PodUsage, Usage
+from quintant.cluster.apiserver.handlers.meter import (
+    MeasuredNode,
+    MeasuredPod,
+    NodeUsage,
+    PodUsage,
+    Usage,
+)
 from quintant.cluster.apiserver.meta.user import User
 from quintant.core.object import Request
 from unit.cluster.api import PODS, Api, server
@@ -80,7 +86,7 @@ async def test_full_node_shows_it_and_a_dead_one_shows_nothing() -> None:
 async def test_figures_of_real_pods_are_those_of_the_meter() -> None:
     api = Api(server())
     api.server.metrics.open()
-    api.server.metrics.meters["local"] = _Meter()
+    api.server.metrics.meters.append(_Meter())
     await api.create(NODES, {"metadata": {"name": "local"}})
     await api.create(PODS, pod("p", nodeName="local"))
     await api.merge(f"{PODS}/p/status", {"status": {"phase": "Running"}})
@@ -117,12 +123,14 @@ async def test_whoever_may_view_pods_may_view_their_figures() -> None:
 
 
 class _Meter:
-    def pods(self) -> Mapping[Request, PodUsage]:
+    def pods(self, running: Sequence[MeasuredPod]) -> Mapping[Request, PodUsage]:
         used = {"c": Usage(0.25, 1024)}
-        return {Request("p", "default"): PodUsage(used, MOMENT, 10.0)}
+        return {pod.key: PodUsage(used, MOMENT, 10.0) for pod in running}
 
-    def node(self) -> PodUsage:
-        return PodUsage({"": Usage(2.0, 4096)}, MOMENT, 10.0)
+    def nodes(
+        self, nodes: Sequence[MeasuredNode], running: Sequence[MeasuredPod]
+    ) -> Mapping[str, NodeUsage]:
+        return {"local": NodeUsage(Usage(2.0, 4096), MOMENT, 10.0)}
 
 
 def _bytes(quantity: str) -> int:

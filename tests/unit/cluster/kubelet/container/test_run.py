@@ -159,11 +159,11 @@ async def test_who_takes_too_much_memory_is_ended(world: World) -> None:
         parents = {pid: 1, pid + 1: pid}
         return {each: Figures(parents[each], 0, 0.5, size * 2**20) for each, size in memory.items()}
 
-    sampler = Sampler(world.agent.sandboxes, world.ground.now, table)
+    sampler = Sampler(world.ground.name, world.agent.sandboxes, world.ground.now, table)
     sampler.sample()
     await asyncio.sleep(2)
     sampler.sample()
-    (usage,) = sampler.pods().values()
+    (usage,) = sampler.pods(()).values()
     assert usage.containers["main"].memory == 8 * 2**20
     assert world.processes.newest.alive
     memory[pid + 1] = 7

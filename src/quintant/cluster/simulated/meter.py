@@ -1,0 +1,72 @@
+"""The figures of simulated pods and nodes: the `Meter` that the simulator registers.
+
+It is asked with what the API server has stored, and makes the figures up
+(quintant.cluster.simulated.usage): nothing is kept here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+from quintant.cluster.apiserver.handlers.meter import (
+    MeasuredNode,
+    MeasuredPod,
+    NodeUsage,
+    PodUsage,
+    Usage,
+)
+from quintant.cluster.common.labels import FAULT, POD, SIMULATED
+from quintant.cluster.simulated import usage
+from quintant.cluster.simulated.faults import fault_named
+from quintant.core.clock import Clock
+from quintant.core.object import Request
+
+
+class SimulatedMeter(Struct, frozen=True):
+    """Knows what everything uses that says it is simulated."""
+
+    clock: Clock
+
+    def pods(self, running: Sequence[MeasuredPod]) -> Mapping[Request, PodUsage]:
+        now = self.clock.now()
+        return {
+            pod.key: PodUsage(_containers(pod, now), now, usage.WINDOW_SECONDS)
+            for pod in _simulated(running)
+        }
+
+    def nodes(
+        self, nodes: Sequence[MeasuredNode], running: Sequence[MeasuredPod]
+    ) -> Mapping[str, NodeUsage]:
+        now = self.clock.now()
+        used: dict[str, list[Usage]] = {}
+        for pod in _simulated(running):
+            used.setdefault(pod.spec.node_name, []).extend(_containers(pod, now).values())
+        found = {}
+        for node in nodes:
+            name = node.metadata.name
+            whole = _node(node, used.get(name, ()))
+            if whole is not None:
+                found[name] = NodeUsage(whole, now, usage.WINDOW_SECONDS)
+        return found
+
+
+def _simulated(running: Sequence[MeasuredPod]) -> Iterator[MeasuredPod]:
+    return (pod for pod in running if POD in pod.metadata.annotations)
+
+
+def _containers(pod: MeasuredPod, now: datetime) -> dict[str, Usage]:
+    where = f"{pod.metadata.namespace}/{pod.metadata.name}"
+    return {
+        each.name: usage.container(f"{where}/{each.name}", each.resources.requests or {}, now)
+        for each in pod.spec.containers
+    }
+
+
+def _node(node: MeasuredNode, used: Sequence[Usage]) -> Usage | None:
+    if SIMULATED not in node.metadata.labels:
+        return None
+    fault = fault_named(node.metadata.annotations.get(FAULT, ""))
+    return usage.node(used, node.status.capacity or {}, fault)
