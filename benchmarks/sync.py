@@ -90,13 +90,13 @@ async def _with_quintant(port: str, view: bool) -> Figures:
     from quintant.client.config.config import Config
     from quintant.client.http.transport import HttpTransport
     from quintant.client.rest import Rest
-    from quintant.core.clock import Chance
+    from quintant.core.clock import Random
     from quintant.core.object import Object
     from quintant.runtime.cache.informer import Informer
 
     transport = HttpTransport(Config(f"http://127.0.0.1:{port}"))
     kind: type[Object] = PodView if view else Pod
-    informer = Informer(Rest(transport), kind, chance=Chance())
+    informer = Informer(Rest(transport), kind, random=Random())
     idle = _Idle()
     task = asyncio.ensure_future(informer.run())
     await informer.wait_synced()

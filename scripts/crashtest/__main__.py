@@ -25,8 +25,8 @@ def main() -> int:
 
 async def _run(options: argparse.Namespace, folder: Path) -> int:
     passed = acknowledged = 0
-    chance = Random(options.seed)
-    async for done in torture(folder, options.rounds, options.writers, chance):
+    random = Random(options.seed)
+    async for done in torture(folder, options.rounds, options.writers, random):
         passed += not done.wrong
         acknowledged += done.acknowledged
         print(f"round {done.number}: {done.acknowledged} writes acknowledged", flush=True)

@@ -29,12 +29,12 @@ class Refused(Exception):
     """The server said no to a request with which nothing was wrong."""
 
 
-async def write(transport: Transport, ledger: Ledger, writer: int, chance: Random) -> None:
+async def write(transport: Transport, ledger: Ledger, writer: int, random: Random) -> None:
     """Write to a writer's own objects until the server is gone."""
     names = [f"w{writer}-{number}" for number in range(OBJECTS)]
     try:
         while True:
-            await _write(transport, ledger, chance.choice(names), chance)
+            await _write(transport, ledger, random.choice(names), random)
     except TransportError:
         return
 
@@ -68,9 +68,9 @@ async def resumes(transport: Transport, revision: int) -> bool:
     return not any(event["object"].get("code") == 410 for event in events)
 
 
-async def _write(transport: Transport, ledger: Ledger, name: str, chance: Random) -> None:
+async def _write(transport: Transport, ledger: Ledger, name: str, random: Random) -> None:
     there = ledger.state(name) != GONE
-    number = GONE if there and chance.random() < DELETED else ledger.fresh()
+    number = GONE if there and random.random() < DELETED else ledger.fresh()
     ledger.ask(name, number)
     path, data = f"{CONFIG_MAPS}/{name}", {"data": filled(number)}
     if number == GONE:

@@ -27,7 +27,7 @@ class Round:
     """What the restarted server had lost, torn or undone."""
 
 
-async def torture(folder: Path, rounds: int, writers: int, chance: Random) -> AsyncIterator[Round]:
+async def torture(folder: Path, rounds: int, writers: int, random: Random) -> AsyncIterator[Round]:
     """Kill a server on a folder so many times; each round ends with a check after the restart."""
     ledger, answered = Ledger(), 0
     for number in range(rounds + 1):
@@ -37,7 +37,7 @@ async def torture(folder: Path, rounds: int, writers: int, chance: Random) -> As
                 yield Round(number, answered, tuple(wrong))
             if number < rounds:
                 before = ledger.acknowledged
-                await _load(victim, ledger, writers, chance)
+                await _load(victim, ledger, writers, random)
                 answered = ledger.acknowledged - before
 
 
@@ -49,11 +49,11 @@ async def _checked(victim: Victim, ledger: Ledger, *, restarted: bool) -> list[s
     return wrong
 
 
-async def _load(victim: Victim, ledger: Ledger, writers: int, chance: Random) -> None:
+async def _load(victim: Victim, ledger: Ledger, writers: int, random: Random) -> None:
     async with asyncio.TaskGroup() as group:
         group.create_task(watch(victim.transport, ledger))
         for writer in range(writers):
-            own = Random(chance.random())
+            own = Random(random.random())
             group.create_task(write(victim.transport, ledger, writer, own))
-        await asyncio.sleep(chance.uniform(*LOAD_SECONDS))
+        await asyncio.sleep(random.uniform(*LOAD_SECONDS))
         await victim.kill()

@@ -34,17 +34,17 @@ _POLICIES = ("Background", "Foreground", "Orphan", "Other")
 
 def sequence(seed: int, length: int, kinds: Sequence[str] = ()) -> list[Step]:
     """The steps of a seed, on one or two kinds of those named, or of all."""
-    chance = Random(seed)
-    chosen = chance.sample(
-        tuple(kinds) or tuple(SUBJECTS), 1 + (chance.random() < 0.2 and len(kinds) != 1)
+    random = Random(seed)
+    chosen = random.sample(
+        tuple(kinds) or tuple(SUBJECTS), 1 + (random.random() < 0.2 and len(kinds) != 1)
     )
-    maker = _Maker(chance, [SUBJECTS[kind] for kind in chosen])
+    maker = _Maker(random, [SUBJECTS[kind] for kind in chosen])
     return [maker.first(), *(maker.step() for _ in range(length - 1))]
 
 
 class _Maker:
-    def __init__(self, chance: Random, subjects: list[Subject]) -> None:
-        self._chance = chance
+    def __init__(self, random: Random, subjects: list[Subject]) -> None:
+        self._random = random
         self._subjects = subjects
         self._sizes = FIRST_SIZE
 
@@ -53,9 +53,9 @@ class _Maker:
         return Step("create", subject.kind, body=self._new(subject, "a"))
 
     def step(self) -> Step:
-        subject = self._chance.choice(self._subjects)
-        (verb,) = self._chance.choices(tuple(VERBS), tuple(VERBS.values()))
-        name = self._chance.choice(NAMES)
+        subject = self._random.choice(self._subjects)
+        (verb,) = self._random.choices(tuple(VERBS), tuple(VERBS.values()))
+        name = self._random.choice(NAMES)
         match verb:
             case "create":
                 body = self._new(subject, name)
@@ -63,14 +63,14 @@ class _Maker:
             case "delete":
                 return Step(verb, subject.kind, name, body=self._deletion(), query=self._dry())
             case "list" | "sweep":
-                selector = {"labelSelector": self._chance.choice(SELECTORS)}
+                selector = {"labelSelector": self._random.choice(SELECTORS)}
                 return Step(verb, subject.kind, query=selector if self._often(0.7) else {})
             case "get":
                 return Step(verb, subject.kind, name, "scale" if self._often(0.3) else "")
         return self._change(verb, subject, name)
 
     def _change(self, verb: str, subject: Subject, name: str) -> Step:
-        lot = self._chance.random()
+        lot = self._random.random()
         sub = "status" if lot < STATUS_SHARE else ""
         sub = "scale" if lot > 1 - SCALE_SHARE and subject.scaled else sub
         sub = "" if _apart(verb, subject, sub) else sub
@@ -112,12 +112,12 @@ class _Maker:
         if sub == "scale":
             return {"spec": {"replicas": self._size()}}
         found: Plain = {}
-        for place, values in self._places(subject, sub, self._chance.choice((0, 1, 1, 2, 3))):
+        for place, values in self._places(subject, sub, self._random.choice((0, 1, 1, 2, 3))):
             gone = verb in ("merge", "strategic") and "/" in place and self._often(GONE_SHARE)
-            _put_at(found, place.split("/"), None if gone else self._chance.choice(values))
+            _put_at(found, place.split("/"), None if gone else self._random.choice(values))
         if verb == "strategic" and subject.directives and self._often(0.5):
-            place = self._chance.choice(tuple(subject.directives))
-            _put_at(found, place.split("/"), self._chance.choice(subject.directives[place]))
+            place = self._random.choice(tuple(subject.directives))
+            _put_at(found, place.split("/"), self._random.choice(subject.directives[place]))
         return found
 
     def _places(
@@ -125,7 +125,7 @@ class _Maker:
     ) -> Iterable[tuple[str, tuple[Any, ...]]]:
         for _ in range(count):
             pool = self._pool(subject, sub)
-            place = self._chance.choice(tuple(pool))
+            place = self._random.choice(tuple(pool))
             yield place, pool[place]
 
     def _pool(self, subject: Subject, sub: str) -> Pool:
@@ -140,46 +140,46 @@ class _Maker:
     def _operations(self, subject: Subject, sub: str) -> list[Plain]:
         if sub == "scale":
             return [{"op": "replace", "path": "/spec/replicas", "value": self._size()}]
-        return [self._operation(subject, sub) for _ in range(self._chance.choice((1, 1, 2, 3)))]
+        return [self._operation(subject, sub) for _ in range(self._random.choice((1, 1, 2, 3)))]
 
     def _operation(self, subject: Subject, sub: str) -> Plain:
         ((place, values),) = self._places(subject, sub, 1)
         if subject.points and not sub and self._often(0.3):
-            place = self._chance.choice(tuple(subject.points))
+            place = self._random.choice(tuple(subject.points))
             values = subject.points[place]
-        word = self._chance.choice(_OPERATIONS)
+        word = self._random.choice(_OPERATIONS)
         found: Plain = {"op": word, "path": f"/{place}"}
         if word in ("copy", "move"):
             ((source, _),) = self._places(subject, sub, 1)
             found["from"] = f"/{source}"
         elif word != "remove":
-            found["value"] = self._chance.choice(values)
+            found["value"] = self._random.choice(values)
         return found
 
     def _options(self, *, apply: bool = False) -> dict[str, str]:
-        manager = self._chance.choice(MANAGERS)
+        manager = self._random.choice(MANAGERS)
         query = {"fieldManager": manager} if manager else {}
         if apply and not manager and self._often(0.9):
             query = {"fieldManager": "one"}
         if apply and self._often(0.3):
             query["force"] = "true"
         if self._often(0.1):
-            query["fieldValidation"] = self._chance.choice(("Strict", "Warn", "Ignore"))
+            query["fieldValidation"] = self._random.choice(("Strict", "Warn", "Ignore"))
         return query | self._dry()
 
     def _dry(self) -> dict[str, str]:
         return {"dryRun": "All"} if self._often(0.04) else {}
 
     def _deletion(self) -> Plain | None:
-        match self._chance.randrange(6):
+        match self._random.randrange(6):
             case 0:
-                return {"propagationPolicy": self._chance.choice(_POLICIES)}
+                return {"propagationPolicy": self._random.choice(_POLICIES)}
             case 1:
-                return {"preconditions": {"uid": self._chance.choice((UID, UID, "12345678"))}}
+                return {"preconditions": {"uid": self._random.choice((UID, UID, "12345678"))}}
             case 2:
                 return {"preconditions": {"resourceVersion": self._lock()}}
             case 3:
-                return {"gracePeriodSeconds": self._chance.choice((0, 1, 30))}
+                return {"gracePeriodSeconds": self._random.choice((0, 1, 30))}
         return None
 
     def _lock(self) -> str:
@@ -191,7 +191,7 @@ class _Maker:
         return -1 if self._often(0.1) else self._sizes
 
     def _often(self, share: float) -> bool:
-        return self._chance.random() < share
+        return self._random.random() < share
 
 
 def _apart(verb: str, subject: Subject, sub: str) -> bool:

@@ -12,7 +12,7 @@ from quintant.lazy import lazy
 if TYPE_CHECKING:
     from quintant.client.config.config import Config
     from quintant.core import errors
-    from quintant.core.clock import Chance, Clock
+    from quintant.core.clock import Clock, Random
     from quintant.core.errors import ConfigError, Terminal
     from quintant.core.object import (
         Custom,
@@ -44,7 +44,7 @@ _HOMES = {
     "errors": "quintant.core.errors",
     "when": "quintant.runtime.controller.predicates",
     "Builder": "quintant.runtime.controller.builder",
-    "Chance": "quintant.core.clock",
+    "Random": "quintant.core.clock",
     "Client": "quintant.runtime.cache.client",
     "Clock": "quintant.core.clock",
     "Column": "quintant.core.resource",
@@ -84,7 +84,6 @@ _HOMES = {
 __all__ = [
     "DONE",
     "Builder",
-    "Chance",
     "Client",
     "Clock",
     "Column",
@@ -102,6 +101,7 @@ __all__ = [
     "ObjectMeta",
     "Opaque",
     "Policy",
+    "Random",
     "Reconciler",
     "Request",
     "Result",

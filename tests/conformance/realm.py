@@ -17,7 +17,7 @@ from quintant.client.config.user import User
 from quintant.client.http.transport import HttpTransport
 from quintant.client.transport import Reply
 from quintant.keys.authority import Authority, Term
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
 from unit.cluster.api import Plain, Requests
 
@@ -75,12 +75,12 @@ class Realm(Target):
 
     async def bearing(self, token: str) -> Requests:
         """Requests with a bearer token."""
-        return await self.holding(User(token=Hidden(token)))
+        return await self.holding(User(token=Sensitive(token)))
 
     async def certified(self, pair: KeyPair, token: str = "") -> Requests:
         """Requests with a client certificate, and perhaps a token beside it."""
         certificate, key = Pem("client-certificate", pair.certificate), Pem("client-key", pair.key)
-        return await self.holding(User(token=Hidden(token), certificate=certificate, key=key))
+        return await self.holding(User(token=Sensitive(token), certificate=certificate, key=key))
 
     async def grant(self, user: As, *rules: Plain) -> None:
         """Give somebody a role in the namespace, and wait until it holds."""

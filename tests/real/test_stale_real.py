@@ -59,7 +59,7 @@ class Breeder:
     async def reconcile(self, obj: Brood, ctx: Context[Brood]) -> None:
         self.calls += 1
         for _ in range(obj.spec.children - len(await ctx.owned(ConfigMap))):
-            meta = ObjectMeta.like(obj, name=f"{obj.metadata.name}-{ctx.chance.id()}")
+            meta = ObjectMeta.like(obj, name=f"{obj.metadata.name}-{ctx.random.id()}")
             await ctx.client.create(owned(ConfigMap(metadata=meta), by=obj))
         if self.calls >= RECONCILES:
             self.enough.set()

@@ -19,7 +19,7 @@ class Churn:
 
     def __init__(self, client: Client, objects: int, namespace: str = "default") -> None:
         self._client, self._objects, self._namespace = client, objects, namespace
-        self._chance = Random(3)
+        self._random = Random(3)
 
     def manager(self, timers: Timers = Timers()) -> Manager:
         manager = Manager("churn", namespaces=[self._namespace], watch=timers)
@@ -36,12 +36,12 @@ class Churn:
 
     async def turn(self, changes: int) -> None:
         """Change, delete or make anew so many objects."""
-        for number in self._chance.sample(range(self._objects), changes):
+        for number in self._random.sample(range(self._objects), changes):
             found = await self._client.find(ConfigMap, f"c{number}", self._namespace)
-            if found is not None and self._chance.random() < DELETED_SHARE:
+            if found is not None and self._random.random() < DELETED_SHARE:
                 await self._client.delete(found)
             else:
-                await self._client.apply(self.config(number, str(self._chance.random())))
+                await self._client.apply(self.config(number, str(self._random.random())))
 
     async def truth(self) -> dict[str, str]:
         """What the server has: names and versions."""

@@ -32,7 +32,7 @@ class Witness:
 
     async def reconcile(self, obj: Greeter, ctx: Context[Greeter]) -> None:
         self.calls += 1
-        await asyncio.sleep(ctx.chance.uniform(0, SLOWEST_RECONCILE_SECONDS))
+        await asyncio.sleep(ctx.random.uniform(0, SLOWEST_RECONCILE_SECONDS))
         self.seen[ctx.request] = obj.metadata.generation
 
     def manager(self) -> Manager:
@@ -41,7 +41,7 @@ class Witness:
         return manager
 
 
-async def write(cluster: InProcessCluster, names: list[str], chance: Random) -> None:
+async def write(cluster: InProcessCluster, names: list[str], random: Random) -> None:
     """Create each object at its first turn and change it at each later one."""
     live: dict[str, Greeter] = {}
     for turn, name in enumerate(names):
@@ -51,35 +51,35 @@ async def write(cluster: InProcessCluster, names: list[str], chance: Random) -> 
         else:
             new = replace(old, spec=GreeterSpec(message=str(turn)))
             live[name] = await cluster.client.patch(new, since=old)
-        if chance.random() < 0.3:
-            await asyncio.sleep(chance.uniform(0, LONGEST_PAUSE_SECONDS))
+        if random.random() < 0.3:
+            await asyncio.sleep(random.uniform(0, LONGEST_PAUSE_SECONDS))
 
 
-async def storm(cluster: InProcessCluster, chance: Random) -> int:
+async def storm(cluster: InProcessCluster, random: Random) -> int:
     """All updates of all objects, in a random order, by several writers; returns their number."""
     await cluster.install(Greeter)
     async with asyncio.TaskGroup() as group:
         for writer in range(WRITERS):
             names = [f"g{n}" for n in range(writer, OBJECTS, WRITERS) for _ in range(UPDATES)]
-            chance.shuffle(names)
-            group.create_task(write(cluster, names, Random(chance.random())))
+            random.shuffle(names)
+            group.create_task(write(cluster, names, Random(random.random())))
     return OBJECTS * UPDATES
 
 
-async def disturb(cluster: InProcessCluster, chance: Random) -> None:
+async def disturb(cluster: InProcessCluster, random: Random) -> None:
     """End the watch every now and then, cleanly or not."""
     while True:
-        await asyncio.sleep(chance.uniform(0.5, 3))
-        cluster.faults.cut(watch(Greeter), clean=chance.random() < 0.5)
+        await asyncio.sleep(random.uniform(0.5, 3))
+        cluster.faults.cut(watch(Greeter), clean=random.random() < 0.5)
 
 
 async def test_soak_last_reconcile_of_every_object_saw_its_last_generation(
     cluster: InProcessCluster,
 ) -> None:
-    chance, witness = Random(5), Witness()
+    random, witness = Random(5), Witness()
     await cluster.run(witness.manager())
-    disturbance = asyncio.ensure_future(disturb(cluster, chance))
-    updates = await storm(cluster, chance)
+    disturbance = asyncio.ensure_future(disturb(cluster, random))
+    updates = await storm(cluster, random)
     disturbance.cancel()
     await cluster.advance(300)
 

@@ -23,7 +23,7 @@ from quintant.cluster.apiserver.server.https import serve
 from quintant.cluster.controllers import controllers
 from quintant.core.errors import Terminal
 from quintant.core.object import ObjectMeta, replace
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.runtime.controller import predicates
 from quintant.runtime.controller.finalizer import BLOCKED, RELEASE
 from quintant.testing import InProcessCluster, kind, settle, verb, watch
@@ -226,7 +226,7 @@ async def test_namesake_keeps_its_finalizer_while_the_cache_still_shows_the_old_
 
 def known(cluster: InProcessCluster, name: str) -> Fixed:
     cluster.server.tokens.add(name, service_account("default", name))
-    return Fixed(Proof(bearer(Hidden(name))))
+    return Fixed(Proof(bearer(Sensitive(name))))
 
 
 def written(cluster: InProcessCluster, name: str) -> list[str]:

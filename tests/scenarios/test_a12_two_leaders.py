@@ -9,14 +9,13 @@ from __future__ import annotations
 import asyncio
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
-from random import Random
 
 from quintant.api.coordination import Lease
 from quintant.api.core import ConfigMap
 from quintant.client.transport import Call, InProcessTransport, Reply, Stream
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core import codec
-from quintant.core.clock import Chance, Clock, monotonic
+from quintant.core.clock import Clock, Random, monotonic
 from quintant.core.errors import LeadershipLost, leaves
 from quintant.runtime.leader.lease import LEASE_SECONDS, RETRY_SECONDS
 from quintant.runtime.manager.environment import Environment
@@ -87,7 +86,7 @@ class Replica:
     def __init__(self, door: Door, clock: Clock, seed: int) -> None:
         self.name = door.name
         self.faults = FaultTransport(InProcessTransport(door))
-        environment = Environment(self.faults, clock, Chance(Random(seed)))
+        environment = Environment(self.faults, clock, Random(seed))
         self.engine = greeter_manager(leader_elect=True).bind(environment)
         self.task = asyncio.ensure_future(self.engine.run())
 

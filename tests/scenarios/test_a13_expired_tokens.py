@@ -29,7 +29,7 @@ from quintant.client.http.transport import HttpTransport
 from quintant.cluster.apiserver.meta.user import service_account
 from quintant.cluster.apiserver.server.https import serve
 from quintant.core.clock import monotonic, timestamp
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import memory_file
 from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, watch
@@ -75,7 +75,7 @@ class Program:
     ) -> Ending:
         self.runs += 1
         document = {"apiVersion": EXEC, "kind": "ExecCredential", "status": self.status()}
-        return Ending(0, Hidden(json.dumps(document).encode()))
+        return Ending(0, Sensitive(json.dumps(document).encode()))
 
 
 @dataclass
@@ -181,7 +181,7 @@ async def test_certificate_of_a_plugin_is_shown_anew_when_the_server_takes_no_ot
     program = Program(status)
     plugin = PluginCredentials(Plugin("login", EXEC), {}, clock, run=program, environ={})
     async with edge(cluster, names, clients) as url:
-        trust = Trust(Pem("certificate-authority-data", Hidden(names.pem)))
+        trust = Trust(Pem("certificate-authority-data", Sensitive(names.pem)))
         transport = HttpTransport(Config(url, trust=trust), credentials=plugin)
         environment = replace(cluster.environment(), transport=transport)
         engine = await cluster.run(greeter_manager(), environment=environment)
@@ -207,6 +207,6 @@ def edge(
     """The server under TLS; it talks to nobody without a certificate of `clients`."""
     context = names.serving("127.0.0.1")
     context.verify_mode = ssl.CERT_REQUIRED
-    with memory_file(Hidden(clients.pem)) as path:
+    with memory_file(Sensitive(clients.pem)) as path:
         context.load_verify_locations(path)
     return serve(cluster.server, port=port, ssl=context)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 
 from quintant.client.rest import Rest
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from quintant.core.errors import Conflict
 from quintant.core.object import Custom, Model, Request
 from quintant.core.resource import resource
@@ -71,7 +71,7 @@ async def status(cluster: InProcessCluster) -> NodeStatus:
 async def test_three_controllers_and_a_sidecar_lose_nothing(cluster: InProcessCluster) -> None:
     await start(cluster)
     client = Client(Rest(cluster.faults), manager="fullnode")
-    writer = StatusWriter(client, cluster.environment().chance)
+    writer = StatusWriter(client, cluster.environment().random)
     cluster.faults.delay(0.01, verb("get") & kind(FullNode))
     cluster.faults.answer(409, when=kind(FullNode, sub="status"), skip=7, times=3)
 
@@ -103,7 +103,7 @@ async def test_a_removed_entry_stays_removed_though_the_cache_is_behind(
 ) -> None:
     await start(cluster)
     rest = Rest(cluster.faults)
-    caches = Caches(rest, Chance())
+    caches = Caches(rest, Random())
     informer = caches.declare(FullNode)
     running = asyncio.ensure_future(informer.run())
     await informer.wait_synced()

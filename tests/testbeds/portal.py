@@ -19,7 +19,7 @@ from quintant.api.core import Pod, Service, ServicePort, ServiceSpec
 from quintant.api.events import Event
 from quintant.cluster.component.component import Component, employed
 from quintant.cluster.controllers import controllers as kubernetes
-from quintant.core.clock import Chance, micro_timestamp, timestamp
+from quintant.core.clock import Random, micro_timestamp, timestamp
 from quintant.core.errors import NotFound
 from quintant.core.object import ObjectMeta
 from quintant.operators.portal import controllers
@@ -257,7 +257,7 @@ async def opened(options: Options = Options()) -> AsyncIterator[Town]:
     await cluster.install(PortalExpose, TunnelClass)
     town = Town(cluster, options)
     component = Component(kubernetes())
-    async with employed(cluster.server, component, cluster.clock, Chance()):
+    async with employed(cluster.server, component, cluster.clock, Random()):
         async with asyncio.TaskGroup() as group:
             task = group.create_task(town.attend())
             await town.start()

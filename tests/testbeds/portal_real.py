@@ -32,7 +32,7 @@ from quintant.core.address import Address
 from quintant.core.clock import SystemClock
 from quintant.core.object import K
 from quintant.keys.authority import Authority, Term
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.operators.portal import controllers
 from quintant.operators.portal.api import DEFAULT_CLASS, PortalExpose, TunnelClass
 from quintant.operators.portal.builders import EXPOSE_LABEL
@@ -243,7 +243,7 @@ async def _environment(cluster: Cluster, client: Client, manager: Manager) -> En
         await client.apply(obj)
     user = service_account("default", manager.name)
     cluster.server.tokens.add("operator", user)
-    credentials = Fixed(Proof(bearer(Hidden("operator"))))
+    credentials = Fixed(Proof(bearer(Sensitive("operator"))))
     inner = InProcessTransport(cluster.server)
     return Environment(SignedTransport(inner, credentials))
 

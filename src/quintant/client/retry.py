@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from quintant.client.token_bucket import Bucket
 from quintant.client.transport import Call, Reply, Stream, Transport
-from quintant.core.clock import Chance, monotonic
+from quintant.core.clock import Random, monotonic
 from quintant.core.errors import ConnectError, DeadlineExceeded, TransportError
 
 # Attempts in all, the first included.
@@ -49,7 +49,7 @@ class Observer(Protocol):
 
 def patient(
     transport: Transport,
-    chance: Chance | None = None,
+    random: Random | None = None,
     *,
     bucket: Bucket | None = None,
     observer: Observer | None = None,
@@ -58,7 +58,7 @@ def patient(
 
     With a `bucket`, requests also wait for their turn on the client's side.
     """
-    return _Patient(transport, chance or Chance(), bucket, observer)
+    return _Patient(transport, random or Random(), bucket, observer)
 
 
 def repeatable(call: Call) -> bool:
@@ -95,7 +95,7 @@ class _Refusal(NamedTuple):
 
 class _Patient(Struct, frozen=True):
     inner: Transport
-    chance: Chance
+    random: Random
     bucket: Bucket | None
     observer: Observer | None
     refusals: dict[tuple[str, str], _Refusal] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class _Patient(Struct, frozen=True):
         outcome = self._refused(call) or await self._try(call, ends)
         failures = 1
         while not isinstance(outcome, Reply) or outcome.status >= 429:
-            wait = pause(call, outcome, failures, self.chance.uniform(0, 1))
+            wait = pause(call, outcome, failures, self.random.uniform(0, 1))
             if wait is None or (ends is not None and monotonic() + wait >= ends):
                 break
             if self.observer is not None:

@@ -1,15 +1,15 @@
 """Time, randomness and ids, injected.
 
 Timers are the event loop's own (`asyncio.sleep`, `asyncio.timeout`, `loop.call_at`), so a virtual
-loop moves them all. What the loop cannot give, the wall clock and chance, comes from here.
+loop moves them all. What the loop cannot give, the wall clock and randomness, comes from here.
 """
 
 from __future__ import annotations
 
+import random
 from asyncio import get_running_loop
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from random import Random
 from typing import Protocol
 
 # The bits of a uuid4 that say so (RFC 9562), and all the others.
@@ -41,22 +41,16 @@ class LoopClock:
         return self.epoch + timedelta(seconds=monotonic())
 
 
-@dataclass(frozen=True, slots=True)
-class Chance:
-    """Randomness and ids from one seedable source."""
-
-    random: Random = field(default_factory=Random)
-
-    def uniform(self, low: float, high: float) -> float:
-        return self.random.uniform(low, high)
+class Random(random.Random):
+    """Randomness and ids from one seedable source: the standard library's, and what we add."""
 
     def jitter(self, seconds: float, fraction: float) -> float:
         """`seconds`, give or take a fraction of itself."""
-        return seconds * self.random.uniform(1 - fraction, 1 + fraction)
+        return seconds * self.uniform(1 - fraction, 1 + fraction)
 
     def id(self) -> str:
         """A fresh uuid4."""
-        text = f"{self.random.getrandbits(128) & UUID4_FREE | UUID4:032x}"
+        text = f"{self.getrandbits(128) & UUID4_FREE | UUID4:032x}"
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 

@@ -1,6 +1,6 @@
 """Secrets, key pairs and a certificate authority: for the runtime, the cluster and agents alike.
 
-    hidden      a secret that no log can print
+    sensitive   a secret that no log can print
     tls         a certificate and its key into an SSLContext, without a file
     authority   signs certificates; the only module here that loads `cryptography`
 

@@ -1,7 +1,7 @@
 """A certificate authority of our own: servers and clients, with P-256 keys.
 
 What it signs is X.509 that any TLS library verifies: key identifiers, key usages and alternative
-names are there. Keys come out as PEM inside `Hidden`. This module imports `cryptography`, 10 MB
+names are there. Keys come out as PEM inside `Sensitive`. This module imports `cryptography`, 10 MB
 that most processes never need: import it where certificates are made, not at a program's top.
 """
 
@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID, ObjectIdentifier
 from msgspec import Struct
 
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
 
 # Clocks differ: a certificate is valid from a little before it was made.
@@ -70,7 +70,7 @@ class Authority:
     @property
     def pair(self) -> KeyPair:
         """Certificate and key, to be saved."""
-        return KeyPair(Hidden(self.certificate), private_pem(self._key))
+        return KeyPair(Sensitive(self.certificate), private_pem(self._key))
 
     def serving(self, names: Sequence[str], term: Term) -> KeyPair:
         """A certificate for a server under DNS names and IP addresses."""
@@ -98,7 +98,7 @@ class Authority:
 
     def _issue(self, builder: x509.CertificateBuilder) -> KeyPair:
         key = new_key()
-        return KeyPair(Hidden(_sign(builder, key.public_key(), self._key)), private_pem(key))
+        return KeyPair(Sensitive(_sign(builder, key.public_key(), self._key)), private_pem(key))
 
 
 def new_key() -> ec.EllipticCurvePrivateKey:
@@ -106,13 +106,15 @@ def new_key() -> ec.EllipticCurvePrivateKey:
     return ec.generate_private_key(ec.SECP256R1())
 
 
-def private_pem(key: ec.EllipticCurvePrivateKey) -> Hidden[bytes]:
+def private_pem(key: ec.EllipticCurvePrivateKey) -> Sensitive[bytes]:
     """A key as PEM, without a password.
 
     The title of this form names the algorithm. Clients in Java go by that, and take a key of the
     form without for one of RSA.
     """
-    return Hidden(key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption()))
+    return Sensitive(
+        key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption())
+    )
 
 
 def _builder(subject: x509.Name, issuer: x509.Name, term: Term) -> x509.CertificateBuilder:

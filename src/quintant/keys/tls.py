@@ -16,7 +16,7 @@ from typing import IO
 
 from msgspec import Struct
 
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 
 MEMFD = hasattr(os, "memfd_create")
 
@@ -24,8 +24,8 @@ MEMFD = hasattr(os, "memfd_create")
 class KeyPair(Struct, frozen=True):
     """A certificate, with the certificates above it, and its key; all PEM."""
 
-    certificate: Hidden[bytes]
-    key: Hidden[bytes]
+    certificate: Sensitive[bytes]
+    key: Sensitive[bytes]
 
 
 def present(context: ssl.SSLContext, pair: KeyPair) -> None:
@@ -45,7 +45,7 @@ def check(pair: KeyPair) -> None:
 
 
 @contextmanager
-def memory_file(content: Hidden[bytes]) -> Iterator[str]:
+def memory_file(content: Sensitive[bytes]) -> Iterator[str]:
     """A path under which OpenSSL can read the content while the context lasts."""
     with _file() as file:
         file.write(content.reveal())

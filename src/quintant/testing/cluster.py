@@ -15,7 +15,6 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from datetime import timedelta
-from random import Random
 from typing import Any, TypeVar
 
 from quintant.client.config.credentials import Credentials
@@ -24,7 +23,7 @@ from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.core.clock import Chance, LoopClock, seconds_of
+from quintant.core.clock import LoopClock, Random, seconds_of
 from quintant.core.object import Custom, K, Object, ObjectMeta, replace
 from quintant.core.resource import resource_of
 from quintant.runtime.cache.client import Client
@@ -60,7 +59,7 @@ class InProcessCluster:
         """How the server reaches webhooks: those of the managers that run here, and no others."""
         self.server = ApiServer(
             clock=self.clock,
-            chance=begin.chance(seed),
+            random=begin.random(seed),
             rbac=rbac,
             store=begin.store(),
             dialer=self.dialer,
@@ -111,9 +110,9 @@ class InProcessCluster:
 
         With credentials it is somebody to the server, else anonymous.
         """
-        chance = Chance(Random(self._seeds.random()))
+        random = Random(self._seeds.random())
         transport = SignedTransport(self.faults, credentials) if credentials else self.faults
-        return Environment(transport, self.clock, chance)
+        return Environment(transport, self.clock, random)
 
     async def install(self, *kinds: type[Object]) -> None:
         """Put the definitions of custom kinds on the server."""

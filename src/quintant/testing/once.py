@@ -136,11 +136,11 @@ async def _controller(
     environment = cluster.environment()
     await cluster.install(*kinds, *(watch.kind for watch in declared.watches))
     rest = Rest(environment.transport)
-    caches = Caches(rest, environment.chance)
-    client = Client(rest, caches, chance=environment.chance)
-    clock, chance = environment.clock, environment.chance
-    statuses = StatusWriter(client, chance)
-    services = Services(caches, client, clock, chance, Metrics(), notes, statuses)
+    caches = Caches(rest, environment.random)
+    client = Client(rest, caches, random=environment.random)
+    clock, random = environment.clock, environment.random
+    statuses = StatusWriter(client, random)
+    services = Services(caches, client, clock, random, Metrics(), notes, statuses)
     controller = Controller(declared, services)
     for kind in kinds:
         informer = caches.declare(kind)

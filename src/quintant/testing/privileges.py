@@ -18,7 +18,7 @@ from http import HTTPStatus
 from quintant.client.config.credentials import Credentials, Fixed, Proof, bearer
 from quintant.cluster.apiserver.filters.audit import Record
 from quintant.cluster.apiserver.meta.user import service_account
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.manager.permissions import Needs, Permission
 from quintant.runtime.manager.rbac import generated, needs
@@ -32,7 +32,7 @@ async def grant(cluster: InProcessCluster, manager: Manager, namespace: str = "d
         await cluster.client.apply(obj)
     user = service_account(namespace, manager.name)
     cluster.server.tokens.add(user.name, user)
-    credentials = Fixed(Proof(bearer(Hidden(user.name))))
+    credentials = Fixed(Proof(bearer(Sensitive(user.name))))
     return Account(cluster, user.name, credentials, needs(manager.declarations))
 
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from random import Random
 
 from quintant.cluster.apiserver.meta.user import Tokens
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.revision_log import Snapshot, Store
-from quintant.core.clock import Chance, LoopClock
+from quintant.core.clock import LoopClock, Random
 from quintant.core.object import Object
 
 # The ids of what every cluster has are drawn apart from those of a test's own objects.
@@ -36,15 +35,15 @@ class World:
         store.restore(self.objects)
         return store
 
-    def chance(self, seed: int) -> Chance:
-        """Chance that gives no id a second time which it gave on the way here."""
-        return Chance(Random(f"{seed} after {self.objects.revision}"))
+    def random(self, seed: int) -> Random:
+        """Randomness that gives no id a second time which it gave on the way here."""
+        return Random(f"{seed} after {self.objects.revision}")
 
 
 @cache
 def first_world() -> World:
     """What every cluster has from its first moment; needs a running loop."""
-    server = ApiServer(clock=_Dawn(), chance=Chance(Random(_SEED)))
+    server = ApiServer(clock=_Dawn(), random=Random(_SEED))
     return World(server.snapshot())
 
 

@@ -143,15 +143,15 @@ async def test_state_file_follows_its_writer(town: Loopback) -> None:
 
 async def test_soak_whoever_is_killed_nothing_acknowledged_is_lost(town: Loopback) -> None:
     peers = await town.formed(5)
-    chance = Random(7)
+    random = Random(7)
     acknowledged: list[bytes] = []
     async with asyncio.TaskGroup() as group:
         writers = [group.create_task(_write(each, acknowledged)) for each in peers]
         for _ in range(KILLS):
-            await asyncio.sleep(chance.uniform(0.5, 3))
-            victim = chance.choice(peers)
+            await asyncio.sleep(random.uniform(0.5, 3))
+            victim = random.choice(peers)
             await victim.kill()
-            await asyncio.sleep(chance.uniform(0, 3))
+            await asyncio.sleep(random.uniform(0, 3))
             await victim.start()
         await asyncio.sleep(1)
         for writer in writers:

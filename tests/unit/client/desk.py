@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from random import Random
 from typing import Any, TypeVar
 
 from quintant.client.rest import Rest
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from quintant.core.object import K, Object
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
@@ -24,11 +23,11 @@ class Desk:
 
     def __init__(self) -> None:
         self.server = Scripted()
-        chance = Chance(Random(0))
+        random = Random(0)
         rest = Rest(self.server, write_timeout=3.0)
-        self.caches = Caches(rest, chance)
-        self.client = Client(rest, self.caches, "tester", chance=chance)
-        self.bare = Client(rest, manager="tester", chance=chance)
+        self.caches = Caches(rest, random)
+        self.client = Client(rest, self.caches, "tester", random=random)
+        self.bare = Client(rest, manager="tester", random=random)
         self._running: list[asyncio.Future[None]] = []
 
     async def watched(self, kind: type[K], *objects: Any, **selection: Any) -> Informer[K]:

@@ -15,11 +15,11 @@ from quintant.client.config.config import Config
 from quintant.client.config.tls import Pem, Trust
 from quintant.client.config.user import User
 from quintant.client.http.transport import HttpTransport
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from unit.client.pki import Authority
 
 AUTHORITY = Authority()
-TRUSTED = Trust(Pem("certificate-authority-data", Hidden(AUTHORITY.pem)))
+TRUSTED = Trust(Pem("certificate-authority-data", Sensitive(AUTHORITY.pem)))
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair, memory_file, present
 
 DAY = timedelta(days=1)
@@ -38,7 +38,7 @@ class Authority:
             alternatives = x509.SubjectAlternativeName([_name(name) for name in names])
             builder = builder.add_extension(alternatives, critical=False)
         secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-        return KeyPair(Hidden(self._sign(builder)), Hidden(secret))
+        return KeyPair(Sensitive(self._sign(builder)), Sensitive(secret))
 
     def serving(self, *names: str, life: timedelta = DAY, clients: bool = False) -> ssl.SSLContext:
         """A server's TLS set-up; with `clients` it demands a certificate of this authority."""
@@ -46,7 +46,7 @@ class Authority:
         present(context, self.issue("server", names, life))
         if clients:
             context.verify_mode = ssl.CERT_REQUIRED
-            with memory_file(Hidden(self.pem)) as path:
+            with memory_file(Sensitive(self.pem)) as path:
                 context.load_verify_locations(path)
         return context
 

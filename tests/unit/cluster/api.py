@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from random import Random
 from typing import Any
 
 import msgspec
 
 from quintant.client.transport import Call, InProcessTransport, Reply, Transport
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.core.clock import Chance, LoopClock
+from quintant.core.clock import LoopClock, Random
 
 Plain = dict[str, Any]
 
@@ -131,8 +130,8 @@ class Events:
 
 
 def server(*, rbac: bool = False, seed: int = 0, managed: bool = False) -> ApiServer:
-    chance = Chance(Random(seed))
-    return ApiServer(clock=LoopClock(), chance=chance, rbac=rbac, managed=managed)
+    random = Random(seed)
+    return ApiServer(clock=LoopClock(), random=random, rbac=rbac, managed=managed)
 
 
 def api() -> Api:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
-from random import Random
 from uuid import UUID
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.core.clock import (
-    Chance,
     LoopClock,
+    Random,
     SystemClock,
     micro_timestamp,
     monotonic,
@@ -50,17 +49,17 @@ def test_a_timestamp_is_read_back_as_written(moment: datetime) -> None:
 
 
 def test_chance_is_the_same_for_the_same_seed() -> None:
-    one, two = Chance(Random(7)), Chance(Random(7))
+    one, two = Random(7), Random(7)
 
     assert [one.id(), one.uniform(1, 2)] == [two.id(), two.uniform(1, 2)]
-    assert UUID(Chance().id()).version == 4
+    assert UUID(Random().id()).version == 4
 
 
 @given(st.floats(0.1, 1000), st.floats(0, 1))
 def test_jitter_stays_within_its_fraction(seconds: float, fraction: float) -> None:
     spread = seconds * fraction + 1e-9
 
-    assert abs(Chance().jitter(seconds, fraction) - seconds) <= spread
+    assert abs(Random().jitter(seconds, fraction) - seconds) <= spread
 
 
 def test_durations_may_be_given_in_either_form() -> None:

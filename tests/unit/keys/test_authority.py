@@ -9,7 +9,7 @@ from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from quintant.keys.authority import Authority, Term
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair, memory_file, present
 
 NOW = datetime.now(UTC)
@@ -65,7 +65,7 @@ def test_a_saved_authority_goes_on_signing() -> None:
 
 def test_what_is_no_key_is_no_authority() -> None:
     with pytest.raises(ValueError, match="PEM"):
-        Authority.load(KeyPair(Hidden(b""), Hidden(b"not a key")))
+        Authority.load(KeyPair(Sensitive(b""), Sensitive(b"not a key")))
 
 
 def test_a_key_appears_in_no_repr() -> None:
@@ -81,7 +81,7 @@ def test_a_server_and_a_client_of_one_authority_trust_each_other() -> None:
     present(server, made.serving(["localhost"], TERM))
     present(client, made.client("ann", ["crew"], TERM))
     for context in (server, client):
-        with memory_file(Hidden(made.certificate)) as path:
+        with memory_file(Sensitive(made.certificate)) as path:
             context.load_verify_locations(path)
     assert _met(server, client)["subject"][-1] == (("commonName", "ann"),)
 

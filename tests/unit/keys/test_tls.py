@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
 )
 
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair, check, memory_file, present
 from quintant.runtime.webhook.authority import issue
 
@@ -21,7 +21,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def test_a_memory_file_can_be_read_more_than_once_and_is_gone_afterwards() -> None:
-    with memory_file(Hidden(b"content")) as path:
+    with memory_file(Sensitive(b"content")) as path:
         assert Path(path).read_bytes() == Path(path).read_bytes() == b"content"
         assert not os.path.realpath(path).startswith("/tmp")
     assert not Path(path).exists()
@@ -43,7 +43,7 @@ def test_a_certificate_with_another_key_is_found_out() -> None:
 @pytest.mark.parametrize("certificate", [b"", b"garbage"])
 def test_what_is_not_pem_is_found_out(certificate: bytes) -> None:
     with pytest.raises(ssl.SSLError):
-        check(KeyPair(Hidden(certificate), issue(["localhost"], NOW).pair.key))
+        check(KeyPair(Sensitive(certificate), issue(["localhost"], NOW).pair.key))
 
 
 def test_an_encrypted_key_is_refused_without_asking_for_its_password() -> None:
@@ -51,7 +51,7 @@ def test_an_encrypted_key_is_refused_without_asking_for_its_password() -> None:
         Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"secret")
     )
     with pytest.raises(ssl.SSLError):
-        check(KeyPair(issue(["localhost"], NOW).pair.certificate, Hidden(key)))
+        check(KeyPair(issue(["localhost"], NOW).pair.certificate, Sensitive(key)))
 
 
 def test_a_pair_shows_no_secret() -> None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
 
 AUTHORITY = "portal relay authority"
@@ -54,7 +54,7 @@ def _make(folder: Path, domains: Sequence[str], now: datetime) -> None:
 
     files = (folder / "ca.crt", folder / "ca.key")
     if all(file.exists() for file in files):
-        authority = Authority.load(KeyPair(*(Hidden(file.read_bytes()) for file in files)))
+        authority = Authority.load(KeyPair(*(Sensitive(file.read_bytes()) for file in files)))
     else:
         authority = Authority.make(AUTHORITY, Term(now, now + AUTHORITY_LIFE))
         _keep(authority.pair, *files)

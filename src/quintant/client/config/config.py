@@ -2,7 +2,7 @@
 
 `Config.discover()` looks where kubectl looks. The result is a frozen value without open files: the
 transport (quintant.client.http.transport) reads keys and tokens from it when it connects, and again
-when they change. Whatever is secret in it is `Hidden`.
+when they change. Whatever is secret in it is `Sensitive`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from quintant.client.config.kubeconfig import ClusterEntry, ContextEntry, Kubeco
 from quintant.client.config.tls import Pem, Trust
 from quintant.client.config.user import User, user_of
 from quintant.core.errors import ConfigError
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 
 # Where the kubelet puts the token, the authority and the namespace of a pod's service account.
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -35,7 +35,7 @@ class Config(Struct, frozen=True):
     context: str = ""
     trust: Trust = field(default_factory=Trust)
     user: User = field(default_factory=User)
-    proxy: Hidden[str] | None = None
+    proxy: Sensitive[str] | None = None
 
     @classmethod
     def discover(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
 
 
@@ -51,7 +51,7 @@ class Fixed:
         return False
 
 
-def bearer(token: Hidden[str]) -> Mapping[str, str]:
+def bearer(token: Sensitive[str]) -> Mapping[str, str]:
     """The header of a token; ValueError, without the token, when a header cannot hold it."""
     text = token.reveal().strip()
     if not text or not text.isascii() or not text.isprintable() or " " in text:
@@ -59,7 +59,7 @@ def bearer(token: Hidden[str]) -> Mapping[str, str]:
     return {"authorization": f"Bearer {text}"}
 
 
-def basic(username: str, password: Hidden[str]) -> Mapping[str, str]:
+def basic(username: str, password: Sensitive[str]) -> Mapping[str, str]:
     """The header of a user name and a password."""
     pair = f"{username}:{password.reveal()}".encode()
     return {"authorization": f"Basic {base64.b64encode(pair).decode()}"}

@@ -24,7 +24,7 @@ from quintant.client.config.tls import require
 from quintant.client.config.user import Plugin
 from quintant.core.clock import Clock, monotonic
 from quintant.core.errors import ConfigError, NoCredentials
-from quintant.keys.hidden import MASK, Hidden
+from quintant.keys.sensitive import MASK, Sensitive
 from quintant.keys.tls import KeyPair
 
 INFO = "KUBERNETES_EXEC_INFO"
@@ -40,7 +40,7 @@ class Ending(Struct, frozen=True):
     """How a program ended and what it printed."""
 
     code: int
-    stdout: Hidden[bytes]
+    stdout: Sensitive[bytes]
     stderr: str = ""
 
 
@@ -78,12 +78,14 @@ async def run(argv: tuple[str, ...], env: Mapping[str, str], interactive: bool) 
         async with asyncio.timeout(None if interactive else RUN_SECONDS):
             stdout, stderr = await process.communicate()
     except TimeoutError:
-        return Ending(-1, Hidden(b""), f"it did not end within {RUN_SECONDS:g} s")
+        return Ending(-1, Sensitive(b""), f"it did not end within {RUN_SECONDS:g} s")
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
-    return Ending(process.returncode or 0, Hidden(stdout), (stderr or b"").decode(errors="replace"))
+    return Ending(
+        process.returncode or 0, Sensitive(stdout), (stderr or b"").decode(errors="replace")
+    )
 
 
 class PluginCredentials:
@@ -143,7 +145,7 @@ class PluginCredentials:
         self._learned = monotonic()
         self._pair = self._newest(given)
         try:
-            return Proof(bearer(Hidden(given.token)) if given.token else {}, self._pair)
+            return Proof(bearer(Sensitive(given.token)) if given.token else {}, self._pair)
         except ValueError as error:
             raise self._failed(str(error)) from None
 
@@ -151,8 +153,8 @@ class PluginCredentials:
         """The pair that was given: the one we know already, if it is the same."""
         if not given.client_certificate_data:
             return None
-        certificate = Hidden(given.client_certificate_data.encode())
-        pair = KeyPair(certificate, Hidden(given.client_key_data.encode()))
+        certificate = Sensitive(given.client_certificate_data.encode())
+        pair = KeyPair(certificate, Sensitive(given.client_key_data.encode()))
         if pair == self._pair:
             return self._pair
         try:
@@ -161,7 +163,7 @@ class PluginCredentials:
             raise self._failed(error.because) from None
         return pair
 
-    def _parsed(self, stdout: Hidden[bytes]) -> _Given:
+    def _parsed(self, stdout: Sensitive[bytes]) -> _Given:
         try:
             credential = msgspec.json.decode(stdout.reveal(), type=_Credential)
         except (msgspec.DecodeError, UnicodeDecodeError):

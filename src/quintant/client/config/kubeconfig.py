@@ -20,11 +20,11 @@ from msgspec import Struct, field
 from quintant.client.config.tls import Pem
 from quintant.core import yaml
 from quintant.core.errors import ConfigError
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 
 E = TypeVar("E")
 N = TypeVar("N", bound="_Named")
-NOTHING = Hidden("")
+NOTHING = Sensitive("")
 
 
 class _Entry(msgspec.Struct, frozen=True, rename="kebab"):
@@ -46,7 +46,7 @@ class ClusterEntry(_Entry, frozen=True):
 
     server: str = ""
     certificate_authority: str = ""
-    certificate_authority_data: Hidden[str] = NOTHING
+    certificate_authority_data: Sensitive[str] = NOTHING
     insecure_skip_tls_verify: bool = False
     tls_server_name: str = ""
     proxy_url: str = ""
@@ -56,7 +56,7 @@ class ClusterEntry(_Entry, frozen=True):
 class ExecVariable(_Named, frozen=True):
     """An environment variable for an exec plugin; its value may be a secret."""
 
-    value: Hidden[str] = NOTHING
+    value: Sensitive[str] = NOTHING
 
 
 class ExecEntry(msgspec.Struct, frozen=True, rename="camel"):
@@ -75,13 +75,13 @@ class UserEntry(_Entry, frozen=True):
     """Who we are to the server."""
 
     client_certificate: str = ""
-    client_certificate_data: Hidden[str] = NOTHING
+    client_certificate_data: Sensitive[str] = NOTHING
     client_key: str = ""
-    client_key_data: Hidden[str] = NOTHING
-    token: Hidden[str] = NOTHING
+    client_key_data: Sensitive[str] = NOTHING
+    token: Sensitive[str] = NOTHING
     token_file: str = msgspec.field(default="", name="tokenFile")
     username: str = ""
-    password: Hidden[str] = NOTHING
+    password: Sensitive[str] = NOTHING
     exec: ExecEntry | None = None
     auth_provider: Mapping[str, Any] | None = None
     impersonate: str = msgspec.field(default="", name="as")
@@ -136,7 +136,7 @@ class Origin(Struct, Generic[E], frozen=True):
         what = f'cannot use {field} of {self.kind} "{self.name}" in {self.file}'
         return ConfigError(what, because=why, hint=hint)
 
-    def pem(self, field: str, path: str, data: Hidden[str]) -> Pem | None:
+    def pem(self, field: str, path: str, data: Sensitive[str]) -> Pem | None:
         """A certificate or key that may be given as `field` or, stronger, as `field`-data."""
         if not data:
             return Pem(field, path=self.resolve(path)) if path else None
@@ -144,7 +144,7 @@ class Origin(Struct, Generic[E], frozen=True):
             plain = base64.b64decode("".join(data.reveal().split()), validate=True)
         except (binascii.Error, ValueError):
             raise self.wrong(f"{field}-data", "it is not base64") from None
-        return Pem(f"{field}-data", Hidden(plain))
+        return Pem(f"{field}-data", Sensitive(plain))
 
 
 class Kubeconfig(Struct, frozen=True):
@@ -209,10 +209,10 @@ def _unique(items: Iterable[N]) -> Iterator[tuple[str, N]]:
         yield item.name, item
 
 
-def _hide(kind: type, value: Any) -> Hidden[str]:
+def _hide(kind: type, value: Any) -> Sensitive[str]:
     if not isinstance(value, str):
         raise TypeError(f"Expected `str`, got `{type(value).__name__}`")  # msgspec adds the path
-    return Hidden(value)
+    return Sensitive(value)
 
 
 def _without_nulls(plain: Any) -> Any:

@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from quintant.core.errors import ConfigError
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 
 SCHEMES = ("http", "https")
 
 
-def choose(server: str, given: str, environ: Mapping[str, str]) -> Hidden[str] | None:
+def choose(server: str, given: str, environ: Mapping[str, str]) -> Sensitive[str] | None:
     """The proxy to use for a server; hidden, since its address may hold a password."""
     if given:
         return _checked(given, "proxy-url")
@@ -29,10 +29,10 @@ def choose(server: str, given: str, environ: Mapping[str, str]) -> Hidden[str] |
     return _checked(found if "://" in found else f"http://{found}", name.upper())
 
 
-def _checked(address: str, field: str) -> Hidden[str]:
+def _checked(address: str, field: str) -> Sensitive[str]:
     parts = urlsplit(address)
     if parts.scheme in SCHEMES and parts.hostname:
-        return Hidden(address)
+        return Sensitive(address)
     raise ConfigError(
         f"cannot use {field}",
         because=f'"{parts.scheme}" is not a kind of proxy we speak',

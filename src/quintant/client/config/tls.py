@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from quintant.core.errors import ConfigError
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair, present
 
 Stamp = tuple[int, int, int]
@@ -22,15 +22,15 @@ class Pem(Struct, frozen=True):
     """PEM text given inline, or in a file; `field` is what a kubeconfig calls it."""
 
     field: str
-    data: Hidden[bytes] | None = None
+    data: Sensitive[bytes] | None = None
     path: Path | None = None
 
-    def read(self) -> Hidden[bytes]:
+    def read(self) -> Sensitive[bytes]:
         """The text now; ConfigError when the file cannot be read."""
         if self.path is None:
-            return self.data or Hidden(b"")
+            return self.data or Sensitive(b"")
         try:
-            return Hidden(self.path.read_bytes())
+            return Sensitive(self.path.read_bytes())
         except OSError as error:
             raise ConfigError(
                 f"cannot read {self.field} {self.path}", because=str(error.strerror)

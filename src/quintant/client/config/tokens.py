@@ -17,7 +17,7 @@ from quintant.client.config.exec_plugin import PluginCredentials
 from quintant.client.config.tls import Pem, Stamp, stamp_of
 from quintant.core.clock import Clock, monotonic
 from quintant.core.errors import ConfigError, NoCredentials
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
 
 # How often a token file is looked at. The kubelet renews a token after 80 % of its life, which is
@@ -65,7 +65,7 @@ class TokenFile:
             stamp = stamp_of(self._path)
             if self._shown is not None and stamp == self._stamp:
                 return self._shown
-            shown = Proof(bearer(Hidden(self._path.read_text())))
+            shown = Proof(bearer(Sensitive(self._path.read_text())))
         except (OSError, ValueError) as error:
             if self._shown is not None:
                 return self._shown
@@ -136,7 +136,7 @@ def _source(config: Config, clock: Clock) -> Credentials:
     return Fixed()
 
 
-def _checked(token: Hidden[str]) -> Mapping[str, str]:
+def _checked(token: Sensitive[str]) -> Mapping[str, str]:
     try:
         return bearer(token)
     except ValueError as error:

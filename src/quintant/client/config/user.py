@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from quintant.client.config.kubeconfig import NOTHING, ClusterEntry, Origin, UserEntry
 from quintant.client.config.tls import Pem
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 
 # The two versions of the credential document; v1 wants an interactiveMode, v1beta1 has a default.
 EXEC_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
@@ -38,7 +38,7 @@ class Plugin(Struct, frozen=True):
     command: str
     version: str
     args: tuple[str, ...] = ()
-    env: Mapping[str, Hidden[str]] = field(default_factory=dict)
+    env: Mapping[str, Sensitive[str]] = field(default_factory=dict)
     interactive: str = "Never"
     hint: str = ""
     """How to install the program, shown when it is missing."""
@@ -54,9 +54,9 @@ class User(Struct, frozen=True):
     """
 
     token_file: Path | None = None
-    token: Hidden[str] = NOTHING
+    token: Sensitive[str] = NOTHING
     username: str = ""
-    password: Hidden[str] = NOTHING
+    password: Sensitive[str] = NOTHING
     plugin: Plugin | None = None
     certificate: Pem | None = None
     key: Pem | None = None

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from quintant.client.config.config import Config
 from quintant.client.http.http1 import header, question
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 
 PORTS = {"http": 80, "https": 443}
 
@@ -38,7 +38,7 @@ class Route(Struct, frozen=True):
     """The server's Host header."""
     prefix: str
     """What comes before every path: that of the server's URL, or the URL itself for a proxy."""
-    password: Hidden[str]
+    password: Sensitive[str]
     """The proxy's Proxy-Authorization header line; empty without one."""
 
     @classmethod
@@ -54,7 +54,7 @@ class Route(Struct, frozen=True):
             _hop(proxy) if proxy else None,
             authority,
             root + url.path.rstrip("/"),
-            _password(proxy) if proxy else Hidden(""),
+            _password(proxy) if proxy else Sensitive(""),
         )
 
     @property
@@ -71,10 +71,10 @@ class Route(Struct, frozen=True):
         return question("CONNECT", str(self.server), lines, None)
 
     @property
-    def lines(self) -> Hidden[str]:
+    def lines(self) -> Sensitive[str]:
         """The header lines that the route adds to every request."""
         forwarded = self.proxy is not None and not self.server.secure
-        return Hidden(
+        return Sensitive(
             header("Host", self.authority) + (self.password.reveal() if forwarded else "")
         )
 
@@ -83,9 +83,9 @@ def _hop(url: SplitResult) -> Hop:
     return Hop(url.hostname or "", url.port or PORTS[url.scheme], url.scheme == "https")
 
 
-def _password(proxy: SplitResult) -> Hidden[str]:
+def _password(proxy: SplitResult) -> Sensitive[str]:
     if proxy.username is None:
-        return Hidden("")
+        return Sensitive("")
     pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
     word = base64.b64encode(pair.encode()).decode()
-    return Hidden(header("Proxy-Authorization", f"Basic {word}"))
+    return Sensitive(header("Proxy-Authorization", f"Basic {word}"))

@@ -19,7 +19,7 @@ from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.handlers.meter import Meter
 from quintant.cluster.apiserver.meta.user import User, admin
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.core.clock import Chance, Clock
+from quintant.core.clock import Clock, Random
 from quintant.core.object import Object, ObjectMeta
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.engine import Engine
@@ -60,7 +60,7 @@ class Component(Struct, frozen=True):
 
 @asynccontextmanager
 async def employed(
-    server: ApiServer, component: Component, clock: Clock, chance: Chance
+    server: ApiServer, component: Component, clock: Clock, random: Random
 ) -> AsyncIterator[Engine]:
     """Run a component for as long as the context lasts; enter it once it is at work."""
     async with known(server, admin("system:bootstrap")) as transport:
@@ -68,7 +68,7 @@ async def employed(
         for obj in (*component.roles, *component.objects):
             await client.apply(obj)
     async with known(server, component.user) as transport:
-        environment = Environment(transport, clock, chance, namespace="kube-system")
+        environment = Environment(transport, clock, random, namespace="kube-system")
         async with component.manager.running(environment) as engine:
             with _metered(server, component):
                 yield engine

@@ -30,8 +30,8 @@ from quintant.cluster.kubelet.options import Options
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
 from quintant.core.address import Address
-from quintant.core.clock import Chance, Clock, SystemClock
-from quintant.keys.hidden import Hidden
+from quintant.core.clock import Clock, Random, SystemClock
+from quintant.keys.sensitive import Sensitive
 
 if TYPE_CHECKING:
     from quintant.cluster.kubelet.local_node import LocalNode
@@ -65,7 +65,7 @@ class Cluster(Struct, frozen=True):
     server: ApiServer
     address: Address
     """Where it really listens: the port was chosen."""
-    kubeconfig: Hidden[bytes]
+    kubeconfig: Sensitive[bytes]
     """The way in for its administrator."""
     node: LocalNode | None = None
     """The node that runs pods as processes, if there is one."""
@@ -92,7 +92,7 @@ async def running(plan: Plan = Plan(), clock: Clock = SystemClock()) -> AsyncIte
         if plan.fleet is not None:
             server.metrics.open()
         for component in site.components(node):
-            await stack.enter_async_context(employed(server, component, clock, Chance()))
+            await stack.enter_async_context(employed(server, component, clock, Random()))
         if node is not None:
             # First of all: programs that start take the time that others need to end.
             stack.callback(node.cease)
@@ -175,10 +175,10 @@ class _Site(Struct, frozen=True):
         from quintant.cluster.kubeproxy.component import networking
 
         # Services are there as long as programs are, and a little longer.
-        opened = networking(self.server, self.share.host, self.clock, Chance())
+        opened = networking(self.server, self.share.host, self.clock, Random())
         network = await stack.enter_async_context(opened)
         names, api = network.environment, _reachable(self.address)
-        made = local_node(self.plan.node, self.share, api, names, self.clock, Chance())
+        made = local_node(self.plan.node, self.share, api, names, self.clock, Random())
         return await stack.enter_async_context(made)
 
     def components(self, node: LocalNode | None) -> Iterator[Component]:

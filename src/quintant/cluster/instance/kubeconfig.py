@@ -12,10 +12,10 @@ import msgspec
 from quintant.cluster.host.private_files import write_private
 from quintant.cluster.instance.pki import ADMIN, NAME, Pki
 from quintant.core.errors import ConfigError
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 
 
-def kubeconfig(url: str, pki: Pki) -> Hidden[bytes]:
+def kubeconfig(url: str, pki: Pki) -> Sensitive[bytes]:
     """The kubeconfig of a cluster's administrator. It is JSON, which every reader of YAML reads."""
     pair = {"client-certificate-data": pki.admin.certificate, "client-key-data": pki.admin.key}
     cluster = {"server": url, "certificate-authority-data": _base64(pki.authority)}
@@ -28,10 +28,10 @@ def kubeconfig(url: str, pki: Pki) -> Hidden[bytes]:
         "users": [{"name": ADMIN, "user": user}],
         "contexts": [{"name": NAME, "context": {"cluster": NAME, "user": ADMIN}}],
     }
-    return Hidden(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
+    return Sensitive(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
 
 
-def write(way: Hidden[bytes], path: Path) -> None:
+def write(way: Sensitive[bytes], path: Path) -> None:
     """Write a kubeconfig; ConfigError rather than overwrite somebody else's."""
     if path.exists() and not _ours(path):
         raise ConfigError(

@@ -19,7 +19,7 @@ from quintant.cluster.apiserver.meta.user import MASTERS
 from quintant.cluster.host.private_files import write_private
 from quintant.core.errors import ConfigError
 from quintant.keys.authority import Authority, Term, new_key, private_pem
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair, memory_file, present
 
 ADMIN = "admin"
@@ -41,7 +41,7 @@ class Roots(Struct, frozen=True):
     """What has to be kept for a cluster to stay the same: two keys."""
 
     authority: Authority
-    signing: Hidden[bytes]
+    signing: Sensitive[bytes]
     """The key of service account tokens."""
 
     @classmethod
@@ -60,7 +60,7 @@ class Roots(Struct, frozen=True):
             for file, text in zip(files, (pair.certificate, pair.key, made.signing), strict=True):
                 write_private(file, text.reveal())
             return made
-        certificate, key, signing = (Hidden(file.read_bytes()) for file in files)
+        certificate, key, signing = (Sensitive(file.read_bytes()) for file in files)
         try:
             return cls(Authority.load(KeyPair(certificate, key)), signing)
         except ValueError as error:
@@ -85,7 +85,7 @@ class Pki(Struct, frozen=True):
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.set_alpn_protocols(["http/1.1"])
         context.verify_mode = ssl.CERT_OPTIONAL
-        with memory_file(Hidden(self.authority)) as path:
+        with memory_file(Sensitive(self.authority)) as path:
             context.load_verify_locations(path)
         present(context, self.serving)
         return context

@@ -35,7 +35,7 @@ from quintant.cluster.kubelet.process.orphans import AGENT, PREFIX, mark, marked
 from quintant.cluster.kubelet.process.proc_stats import Sampler
 from quintant.cluster.kubelet.process.processes import LocalProcesses
 from quintant.core.address import Address
-from quintant.core.clock import Chance, Clock
+from quintant.core.clock import Clock, Random
 from quintant.core.errors import ConfigError
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.manager import Manager
@@ -69,10 +69,10 @@ Names = Callable[[str], Mapping[str, str]]
 
 @asynccontextmanager
 async def local_node(
-    options: Options, share: Share, api: Address, names: Names, clock: Clock, chance: Chance
+    options: Options, share: Share, api: Address, names: Names, clock: Clock, random: Random
 ) -> AsyncIterator[LocalNode]:
     """This machine as a node; its component is to be run within the context."""
-    sign = f"{mark()}-{chance.id()}"
+    sign = f"{mark()}-{random.id()}"
     with workplace(Path(tempfile.gettempdir()), f"{PREFIX}{sign}") as folder:
         for pid in reap(folder.parent):
             log.warning("ended an orphan", pid=pid)
@@ -86,7 +86,7 @@ async def local_node(
             LocalProcesses(),
             NetworkProber(),
             clock,
-            chance,
+            random,
             Policy(options.host_paths),
             sign,
             {name: os.environ[name] for name in INHERITED if name in os.environ},

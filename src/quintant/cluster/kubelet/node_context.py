@@ -18,7 +18,7 @@ from quintant.cluster.kubelet.container.images import Images
 from quintant.cluster.kubelet.container.lifecycle import Moment
 from quintant.cluster.kubelet.process.protocols import Prober, Processes
 from quintant.core.address import Address
-from quintant.core.clock import Chance, Clock, monotonic
+from quintant.core.clock import Clock, Random, monotonic
 
 
 class Policy(Struct, frozen=True):
@@ -42,7 +42,7 @@ class Ground(Struct, frozen=True):
     processes: Processes
     prober: Prober
     clock: Clock
-    chance: Chance
+    random: Random
     policy: Policy = Policy()
     mark: str = ""
     """What everything that this agent starts carries; see `process/orphans.py`."""

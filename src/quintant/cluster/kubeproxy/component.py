@@ -23,7 +23,7 @@ from quintant.cluster.kubeproxy.dns.server import answering
 from quintant.cluster.kubeproxy.dns.zone import Zone, records
 from quintant.cluster.kubeproxy.proxy import Proxy, proxying
 from quintant.cluster.kubeproxy.routes import Backend, Front, routes
-from quintant.core.clock import Chance, Clock
+from quintant.core.clock import Clock, Random
 from quintant.core.object import Request
 from quintant.runtime.controller.context import KeyContext
 from quintant.runtime.manager.manager import Manager
@@ -85,13 +85,13 @@ class Network(Struct):
 
 @asynccontextmanager
 async def networking(
-    server: ApiServer, host: str, clock: Clock, chance: Chance
+    server: ApiServer, host: str, clock: Clock, random: Random
 ) -> AsyncIterator[Network]:
     """Let the services of a cluster be dialled and named for as long as the context lasts."""
     zone = Zone()
     async with proxying() as proxy, answering(zone) as nameserver:
         network = Network(proxy, zone, nameserver, host)
-        async with employed(server, Component(network.manager()), clock, chance):
+        async with employed(server, Component(network.manager()), clock, random):
             yield network
 
 

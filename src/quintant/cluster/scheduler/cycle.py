@@ -26,7 +26,7 @@ from quintant.cluster.scheduler.queue import Entry, Pending
 from quintant.cluster.scheduler.score import best
 from quintant.cluster.scheduler.snapshot import Board
 from quintant.cluster.scheduler.volume_binding import Claims, Storage, inspect
-from quintant.core.clock import Chance, monotonic
+from quintant.core.clock import Random, monotonic
 from quintant.core.errors import Conflict, NotFound, QuintantError
 from quintant.core.object import Metadata, Request
 from quintant.runtime.cache.caches import Caches
@@ -52,13 +52,13 @@ class Scheduler:
         self._read(ctx)
         storage = _storage(ctx)
         turn = self.pending.ready(monotonic(), self.board.eased)
-        decided = [self.decide(entry, storage, ctx.chance) for entry in islice(turn, ROUND)]
+        decided = [self.decide(entry, storage, ctx.random) for entry in islice(turn, ROUND)]
         await self._act(decided, ctx)
         if len(turn) > ROUND:
             return Result(after=0.0)
         return Result(after=self.pending.wait(monotonic(), self.board.eased))
 
-    def decide(self, entry: Entry, storage: Storage, chance: Chance) -> Placement | Refused | None:
+    def decide(self, entry: Entry, storage: Storage, random: Random) -> Placement | Refused | None:
         """A node for a pod, counted as taken; why there is none; or None while others leave it."""
         uid = entry.wish.pod.metadata.uid
         claims, held = inspect(entry.wish.pod, storage), self.board.where(uid)
@@ -72,14 +72,14 @@ class Scheduler:
         entry.victims = ()
         if claims.trouble:
             return self._refused(entry, Refusal(len(self.board.open), before=claims.trouble))
-        return self._place(entry, claims, chance)
+        return self._place(entry, claims, random)
 
-    def _place(self, entry: Entry, claims: Claims, chance: Chance) -> Placement | Refused:
+    def _place(self, entry: Entry, claims: Claims, random: Random) -> Placement | Refused:
         wish, sieve = entry.wish, self.fit.fitting(entry.wish, claims.reach)
         if not sieve.rooms:
             why = Refusal(len(self.board.open), sieve.reasons, sieve.stuck)
             return self._make_room(entry, claims.reach, self._refused(entry, why))
-        room = best(self.board, wish, sieve.rooms, chance)
+        room = best(self.board, wish, sieve.rooms, random)
         self.board.assume(wish.pod, wish.demand, room.name)
         self.pending.company(self.board.eased)
         return Placement(entry, room.name, claims.unbound)

@@ -2,7 +2,7 @@
 
 Every criterion gives 0 to 100 and has the weight it has in a real scheduler: free room 1, what the
 pod prefers about nodes, neighbours and spreading 2 each, taints that only advise 3. Pure; of
-equally good nodes the caller's chance takes one.
+equally good nodes the caller's random source takes one.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from quintant.cluster.scheduler.pod_affinity_spread import attraction, crowding
 from quintant.cluster.scheduler.pod_info import Wish
 from quintant.cluster.scheduler.resources import Demand
 from quintant.cluster.scheduler.snapshot import Board
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 
 BEST = 100.0
 PREFERENCE_WEIGHT = 2
 TAINT_WEIGHT = 3
 
 
-def best(board: Board, wish: Wish, rooms: Sequence[Room], chance: Chance) -> Room:
+def best(board: Board, wish: Wish, rooms: Sequence[Room], random: Random) -> Room:
     """The best of some nodes, at least one."""
     worth = [vacancy(room, wish.demand) for room in rooms]
     if liked := _liked(board, wish.pod, rooms):
         worth = [each + liked.get(room.name, 0.0) for each, room in zip(worth, rooms, strict=True)]
     top = max(worth)
     found = [room for each, room in zip(worth, rooms, strict=True) if each == top]
-    return found[0] if len(found) == 1 else chance.random.choice(found)
+    return found[0] if len(found) == 1 else random.choice(found)
 
 
 def vacancy(room: Room, demand: Demand) -> float:

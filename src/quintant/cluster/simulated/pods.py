@@ -131,7 +131,7 @@ class Pods:
     async def _live(self, pod: SimPod, stage: Stage, step: Next, ctx: KeyContext) -> Result | None:
         due, now = self._due.get(pod.key), monotonic()
         if due is None or due.stage is not stage or due.restarts != pod.restarts:
-            seconds = stage.seconds(pod.restarts, ctx.chance)
+            seconds = stage.seconds(pod.restarts, ctx.random)
             due = self._due[pod.key] = Due(stage, pod.restarts, now + seconds)
         if due.at > now:
             return Result(after=due.at - now)

@@ -23,7 +23,7 @@ from pathlib import Path
 from quintant.cluster.common.labels import FATE
 from quintant.cluster.host.yaml_file import read_documents
 from quintant.cluster.simulated.views import SimPod
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from quintant.core.errors import ConfigError
 from quintant.core.object import Model
 from quintant.core.owner import controller_of
@@ -115,13 +115,13 @@ class Stage(Model):
     """What happens then; None means that the stage never ends."""
     event: Note | None = None
 
-    def seconds(self, restarts: int, chance: Chance) -> float:
+    def seconds(self, restarts: int, random: Random) -> float:
         """How long it lasts for a pod that was restarted so often."""
         grown = self.delay
         if self.growth > 1 and restarts:
             # Beyond a few dozen restarts the power overflows, long after the limit is reached.
             grown = min(self.delay * self.growth ** min(restarts, 64), LONGEST_SECONDS)
-        return grown + (chance.uniform(0, self.jitter) if self.jitter else 0.0)
+        return grown + (random.uniform(0, self.jitter) if self.jitter else 0.0)
 
 
 class Stages:

@@ -87,7 +87,7 @@ async def _left(desk: Desk, pod: PeerPod, address: str) -> bool:
     if answer.code != "UNIMPLEMENTED":
         serves = await desk.peers.check(address, LEAVE_SECONDS) is Health.SERVING
         if serves and trial.count < TRIES:
-            postpone(trial, monotonic(), desk.ctx.chance)
+            postpone(trial, monotonic(), desk.ctx.random)
             return False
         if not serves:
             return True

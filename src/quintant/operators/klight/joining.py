@@ -81,7 +81,7 @@ class Joining:
     def _wait(self, peer: Peer, health: Health) -> None:
         trial, foreign = self._trial(peer), health is Health.FOREIGN
         trial.waiting = f"{peer.address} is {health.value}"
-        postpone(trial, monotonic(), self._desk.ctx.chance, long=foreign)
+        postpone(trial, monotonic(), self._desk.ctx.random, long=foreign)
         if foreign:
             self._desk.metrics.joins.labels(End.NOT_A_PEER.value).inc()
             self._hand.warn(peer.pod, "NotALightpeer", _foreign(peer))
@@ -182,7 +182,7 @@ class Joining:
         for peer in attempt.dead:
             self._hand.warn(peer.pod, "PeerDown", f"{peer.address} does not answer; dropped")
         for peer in attempt.bad:
-            postpone(self._trial(peer), monotonic(), self._desk.ctx.chance, long=True)
+            postpone(self._trial(peer), monotonic(), self._desk.ctx.random, long=True)
             self._hand.warn(peer.pod, "NotALightpeer", _foreign(peer))
 
     async def _joined(self, joiner: Peer, contact: Peer) -> None:
@@ -202,7 +202,7 @@ class Joining:
     def _failed(self, attempt: Attempt, end: End, answer: Answer) -> None:
         joiner, trial = attempt.joiner, self._trial(attempt.joiner)
         long = end in (End.NOT_A_PEER, End.TOO_LARGE)
-        postpone(trial, monotonic(), self._desk.ctx.chance, long=long)
+        postpone(trial, monotonic(), self._desk.ctx.random, long=long)
         trial.unsettled = end is End.UNSETTLED
         if trial.unsettled:
             trial.late += 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from quintant.core.object import Request
 from quintant.operators.klight.record import Record
 from quintant.operators.klight.survey import Peer
@@ -115,8 +115,8 @@ class Memory:
         self.said = {key: when for key, when in self.said.items() if key[0] in alive}
 
 
-def postpone(trial: Try, now: float, chance: Chance, *, long: bool = False) -> None:
+def postpone(trial: Try, now: float, random: Random, *, long: bool = False) -> None:
     """Try again later: doubling from half a second to 30, or in five minutes."""
     pause = LONG_SECONDS if long else min(CAP_SECONDS, FIRST_SECONDS * 2**trial.count)
     trial.count = min(trial.count + 1, 16)
-    trial.due = now + chance.jitter(pause, JITTER)
+    trial.due = now + random.jitter(pause, JITTER)

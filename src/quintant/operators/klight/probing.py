@@ -30,7 +30,7 @@ async def sweep(desk: Desk, stack: tuple[Peer, ...]) -> None:
     memory, options = desk.memory, desk.options
     if monotonic() < memory.sweep:
         return
-    memory.sweep = monotonic() + desk.ctx.chance.jitter(options.probe_interval, JITTER)
+    memory.sweep = monotonic() + desk.ctx.random.jitter(options.probe_interval, JITTER)
     found = await _looked(desk, stack)
     alive = [peer for peer, health in zip(stack, found, strict=True) if health is Health.SERVING]
     for peer, health in zip(stack, found, strict=True):

@@ -25,7 +25,7 @@ from quintant.core.object import Request
 from quintant.operators.portal.builders import ADMIN_PORT
 from quintant.operators.portal.reports import newer, parse, same
 from quintant.runtime.cache.lines import Lines as WholeLines
-from quintant.runtime.controller.sources import Feed
+from quintant.runtime.controller.sources import SourceContext
 from quintant.wire.tunnelreport import Report
 
 # Between attempts to reach a tunnel, in seconds: it doubles, and varies by a fifth.
@@ -110,7 +110,7 @@ class Scraper:
         """Stop listening for a PortalExpose that is gone."""
         self.listen(request, ())
 
-    async def run(self, feed: Feed) -> None:
+    async def run(self, feed: SourceContext) -> None:
         """Keep listening to exactly those that are wished for."""
         tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
         async with asyncio.TaskGroup() as group:
@@ -133,17 +133,17 @@ class Scraper:
             wish.nudge.set()
         wish.ready = pod.ready
 
-    async def _follow(self, uid: str, wish: _Wish, feed: Feed) -> None:
+    async def _follow(self, uid: str, wish: _Wish, feed: SourceContext) -> None:
         pause = FIRST_SECONDS
         while True:
             if await self._hear(uid, wish, feed):
                 pause = FIRST_SECONDS
             elif self._heard.pop(uid, None) is not None:
                 feed.queue.add(wish.request)
-            await _pause(wish, feed.chance.jitter(pause, JITTER))
+            await _pause(wish, feed.random.jitter(pause, JITTER))
             pause = min(pause * 2, CAP_SECONDS)
 
-    async def _hear(self, uid: str, wish: _Wish, feed: Feed) -> bool:
+    async def _hear(self, uid: str, wish: _Wish, feed: SourceContext) -> bool:
         """Whether anything was heard before the answer ended."""
         # A program that was restarted counts from one again.
         known: Report | None = None

@@ -23,7 +23,7 @@ from quintant.operators.portal.reconcile import Reconcile
 from quintant.runtime.controller import predicates
 from quintant.runtime.controller.controller import RESYNC_JITTER
 from quintant.runtime.controller.declaration import by_index
-from quintant.runtime.controller.sources import Feed
+from quintant.runtime.controller.sources import SourceContext
 from quintant.runtime.manager.manager import Manager
 
 SERVICE_INDEX = "service"
@@ -53,9 +53,9 @@ def exposes(manager: Manager, reconcile: Reconcile) -> None:
 def classes(manager: Manager) -> None:
     """Declare the controller of TunnelClasses: one key for all of them."""
 
-    async def again(feed: Feed) -> None:
+    async def again(feed: SourceContext) -> None:
         while True:
-            await asyncio.sleep(feed.chance.jitter(manager.settings.resync, RESYNC_JITTER))
+            await asyncio.sleep(feed.random.jitter(manager.settings.resync, RESYNC_JITTER))
             feed.queue.add(standing.ALL)
 
     (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from quintant.core.clock import Chance, monotonic
+from quintant.core.clock import Random, monotonic
 
 # client-go's numbers: quick enough to miss little, slow enough to spare a struggling server.
 FIRST_SECONDS = 0.8
@@ -18,7 +18,7 @@ CALM_SECONDS = 120.0
 class Backoff:
     """The waiting times of one informer's watch."""
 
-    chance: Chance
+    random: Random
     _ceiling: float = field(default=FIRST_SECONDS, repr=False)
     _last: float = field(default=0.0, repr=False)
     """Loop time at which the latest wait ends."""
@@ -28,13 +28,13 @@ class Backoff:
         now = monotonic()
         if now - self._last > CALM_SECONDS:
             self._ceiling = FIRST_SECONDS
-        delay = self.chance.uniform(0, self._ceiling)
+        delay = self.random.uniform(0, self._ceiling)
         self._ceiling = min(self._ceiling * FACTOR, CAP_SECONDS)
         self._last = now + delay
         return delay
 
     def longest(self) -> float:
         """Seconds to wait when only a person can mend it, such as a missing permission."""
-        delay = self.chance.uniform(CAP_SECONDS / 2, CAP_SECONDS)
+        delay = self.random.uniform(CAP_SECONDS / 2, CAP_SECONDS)
         self._last = monotonic() + delay
         return delay

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from quintant.client.rest import Rest
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from quintant.core.errors import ConfigError, NotWatched
 from quintant.core.object import K, Object, ObjectMeta, Request
 from quintant.core.resource import Resource, resource_of
@@ -30,13 +30,13 @@ class Caches:
     def __init__(
         self,
         rest: Rest,
-        chance: Chance,
+        random: Random,
         *,
         namespaces: Sequence[str] = (),
         metrics: Metrics | None = None,
         timers: Timers = Timers(),
     ) -> None:
-        self._rest, self._chance, self._metrics, self._timers = rest, chance, metrics, timers
+        self._rest, self._random, self._metrics, self._timers = rest, random, metrics, timers
         self._namespaces = tuple(namespaces)
         self._informers: dict[tuple[Any, Selection], Informer[Any]] = {}
         self._by_kind: dict[Any, list[Informer[Any]]] = {}
@@ -122,7 +122,7 @@ class Caches:
         informer = Informer(
             self._rest,
             kind,
-            chance=self._chance,
+            random=self._random,
             namespaces=self._namespaces,
             labels=labels,
             fields=fields,

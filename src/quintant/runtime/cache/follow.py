@@ -7,16 +7,16 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from quintant.client.rest import Rest
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from quintant.core.object import K
 from quintant.runtime.cache.informer import Change, Informer
 from quintant.runtime.cache.scope import Scope
 
 
-async def follow(rest: Rest, scope: Scope[K], chance: Chance) -> AsyncIterator[Change[K]]:
+async def follow(rest: Rest, scope: Scope[K], random: Random) -> AsyncIterator[Change[K]]:
     """Yield what is there (as initial) and then every change; never ends by itself."""
     changes: asyncio.Queue[Change[K]] = asyncio.Queue()
-    informer = _informer(rest, scope, chance)
+    informer = _informer(rest, scope, random)
     informer.subscribe(changes.put_nowait)
     async with _running(informer):
         while True:
@@ -24,7 +24,7 @@ async def follow(rest: Rest, scope: Scope[K], chance: Chance) -> AsyncIterator[C
 
 
 async def await_state(
-    rest: Rest, scope: Scope[K], chance: Chance, until: Callable[[K | None], bool]
+    rest: Rest, scope: Scope[K], random: Random, until: Callable[[K | None], bool]
 ) -> K | None:
     """Follow the one object that `scope` selects, until a condition holds of it or its absence."""
     reached: asyncio.Future[K | None] = asyncio.get_running_loop().create_future()
@@ -39,7 +39,7 @@ async def await_state(
             # The condition is the caller's: its error belongs to the caller, not to the watch.
             reached.set_exception(error)
 
-    informer = _informer(rest, scope, chance)
+    informer = _informer(rest, scope, random)
     informer.subscribe(lambda change: look(change.new))
     async with _running(informer):
         await informer.wait_synced()
@@ -48,11 +48,11 @@ async def await_state(
         return await reached
 
 
-def _informer(rest: Rest, scope: Scope[K], chance: Chance) -> Informer[K]:
+def _informer(rest: Rest, scope: Scope[K], random: Random) -> Informer[K]:
     return Informer(
         rest,
         scope.kind,
-        chance=chance,
+        random=random,
         namespaces=(scope.namespace,) if scope.namespace else (),
         labels=scope.labels,
         fields=scope.fields,

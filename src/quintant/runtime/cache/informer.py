@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple
 
 from quintant.client.rest import Rest
 from quintant.core import codec
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from quintant.core.errors import Undecodable
 from quintant.core.object import K, ObjectMeta, Request
 from quintant.core.resource import resource_of
@@ -52,7 +52,7 @@ class Informer(Generic[K]):
         rest: Rest,
         kind: type[K],
         *,
-        chance: Chance,
+        random: Random,
         namespaces: Sequence[str] = (),
         labels: Mapping[str, str] | None = None,
         fields: Mapping[str, str] | None = None,
@@ -72,7 +72,7 @@ class Informer(Generic[K]):
         places = namespaces if self.resource.namespaced and namespaces else ("",)
         self._by_place = {
             place: Reflector(
-                rest, Scope(kind, place, self.labels, self.fields), self, chance, timers
+                rest, Scope(kind, place, self.labels, self.fields), self, random, timers
             )
             for place in places
         }

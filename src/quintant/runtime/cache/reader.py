@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from quintant.client.pod_logs import printed
 from quintant.client.rest import PAGE_SIZE, Rest, located
 from quintant.core import codec
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from quintant.core.errors import ConfigError, Details, Expired, NotFound, Status
 from quintant.core.object import K, Object
 from quintant.core.resource import resource_of
@@ -30,7 +30,7 @@ class Reader:
 
     rest: Rest
     caches: Caches | None = None
-    chance: Chance = field(default_factory=Chance, kw_only=True)
+    random: Random = field(default_factory=Random, kw_only=True)
 
     async def get(self, kind: type[K], name: str, namespace: str = "", *, live: bool = False) -> K:
         """Read one object; NotFound if it is absent."""
@@ -84,7 +84,7 @@ class Reader:
         fields: Mapping[str, str] | None = None,
     ) -> AsyncIterator[Change[K]]:
         """Follow a kind for ever: what is there first, then every change; heals by itself."""
-        return follow(self.rest, Scope(kind, namespace, labels or {}, fields or {}), self.chance)
+        return follow(self.rest, Scope(kind, namespace, labels or {}, fields or {}), self.random)
 
     def logs(
         self,
@@ -128,7 +128,7 @@ class Reader:
         key = located(resource_of(kind), name, namespace)
         scope = Scope(kind, key.namespace, fields={"metadata.name": name})
         async with asyncio.timeout(timeout):
-            return await await_state(self.rest, scope, self.chance, until)
+            return await await_state(self.rest, scope, self.random, until)
 
     async def _informer(self, kind: type[K], namespace: str, caches: Caches) -> Informer[K]:
         informer = caches.of(kind, namespace)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from quintant.client.rest import PAGE_SIZE, Rest
 from quintant.core import codec
-from quintant.core.clock import Chance, monotonic
+from quintant.core.clock import Random, monotonic
 from quintant.core.errors import ApiError, Identity, QuintantError, Undecodable
 from quintant.core.object import K
 from quintant.core.resource import resource_of
@@ -43,13 +43,13 @@ class Reflector(Generic[K]):
         rest: Rest,
         scope: Scope[K],
         sink: Sink[K],
-        chance: Chance,
+        random: Random,
         timers: Timers = Timers(),
     ) -> None:
         self.scope = scope
         self.last_failure = ""
-        self._rest, self._sink, self._chance = rest, sink, chance
-        self._timers, self._rhythm, self._backoff = timers, Rhythm(timers), Backoff(chance)
+        self._rest, self._sink, self._random = rest, sink, random
+        self._timers, self._rhythm, self._backoff = timers, Rhythm(timers), Backoff(random)
         self._position = Position()
         self._run: Run[K] | None = None
         self._answered_at = 0.0
@@ -110,7 +110,7 @@ class Reflector(Generic[K]):
         return classify(error, self._position.phase)
 
     async def _stream(self) -> Outcome:
-        life = int(self._chance.uniform(*self._timers.life))
+        life = int(self._random.uniform(*self._timers.life))
         initial = self._position.phase is Phase.STREAMING
         run = self._run = Run(self.scope, self._sink, self._rhythm, life=life, initial=initial)
         try:

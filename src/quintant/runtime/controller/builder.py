@@ -24,8 +24,8 @@ from quintant.runtime.controller.context import KeyReconciler, Reconciler
 from quintant.runtime.controller.declaration import (
     ByIndex,
     Declaration,
-    Gone,
     Mapper,
+    OnDeleted,
     Retry,
     Use,
     Watch,
@@ -175,7 +175,7 @@ class Builder(_Wiring, Generic[K]):
             raise ConfigError("a controller has one finalizer", hint="do both in one cleanup")
         return self._with(finalizer=Finalizer(name, cleanup))
 
-    def gone(self, forget: Gone) -> Self:
+    def gone(self, forget: OnDeleted) -> Self:
         """Call `forget(request)` when an object is gone: to drop a metric, a map entry."""
         return self._with(gone=forget)
 

@@ -8,7 +8,7 @@ from typing import Generic, Literal, Protocol, TypeVar
 from msgspec import Struct
 
 from quintant.api.meta import ObjectReference
-from quintant.core.clock import Chance, Clock
+from quintant.core.clock import Clock, Random
 from quintant.core.errors import Conflict, Status, Terminal
 from quintant.core.object import Custom, K, Object, Request, S, St
 from quintant.core.owner import controller_of
@@ -53,7 +53,7 @@ class Context(Struct, Generic[K_co], frozen=True):
     """Reads from the caches, writes as this controller's field manager."""
     log: Logger
     clock: Clock
-    chance: Chance
+    random: Random
     recorder: Recorder
     statuses: StatusWriter
 
@@ -119,7 +119,7 @@ class KeyContext(Struct, frozen=True):
     client: Client
     log: Logger
     clock: Clock
-    chance: Chance
+    random: Random
     recorder: Recorder
 
     def event(

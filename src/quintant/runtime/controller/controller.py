@@ -25,9 +25,9 @@ from quintant.core.resource import resource_of
 from quintant.runtime.controller.backoff import Limiter
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.event_handlers import connect
-from quintant.runtime.controller.reconcile import Services, Turns
+from quintant.runtime.controller.reconcile import ReconcileHandler, Services
 from quintant.runtime.controller.result import ReconcileTimeout, Result, Verdict, ended, judge
-from quintant.runtime.controller.sources import Feed, Source, every
+from quintant.runtime.controller.sources import Source, SourceContext, every
 from quintant.runtime.controller.workqueue import Lease, Queue
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Outcome
@@ -82,13 +82,13 @@ class Controller(Generic[K]):
         self._limiter: Limiter[Request] = Limiter(first=retry.first, cap=retry.cap, bucket=bucket)
         # A deletion is new work: what failed before it must not delay the cleanup.
         self._intake = connect(declaration, services.caches, self.queue, self._limiter.forget)
-        self._turns = Turns(declaration, self._intake.primary, services, self.queue.add)
+        self._turns = ReconcileHandler(declaration, self._intake.primary, services, self.queue.add)
         self._running: set[Request] = set()
         self._ended: deque[Request] = deque(maxlen=SUSPECTS)
 
     async def run(self, resync: float) -> None:
         """Work until the queue is shut down; the caches are complete by now."""
-        feed = Feed(self.queue, self._intake.known, self._services.chance)
+        feed = SourceContext(self.queue, self._intake.known, self._services.random)
         async with asyncio.TaskGroup() as sides:
             tasks = [sides.create_task(source(feed)) for source in self._sources(resync)]
             async with asyncio.TaskGroup() as workers:
@@ -131,7 +131,7 @@ class Controller(Generic[K]):
         self._running.add(key)
         self._metrics.active(1)
         try:
-            with logs.reconciling(self.name, str(key), self._services.chance.id()):
+            with logs.reconciling(self.name, str(key), self._services.random.id()):
                 ending = await self._attempt(key)
                 self._conclude(lease, ending)
         finally:

@@ -76,7 +76,7 @@ class Use(Struct, frozen=True):
     sub: str = ""
 
 
-Gone = Callable[[Request], Awaitable[None] | None]
+OnDeleted = Callable[[Request], Awaitable[None] | None]
 
 
 class Declaration(Struct, Generic[K], frozen=True):
@@ -94,7 +94,7 @@ class Declaration(Struct, Generic[K], frozen=True):
     sources: tuple[Source, ...] = ()
     uses: tuple[Use, ...] = ()
     finalizer: Finalizer[K] | None = None
-    gone: Gone | None = None
+    gone: OnDeleted | None = None
     workers: int = WORKERS
     timeout: float = TIMEOUT_SECONDS
     retry: Retry = Retry()

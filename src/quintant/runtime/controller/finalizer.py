@@ -39,7 +39,7 @@ class Finalizer(Struct, Generic[K], frozen=True):
 
 
 @direct
-class Turn(Enum):
+class ReconcileStep(Enum):
     """What an object needs now."""
 
     ADD = auto()
@@ -54,14 +54,14 @@ class Turn(Enum):
     """It is going and not ours to hold."""
 
 
-def turn(meta: ObjectMeta, name: str | None) -> Turn:
+def next_step(meta: ObjectMeta, name: str | None) -> ReconcileStep:
     """Decide from metadata alone what comes next; `name` is our finalizer, if there is one."""
     held = name is not None and name in meta.finalizers
     if meta.deletion_timestamp is None:
-        return Turn.RECONCILE if name is None or held else Turn.ADD
+        return ReconcileStep.RECONCILE if name is None or held else ReconcileStep.ADD
     if not held:
-        return Turn.LEAVE
-    return Turn.RELEASE if released(meta) else Turn.CLEAN
+        return ReconcileStep.LEAVE
+    return ReconcileStep.RELEASE if released(meta) else ReconcileStep.CLEAN
 
 
 def released(meta: ObjectMeta) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Generic, cast
 
 from msgspec import Struct
 
-from quintant.core.clock import Chance, Clock
+from quintant.core.clock import Clock, Random
 from quintant.core.object import K, Request
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
@@ -21,7 +21,7 @@ from quintant.runtime.controller.context import (
     Recorder,
 )
 from quintant.runtime.controller.declaration import Declaration
-from quintant.runtime.controller.finalizer import Turn
+from quintant.runtime.controller.finalizer import ReconcileStep
 from quintant.runtime.controller.result import Result, ended
 from quintant.runtime.controller.status_writer import StatusWriter
 from quintant.runtime.controller.stuck_cleanup import Blocked
@@ -37,13 +37,13 @@ class Services(Struct, frozen=True):
     caches: Caches
     client: Client
     clock: Clock
-    chance: Chance
+    random: Random
     metrics: Metrics
     recorder: Recorder
     statuses: StatusWriter
 
 
-class Turns(Generic[K]):
+class ReconcileHandler(Generic[K]):
     """Decides from the cache what a key needs, and does it."""
 
     def __init__(
@@ -74,7 +74,7 @@ class Turns(Generic[K]):
     async def failed(self, key: Request, error: Exception) -> None:
         """Tell the user of a turn that failed, if it keeps an object from going; never raises."""
         obj = self._primary.store.get(key) if self._primary is not None else None
-        if obj is not None and final.turn(obj.metadata, self._name) is Turn.CLEAN:
+        if obj is not None and final.next_step(obj.metadata, self._name) is ReconcileStep.CLEAN:
             await self._blocked.report(self.context(obj), error)
 
     def context(self, obj: K) -> Context[K]:
@@ -86,27 +86,27 @@ class Turns(Generic[K]):
             self._client,
             self._log,
             services.clock,
-            services.chance,
+            services.random,
             services.recorder,
             services.statuses,
         )
 
     async def _present(self, obj: K) -> Result | None:
-        match final.turn(obj.metadata, self._name):
-            case Turn.RECONCILE:
+        match final.next_step(obj.metadata, self._name):
+            case ReconcileStep.RECONCILE:
                 reconcile = cast("Reconciler[K]", self._declared.reconcile)
                 return await reconcile(obj, self.context(obj))
-            case Turn.ADD:
+            case ReconcileStep.ADD:
                 await final.add(self._client, obj, cast(str, self._name))
                 # No change of generation announces the new finalizer, so we wake ourselves.
                 self._wake(obj.key)
-            case Turn.CLEAN:
+            case ReconcileStep.CLEAN:
                 return await self._clean(obj)
-            case Turn.RELEASE:
+            case ReconcileStep.RELEASE:
                 note = "let go without cleanup, as asked"
                 self.context(obj).event("Released", note, type="Warning", action="Cleanup")
                 await self._release(obj)
-            case Turn.LEAVE:
+            case ReconcileStep.LEAVE:
                 pass
         return None
 
@@ -126,7 +126,7 @@ class Turns(Generic[K]):
         meta = primary.undecodable.get(key)
         if meta is None:
             await self._gone(key)
-        elif final.turn(meta, self._name) in (Turn.CLEAN, Turn.RELEASE):
+        elif final.next_step(meta, self._name) in (ReconcileStep.CLEAN, ReconcileStep.RELEASE):
             self._log.warning("released undecodable object without cleanup")
             await final.remove(self._client, primary.kind, meta, cast(str, self._name))
 
@@ -140,5 +140,5 @@ class Turns(Generic[K]):
     def _key_context(self, key: Request) -> KeyContext:
         services = self._services
         return KeyContext(
-            key, self._client, self._log, services.clock, services.chance, services.recorder
+            key, self._client, self._log, services.clock, services.random, services.recorder
         )

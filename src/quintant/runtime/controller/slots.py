@@ -50,7 +50,7 @@ class Slot(Generic[T]):
         self.ticket = -1
 
 
-class Line(Generic[T]):
+class Slots(Generic[T]):
     """Slots by rank, then by arrival. A slot stands only where it was pushed last.
 
     Lines share their tickets: pushing a slot anywhere supersedes its older entries everywhere,

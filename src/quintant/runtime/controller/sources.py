@@ -14,22 +14,22 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from quintant.core.clock import Chance, seconds_of
+from quintant.core.clock import Random, seconds_of
 from quintant.core.errors import ConfigError
 from quintant.core.object import Request
 from quintant.runtime.controller.workqueue import LOW_PRIORITY, Queue
 
 
-class Feed(Struct, frozen=True):
+class SourceContext(Struct, frozen=True):
     """What a source is given to work with."""
 
     queue: Queue[Request]
     known: Callable[[], Iterable[Request]]
     """The keys of every object the controller controls, as far as its cache has seen them."""
-    chance: Chance
+    random: Random
 
 
-Source: TypeAlias = Callable[[Feed], Coroutine[Any, Any, None]]
+Source: TypeAlias = Callable[[SourceContext], Coroutine[Any, Any, None]]
 
 
 class Ticker(Struct, frozen=True):
@@ -38,9 +38,9 @@ class Ticker(Struct, frozen=True):
     seconds: float
     jitter: float
 
-    async def __call__(self, feed: Feed) -> None:
+    async def __call__(self, feed: SourceContext) -> None:
         while True:
-            await asyncio.sleep(feed.chance.jitter(self.seconds, self.jitter))
+            await asyncio.sleep(feed.random.jitter(self.seconds, self.jitter))
             for request in feed.known():
                 feed.queue.add(request, priority=LOW_PRIORITY)
 
@@ -63,7 +63,7 @@ def every(period: float | timedelta, jitter: float = 0.1) -> Source:
 def stream(requests: AsyncIterable[Request]) -> Source:
     """Reconcile each object that an async iterable names, as it names it."""
 
-    async def follow(feed: Feed) -> None:
+    async def follow(feed: SourceContext) -> None:
         async for request in requests:
             feed.queue.add(request)
 

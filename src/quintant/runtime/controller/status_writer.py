@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from quintant.core.errors import Conflict, NotFound, NotWatched
 from quintant.core.object import Custom, K, Request, St, replace
 from quintant.core.resource import resource_of
@@ -40,7 +40,7 @@ class StatusWriter:
     """Changes statuses serially per object. Share one among all controllers of a process."""
 
     client: Client
-    chance: Chance = field(default_factory=Chance)
+    random: Random = field(default_factory=Random)
     _turns: WeakValueDictionary[tuple[str, Request], asyncio.Lock] = field(
         default_factory=WeakValueDictionary, init=False, repr=False
     )
@@ -77,7 +77,7 @@ class StatusWriter:
             except Conflict:
                 if attempt == ATTEMPTS:
                     raise
-            await asyncio.sleep(self.chance.uniform(0, pause))
+            await asyncio.sleep(self.random.uniform(0, pause))
             pause, attempt = pause * 2, attempt + 1
             current = await self._live(type(current), current.key)
         return None

@@ -21,7 +21,7 @@ from collections.abc import Hashable
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from quintant.core.clock import monotonic
-from quintant.runtime.controller.slots import LEASED, Line, Slot, State
+from quintant.runtime.controller.slots import LEASED, Slot, Slots, State
 
 # Work nobody waits for (first list, resync, ticks): live changes overtake it.
 LOW_PRIORITY = -100
@@ -59,8 +59,8 @@ class Queue(Generic[T]):
         tickets = itertools.count()
         self._observer = observer or _Silence()
         self._slots: dict[T, Slot[T]] = {}
-        self._ready: Line[T] = Line(tickets)
-        self._waiting: Line[T] = Line(tickets)
+        self._ready: Slots[T] = Slots(tickets)
+        self._waiting: Slots[T] = Slots(tickets)
         self._timer: asyncio.TimerHandle | None = None
         self._alarm = math.inf
         self._getters: list[asyncio.Future[None]] = []

@@ -20,7 +20,7 @@ from quintant.api.events import Event
 from quintant.api.meta import ObjectReference
 from quintant.client.rest import MERGE, Patch, Rest
 from quintant.core import codec
-from quintant.core.clock import Chance, Clock, monotonic
+from quintant.core.clock import Clock, Random, monotonic
 from quintant.core.errors import (
     AlreadyExists,
     NotFound,
@@ -80,11 +80,11 @@ class Recorder:
         name: str,
         *,
         clock: Clock,
-        chance: Chance,
+        random: Random,
         metrics: Metrics,
         instance: str = "",
     ) -> None:
-        self._rest, self._clock, self._chance, self._metrics = rest, clock, chance, metrics
+        self._rest, self._clock, self._random, self._metrics = rest, clock, random, metrics
         self._name, self._instance = name, cut(instance or name, REASON_BYTES)
         self._entries: dict[Key, Entry] = {}
         self._unwritten: set[Key] = set()
@@ -208,7 +208,7 @@ class Recorder:
             if last or entry.attempts >= ATTEMPTS:
                 self._give_up(key, str(error))
             else:
-                pause = self._chance.jitter(RETRY_SECONDS, RETRY_JITTER)
+                pause = self._random.jitter(RETRY_SECONDS, RETRY_JITTER)
                 self._schedule(key, entry, monotonic() + pause)
         except QuintantError as error:
             self._give_up(key, str(error))
@@ -234,7 +234,7 @@ class Recorder:
         await self._rest.patch(Event, event.key, patch, query={})
 
     async def _rename(self, entry: Entry) -> None:
-        stamp = self._unique(self._clock.now()) + int(self._chance.uniform(1, 1000))
+        stamp = self._unique(self._clock.now()) + int(self._random.uniform(1, 1000))
         name = event_name(entry.event.regarding.name, stamp)
         meta = ObjectMeta(name=name, namespace=entry.event.metadata.namespace)
         entry.event = replace(entry.event, metadata=meta)

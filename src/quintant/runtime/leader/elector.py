@@ -19,7 +19,7 @@ from typing import NoReturn
 from quintant.api.coordination import Lease, LeaseSpec
 from quintant.client.rest import MERGE, Patch, Rest
 from quintant.core import codec
-from quintant.core.clock import Chance, Clock, monotonic
+from quintant.core.clock import Clock, Random, monotonic
 from quintant.core.errors import (
     AlreadyExists,
     Conflict,
@@ -62,9 +62,9 @@ class State(Enum):
     """It gave the lease back. The end."""
 
 
-def identify(chance: Chance) -> str:
+def identify(random: Random) -> str:
     """An identity no other process has: host name and a fresh id."""
-    return f"{socket.gethostname()}_{chance.id()}"
+    return f"{socket.gethostname()}_{random.id()}"
 
 
 class Elector:
@@ -79,12 +79,12 @@ class Elector:
         election: Election,
         *,
         clock: Clock,
-        chance: Chance,
+        random: Random,
         metrics: LeaderMetrics,
     ) -> None:
         self.election = election
         self.state = State.STANDBY
-        self._rest, self._clock, self._chance, self._metrics = rest, clock, chance, metrics
+        self._rest, self._clock, self._random, self._metrics = rest, clock, random, metrics
         self._seen: Seen | None = None
         self._renewed = 0.0
         self._complaint = ""
@@ -140,7 +140,7 @@ class Elector:
 
     def _patience(self) -> float:
         """Seconds until a standby looks again: at the next retry, or when the lease runs out."""
-        retry = self._chance.uniform(self.election.retry / JITTER, self.election.retry)
+        retry = self._random.uniform(self.election.retry / JITTER, self.election.retry)
         if self._seen is None or not self._seen.lease.spec.holder_identity:
             return retry
         left = self._seen.expires(self.election.lease) - monotonic()

@@ -70,33 +70,33 @@ class Engine:
         self.started = asyncio.Event()
         """Set when the caches are complete and every controller may work."""
         self._sides = sides
-        chance, clock = environment.chance, environment.clock
+        random, clock = environment.random, environment.clock
         counts = self.metrics.rest("kubernetes")
         self.elector = self._elect() if settings.leader_elect else None
         limit = self.elector.election.write if self.elector else None
         bucket = Bucket(settings.rate, settings.burst) if settings.rate is not None else None
-        patience = patient(environment.transport, chance, bucket=bucket, observer=counts)
+        patience = patient(environment.transport, random, bucket=bucket, observer=counts)
         rest = Rest(patience, counts, limit)
         self.caches = Caches(
             rest,
-            chance,
+            random,
             namespaces=settings.namespaces,
             metrics=self.metrics,
             timers=settings.watch,
         )
         fence = self.elector.fence if self.elector else unfenced
-        self.client = Client(rest, self.caches, settings.name, fence, chance=chance)
+        self.client = Client(rest, self.caches, settings.name, fence, random=random)
         self.recorder = Recorder(
             rest,
             settings.name,
             clock=clock,
-            chance=chance,
+            random=random,
             metrics=self.metrics,
-            instance=identify(chance),
+            instance=identify(random),
         )
-        statuses = StatusWriter(self.client, chance)
+        statuses = StatusWriter(self.client, random)
         services = Services(
-            self.caches, self.client, clock, chance, self.metrics, self.recorder, statuses
+            self.caches, self.client, clock, random, self.metrics, self.recorder, statuses
         )
         self.controllers = [Controller(declared, services) for declared in declarations]
         self.watchdog = Watchdog(self.metrics, self._busy)
@@ -209,13 +209,13 @@ class Engine:
         election = Election(
             settings.name,
             settings.lease_namespace or environment.namespace,
-            identify(environment.chance),
+            identify(environment.random),
         )
         return Elector(
             Rest(environment.transport),
             election,
             clock=environment.clock,
-            chance=environment.chance,
+            random=environment.random,
             metrics=self.metrics.leader(settings.name),
         )
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from quintant.client.transport import Transport
-from quintant.core.clock import Chance, Clock, SystemClock
+from quintant.core.clock import Clock, Random, SystemClock
 
 
 class Environment(Struct, frozen=True):
-    """Transport, time and chance, injected together."""
+    """Transport, time and randomness, injected together."""
 
     transport: Transport
     clock: Clock = field(default_factory=SystemClock)
-    chance: Chance = field(default_factory=Chance)
+    random: Random = field(default_factory=Random)
     namespace: str = "default"
     """Where the process itself lives: its lease, unless the manager says otherwise."""
     listen: bool = False

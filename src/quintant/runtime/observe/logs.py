@@ -24,7 +24,7 @@ from quintant.core.clock import Clock, SystemClock, micro_timestamp
 from quintant.core.errors import ConfigError
 from quintant.core.object import Object
 from quintant.core.resource import resource_of
-from quintant.keys.hidden import MASK
+from quintant.keys.sensitive import MASK
 
 
 @contextmanager

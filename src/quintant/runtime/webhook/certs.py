@@ -15,7 +15,7 @@ from typing import Protocol
 
 from quintant.core.errors import ConfigError, QuintantError
 from quintant.keys import tls
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
 from quintant.runtime.observe.logs import get_logger
 from quintant.runtime.observe.metrics import Metrics
@@ -54,7 +54,7 @@ class Files:
         seen = tuple((stat.st_mtime_ns, stat.st_ino) for stat in stats)
         if seen == self._seen:
             return None
-        certificate, key = (Hidden(path.read_bytes()) for path in self._paths)
+        certificate, key = (Sensitive(path.read_bytes()) for path in self._paths)
         pair = KeyPair(certificate, key)
         # One file may have been replaced and the other not yet: then this fails, and both are
         # read again next time.

@@ -21,7 +21,7 @@ from quintant.api.core import Secret
 from quintant.core.clock import Clock
 from quintant.core.errors import Conflict
 from quintant.core.object import ObjectMeta, Request, replace
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
 from quintant.runtime.cache.client import Client
 from quintant.runtime.webhook.authority import Issued, issue, read
@@ -125,6 +125,6 @@ def _issued(secret: Secret | None, keys: Sequence[str], names: Sequence[str]) ->
         return None
     try:
         certificate, key, authority = (secret.reveal(name) for name in keys)
-        return read(KeyPair(Hidden(certificate), Hidden(key)), authority, names)
+        return read(KeyPair(Sensitive(certificate), Sensitive(key)), authority, names)
     except ValueError:
         return None

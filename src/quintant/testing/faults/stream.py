@@ -34,7 +34,7 @@ class _Due:
 
 
 @dataclass(frozen=True, slots=True)
-class Hand:
+class StreamControl:
     """What the rules say of a stream, asked anew at each step."""
 
     stalled: Callable[[], bool]
@@ -42,10 +42,10 @@ class Hand:
     truncated: Callable[[], bool]
 
 
-class Tap:
+class FaultyStream:
     """A stream between the server and its reader."""
 
-    def __init__(self, call: Call, hand: Hand) -> None:
+    def __init__(self, call: Call, hand: StreamControl) -> None:
         self.call = call
         self._hand = hand
         self._waiting: deque[_Due] = deque()

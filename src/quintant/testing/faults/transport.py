@@ -24,7 +24,7 @@ from quintant.core.clock import monotonic
 from quintant.core.errors import ConnectError, DeadlineExceeded, TransportError
 from quintant.testing.faults.match import Match, anything
 from quintant.testing.faults.rule import Effect, Fault, refusal
-from quintant.testing.faults.stream import Hand, Tap
+from quintant.testing.faults.stream import FaultyStream, StreamControl
 
 # What a held or delayed request may take if it has no limit of its own, as over the network.
 LIMIT_SECONDS = 60.0
@@ -49,7 +49,7 @@ class FaultTransport:
         self.calls: deque[Sent] = deque(maxlen=REMEMBERED)
         self._inner = inner
         self._rules: list[Fault] = []
-        self._taps: list[Tap] = []
+        self._taps: list[FaultyStream] = []
         self._changed = asyncio.Event()
 
     # Rules: each returns its Fault, to count, to lift, or to use in a `with`.
@@ -115,7 +115,7 @@ class FaultTransport:
 
         Unlike `stall` it does nothing to streams opened from now on.
         """
-        return self._act(when, Tap.silence)
+        return self._act(when, FaultyStream.silence)
 
     def garble(self, when: Match = anything, line: bytes = b'{"type":"ADDED","obj\x00\n') -> int:
         """Say something into open streams that the server did not say; by default, no JSON."""
@@ -196,13 +196,13 @@ class FaultTransport:
         return None
 
     @asynccontextmanager
-    async def _tapped(self, call: Call, stream: Stream) -> AsyncIterator[Tap]:
-        hand = Hand(
+    async def _tapped(self, call: Call, stream: Stream) -> AsyncIterator[FaultyStream]:
+        hand = StreamControl(
             stalled=lambda: bool(self._covering(Effect.STALL, call)),
             lag=lambda: sum(rule.seconds for rule in self._covering(Effect.LAG, call)),
             truncated=lambda: self._strike(Effect.TRUNCATE, call) is not None,
         )
-        tap = Tap(call, hand)
+        tap = FaultyStream(call, hand)
         self._taps.append(tap)
         self._strike(Effect.STALL, call)
         source = asyncio.ensure_future(tap.fill(stream.chunks))
@@ -225,7 +225,7 @@ class FaultTransport:
             self._rules.remove(rule)
         self._changed.set()
         self._changed = asyncio.Event()
-        self._act(anything, Tap.wake)
+        self._act(anything, FaultyStream.wake)
 
     def _strike(self, effect: Effect, call: Call) -> Fault | None:
         rules = (rule for rule in self._rules if rule.effect is effect)
@@ -234,7 +234,7 @@ class FaultTransport:
     def _covering(self, effect: Effect, call: Call) -> list[Fault]:
         return [rule for rule in self._rules if rule.effect is effect and rule.covers(call)]
 
-    def _act(self, when: Match, act: Callable[[Tap], None]) -> int:
+    def _act(self, when: Match, act: Callable[[FaultyStream], None]) -> int:
         taps = [tap for tap in self._taps if when(tap.call)]
         for tap in taps:
             act(tap)

@@ -21,7 +21,7 @@ from quintant.client.config.tls import Pem, Trust
 from quintant.client.config.user import Plugin, User
 from quintant.core.clock import LoopClock, monotonic, timestamp
 from quintant.core.errors import NoCredentials
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.testing.loop import advance
 from unit.client.pki import Authority
 
@@ -33,7 +33,7 @@ AUTHORITY = Authority()
 
 def printed(version: str = V1, kind: str = "ExecCredential", **status: Any) -> Ending:
     document = {"apiVersion": version, "kind": kind, "status": status}
-    return Ending(0, Hidden(json.dumps(document).encode()))
+    return Ending(0, Sensitive(json.dumps(document).encode()))
 
 
 def later(seconds: float) -> str:
@@ -75,7 +75,7 @@ async def test_token_is_shown_and_kept() -> None:
 
 async def test_program_is_called_as_the_kubeconfig_says() -> None:
     program = Program()
-    plugin = replace(LOGIN, args=("get", "-x"), env={"REGION": Hidden("north")}, told=True)
+    plugin = replace(LOGIN, args=("get", "-x"), env={"REGION": Sensitive("north")}, told=True)
     await using(program, plugin, server="https://api.test").proof()
     ((argv, env, interactive),) = program.runs
     assert argv == ("login", "get", "-x")
@@ -98,8 +98,8 @@ async def test_cluster_is_told_only_to_a_plugin_that_asks() -> None:
 def test_what_is_told_is_what_the_kubeconfig_says_of_the_cluster() -> None:
     config = Config(
         "https://api.test",
-        trust=Trust(Pem("ca", Hidden(b"PEM")), server_name="inner"),
-        proxy=Hidden("http://proxy"),
+        trust=Trust(Pem("ca", Sensitive(b"PEM")), server_name="inner"),
+        proxy=Sensitive("http://proxy"),
         user=User(plugin=replace(LOGIN, extension={"audience": "x"})),
     )
     assert about(config) == {
@@ -182,9 +182,9 @@ async def test_certificate_that_did_not_change_stays_the_same_object() -> None:
 @pytest.mark.parametrize(
     ("ending", "because"),
     [
-        (Ending(3, Hidden(b""), "no ticket"), "it ended with 3: no ticket"),
-        (Ending(1, Hidden(b"sesame")), "it said nothing"),
-        (Ending(0, Hidden(b"sesame")), "did not print an ExecCredential"),
+        (Ending(3, Sensitive(b""), "no ticket"), "it ended with 3: no ticket"),
+        (Ending(1, Sensitive(b"sesame")), "it said nothing"),
+        (Ending(0, Sensitive(b"sesame")), "did not print an ExecCredential"),
         (printed(BETA, token="sesame"), f"it printed {BETA}"),
         (printed(kind="Pod", token="sesame"), "Pod"),
         (printed(), "neither a token nor a certificate"),
@@ -204,14 +204,14 @@ async def test_failing_program_is_explained_without_the_credential(
 
 
 async def test_complaint_is_shown_without_the_values_of_its_variables() -> None:
-    program = Program(Ending(1, Hidden(b""), "bad key sesame-open in north"))
-    env = {"KEY": Hidden("sesame-open"), "REGION": Hidden("north")}
+    program = Program(Ending(1, Sensitive(b""), "bad key sesame-open in north"))
+    env = {"KEY": Sensitive("sesame-open"), "REGION": Sensitive("north")}
     with pytest.raises(NoCredentials, match=r"bad key \*\*\* in north"):
         await using(program, replace(LOGIN, env=env)).proof()
 
 
 async def test_failure_does_not_spoil_what_comes_after() -> None:
-    program = Program(Ending(1, Hidden(b""), "network is down"))
+    program = Program(Ending(1, Sensitive(b""), "network is down"))
     credentials = using(program)
     with pytest.raises(NoCredentials):
         await credentials.proof()
@@ -250,7 +250,7 @@ print(json.dumps({"apiVersion": info["apiVersion"], "kind": info["kind"], "statu
 def script(path: Path, *args: str) -> Plugin:
     program = path / "login.py"
     program.write_text(SCRIPT)
-    return Plugin(sys.executable, V1, (str(program), *args), {"NAME": Hidden("jo")})
+    return Plugin(sys.executable, V1, (str(program), *args), {"NAME": Sensitive("jo")})
 
 
 @pytest.mark.realtime

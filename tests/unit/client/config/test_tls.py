@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives import serialization
 
 from quintant.client.config.tls import Pem, Trust, context, explain, require
 from quintant.core.errors import ConfigError
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
 from unit.client.pki import Authority
 
@@ -18,7 +18,7 @@ AUTHORITY = Authority()
 
 
 def test_given_authority_is_the_only_one_trusted() -> None:
-    made = context(Trust(Pem("ca", Hidden(AUTHORITY.pem))))
+    made = context(Trust(Pem("ca", Sensitive(AUTHORITY.pem))))
     assert len(made.get_ca_certs()) == 1
     assert (made.check_hostname, made.verify_mode) == (True, ssl.CERT_REQUIRED)
     assert not made.verify_flags & ssl.VERIFY_X509_STRICT
@@ -29,7 +29,7 @@ def test_without_authority_the_systems_are_trusted() -> None:
 
 
 def test_insecure_checks_nothing() -> None:
-    made = context(Trust(Pem("ca", Hidden(b"no PEM")), insecure=True))
+    made = context(Trust(Pem("ca", Sensitive(b"no PEM")), insecure=True))
     assert (made.check_hostname, made.verify_mode) == (False, ssl.CERT_NONE)
 
 
@@ -39,12 +39,12 @@ def test_authority_without_certificate_is_refused_by_name(tmp_path: Path) -> Non
     with pytest.raises(ConfigError, match=f"cannot use certificate-authority {path}"):
         context(Trust(Pem("certificate-authority", path=path)))
     with pytest.raises(ConfigError, match="cannot use ca-data"):
-        context(Trust(Pem("ca-data", Hidden(b"hello"))))
+        context(Trust(Pem("ca-data", Sensitive(b"hello"))))
     with pytest.raises(ConfigError, match="cannot use ca-data"):
-        context(Trust(Pem("ca-data", Hidden(b""))))
+        context(Trust(Pem("ca-data", Sensitive(b""))))
     broken = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
     with pytest.raises(ConfigError, match="cannot use ca-data"):
-        context(Trust(Pem("ca-data", Hidden(broken))))
+        context(Trust(Pem("ca-data", Sensitive(broken))))
 
 
 def test_missing_file_is_refused_by_name(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_stamp_changes_with_the_file(tmp_path: Path) -> None:
     before = pem.stamp()
     path.write_text("three")
     assert pem.stamp() != before
-    assert Pem("key", Hidden(b"inline")).stamp() is None
+    assert Pem("key", Sensitive(b"inline")).stamp() is None
 
 
 def test_encrypted_key_is_refused_instead_of_asking_the_terminal() -> None:
@@ -73,7 +73,7 @@ def test_encrypted_key_is_refused_instead_of_asking_the_terminal() -> None:
     )
     require(pair)
     with pytest.raises(ConfigError, match="unencrypted"):
-        require(KeyPair(pair.certificate, Hidden(locked)))
+        require(KeyPair(pair.certificate, Sensitive(locked)))
 
 
 @pytest.mark.parametrize(

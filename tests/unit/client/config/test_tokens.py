@@ -17,7 +17,7 @@ from quintant.client.config.tokens import CertificateFiles, TokenFile, credentia
 from quintant.client.config.user import Plugin, User
 from quintant.core.clock import LoopClock, monotonic
 from quintant.core.errors import ConfigError, NoCredentials
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
 from quintant.testing.loop import advance
 from unit.client.pki import Authority
@@ -54,13 +54,13 @@ async def test_nobody_shows_nothing() -> None:
 
 
 async def test_token_is_shown_and_refusing_it_changes_nothing() -> None:
-    source = credentials(config(token=Hidden("t0k3n\n")), LoopClock())
+    source = credentials(config(token=Sensitive("t0k3n\n")), LoopClock())
     assert await header(source) == "Bearer t0k3n"
     assert not source.invalidate(monotonic())
 
 
 async def test_password_is_shown_as_basic_authentication() -> None:
-    source = credentials(config(username="jo", password=Hidden("sésame")), LoopClock())
+    source = credentials(config(username="jo", password=Sensitive("sésame")), LoopClock())
     assert await header(source) == "Basic " + b64encode("jo:sésame".encode()).decode()
 
 
@@ -72,13 +72,13 @@ def test_plugin_is_used_when_the_user_has_one() -> None:
 @pytest.mark.parametrize("token", ["ses\name", "sésame", "ses ame"])
 def test_token_that_no_header_can_hold_is_refused_unseen(token: str) -> None:
     with pytest.raises(ConfigError, match="one word of printable ASCII") as caught:
-        credentials(config(token=Hidden(token)), LoopClock())
+        credentials(config(token=Sensitive(token)), LoopClock())
     assert token not in str(caught.value)
 
 
 async def test_token_file_comes_before_a_token(tmp_path: Path) -> None:
     write(tmp_path / "token", "fresh")
-    user = config(token=Hidden("stale"), token_file=tmp_path / "token")
+    user = config(token=Sensitive("stale"), token_file=tmp_path / "token")
     assert await header(credentials(user, LoopClock())) == "Bearer fresh"
 
 
@@ -186,7 +186,7 @@ async def test_day_of_rotations_costs_at_most_one_refusal_each(tmp_path: Path) -
 async def test_certificate_is_shown_beside_a_token(tmp_path: Path) -> None:
     pair = AUTHORITY.issue("jo")
     certificate, key = written(tmp_path, pair)
-    user = config(token=Hidden("t"), certificate=certificate, key=key)
+    user = config(token=Sensitive("t"), certificate=certificate, key=key)
     proof = await credentials(user, LoopClock()).proof()
     assert proof.headers == {"authorization": "Bearer t"}
     assert proof.pair == pair

@@ -11,7 +11,7 @@ from quintant.client.transport import Call, InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import LoopClock
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.testing.loop import advance
 
 LIST = Call("GET", "/api/v1/pods")
@@ -25,7 +25,7 @@ def served() -> ApiServer:
 
 
 def fixed(server: ApiServer, token: str) -> SignedTransport:
-    return SignedTransport(InProcessTransport(server), Fixed(Proof(bearer(Hidden(token)))))
+    return SignedTransport(InProcessTransport(server), Fixed(Proof(bearer(Sensitive(token)))))
 
 
 async def test_requests_and_streams_are_made_as_somebody() -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from quintant.client.config.config import Config
 from quintant.client.http.route import Hop, Route
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 
-PROXY = Hidden("http://me:s%20esame@proxy:3128")
+PROXY = Sensitive("http://me:s%20esame@proxy:3128")
 
 
 @pytest.mark.parametrize(

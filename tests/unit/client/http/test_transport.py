@@ -28,7 +28,7 @@ from quintant.core.errors import (
     StreamStalled,
     TransportError,
 )
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
 from unit.client.net import AUTHORITY, TRUSTED, Api, head, serving, talking, transport
 from unit.client.pki import DAY, Authority
@@ -121,7 +121,7 @@ async def test_answer_larger_than_the_limit_is_refused_announced_or_not() -> Non
 
 
 async def test_wrong_authority_is_explained() -> None:
-    other = Trust(Pem("ca", Hidden(Authority("other").pem)))
+    other = Trust(Pem("ca", Sensitive(Authority("other").pem)))
     async with serving(hello, TLS) as api, transport(api.config(other)) as http:
         with pytest.raises(ConnectError, match="not signed by an authority we trust") as caught:
             await http.request(GET)
@@ -130,7 +130,7 @@ async def test_wrong_authority_is_explained() -> None:
 
 def test_unusable_authority_is_refused_at_the_start() -> None:
     with pytest.raises(ConfigError, match="cannot use ca"):
-        HttpTransport(Api(hello).config(Trust(Pem("ca", Hidden(b"no PEM")))))
+        HttpTransport(Api(hello).config(Trust(Pem("ca", Sensitive(b"no PEM")))))
 
 
 async def test_authority_that_vanishes_later_is_no_end_of_the_world(tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ async def test_refused_token_is_not_tried_twice_in_vain() -> None:
 
     async with (
         serving(answer, TLS) as api,
-        transport(api.config(user=User(token=Hidden("bad")))) as http,
+        transport(api.config(user=User(token=Sensitive("bad")))) as http,
     ):
         assert (await http.request(GET)).status == 401
         async with http.stream(GET) as stream:
@@ -537,7 +537,7 @@ async def test_proxy_tunnels_and_gets_its_password() -> None:
     proxy = Proxy()
     named = replace(TRUSTED, server_name="inner")
     async with serving(hello, AUTHORITY.serving("inner")) as api, talking(proxy) as port:
-        address = Hidden(f"http://me:sesame@127.0.0.1:{port}")
+        address = Sensitive(f"http://me:sesame@127.0.0.1:{port}")
         async with transport(api.config(named, proxy=address)) as http:
             assert (await http.request(GET)).status == 200
             async with http.stream(GET) as stream:
@@ -557,7 +557,7 @@ async def test_proxy_forwards_to_a_server_without_tls() -> None:
         writer.write(ALIVE)
 
     async with serving(hello) as api, talking(forward) as port:
-        address = Hidden(f"http://me:sesame@127.0.0.1:{port}")
+        address = Sensitive(f"http://me:sesame@127.0.0.1:{port}")
         async with transport(api.config(proxy=address)) as http:
             assert (await http.request(GET)).body == b"ok"
     assert heads[0].startswith(b"GET http://127.0.0.1:%d/api/v1/pods HTTP/1.1\r\n" % api.port)
@@ -567,7 +567,7 @@ async def test_proxy_forwards_to_a_server_without_tls() -> None:
 
 async def test_proxy_with_a_certificate_of_nobody_is_explained() -> None:
     async with serving(hello, TLS) as api, talking(Proxy(), AUTHORITY.serving("proxy")) as port:
-        address = Hidden(f"https://127.0.0.1:{port}")
+        address = Sensitive(f"https://127.0.0.1:{port}")
         async with transport(api.config(proxy=address)) as http:
             with pytest.raises(ConnectError, match="the proxy cannot be reached"):
                 await http.request(GET)
@@ -575,7 +575,7 @@ async def test_proxy_with_a_certificate_of_nobody_is_explained() -> None:
 
 async def test_proxy_that_refuses_is_explained_without_its_password() -> None:
     async with serving(hello, TLS) as api, talking(Proxy(407)) as port:
-        address = Hidden(f"http://me:sesame@127.0.0.1:{port}")
+        address = Sensitive(f"http://me:sesame@127.0.0.1:{port}")
         async with transport(api.config(proxy=address)) as http:
             with pytest.raises(ConnectError, match="the proxy refused") as caught:
                 await http.request(GET)
@@ -587,7 +587,7 @@ async def test_proxy_that_is_not_there_is_explained() -> None:
         pass
     async with (
         serving(hello, TLS) as api,
-        transport(api.config(proxy=Hidden(f"http://127.0.0.1:{port}"))) as http,
+        transport(api.config(proxy=Sensitive(f"http://127.0.0.1:{port}"))) as http,
     ):
         with pytest.raises(ConnectError, match="the proxy cannot be reached"):
             await http.request(GET)
@@ -608,7 +608,7 @@ def test_transport_is_made_without_a_loop_and_runs_on_uvloop() -> None:
     async def main() -> None:
         async with serving(hello, AUTHORITY.serving("inner")) as api, talking(Proxy()) as port:
             named = replace(TRUSTED, server_name="inner")
-            proxied = api.config(named, proxy=Hidden(f"http://127.0.0.1:{port}"))
+            proxied = api.config(named, proxy=Sensitive(f"http://127.0.0.1:{port}"))
             for config in (api.config(named), proxied):
                 async with transport(config) as http:
                     assert (await http.request(GET)).status == 200

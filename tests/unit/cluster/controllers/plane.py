@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from random import Random
 from typing import TypeVar
 
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.component.component import Component, employed
 from quintant.cluster.controllers import NAME
-from quintant.core.clock import Chance, LoopClock
+from quintant.core.clock import LoopClock, Random
 from quintant.runtime.manager.manager import Manager
 from unit.cluster.api import Api, Plain, server
 
@@ -33,7 +32,7 @@ async def controlled(
     served.tokens.add(TOKEN, admin())
     for declare in declarations:
         declare(manager)
-    async with employed(served, Component(manager), LoopClock(), Chance(Random(0))):
+    async with employed(served, Component(manager), LoopClock(), Random(0)):
         yield Api(served, TOKEN)
 
 

@@ -30,7 +30,7 @@ from quintant.cluster.instance.pki import Roots
 from quintant.core.address import Address
 from quintant.core.errors import ConfigError, TransportError
 from quintant.keys.authority import Authority, Term
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.keys.tls import KeyPair
 from unit.cluster.api import CMS, PODS, Plain, Requests, config_map
 
@@ -166,7 +166,7 @@ async def test_a_kept_cluster_goes_on_with_its_objects_tokens_and_kubeconfigs(
     async with kept(again, folder) as plan, running(plan):
         async with reached(config) as admin:
             await admin.get(f"{path}/bot")
-        async with reached(config, User(token=Hidden(token))) as bot:
+        async with reached(config, User(token=Sensitive(token))) as bot:
             assert (await whoami(bot))["username"] == "system:serviceaccount:default:bot"
 
 

@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 from pathlib import Path
-from random import Random
 from signal import SIGKILL, SIGTERM
 from typing import Any
 
@@ -23,7 +22,7 @@ from quintant.cluster.kubelet.logs.files import Sink
 from quintant.cluster.kubelet.node_context import Ground, Policy
 from quintant.cluster.kubelet.process.protocols import Launch, Missing, Outcome
 from quintant.core.address import Address
-from quintant.core.clock import Chance, LoopClock
+from quintant.core.clock import LoopClock, Random
 from quintant.runtime.manager.manager import Manager
 from unit.cluster.api import PODS, Api, Plain, server
 
@@ -134,7 +133,7 @@ class World:
             self.processes,
             self.prober,
             LoopClock(),
-            Chance(Random(1)),
+            Random(1),
             Policy(host_paths),
             "mark",
             {"PATH": "/usr/bin:/bin"},
@@ -151,8 +150,8 @@ class World:
             agent.declare(manager)
             self.server.logs.providers[:] = [agent]
             component = Component(manager, ("system:nodes",))
-            clock, chance = LoopClock(), Chance(Random(2))
-            async with employed(self.server, component, clock, chance):
+            clock, random = LoopClock(), Random(2)
+            async with employed(self.server, component, clock, random):
                 yield agent
             await agent.close()
 

@@ -24,7 +24,7 @@ from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.host.loopback import HOST
 from quintant.cluster.kubeproxy.component import TABLE, Network, networking
 from quintant.cluster.kubeproxy.routes import Backend, Front
-from quintant.core.clock import Chance, SystemClock
+from quintant.core.clock import Random, SystemClock
 from quintant.runtime.cache.client import Client
 from quintant.testing import named
 from unit.cluster.controllers.services import service
@@ -48,7 +48,7 @@ def client(server: ApiServer) -> Client:
 
 @pytest.fixture
 async def network(server: ApiServer) -> AsyncIterator[Network]:
-    async with networking(server, HOST, SystemClock(), Chance()) as made:
+    async with networking(server, HOST, SystemClock(), Random()) as made:
         yield made
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from random import Random
 from typing import Any
 
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.component.component import employed
 from quintant.cluster.scheduler import scheduler
 from quintant.cluster.scheduler.volume_binding import SELECTED_NODE
-from quintant.core.clock import Chance, LoopClock
+from quintant.core.clock import LoopClock, Random
 from unit.cluster.api import PODS, Api, Plain, server
 
 NODES = "/api/v1/nodes"
@@ -27,7 +26,7 @@ async def scheduled() -> AsyncIterator[Api]:
     """A server with roles, and the scheduler at work under its own."""
     served = server(rbac=True)
     served.tokens.add("admin", admin())
-    async with employed(served, scheduler(), LoopClock(), Chance(Random(0))):
+    async with employed(served, scheduler(), LoopClock(), Random(0)):
         yield Api(served, "admin")
 
 

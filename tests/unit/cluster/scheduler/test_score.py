@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from random import Random
 from typing import Any
 
 from quintant.cluster.common.views import PodView
 from quintant.cluster.scheduler.filter import Fit
 from quintant.cluster.scheduler.score import best
 from quintant.cluster.scheduler.snapshot import Board
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from unit.cluster.scheduler.nodes import board, node, pod, wished
 
 WEB = {"matchLabels": {"app": "web"}}
@@ -20,7 +19,7 @@ HOST = "kubernetes.io/hostname"
 def chosen(given: Board, one: PodView, seed: int = 0) -> str:
     wish = wished(one)
     rooms = Fit(given).fitting(wish).rooms
-    return best(given, wish, rooms, Chance(Random(seed))).name
+    return best(given, wish, rooms, Random(seed)).name
 
 
 def preferred(**terms: Any) -> dict[str, Any]:

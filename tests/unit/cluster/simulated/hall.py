@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from random import Random
 from typing import Any
 
 from quintant.cluster.apiserver.meta.user import admin
@@ -14,7 +13,7 @@ from quintant.cluster.scheduler import scheduler
 from quintant.cluster.simulated.component import simulator
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.cluster.simulated.stages import Stage
-from quintant.core.clock import Chance, LoopClock
+from quintant.core.clock import LoopClock, Random
 from unit.cluster.api import PODS, Api, Plain, server
 
 NODES = "/api/v1/nodes"
@@ -35,7 +34,7 @@ async def simulated(
     parts = (scheduler(), simulator(Fleet(nodes), stages=stages, clock=clock), *others)
     async with AsyncExitStack() as stack:
         for part in parts:
-            running = employed(served, part, clock, Chance(Random(0)))
+            running = employed(served, part, clock, Random(0))
             await stack.enter_async_context(running)
         yield Api(served, "admin")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from random import Random
 
 import pytest
 
@@ -12,7 +11,7 @@ from quintant.cluster.simulated.defaults import DEFAULTS
 from quintant.cluster.simulated.stages import Match, Stage, Stages, load
 from quintant.cluster.simulated.views import SimPod
 from quintant.core import codec
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from quintant.core.errors import ConfigError
 
 
@@ -51,8 +50,8 @@ def test_missing_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_delay_grows_with_restarts_up_to_five_minutes() -> None:
-    stage, chance = Stage(name="s", delay=10, growth=2), Chance(Random(0))
-    assert [stage.seconds(restarts, chance) for restarts in (0, 1, 2, 5, 5000)] == [
+    stage, random = Stage(name="s", delay=10, growth=2), Random(0)
+    assert [stage.seconds(restarts, random) for restarts in (0, 1, 2, 5, 5000)] == [
         10,
         20,
         40,
@@ -62,8 +61,8 @@ def test_delay_grows_with_restarts_up_to_five_minutes() -> None:
 
 
 def test_jitter_is_added_at_random() -> None:
-    stage, chance = Stage(name="s", delay=1, jitter=2), Chance(Random(0))
-    found = {stage.seconds(0, chance) for _ in range(20)}
+    stage, random = Stage(name="s", delay=1, jitter=2), Random(0)
+    found = {stage.seconds(0, random) for _ in range(20)}
     assert len(found) > 1
     assert all(1 <= each <= 3 for each in found)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from random import Random
-
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from quintant.operators.klight.memory import CAP_SECONDS, LONG_SECONDS, Memory, postpone
 
 
@@ -17,10 +15,10 @@ def test_the_same_is_said_once_a_minute() -> None:
 
 
 def test_pauses_double_to_their_cap_and_are_spread() -> None:
-    memory, chance, now = Memory(), Chance(Random(1)), 0.0
+    memory, random, now = Memory(), Random(1), 0.0
     trial, pauses = memory.trial("uid", "life", now), []
     for _ in range(20):
-        postpone(trial, now, chance)
+        postpone(trial, now, random)
         pauses.append(trial.due - now)
         now = trial.due
     assert 0.4 <= pauses[0] <= 0.6
@@ -32,13 +30,13 @@ def test_pauses_double_to_their_cap_and_are_spread() -> None:
 def test_what_only_a_human_can_mend_waits_long() -> None:
     memory = Memory()
     trial = memory.trial("uid", "life", 0.0)
-    postpone(trial, 0.0, Chance(Random(1)), long=True)
+    postpone(trial, 0.0, Random(1), long=True)
     assert trial.due >= LONG_SECONDS * 0.8
 
 
 def test_new_life_begins_anew() -> None:
     memory = Memory()
-    postpone(memory.trial("uid", "first", 0.0), 0.0, Chance(Random(1)), long=True)
+    postpone(memory.trial("uid", "first", 0.0), 0.0, Random(1), long=True)
     assert memory.trial("uid", "second", 5.0).due == 5.0
 
 

@@ -12,13 +12,13 @@ import pytest
 
 from quintant.api.core import Pod, PodStatus
 from quintant.api.meta import Condition
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from quintant.core.object import ObjectMeta, Request
 from quintant.http.request import Question
 from quintant.http.response import Answer, Flow
 from quintant.http.server import serving
 from quintant.operators.portal.remote import Scraper, Unreachable, http_lines
-from quintant.runtime.controller.sources import Feed
+from quintant.runtime.controller.sources import SourceContext
 from quintant.runtime.controller.workqueue import Queue
 from quintant.testing import advance, settle
 from quintant.wire.tunnelreport import Report
@@ -61,7 +61,7 @@ def pod(uid: str = "u", address: str = "10.0.0.1", ready: bool = False) -> Pod:
 @asynccontextmanager
 async def listening(voice: Voice) -> AsyncIterator[tuple[Scraper, Queue[Request]]]:
     scraper, queue = Scraper(voice), Queue[Request]()
-    feed = Feed(queue, tuple, Chance())
+    feed = SourceContext(queue, tuple, Random())
     task = asyncio.ensure_future(scraper.run(feed))
     try:
         yield scraper, queue

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from random import Random
 from typing import NamedTuple
 
 from quintant.client.rest import Rest
-from quintant.core.clock import Chance, monotonic
+from quintant.core.clock import Random, monotonic
 from quintant.core.object import ObjectMeta, Request
 from quintant.runtime.cache.informer import Change, Informer
 from quintant.runtime.cache.overlay import EXPIRY_SECONDS
@@ -107,7 +106,7 @@ class Voyage:
     def __init__(self) -> None:
         self.sea, self.server = Sea(), Scripted()
         self.informer: Informer[Ship] = Informer(
-            Rest(self.server), Ship, chance=Chance(Random(0)), labels=SELECTOR
+            Rest(self.server), Ship, random=Random(0), labels=SELECTOR
         )
         self.told: dict[Request, Ship] = {}
         self.answers: list[Answer] = []

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from random import Random
 
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from quintant.runtime.cache.backoff import CALM_SECONDS, CAP_SECONDS, FIRST_SECONDS, Backoff
 from quintant.testing.loop import advance
 
 
 @dataclass(frozen=True, slots=True)
-class Worst(Chance):
-    """Chance that always gives the largest number."""
+class Worst(Random):
+    """Randomness that always gives the largest number."""
 
     def uniform(self, low: float, high: float) -> float:
         return high
@@ -28,7 +27,7 @@ async def test_waits_double_up_to_the_cap() -> None:
 
 
 async def test_waits_are_spread_over_all_they_may_be() -> None:
-    firsts = [Backoff(Chance(Random(seed))).next() for seed in range(200)]
+    firsts = [Backoff(Random(seed)).next() for seed in range(200)]
 
     assert min(firsts) < FIRST_SECONDS / 10
     assert max(firsts) > FIRST_SECONDS * 0.9
@@ -49,5 +48,5 @@ async def test_a_calm_time_is_forgiving() -> None:
 
 async def test_what_only_a_person_can_mend_waits_longest() -> None:
     assert Backoff(Worst()).longest() == CAP_SECONDS
-    waits = [Backoff(Chance(Random(seed))).longest() for seed in range(50)]
+    waits = [Backoff(Random(seed)).longest() for seed in range(50)]
     assert min(waits) >= CAP_SECONDS / 2

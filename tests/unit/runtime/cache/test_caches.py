@@ -7,7 +7,7 @@ from structlog.testing import capture_logs
 
 from quintant.client.rest import Rest
 from quintant.core import codec
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from quintant.core.errors import ConfigError, NotWatched
 from quintant.core.object import Metadata, Request
 from quintant.core.resource import resource_of
@@ -21,7 +21,7 @@ A = Request("a", "sea")
 
 @pytest.fixture
 async def caches() -> Caches:
-    return Caches(Rest(Scripted()), Chance())
+    return Caches(Rest(Scripted()), Random())
 
 
 async def test_an_informer_is_shared_by_all_who_ask_for_the_same(caches: Caches) -> None:
@@ -131,7 +131,7 @@ async def test_whoever_declares_the_same_shares_one_informer_without_a_word(cach
 
 async def test_every_informer_is_known_to_the_metrics() -> None:
     metrics = Metrics()
-    caches = Caches(Rest(Scripted()), Chance(), namespaces=["sea"], metrics=metrics)
+    caches = Caches(Rest(Scripted()), Random(), namespaces=["sea"], metrics=metrics)
     informer = caches.declare(Ship)
     informer.wrote(ship("a", "5"))
 

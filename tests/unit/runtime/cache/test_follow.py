@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
-from random import Random
 
 import pytest
 
 from quintant.client.rest import Rest
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from quintant.runtime.cache.follow import await_state, follow
 from quintant.runtime.cache.informer import Change
 from quintant.runtime.cache.scope import Scope
@@ -28,12 +27,12 @@ async def state(server: Scripted, *objects: Ship) -> Asked:
 
 def waiting(server: Scripted, until: Callable[[Ship | None], bool]) -> asyncio.Future[Ship | None]:
     scope = Scope(Ship, "sea", fields={"metadata.name": "a"})
-    return asyncio.ensure_future(await_state(Rest(server), scope, Chance(Random(0)), until))
+    return asyncio.ensure_future(await_state(Rest(server), scope, Random(0), until))
 
 
 async def test_following_yields_what_is_there_and_then_what_changes() -> None:
     server = Scripted()
-    changes = follow(Rest(server), Scope(Ship, "sea", {"fleet": "ours"}), Chance())
+    changes = follow(Rest(server), Scope(Ship, "sea", {"fleet": "ours"}), Random())
     async with aclosing(changes):  # type: ignore[type-var]
         first = asyncio.ensure_future(anext(changes))
         asked = await state(server, ship("a", "1"))
@@ -54,7 +53,7 @@ async def test_following_yields_what_is_there_and_then_what_changes() -> None:
 
 async def test_following_goes_on_when_a_stream_breaks() -> None:
     server = Scripted()
-    changes = follow(Rest(server), Scope(Ship), Chance())
+    changes = follow(Rest(server), Scope(Ship), Random())
     async with aclosing(changes):  # type: ignore[type-var]
         coming = asyncio.ensure_future(anext(changes))
         (await state(server)).cut()

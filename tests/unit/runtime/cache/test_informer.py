@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from random import Random
 from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 
 from quintant.client.rest import Rest
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from quintant.core.object import Object, ObjectMeta, Request
 from quintant.runtime.cache.informer import Change, Informer
 from quintant.runtime.cache.observer import Restart
@@ -69,7 +68,7 @@ class World:
         self.informer: Informer[Any] = Informer(
             Rest(self.server),
             kind,
-            chance=Chance(Random(0)),
+            random=Random(0),
             namespaces=namespaces,
             observer=self.counts,
             **more,

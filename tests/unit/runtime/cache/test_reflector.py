@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from random import Random
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from quintant.client.rest import Rest
-from quintant.core.clock import Chance, monotonic
+from quintant.core.clock import Random, monotonic
 from quintant.core.errors import Undecodable
 from quintant.core.object import ObjectMeta, Request
 from quintant.runtime.cache.reflector import Reflector
@@ -82,7 +81,7 @@ class World:
             Rest(self.server),
             Scope(Ship, scope.pop("namespace", "sea"), **scope),
             self.seen,
-            Chance(Random(seed)),
+            Random(seed),
             timers,
         )
         self._task = asyncio.ensure_future(self.reflector.run())

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from quintant.client.rest import Rest
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from quintant.core.errors import Expired
 from quintant.runtime.cache.informer import Informer
 from quintant.runtime.cache.scope import Scope
@@ -26,7 +26,7 @@ async def said(*lines: bytes, pause: float = 0.0) -> AsyncIterator[bytes]:
 
 
 def opened(*, initial: bool, rhythm: Rhythm | None = None) -> tuple[Run[Ship], Informer[Ship]]:
-    informer = Informer(Rest(Scripted()), Ship, chance=Chance())
+    informer = Informer(Rest(Scripted()), Ship, random=Random())
     rhythm = rhythm or Rhythm(Timers())
     return Run(Scope(Ship), informer, rhythm, life=300, initial=initial), informer
 

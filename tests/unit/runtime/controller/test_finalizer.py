@@ -3,7 +3,13 @@ from __future__ import annotations
 import pytest
 
 from quintant.core.object import ObjectMeta
-from quintant.runtime.controller.finalizer import RELEASE, Turn, adding, removing, turn
+from quintant.runtime.controller.finalizer import (
+    RELEASE,
+    ReconcileStep,
+    adding,
+    next_step,
+    removing,
+)
 
 OURS, THEIRS = "example.dev/ours", "example.dev/theirs"
 
@@ -22,22 +28,22 @@ def meta(*finalizers: str, deleting: bool = False, released: bool = False) -> Ob
 @pytest.mark.parametrize(
     ("given", "name", "expected"),
     [
-        (meta(), None, Turn.RECONCILE),
-        (meta(THEIRS), None, Turn.RECONCILE),
-        (meta(), OURS, Turn.ADD),
-        (meta(THEIRS), OURS, Turn.ADD),
-        (meta(THEIRS, OURS), OURS, Turn.RECONCILE),
-        (meta(OURS, deleting=True), OURS, Turn.CLEAN),
-        (meta(OURS, deleting=True, released=True), OURS, Turn.RELEASE),
-        (meta(OURS, released=True), OURS, Turn.RECONCILE),
-        (meta(THEIRS, deleting=True), OURS, Turn.LEAVE),
-        (meta(THEIRS, deleting=True), None, Turn.LEAVE),
+        (meta(), None, ReconcileStep.RECONCILE),
+        (meta(THEIRS), None, ReconcileStep.RECONCILE),
+        (meta(), OURS, ReconcileStep.ADD),
+        (meta(THEIRS), OURS, ReconcileStep.ADD),
+        (meta(THEIRS, OURS), OURS, ReconcileStep.RECONCILE),
+        (meta(OURS, deleting=True), OURS, ReconcileStep.CLEAN),
+        (meta(OURS, deleting=True, released=True), OURS, ReconcileStep.RELEASE),
+        (meta(OURS, released=True), OURS, ReconcileStep.RECONCILE),
+        (meta(THEIRS, deleting=True), OURS, ReconcileStep.LEAVE),
+        (meta(THEIRS, deleting=True), None, ReconcileStep.LEAVE),
     ],
 )
 def test_metadata_alone_says_what_an_object_needs(
-    given: ObjectMeta, name: str | None, expected: Turn
+    given: ObjectMeta, name: str | None, expected: ReconcileStep
 ) -> None:
-    assert turn(given, name) is expected
+    assert next_step(given, name) is expected
 
 
 def test_first_finalizer_creates_the_list_if_nothing_changed() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import sys
 
-from quintant.runtime.controller.slots import Line, Slot
+from quintant.runtime.controller.slots import Slot, Slots
 
 
 def test_lower_ranks_come_first_and_equal_ranks_in_order_of_arrival() -> None:
-    line: Line[str] = Line(itertools.count())
+    line: Slots[str] = Slots(itertools.count())
     for key, rank in (("c", 2.0), ("a", 1.0), ("d", 2.0), ("b", 1.0)):
         line.push(rank, Slot(key, 0, 0.0))
     keys = []
@@ -20,8 +20,8 @@ def test_lower_ranks_come_first_and_equal_ranks_in_order_of_arrival() -> None:
 
 def test_a_slot_stands_only_where_it_was_pushed_last() -> None:
     tickets = itertools.count()
-    here: Line[str] = Line(tickets)
-    there: Line[str] = Line(tickets)
+    here: Slots[str] = Slots(tickets)
+    there: Slots[str] = Slots(tickets)
     slot = Slot("a", 0, 0.0)
     here.push(1, slot)
     here.push(2, slot)
@@ -32,7 +32,7 @@ def test_a_slot_stands_only_where_it_was_pushed_last() -> None:
 
 
 def test_a_slot_pushed_for_ever_takes_no_more_memory() -> None:
-    line: Line[str] = Line(itertools.count())
+    line: Slots[str] = Slots(itertools.count())
     slot = Slot("a", 0, 0.0)
     for rank in range(10_000):
         line.push(rank, slot)

@@ -5,24 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 from datetime import timedelta
-from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.core.clock import Chance, monotonic
+from quintant.core.clock import Random, monotonic
 from quintant.core.errors import ConfigError
 from quintant.core.object import Request
-from quintant.runtime.controller.sources import Feed, every, source
+from quintant.runtime.controller.sources import SourceContext, every, source
 from quintant.runtime.controller.workqueue import LOW_PRIORITY, Lease, Queue
 from quintant.testing.loop import run
 
 A, B = Request("a", "ns"), Request("b", "ns")
 
 
-def feed_of(*known: Request, seed: int = 1) -> Feed:
-    return Feed(Queue(), lambda: known, Chance(Random(seed)))
+def feed_of(*known: Request, seed: int = 1) -> SourceContext:
+    return SourceContext(Queue(), lambda: known, Random(seed))
 
 
 async def ticks(period: float, jitter: float, count: int, seed: int) -> list[float]:
@@ -54,7 +53,7 @@ async def test_a_ticker_sees_objects_that_came_after_it_started() -> None:
     def keys() -> Iterable[Request]:
         return known
 
-    feed = Feed(Queue(), keys, Chance(Random(1)))
+    feed = SourceContext(Queue(), keys, Random(1))
     async with asyncio.TaskGroup() as group:
         ticking = group.create_task(every(timedelta(minutes=1), jitter=0)(feed))
         await asyncio.sleep(61)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from random import Random
 from typing import Any, cast
 
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.client.merge_patch import difference
-from quintant.core.clock import Chance, monotonic
+from quintant.core.clock import Random, monotonic
 from quintant.core.codec import from_plain, to_plain
 from quintant.core.errors import Conflict, NotFound, NotWatched, Status
 from quintant.core.object import Custom, K, Model, ObjectMeta, Request, replace
@@ -246,13 +245,13 @@ def test_every_writer_finds_its_own_last_value_however_they_interleave(
     seed: int, writers: list[list[int]], patches: list[int]
 ) -> None:
     async def everybody() -> Server:
-        chance = Chance(Random(seed))
-        server = Server(latency=lambda: chance.uniform(0, 1))
-        shared = StatusWriter(server, chance)
+        random = Random(seed)
+        server = Server(latency=lambda: random.uniform(0, 1))
+        shared = StatusWriter(server, random)
         async with asyncio.TaskGroup() as group:
             for number, values in enumerate(writers):
                 group.create_task(writing(shared, f"w{number}", values))
-            group.create_task(patching(server, chance))
+            group.create_task(patching(server, random))
         return server
 
     async def writing(shared: StatusWriter, name: str, values: list[int]) -> None:
@@ -260,9 +259,9 @@ def test_every_writer_finds_its_own_last_value_however_they_interleave(
             await stubborn(shared, put(name, value))
             await stubborn(shared, add("sum"))
 
-    async def patching(server: Server, chance: Chance) -> None:
+    async def patching(server: Server, random: Random) -> None:
         for value in patches:
-            await asyncio.sleep(chance.uniform(0, 3))
+            await asyncio.sleep(random.uniform(0, 3))
             server.merge(KEY, {"external": value})
 
     last = {f"w{n}": values[-1] for n, values in enumerate(writers) if values}
@@ -274,11 +273,11 @@ def test_every_writer_finds_its_own_last_value_however_they_interleave(
 @given(seed=st.integers(0, 2**32))
 def test_processes_that_write_the_same_object_lose_nothing(seed: int) -> None:
     async def everybody() -> Server:
-        chance = Chance(Random(seed))
-        server = Server(latency=lambda: chance.uniform(0, 0.01))
+        random = Random(seed)
+        server = Server(latency=lambda: random.uniform(0, 0.01))
         async with asyncio.TaskGroup() as group:
             for _ in range(3):
-                group.create_task(counting(StatusWriter(server, chance)))
+                group.create_task(counting(StatusWriter(server, random)))
         return server
 
     async def counting(writer: StatusWriter) -> None:

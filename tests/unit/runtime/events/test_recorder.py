@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from random import Random
 
 import pytest
 from structlog.testing import capture_logs
@@ -14,7 +13,7 @@ from quintant.api.meta import ObjectReference
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.core.clock import Chance, LoopClock, monotonic
+from quintant.core.clock import LoopClock, Random, monotonic
 from quintant.core.object import Object, ObjectMeta
 from quintant.runtime.cache.client import Client
 from quintant.runtime.events.recorder import (
@@ -49,7 +48,7 @@ class Desk:
             Rest(self.faults),
             "portal",
             clock=LoopClock(),
-            chance=Chance(Random(seed)),
+            random=Random(seed),
             metrics=self.metrics,
             instance="portal-0",
         )
@@ -83,7 +82,7 @@ class Desk:
 
 @pytest.fixture
 async def server() -> ApiServer:
-    return ApiServer(clock=LoopClock(), chance=Chance(Random(0)))
+    return ApiServer(clock=LoopClock(), random=Random(0))
 
 
 @pytest.fixture
@@ -434,7 +433,7 @@ async def test_flush_tries_once_when_the_server_is_away(server: ApiServer) -> No
 
 def test_same_seed_gives_the_same_requests_at_the_same_times() -> None:
     async def requests() -> list[tuple[float, str, bytes | None]]:
-        desk = Desk(ApiServer(clock=LoopClock(), chance=Chance(Random(0))))
+        desk = Desk(ApiServer(clock=LoopClock(), random=Random(0)))
         async with desk.at_work():
             desk.faults.answer(500, times=3)
             for reason in ("One", "Two", "One"):

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +15,7 @@ from quintant.api.coordination import Lease, LeaseSpec
 from quintant.client.rest import Rest
 from quintant.client.transport import Call, InProcessTransport, Reply, Stream, Transport
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.core.clock import Chance, Clock, LoopClock, monotonic
+from quintant.core.clock import Clock, LoopClock, Random, monotonic
 from quintant.core.errors import ConnectError, LeadershipLost, NotLeader
 from quintant.core.object import replace
 from quintant.runtime.cache.client import Client
@@ -47,7 +46,7 @@ class Frozen:
 
 
 def embedded(seed: int = 0) -> Transport:
-    return InProcessTransport(ApiServer(clock=LoopClock(), chance=Chance(Random(seed))))
+    return InProcessTransport(ApiServer(clock=LoopClock(), random=Random(seed)))
 
 
 class Replica:
@@ -62,7 +61,7 @@ class Replica:
             Rest(self.faults),
             Election("portal", "default", name),
             clock=clock or LoopClock(),
-            chance=Chance(Random(seed)),
+            random=Random(seed),
             metrics=self.metrics.leader("portal"),
         )
         self.task = asyncio.create_task(self.elector.run())
@@ -393,9 +392,9 @@ async def test_release_leaves_a_lease_alone_that_another_has_taken(
 
 
 def test_identities_differ_between_processes_of_one_host() -> None:
-    chance = Chance(Random(1))
+    random = Random(1)
 
-    assert identify(chance) != identify(chance)
+    assert identify(random) != identify(random)
 
 
 # The model: replicas with wrong clocks, on a network that delays, loses and hangs, crash and come

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from random import Random
 from typing import Any
 
 import pytest
@@ -26,7 +25,7 @@ from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import MASTERS, User, service_account
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.core.clock import Chance, LoopClock
+from quintant.core.clock import LoopClock, Random
 from quintant.core.errors import Forbidden
 from quintant.core.object import Custom, Model, Object, ObjectMeta, Request
 from quintant.core.resource import resource
@@ -248,7 +247,7 @@ class Harbour:
     """An API server that enforces the generated roles on the manager's account."""
 
     def __init__(self) -> None:
-        self.server = ApiServer(clock=LoopClock(), chance=Chance(Random(0)), rbac=True)
+        self.server = ApiServer(clock=LoopClock(), random=Random(0), rbac=True)
         self.server.tokens.add("root", User("root", (MASTERS,)))
         self.server.tokens.add("harbour", service_account("ships", "harbour"))
         self.root = Client(Rest(InProcessTransport(self.server, "root")))
@@ -266,7 +265,7 @@ async def test_generated_roles_let_a_replica_lead_and_touch_no_other_lease() -> 
     harbour = Harbour()
     await harbour.grant(roles(GRANTEE, needs(declared())))
     elector = Elector(
-        harbour.rest, Election("harbour", "ships", "me"), clock=LoopClock(), chance=Chance(),
+        harbour.rest, Election("harbour", "ships", "me"), clock=LoopClock(), random=Random(),
         metrics=Metrics().leader("harbour"),
     )  # fmt: skip
     task = asyncio.create_task(elector.run())
@@ -286,7 +285,7 @@ async def test_generated_roles_let_a_restricted_manager_work_in_its_namespaces_o
     await harbour.grant(roles(replace(GRANTEE, namespaces=("a",)), needs(declared())))
     metrics = Metrics()
     recorder = Recorder(
-        harbour.rest, "harbour", clock=LoopClock(), chance=Chance(), metrics=metrics
+        harbour.rest, "harbour", clock=LoopClock(), random=Random(), metrics=metrics
     )
     recorder.event(ConfigMap(metadata=ObjectMeta(name="x", namespace="a")), "Normal", "Tried", "")
     await recorder.flush()

@@ -17,7 +17,7 @@ from quintant.api.core import ConfigMap
 from quintant.core.clock import LoopClock
 from quintant.core.errors import ConfigError
 from quintant.core.object import ObjectMeta
-from quintant.keys.hidden import MASK, Hidden
+from quintant.keys.sensitive import MASK, Sensitive
 from quintant.runtime.observe.logs import (
     Level,
     configure,
@@ -218,7 +218,7 @@ def test_kubernetes_object_is_written_as_kind_and_name(out: io.StringIO) -> None
 
 
 def test_hidden_value_stays_hidden_under_any_key(out: io.StringIO) -> None:
-    get_logger().info("asked", value=Hidden("hunter2"), many=[Hidden("hunter2")])
+    get_logger().info("asked", value=Sensitive("hunter2"), many=[Sensitive("hunter2")])
 
     assert lines(out)[0]["value"] == MASK
     assert "hunter2" not in out.getvalue()

@@ -134,12 +134,12 @@ async def test_api_servers_are_told_whom_to_trust_and_nothing_is_written_at_rest
 
 
 async def test_over_years_no_replica_shows_what_is_not_trusted_or_has_run_out(home: Home) -> None:
-    chance, shown = Random(7), dict[int, KeyPair]()
+    random, shown = Random(7), dict[int, KeyPair]()
     replicas = {at: home.replica() for at in range(3)}
     end, changes = home.cluster.clock.now() + YEARS * 365 * DAY, 0
     while home.cluster.clock.now() < end:
-        at = chance.randrange(3)
-        if chance.random() < 0.01:  # it is replaced, and comes up with nothing in memory
+        at = random.randrange(3)
+        if random.random() < 0.01:  # it is replaced, and comes up with nothing in memory
             replicas[at] = home.replica()
         pair = await replicas[at].poll()
         await home.look()
@@ -152,7 +152,7 @@ async def test_over_years_no_replica_shows_what_is_not_trusted_or_has_run_out(ho
             assert x509.load_pem_x509_certificate(authority).not_valid_after_utc > now
         if pair is not None and changes > 3:
             assert now - home.trusted[signer(pair, list(home.trusted))] >= OVERLAP
-        await asyncio.sleep(chance.choice([10, 400, 86_400, 200_000]))
+        await asyncio.sleep(random.choice([10, 400, 86_400, 200_000]))
     assert changes > YEARS * 6 * 2
 
 

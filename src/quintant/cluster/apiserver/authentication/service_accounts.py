@@ -22,7 +22,7 @@ from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.meta.user import AUTHENTICATED, CREDENTIAL, User, service_account
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.core.clock import Clock, parse_timestamp
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 
 if TYPE_CHECKING:
     from quintant.cluster.apiserver.authentication.signer import Signer
@@ -104,7 +104,7 @@ class _Issued(msgspec.Struct):
 class Accounts:
     """Signs and believes tokens of service accounts; `key` (PEM) signs them, else a new one."""
 
-    def __init__(self, store: Store, clock: Clock, key: Hidden[bytes] | None = None) -> None:
+    def __init__(self, store: Store, clock: Clock, key: Sensitive[bytes] | None = None) -> None:
         self._store, self._clock, self._pem = store, clock, key
         self._verified: dict[bytes, Claims] = {}
 

@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from quintant.cluster.apiserver.authentication import jwt
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 
 _HALF = 32
 """Bytes of each of the two numbers of a P-256 signature."""
@@ -34,7 +34,7 @@ _ECDSA = ec.ECDSA(hashes.SHA256())
 class Signer:
     """Signs claims with one key, and knows its own signature."""
 
-    def __init__(self, pem: Hidden[bytes]) -> None:
+    def __init__(self, pem: Sensitive[bytes]) -> None:
         """ValueError if the text is no P-256 key."""
         key = load_pem_private_key(pem.reveal(), password=None)
         if not isinstance(key, ec.EllipticCurvePrivateKey) or key.curve.name != "secp256r1":

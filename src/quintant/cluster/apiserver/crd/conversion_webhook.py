@@ -23,7 +23,7 @@ from quintant.cluster.apiserver.webhooks.call import Caller
 from quintant.cluster.apiserver.webhooks.configuration import Client
 from quintant.cluster.apiserver.webhooks.dialer import Unreachable
 from quintant.cluster.apiserver.webhooks.http_reply import NoDocument, read_document
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 
 GROUP = "apiextensions.k8s.io"
 KIND = "ConversionReview"
@@ -54,7 +54,7 @@ class Converter:
     client: Client
     review: str
     caller: Caller
-    chance: Chance
+    random: Random
     _known: dict[tuple[str, bytes], JsonObject] = field(default_factory=dict, repr=False)
 
     def known(self, obj: JsonObject, version: str) -> JsonObject:
@@ -78,7 +78,7 @@ class Converter:
             del self._known[next(iter(self._known))]
 
     async def _asked(self, objects: list[JsonObject], version: str, what: str) -> list[JsonObject]:
-        uid = self.chance.id()
+        uid = self.random.id()
         request = {"uid": uid, "desiredAPIVersion": version, "objects": objects}
         head = {"kind": KIND, "apiVersion": f"{GROUP}/{self.review}"}
         body = msgspec.json.encode({**head, "request": request})

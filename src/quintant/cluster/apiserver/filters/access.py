@@ -19,14 +19,14 @@ from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.user import Tokens, User
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.core.clock import Clock
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 
 
 class Access:
     """Tells users apart and holds them to their permissions."""
 
     def __init__(
-        self, store: Store, clock: Clock, *, rbac: bool, key: Hidden[bytes] | None
+        self, store: Store, clock: Clock, *, rbac: bool, key: Sensitive[bytes] | None
     ) -> None:
         self.tokens = Tokens()
         self.audit = Audit()

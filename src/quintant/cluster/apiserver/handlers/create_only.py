@@ -24,19 +24,19 @@ from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.meta.warnings import warned
 from quintant.cluster.apiserver.offload.pool import Beside
-from quintant.core.clock import Chance, Clock, timestamp
+from quintant.core.clock import Clock, Random, timestamp
 
 
 class Questions:
     """Answers reviews of tokens and access, and requests for tokens."""
 
     def __init__(
-        self, access: Access, admission: Admission, clock: Clock, chance: Chance, beside: Beside
+        self, access: Access, admission: Admission, clock: Clock, random: Random, beside: Beside
     ) -> None:
         self._beside = beside
         self._admission = admission
         self._reviews = Reviews(access.authentication, access.authorizer, clock)
-        self._requests = TokenRequests(access.accounts, clock, chance)
+        self._requests = TokenRequests(access.accounts, clock, random)
         self._clock = clock
 
     async def answer(self, call: Call, asked: Route, kind: Kind, user: User) -> Reply:

@@ -35,7 +35,7 @@ from quintant.cluster.apiserver.watch.events import (
     refusal,
 )
 from quintant.cluster.apiserver.watch.hub import Terms
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 
 SLICE = 500
 """Entries looked at between two turns of the loop, so that a large list stalls nobody."""
@@ -69,9 +69,9 @@ def select(form: Form, namespace: str, query: Mapping[str, str]) -> Selection:
 class Reads:
     """The read path of every kind."""
 
-    def __init__(self, store: Store, chance: Chance) -> None:
+    def __init__(self, store: Store, random: Random) -> None:
         self._store = store
-        self._chance = chance
+        self._random = random
 
     def check_get(self, rv: str) -> None:
         """Refuse the resourceVersion of a GET that cannot be answered."""
@@ -98,7 +98,7 @@ class Reads:
     def follow(self, selection: Selection, query: Query) -> Terms:
         """Where and how a watch begins; take it and open the watch without awaiting between."""
         table = self._store.table(selection.form.kind.table)
-        seconds = query.seconds or self._chance.uniform(*WATCH_SECONDS)
+        seconds = query.seconds or self._random.uniform(*WATCH_SECONDS)
         if seconds < 0:
             return Terms((refusal(_TOO_LATE),), seconds=0.0)
         try:

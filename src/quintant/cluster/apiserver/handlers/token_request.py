@@ -27,7 +27,7 @@ from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.field_errors import invalid, invalid_object
 from quintant.cluster.apiserver.meta.status import bad_request, conflict, not_found
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.core.clock import Chance, Clock, timestamp
+from quintant.core.clock import Clock, Random, timestamp
 from quintant.core.resource import Resource
 
 KIND = Kind(
@@ -63,7 +63,7 @@ class TokenRequests(Struct, frozen=True):
 
     accounts: Accounts
     clock: Clock
-    chance: Chance
+    random: Random
 
     def answer(self, target: ObjectRef, sent: JsonObject) -> JsonObject:
         """What was sent, with the token; `target` is the account."""
@@ -146,7 +146,7 @@ class TokenRequests(Struct, frozen=True):
             exp=since + seconds,
             iat=since,
             iss=ISSUER,
-            jti=self.chance.id(),
+            jti=self.random.id(),
             bound=bound,
             nbf=since,
             sub=f"system:serviceaccount:{target.namespace}:{target.name}",

@@ -45,7 +45,7 @@ from quintant.cluster.apiserver.meta.status import (
 from quintant.cluster.apiserver.meta.types import Edit, JsonObject
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.storage.history import Entry
-from quintant.core.clock import Chance, Clock, timestamp
+from quintant.core.clock import Clock, Random, timestamp
 
 _LATE = " after mutating admission happens"
 """When the owners of what was patched are looked at; others are before that, too."""
@@ -77,10 +77,10 @@ class Guard(Protocol):
 class Writes:
     """The write path of every kind."""
 
-    def __init__(self, stored: ObjectStore, clock: Clock, chance: Chance, guard: Guard) -> None:
+    def __init__(self, stored: ObjectStore, clock: Clock, random: Random, guard: Guard) -> None:
         self._stored = stored
         self._clock = clock
-        self._chance = chance
+        self._random = random
         self._guard = guard
 
     def create(self, target: ObjectRef, sent: Any, options: Options = Options()) -> Result:
@@ -152,7 +152,7 @@ class Writes:
         obj, target = draft.obj, draft.target
         if draft.base is None:
             target = self._named(target, obj["metadata"])
-            obj["metadata"]["uid"] = self._chance.id()
+            obj["metadata"]["uid"] = self._random.id()
             obj["metadata"]["creationTimestamp"] = self.now
         looked = self._settle(target, obj, draft.live)
         return replace(draft, target=target, looked=looked)
@@ -206,10 +206,10 @@ class Writes:
         """The target with the object's name, generated if need be."""
         base = metadata.get("generateName")
         if target.kind.nameless and not (metadata.get("name") or base):
-            metadata["name"] = self._chance.id()
+            metadata["name"] = self._random.id()
         if not metadata.get("name") and base:
             for _ in range(NAME_ATTEMPTS):
-                metadata["name"] = generated(base, self._chance)
+                metadata["name"] = generated(base, self._random)
                 if self._stored.read(target.named(metadata["name"])) is None:
                     break
             else:

@@ -23,7 +23,7 @@ from quintant.cluster.apiserver.meta.status import (
 )
 from quintant.cluster.apiserver.meta.types import JsonObject, Verdict
 from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from quintant.core.errors import Cause
 
 SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
@@ -92,9 +92,9 @@ def keep(obj: JsonObject, live: JsonObject) -> None:
             metadata.pop(name, None)
 
 
-def generated(base: str, chance: Chance) -> str:
+def generated(base: str, random: Random) -> str:
     """A fresh name from generateName."""
-    suffix = "".join(chance.random.choice(SUFFIX_ALPHABET) for _ in range(SUFFIX_LENGTH))
+    suffix = "".join(random.choice(SUFFIX_ALPHABET) for _ in range(SUFFIX_LENGTH))
     return base[: NAME_LIMIT - SUFFIX_LENGTH] + suffix
 
 

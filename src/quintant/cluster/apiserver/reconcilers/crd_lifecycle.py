@@ -35,7 +35,7 @@ from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS
 from quintant.cluster.apiserver.watch.hub import Hub
 from quintant.cluster.apiserver.webhooks.call import Caller
 from quintant.cluster.apiserver.webhooks.configuration import read_client
-from quintant.core.clock import Chance, Clock, timestamp
+from quintant.core.clock import Clock, Random, timestamp
 
 GROUP = "apiextensions.k8s.io"
 PLURAL = "customresourcedefinitions"
@@ -50,10 +50,10 @@ class Definitions:
     """The custom kinds of a catalogue, kept in step with the definitions in a store."""
 
     def __init__(
-        self, store: Store, catalog: Catalog, hub: Hub, clock: Clock, caller: Caller, chance: Chance
+        self, store: Store, catalog: Catalog, hub: Hub, clock: Clock, caller: Caller, random: Random
     ) -> None:
         self._store = store
-        self._caller, self._chance = caller, chance
+        self._caller, self._random = caller, random
         self._catalog = catalog
         self._hub = hub
         self._clock = clock
@@ -132,7 +132,7 @@ class Definitions:
         webhook = conversion["webhook"]
         review = next(each for each in webhook["conversionReviewVersions"] if each in REVIEWS)
         client = read_client(webhook["clientConfig"])
-        return Converter(client, review, self._caller, self._chance)
+        return Converter(client, review, self._caller, self._random)
 
     def _epoch(self, name: str, before: JsonObject | None, found: JsonObject) -> Epochs:
         """Begin to store objects in another way; what there is was stored as it was until now."""

@@ -40,7 +40,7 @@ from quintant.cluster.apiserver.webhooks.dialer import Dialer
 from quintant.cluster.apiserver.webhooks.dispatcher import Webhooks
 from quintant.cluster.apiserver.webhooks.matcher import Matcher
 from quintant.cluster.apiserver.webhooks.registry import Registry
-from quintant.core.clock import Chance, Clock
+from quintant.core.clock import Clock, Random
 
 
 class Machinery:
@@ -55,7 +55,7 @@ class Machinery:
         beside: Beside,
         *,
         clock: Clock,
-        chance: Chance,
+        random: Random,
         dialer: Dialer | None,
         managed: bool,
     ) -> None:
@@ -65,21 +65,21 @@ class Machinery:
         self._aggregation = Aggregation(store, catalog)
         self._quotas = Quotas(store, catalog) if managed else None
         self._namespaces = Namespaces(store, catalog)
-        self._definitions = Definitions(store, catalog, hub, clock, self._caller, chance)
-        around, self._stored = Surroundings(store, chance), ObjectStore(store)
+        self._definitions = Definitions(store, catalog, hub, clock, self._caller, random)
+        around, self._stored = Surroundings(store, random), ObjectStore(store)
         guard = Guard(self._namespaces, self._definitions, access, around, managed)
-        self._writes = Writes(self._stored, clock, chance, guard)
+        self._writes = Writes(self._stored, clock, random, guard)
         self._deletes = Deletes(self._stored, clock)
         self._registry = Registry(store, catalog)
         matcher = Matcher(store, access.authorizer.decide)
-        webhooks = Webhooks(self._caller, matcher, chance, beside)
+        webhooks = Webhooks(self._caller, matcher, random, beside)
         admission = Admission(
             self._registry, beside, webhooks, self._stored, self._writes, self._deletes
         )
-        self._questions = Questions(access, admission, clock, chance, beside)
+        self._questions = Questions(access, admission, clock, random, beside)
         budgets = _builtin(catalog, "policy", "poddisruptionbudgets")
         evictions = Evictions(store, self._stored, self._deletes, budgets)
-        reads, changes = Reads(store, chance), Changes(self._writes)
+        reads, changes = Reads(store, random), Changes(self._writes)
         self._endpoints = Endpoints(
             self._stored, hub, reads, changes, admission, evictions, clock, beside
         )

@@ -48,8 +48,8 @@ from quintant.cluster.apiserver.server.chain import Machinery
 from quintant.cluster.apiserver.storage.revision_log import Snapshot, Store, Unsafe
 from quintant.cluster.apiserver.watch.hub import BOOKMARK_SECONDS, Hub, Watcher
 from quintant.cluster.apiserver.webhooks.dialer import Dialer
-from quintant.core.clock import Chance, Clock, SystemClock
-from quintant.keys.hidden import Hidden
+from quintant.core.clock import Clock, Random, SystemClock
+from quintant.keys.sensitive import Sensitive
 
 HEADERS = {"cache-control": "no-cache, private", "content-type": JSON}
 Flow = Watcher | Output | Listing
@@ -71,17 +71,17 @@ class ApiServer:
         self,
         *,
         clock: Clock | None = None,
-        chance: Chance | None = None,
+        random: Random | None = None,
         rbac: bool = False,
         bookmarks: float = BOOKMARK_SECONDS,
         store: Store | None = None,
-        key: Hidden[bytes] | None = None,
+        key: Sensitive[bytes] | None = None,
         dialer: Dialer | None = None,
         managed: bool = False,
         services: IPv4Network = NETWORK,
     ) -> None:
         make_room()
-        clock, self._chance = clock or SystemClock(), chance or Chance()
+        clock, self._random = clock or SystemClock(), random or Random()
         self.store = store or Store()
         self.catalog = Catalog(addressed(builtin_kinds(), services))
         self._hub = Hub(self.store, bookmarks)
@@ -99,7 +99,7 @@ class ApiServer:
             self._access,
             self._beside,
             clock=clock,
-            chance=self._chance,
+            random=self._random,
             dialer=dialer,
             managed=managed,
         )
@@ -248,7 +248,7 @@ class ApiServer:
 
     def headers(self) -> dict[str, str]:
         """What every answer carries, this one with an id of its own."""
-        return {**HEADERS, "audit-id": self._chance.id()}
+        return {**HEADERS, "audit-id": self._random.id()}
 
 
 async def _once(body: bytes) -> AsyncIterator[bytes]:

@@ -18,7 +18,7 @@ from quintant.client.http.idle import Resting
 from quintant.client.http.route import Hop, Route
 from quintant.client.transport import JSON, Reply
 from quintant.core.clock import monotonic
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 
 BUNDLES = 64
 """Sets of authorities kept ready: more than there are webhook servers in a cluster."""
@@ -58,7 +58,7 @@ class Line(Resting):
     def __init__(self, place: Place) -> None:
         super().__init__()
         hop = Hop(place.host, place.port, secure=True)
-        route = Route(hop, None, place.authority, "", Hidden(""))
+        route = Route(hop, None, place.authority, "", Sensitive(""))
         self._dialer = Dialer(route, _context(place.bundle), place.name)
         self._lines = header("Host", place.authority) + _LINES
 

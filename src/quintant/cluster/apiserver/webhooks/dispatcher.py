@@ -28,7 +28,7 @@ from quintant.cluster.apiserver.webhooks.configuration import Hook
 from quintant.cluster.apiserver.webhooks.matcher import Matcher
 from quintant.cluster.apiserver.webhooks.registry import Concern
 from quintant.cluster.apiserver.webhooks.response import Answer, denial
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 
 OPERATIONS = frozenset({"add", "remove", "replace", "move", "copy", "test"})
 """What a JSON patch can do."""
@@ -40,8 +40,8 @@ Revise = Callable[[Any], JsonObject]
 class Webhooks:
     """Asks the webhooks that a change concerns."""
 
-    def __init__(self, caller: Caller, matcher: Matcher, chance: Chance, beside: Beside) -> None:
-        self._caller, self._matcher, self._chance = caller, matcher, chance
+    def __init__(self, caller: Caller, matcher: Matcher, random: Random, beside: Beside) -> None:
+        self._caller, self._matcher, self._random = caller, matcher, random
         self._beside = beside
 
     async def mutate(
@@ -129,7 +129,7 @@ class Webhooks:
         self, hook: Hook, kind: Kind, attributes: Attributes, warnings: list[str]
     ) -> Answer | None:
         """A webhook's word, if it allows the change; None if it was not asked or may fail."""
-        request = request_of(attributes, kind, self._chance.id())
+        request = request_of(attributes, kind, self._random.id())
         wants = partial(self._matcher.wants, hook, attributes, request)
         if not await self._beside.do(wants, 0):
             return None

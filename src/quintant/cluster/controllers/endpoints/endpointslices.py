@@ -56,7 +56,7 @@ async def reconcile(service: Service, ctx: Context[Service]) -> Result | None:
     missing = lost(service, found, nodes)
     planned = plan(service, [each for each in found if each not in missing], nodes, existing)
     for made in planned.write:
-        name = made.metadata.name or generated(made.metadata.generate_name, ctx.chance)
+        name = made.metadata.name or generated(made.metadata.generate_name, ctx.random)
         with unless_ending():
             await ctx.apply(replace(made, metadata=replace(made.metadata, name=name)))
     for old in planned.delete:

@@ -32,7 +32,7 @@ from quintant.runtime.cache.client import Client
 from quintant.runtime.controller import finalizer
 from quintant.runtime.controller.context import KeyContext
 from quintant.runtime.controller.result import Result
-from quintant.runtime.controller.sources import Feed
+from quintant.runtime.controller.sources import SourceContext
 
 KINDS = Request("kinds")
 """The key under which the watched resources are compared with those that are served."""
@@ -54,7 +54,7 @@ class Collector:
         self._kinds: dict[tuple[str, str], Resource] = {}
         self._absent: dict[tuple[str, ...], None] = {}
 
-    async def follow(self, feed: Feed) -> None:
+    async def follow(self, feed: SourceContext) -> None:
         """Keep a graph for as long as the controller runs: its source of keys."""
         self._kinds, self._absent = {}, {}
         self._following = Following(feed.queue)
@@ -74,7 +74,7 @@ class Collector:
         self._kinds = {(s.resource.api_version, s.resource.kind): s.resource for s in served}
         wanted = {each.resource for each in served if _collectable(each)}
         for resource in wanted - set(self._now.followed):
-            self._now.begin(resource, ctx.client.rest, ctx.chance)
+            self._now.begin(resource, ctx.client.rest, ctx.random)
         for resource in set(self._now.followed) - wanted:
             crd = await ctx.client.find(Metadata[CustomResourceDefinition], resource.full_name)
             self._now.end(resource, gone=crd is None)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 from quintant.client.rest import Rest
 from quintant.cluster.controllers.garbage.graph import Graph, node
 from quintant.cluster.controllers.served_kinds import metadata_of
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from quintant.core.errors import Undecodable
 from quintant.core.object import Object, ObjectMeta, Request
 from quintant.core.resource import Resource
@@ -64,12 +64,12 @@ class Following:
         """The resources that are watched."""
         return self._tasks.keys()
 
-    def begin(self, resource: Resource, rest: Rest, chance: Chance) -> None:
+    def begin(self, resource: Resource, rest: Rest, random: Random) -> None:
         """Watch one more resource."""
         assert self._group is not None, "resources are followed while `run` lasts"
         self._awaited.add(resource)
         scope = Scope(metadata_of(resource))
-        reflector = Reflector(rest, scope, _Ledger(self, resource), chance)
+        reflector = Reflector(rest, scope, _Ledger(self, resource), random)
         self._tasks[resource] = self._group.create_task(reflector.run())
 
     def end(self, resource: Resource, *, gone: bool) -> None:

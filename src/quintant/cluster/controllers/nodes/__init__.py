@@ -13,7 +13,7 @@ from quintant.cluster.controllers.nodes.reconcile import EVERYBODY, NAME, ON_NOD
 from quintant.cluster.controllers.nodes.views import LeaseState, NodeState
 from quintant.cluster.controllers.pods.views import PodState
 from quintant.core.object import Object, Request
-from quintant.runtime.controller.sources import Feed
+from quintant.runtime.controller.sources import SourceContext
 from quintant.runtime.manager.manager import Manager
 
 
@@ -34,7 +34,7 @@ def declare(manager: Manager) -> None:
     )
 
 
-async def _round(feed: Feed) -> None:
+async def _round(feed: SourceContext) -> None:
     """Begin the rounds; each asks for the next."""
     feed.queue.add(EVERYBODY)
 

@@ -55,7 +55,7 @@ def berth(ground: Ground, container: Container, root: Path, about: Self, sources
     variables = environment(container, about, sources)
     mounts = [each.mount_path for each in container.volume_mounts]
     rewriter = Rewriter.of(root, mounts, about.address)
-    id = "".join(ground.chance.id().replace("-", "") for _ in range(2))
+    id = "".join(ground.random.id().replace("-", "") for _ in range(2))
     names = ground.names(about.pod.metadata.namespace)
     return Berth(container, root, id, rewriter, variables, names)
 
@@ -82,7 +82,7 @@ def command(ground: Ground, place: Berth, asked: Exec, hostname: str) -> Launch:
     line = program.line(words, ()) if program else words
     env = _environment(ground, place, program.env if program else {}, hostname)
     # A mark of its own: what is swept at its end is not the container.
-    env[CONTAINER] = f"{place.id}-{ground.chance.id()}"
+    env[CONTAINER] = f"{place.id}-{ground.random.id()}"
     return Launch((_found(line, env, image), *line[1:]), place.root, env)
 
 

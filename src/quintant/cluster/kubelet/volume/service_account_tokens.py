@@ -16,7 +16,7 @@ from quintant.cluster.kubelet.volume.projected import TokenSource, Unmountable
 from quintant.core.clock import parse_timestamp
 from quintant.core.errors import NotFound
 from quintant.core.object import ObjectMeta
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 from quintant.runtime.cache.client import Client
 
 RENEWED_AFTER = 0.8
@@ -27,7 +27,7 @@ DEFAULT_ACCOUNT = "default"
 class Held(Struct, frozen=True):
     """A token, and when to ask for the next."""
 
-    token: Hidden[str]
+    token: Sensitive[str]
     renew: float
     """In the loop's time."""
 
@@ -71,4 +71,4 @@ async def _asked(client: Client, pod: Pod, source: TokenSource, now: Moment) -> 
     status = answer["status"]
     left = (parse_timestamp(status["expirationTimestamp"]) - now.wall).total_seconds()
     renew = now.mono + min(left * RENEWED_AFTER, LONGEST_SECONDS)
-    return Held(Hidden(status["token"]), renew)
+    return Held(Sensitive(status["token"]), renew)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from quintant.cluster.apiserver.authentication import jwt
 from quintant.cluster.apiserver.authentication.signer import Signer
 from quintant.keys.authority import new_key, private_pem
-from quintant.keys.hidden import Hidden
+from quintant.keys.sensitive import Sensitive
 
 
 def signer() -> Signer:
@@ -56,7 +56,7 @@ def test_a_saved_key_goes_on_signing() -> None:
 
 def test_what_is_no_key_signs_nothing() -> None:
     with pytest.raises(ValueError, match="PEM"):
-        Signer(Hidden(b"nothing"))
+        Signer(Sensitive(b"nothing"))
 
 
 def _parsed(token: str) -> jwt.Jwt:

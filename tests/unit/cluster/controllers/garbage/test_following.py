@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from quintant.client.rest import Rest
 from quintant.cluster.controllers.garbage.following import SYNC_SECONDS, Following
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 from quintant.core.object import Request
 from quintant.core.resource import Resource
 from quintant.runtime.controller.workqueue import Queue
@@ -29,7 +29,7 @@ async def following(
         task = group.create_task(made.run())
         await asyncio.sleep(0)
         for resource in resources:
-            made.begin(resource, Rest(client.transport), Chance())
+            made.begin(resource, Rest(client.transport), Random())
         await asyncio.sleep(1)
         yield made, queue
         task.cancel()

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.storage.revision_log import Store
-from quintant.core.clock import Chance
+from quintant.core.clock import Random
 
 M = TypeVar("M")
 
@@ -17,7 +17,7 @@ class Surroundings(Struct, frozen=True):
     """The other objects, and chance."""
 
     store: Store
-    chance: Chance
+    random: Random
 
     def read(self, table: str, key: str, model: type[M]) -> M | None:
         """What a model declares of an object; None if there is none."""

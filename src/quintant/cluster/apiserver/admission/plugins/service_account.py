@@ -68,7 +68,7 @@ def _mount(spec: JsonObject, around: Surroundings) -> None:
     """Mount a token into every container that has nothing in its place."""
     volumes = spec.get("volumes") or []
     known = [each["name"] for each in volumes if each.get("name", "").startswith(VOLUME)]
-    name = known[0] if known else generated(VOLUME, around.chance)
+    name = known[0] if known else generated(VOLUME, around.random)
     mount = {"name": name, "readOnly": True, "mountPath": MOUNT}
     containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
     lacking = [each for each in containers if not _mounted(each)]

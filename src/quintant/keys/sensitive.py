@@ -1,6 +1,6 @@
 """Secrets as a type: a token, key or password that cannot slip into a log.
 
-Whatever prints a `Hidden` prints `***`: repr, str, format, dataclass reprs and tracebacks alike.
+Whatever prints a `Sensitive` prints `***`: repr, str, format, dataclass reprs and tracebacks alike.
 The text comes out through `reveal`, at the one place that sends it.
 """
 
@@ -13,7 +13,7 @@ MASK: Final = "***"
 V = TypeVar("V", str, bytes)
 
 
-class Hidden(Generic[V]):
+class Sensitive(Generic[V]):
     """A secret text or secret bytes; equal when the secrets are equal."""
 
     __slots__ = ("_value",)
@@ -29,7 +29,7 @@ class Hidden(Generic[V]):
         return bool(self._value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Hidden) and self._value == other._value
+        return isinstance(other, Sensitive) and self._value == other._value
 
     def __hash__(self) -> int:
         return hash(self._value)
