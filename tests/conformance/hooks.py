@@ -21,9 +21,9 @@ import msgspec
 
 from conformance.target import Target
 from quintant.core.address import Address
-from quintant.http.connection import Gone
-from quintant.http.request import Question
-from quintant.http.response import Answer as Said
+from quintant.http.connection import Disconnected
+from quintant.http.request import Request
+from quintant.http.response import Response as Said
 from quintant.keys import tls
 from quintant.keys.authority import Authority, Term
 from quintant.runtime.observe.listen import serving
@@ -177,15 +177,15 @@ class Hooks:
         for path in self._installed:
             await self.target.send("DELETE", path)
 
-    async def handle(self, question: Question) -> Said:
-        review = msgspec.json.decode(await question.body(MOST_BYTES))
-        hook = self._hooks[question.path[1:]]
-        hook.asked.append(Asked(review, dict(parse_qsl(question.query))))
+    async def handle(self, request: Request) -> Said:
+        review = msgspec.json.decode(await request.body(MOST_BYTES))
+        hook = self._hooks[request.path[1:]]
+        hook.asked.append(Asked(review, dict(parse_qsl(request.query))))
         if hook.delay:
             await asyncio.sleep(hook.delay)
         if hook.raw is not None:
-            question.connection.send(hook.raw)
-            raise Gone
+            request.connection.send(hook.raw)
+            raise Disconnected
         answer = hook.answer(review["request"])
         if isawaitable(answer):
             answer = await answer
@@ -213,8 +213,8 @@ async def hooked(target: Target) -> AsyncIterator[Hooks]:
     tls.present(context, authority.serving(["127.0.0.1"], term))
     found: list[Hooks] = []
 
-    async def handle(question: Question) -> Said:
-        return await found[0].handle(question)
+    async def handle(request: Request) -> Said:
+        return await found[0].handle(request)
 
     at = Address("127.0.0.1", 0)
     async with serving(handle, at, context, goodbye=GOODBYE_SECONDS) as address:

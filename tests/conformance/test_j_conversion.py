@@ -13,8 +13,8 @@ import pytest_asyncio
 from conformance.hooks import MOST_BYTES, Hooks, hooked
 from conformance.target import Target, definition, until
 from quintant.client.transport import Reply
-from quintant.http.request import Question
-from quintant.http.response import Answer
+from quintant.http.request import Request
+from quintant.http.response import Response
 from unit.cluster.api import CRDS, Plain
 
 Spoil = Callable[[Plain], Any]
@@ -72,8 +72,8 @@ class Foos:
         made: Plain = msgspec.json.decode(reply.body)
         return made
 
-    async def _handle(self, question: Question) -> Answer:
-        review = msgspec.json.decode(await question.body(MOST_BYTES))
+    async def _handle(self, request: Request) -> Response:
+        review = msgspec.json.decode(await request.body(MOST_BYTES))
         asked = review["request"]
         self.asked.append(asked)
         wanted = asked["desiredAPIVersion"]
@@ -82,7 +82,7 @@ class Foos:
         response = {"uid": asked["uid"], "result": result, "convertedObjects": converted}
         head = {"apiVersion": review["apiVersion"], "kind": review["kind"]}
         body = msgspec.json.encode({**head, "response": self.spoil(response)})
-        return Answer(200, {"content-type": "application/json"}, body)
+        return Response(200, {"content-type": "application/json"}, body)
 
 
 def _converted(obj: Plain, wanted: str) -> Plain:

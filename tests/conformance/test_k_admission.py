@@ -22,7 +22,7 @@ from conformance.hooks import (
 from conformance.realm import until
 from conformance.target import OPEN, Plural, Target, decoded, owners
 from quintant.client.transport import Reply
-from quintant.http.response import Answer as Said
+from quintant.http.response import Response as Said
 from unit.cluster.api import CRDS, JSON, MERGE, Plain
 
 CREATE = rule("configmaps", "CREATE")

@@ -21,7 +21,7 @@ _AT_ONCE = struct.pack("ii", 1, 0)
 """Of SO_LINGER: closing sends a RST."""
 
 
-class Gone(Exception):
+class Disconnected(Exception):
     """The client's connection is over."""
 
 
@@ -94,7 +94,7 @@ class Connection(asyncio.Protocol):
     def send(self, raw: bytes) -> None:
         """Send, however much waits to be read already."""
         if self._lost:
-            raise Gone
+            raise Disconnected
         self.transport.write(raw)
 
     async def write(self, raw: bytes) -> None:

@@ -14,7 +14,7 @@ from weakref import WeakSet
 from quintant.http.connection import Connection
 
 
-class Clients:
+class Connections:
     """Whoever is connected; `failed` hears of tasks that ended with an error."""
 
     def __init__(self, failed: Callable[[BaseException], None]) -> None:
@@ -36,13 +36,13 @@ class Clients:
         task.add_done_callback(self._ended)
         return task
 
-    def dismiss(self) -> None:
+    def close_idle(self) -> None:
         """Close the connections of those who ask nothing."""
         for connection in list(self._served.values()):
             if connection.idle:
                 connection.close()
 
-    async def gone(self, seconds: float) -> None:
+    async def wait_closed(self, seconds: float) -> None:
         """Wait until nobody is left, for so long."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):

@@ -9,13 +9,13 @@ import re
 from enum import Enum
 from typing import NamedTuple
 
-from quintant.http.head import Head, Refused, Request, Response
+from quintant.http.head import Head, ProtocolError, RequestHead, ResponseHead
 
 _DIGITS = re.compile(rb"[0-9]{1,18}")
 _BODYLESS = (204, 304)
 
 
-class Sort(Enum):
+class FramingKind(Enum):
     """How the end of a body is known."""
 
     NONE = "there is no body"
@@ -27,21 +27,21 @@ class Sort(Enum):
 class Framing(NamedTuple):
     """How a body is framed; `size` where it is counted."""
 
-    sort: Sort
+    kind: FramingKind
     size: int = 0
 
 
-def of_request(head: Request) -> Framing:
+def request_framing(head: RequestHead) -> Framing:
     """The body of a request."""
-    return _announced(head, 400) or Framing(Sort.NONE)
+    return _announced(head, 400) or Framing(FramingKind.NONE)
 
 
-def of_response(head: Response, method: bytes) -> Framing:
+def response_framing(head: ResponseHead, method: bytes) -> Framing:
     """The body of a response to a method."""
     told = _announced(head, 502)
     if method == b"HEAD" or head.status < 200 or head.status in _BODYLESS:
-        return Framing(Sort.NONE)
-    return told or Framing(Sort.CLOSE)
+        return Framing(FramingKind.NONE)
+    return told or Framing(FramingKind.CLOSE)
 
 
 def _announced(head: Head, status: int) -> Framing | None:
@@ -51,11 +51,11 @@ def _announced(head: Head, status: int) -> Framing | None:
     sizes = set(told)
     if encodings:
         if sizes or head.minor == 0:
-            raise Refused(status, "a transfer encoding that can be read in two ways")
+            raise ProtocolError(status, "a transfer encoding that can be read in two ways")
         if [each.lower() for each in encodings] != [b"chunked"]:
-            raise Refused(max(status, 501), "unsupported transfer encoding")
-        return Framing(Sort.CHUNKED)
+            raise ProtocolError(max(status, 501), "unsupported transfer encoding")
+        return Framing(FramingKind.CHUNKED)
     value = sizes.pop()
     if sizes or not _DIGITS.fullmatch(value):
-        raise Refused(status, "a length that can be read in two ways")
-    return Framing(Sort.LENGTH, int(value))
+        raise ProtocolError(status, "a length that can be read in two ways")
+    return Framing(FramingKind.LENGTH, int(value))

@@ -24,7 +24,7 @@ Field = tuple[bytes, bytes]
 Fields = tuple[Field, ...]
 
 
-class Refused(Exception):
+class ProtocolError(Exception):
     """A message that is not passed on, and the status that says why."""
 
     def __init__(self, status: int, text: str) -> None:
@@ -60,7 +60,7 @@ class Head:
 
 
 @dataclass(slots=True)
-class Request(Head):
+class RequestHead(Head):
     """The head of a request."""
 
     method: bytes
@@ -68,14 +68,14 @@ class Request(Head):
 
 
 @dataclass(slots=True)
-class Response(Head):
+class ResponseHead(Head):
     """The head of a response."""
 
     status: int
     reason: bytes
 
 
-def upgrade_of(head: Head) -> bytes:
+def upgrade_protocol(head: Head) -> bytes:
     """The protocol that a message wants to go on with, if any; h2c is of one hop."""
     asked = head.all(b"upgrade")
     if not asked or b"upgrade" not in head.words(b"connection") or asked[0].lower() == b"h2c":
@@ -83,7 +83,7 @@ def upgrade_of(head: Head) -> bytes:
     return asked[0]
 
 
-def split(buffer: bytes | bytearray, most: int = HEAD_BYTES, since: int = 0) -> int:
+def head_length(buffer: bytes | bytearray, most: int = HEAD_BYTES, since: int = 0) -> int:
     """Where the body begins, or 0 if the head is not whole yet. Refused if it never will be.
 
     What is before `since` was looked at already.
@@ -91,38 +91,38 @@ def split(buffer: bytes | bytearray, most: int = HEAD_BYTES, since: int = 0) -> 
     at = buffer.find(_END, since)
     if at < 0:
         if len(buffer) > most:
-            raise Refused(431, f"a head of more than {most} bytes")
+            raise ProtocolError(431, f"a head of more than {most} bytes")
         if _BARE.search(buffer, since):
-            raise Refused(400, "a line that does not end with CRLF")
+            raise ProtocolError(400, "a line that does not end with CRLF")
         return 0
     if at > most:
-        raise Refused(431, f"a head of more than {most} bytes")
+        raise ProtocolError(431, f"a head of more than {most} bytes")
     return at + len(_END)
 
 
-def request(raw: bytes, most: int = FIELDS) -> Request:
+def parse_request_head(raw: bytes, most: int = FIELDS) -> RequestHead:
     """The head of a request, from its bytes up to and with the empty line; `most` fields."""
     first, fields = _lines(raw, most)
     found = _REQUEST.fullmatch(first)
     if found is None:
-        raise Refused(400, "not a request line of HTTP/1")
+        raise ProtocolError(400, "not a request line of HTTP/1")
     method, target, major, minor = found.groups()
     if major != b"1":
-        raise Refused(505, "unsupported protocol version")
-    return Request(int(minor), fields, method, target)
+        raise ProtocolError(505, "unsupported protocol version")
+    return RequestHead(int(minor), fields, method, target)
 
 
-def response(raw: bytes) -> Response:
+def parse_response_head(raw: bytes) -> ResponseHead:
     """The head of a response."""
     first, fields = _lines(raw)
     found = _RESPONSE.fullmatch(first)
     if found is None:
-        raise Refused(502, "not a status line of HTTP/1")
+        raise ProtocolError(502, "not a status line of HTTP/1")
     minor, status, reason = found.groups()
-    return Response(int(minor), fields, int(status), reason or b"")
+    return ResponseHead(int(minor), fields, int(status), reason or b"")
 
 
-def written(first: bytes, fields: Iterable[Field]) -> bytes:
+def encode_head(first: bytes, fields: Iterable[Field]) -> bytes:
     """A head as bytes."""
     return b"\r\n".join([first, *[name + b": " + value for name, value in fields], b"", b""])
 
@@ -131,10 +131,10 @@ def _lines(raw: bytes, most: int = FIELDS) -> tuple[bytes, Fields]:
     """The first line, and the fields: looked at all at once, which is much faster than each."""
     end = raw.index(b"\r\n")
     if _FIELDS.fullmatch(raw, end) is None:
-        raise Refused(400, "a field that is folded, has a bare line end, or is none at all")
+        raise ProtocolError(400, "a field that is folded, has a bare line end, or is none at all")
     lines = raw[end + 2 : -len(_END)].split(b"\r\n") if len(raw) > end + len(_END) else []
     if len(lines) > most:
-        raise Refused(431, f"more than {most} fields")
+        raise ProtocolError(431, f"more than {most} fields")
     return raw[:end], tuple([_field(line) for line in lines])
 
 

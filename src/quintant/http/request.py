@@ -11,10 +11,17 @@ import re
 
 import msgspec
 
-from quintant.http.body import Body
-from quintant.http.connection import Connection, Gone
-from quintant.http.framing import Sort, of_request
-from quintant.http.head import FIELDS, HEAD_BYTES, Refused, Request, request, split
+from quintant.http.body import BodyParser
+from quintant.http.connection import Connection, Disconnected
+from quintant.http.framing import FramingKind, request_framing
+from quintant.http.head import (
+    FIELDS,
+    HEAD_BYTES,
+    ProtocolError,
+    RequestHead,
+    head_length,
+    parse_request_head,
+)
 
 LATE = "the request did not come to its end"
 _END = 3
@@ -25,7 +32,7 @@ _ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?]*")
 _HOST = re.compile(rb"[0-9A-Za-z!$%&'()*+,\-.:;=\[\]_~]*")
 
 
-class Limits(msgspec.Struct, frozen=True):
+class RequestLimits(msgspec.Struct, frozen=True):
     """How much a client may send, and how long it may take."""
 
     head_bytes: int = HEAD_BYTES
@@ -40,14 +47,14 @@ class Limits(msgspec.Struct, frozen=True):
     """For a client to read a refusal before its connection is cut over what it still sends."""
 
 
-class Question:
+class Request:
     """One request."""
 
-    def __init__(self, head: Request, connection: Connection) -> None:
+    def __init__(self, head: RequestHead, connection: Connection) -> None:
         _check_host(head)
-        framing = of_request(head)
+        framing = request_framing(head)
         self.head, self.connection = head, connection
-        self._body = None if framing.sort is Sort.NONE else Body(framing)
+        self._body = None if framing.kind is FramingKind.NONE else BodyParser(framing)
         self._waits = self._body is not None and _waits(head)
         self.path, _, self.query = _target(head).partition("?")
         """As they were written, percent signs and all."""
@@ -63,12 +70,12 @@ class Question:
         return self.head.method.decode("ascii")
 
     @property
-    def whole(self) -> bool:
+    def body_complete(self) -> bool:
         """Whether nothing of the body is still to come."""
         return self._body is None or self._body.done
 
     @property
-    def persistent(self) -> bool:
+    def keep_alive(self) -> bool:
         """Whether the client may ask something else on the same connection."""
         return self.head.minor > 0 and b"close" not in self.head.words(b"connection")
 
@@ -89,7 +96,7 @@ class Question:
         while body is not None and not body.done:
             raw = await connection.read()
             if not raw:
-                raise Gone
+                raise Disconnected
             piece = body.feed(raw)
             if body.rest:
                 connection.unread(body.rest)
@@ -106,15 +113,15 @@ class Question:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
-async def next_question(
-    connection: Connection, limits: Limits, first: bool = False
-) -> Question | None:
+async def next_request(
+    connection: Connection, limits: RequestLimits, first: bool = False
+) -> Request | None:
     """The next request, None if there is no other. Refused if it is none, or comes too slowly."""
     raw = await next_head(connection, limits, first)
-    return Question(request(raw, limits.fields), connection) if raw else None
+    return Request(parse_request_head(raw, limits.fields), connection) if raw else None
 
 
-async def next_head(connection: Connection, limits: Limits, first: bool = False) -> bytes:
+async def next_head(connection: Connection, limits: RequestLimits, first: bool = False) -> bytes:
     """The bytes of the next head; none if there is no other request."""
     connection.idle = True
     if not connection.buffer:
@@ -126,11 +133,11 @@ async def next_head(connection: Connection, limits: Limits, first: bool = False)
         except TimeoutError:
             return b""
     connection.idle = False
-    at = split(connection.buffer, limits.head_bytes) or await _rest(connection, limits)
+    at = head_length(connection.buffer, limits.head_bytes) or await _rest(connection, limits)
     return connection.take(at)
 
 
-async def _rest(connection: Connection, limits: Limits) -> int:
+async def _rest(connection: Connection, limits: RequestLimits) -> int:
     """Wait for the rest of a head; where it ends."""
     at = 0
     try:
@@ -138,10 +145,10 @@ async def _rest(connection: Connection, limits: Limits) -> int:
             while not at:
                 seen = max(len(connection.buffer) - _END, 0)
                 if not await connection.fill():
-                    raise Gone
-                at = split(connection.buffer, limits.head_bytes, seen)
+                    raise Disconnected
+                at = head_length(connection.buffer, limits.head_bytes, seen)
     except TimeoutError:
-        raise Refused(408, LATE) from None
+        raise ProtocolError(408, LATE) from None
     return at
 
 
@@ -155,29 +162,29 @@ async def linger(connection: Connection, seconds: float) -> None:
         return
 
 
-def _check_host(head: Request) -> None:
+def _check_host(head: RequestHead) -> None:
     hosts = head.all(b"host")
     if len(hosts) > 1:
-        raise Refused(400, "too many Host headers")
+        raise ProtocolError(400, "too many Host headers")
     if not hosts and head.minor:
-        raise Refused(400, "missing required Host header")
+        raise ProtocolError(400, "missing required Host header")
     if hosts and not _HOST.fullmatch(hosts[0]):
-        raise Refused(400, "malformed Host header")
+        raise ProtocolError(400, "malformed Host header")
 
 
-def _target(head: Request) -> str:
+def _target(head: RequestHead) -> str:
     """Path and query, without whose they are."""
     target = head.target.decode("ascii")
     if target.startswith("/") or target == "*" or head.method == b"CONNECT":
         return target
     if not (found := _ORIGIN.match(target)):
-        raise Refused(400, "a target that is no path")
+        raise ProtocolError(400, "a target that is no path")
     path = target[found.end() :]
     return path if path.startswith("/") else f"/{path}"
 
 
-def _waits(head: Request) -> bool:
+def _waits(head: RequestHead) -> bool:
     expected = head.words(b"expect")
     if expected and expected != [b"100-continue"]:
-        raise Refused(417, "")
+        raise ProtocolError(417, "")
     return bool(expected)

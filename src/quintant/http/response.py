@@ -1,4 +1,4 @@
-"""What a server answers: a whole body, or one that goes on."""
+"""What a server responds: a whole body, or one that goes on."""
 
 from __future__ import annotations
 
@@ -19,55 +19,57 @@ _MONTHS = (
 )  # fmt: skip
 
 
-class Answer(msgspec.Struct, frozen=True):
-    """A whole answer."""
+class Response(msgspec.Struct, frozen=True):
+    """A response whose body is whole."""
 
     status: int = 200
     headers: Mapping[str, str] = {}
     body: bytes = b""
 
-    def raw(self, close: bool, bodyless: bool = False) -> bytes:
-        """As it goes over the wire; the answer to HEAD is bodyless."""
+    def encode(self, close: bool, bodyless: bool = False) -> bytes:
+        """As it goes over the wire; the response to HEAD is bodyless."""
         if self.status in _BODYLESS:
-            return head(self.status, self.headers, "", close)
-        written = head(self.status, self.headers, f"Content-Length: {len(self.body)}\r\n", close)
+            return _encode_head(self.status, self.headers, "", close)
+        written = _encode_head(
+            self.status, self.headers, f"Content-Length: {len(self.body)}\r\n", close
+        )
         return written if bodyless else written + self.body
 
 
-class Flow(msgspec.Struct, frozen=True):
-    """An answer that goes on."""
+class StreamingResponse(msgspec.Struct, frozen=True):
+    """A response whose body goes on."""
 
     pieces: AsyncGenerator[bytes, None]
-    over: Callable[[], None] = lambda: None
+    on_close: Callable[[], None] = lambda: None
     """Called when it ends, however it ends."""
     status: int = 200
     headers: Mapping[str, str] = {}
     size: int | None = None
     """How many bytes it will be, where that is known."""
-    patience: float = float("inf")
+    write_timeout: float = float("inf")
     """Seconds that a client may leave a piece unread before it is cut off."""
 
-    def raw(self, chunked: bool, close: bool) -> bytes:
+    def encode_head(self, chunked: bool, close: bool) -> bytes:
         """The head as it goes over the wire."""
         sized = "" if self.size is None else f"Content-Length: {self.size}\r\n"
-        return head(
+        return _encode_head(
             self.status, self.headers, "Transfer-Encoding: chunked\r\n" if chunked else sized, close
         )
 
 
-def text(said: str, status: int = 200, **headers: str) -> Answer:
+def text_response(said: str, status: int = 200, **headers: str) -> Response:
     """A line for people."""
-    return Answer(status, {**TEXT, **headers}, f"{said}\n".encode())
+    return Response(status, {**TEXT, **headers}, f"{said}\n".encode())
 
 
-def refusal(status: int, why: str) -> Answer:
+def error_response(status: int, why: str) -> Response:
     """What is wrong with a request that nobody could read."""
     said = f"{status} {HTTPStatus(status).phrase}"
-    return Answer(status, TEXT, (f"{said}: {why}" if why else said).encode())
+    return Response(status, TEXT, (f"{said}: {why}" if why else said).encode())
 
 
-def head(status: int, headers: Mapping[str, str], framing: str, close: bool) -> bytes:
-    """The first lines of an answer."""
+def _encode_head(status: int, headers: Mapping[str, str], framing: str, close: bool) -> bytes:
+    """The first lines of a response."""
     fields = "".join([f"{name}: {_on_one_line(value)}\r\n" for name, value in headers.items()])
     end = "Connection: close\r\n\r\n" if close else "\r\n"
     return f"{_first(status)}{fields}{framing}{_date(int(time.time()))}{end}".encode(
@@ -91,7 +93,7 @@ def _first(status: int) -> str:
 
 @lru_cache(maxsize=1)
 def _date(second: int) -> str:
-    """When the answer was written. The names of days are English wherever the server runs."""
+    """When the response was written. The names of days are English wherever the server runs."""
     at = time.gmtime(second)
     day, month = _DAYS[at.tm_wday], _MONTHS[at.tm_mon - 1]
     clock = f"{at.tm_hour:02}:{at.tm_min:02}:{at.tm_sec:02}"

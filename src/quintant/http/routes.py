@@ -1,39 +1,39 @@
-"""A few pages below words of their own: what the small servers of a process are made of."""
+"""Handlers by the first segment of a path: what the small servers of a process are made of."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from urllib.parse import unquote
 
-from quintant.http.request import Question
-from quintant.http.response import Answer, Flow, text
+from quintant.http.request import Request
+from quintant.http.response import Response, StreamingResponse, text_response
 from quintant.http.server import Handler
 
-Page = Callable[[Question, str], Awaitable[Answer | Flow]]
-"""From a request and the path below a page's word to the answer."""
+PathHandler = Callable[[Request, str], Awaitable[Response | StreamingResponse]]
+"""From a request and the path below its first segment to the response."""
 
-NOT_FOUND = text("not found", 404)
+NOT_FOUND = text_response("not found", 404)
 _READING = ("GET", "HEAD")
 
 
-def paged(pages: Mapping[str, Page]) -> Handler:
-    """Serves pages by the first word of a path, to be read only."""
+def route_by_path(handlers: Mapping[str, PathHandler]) -> Handler:
+    """Serve handlers by the first segment of a path, to be read only."""
 
-    async def handle(question: Question) -> Answer | Flow:
-        word, _, below = unquote(question.path).strip("/").partition("/")
-        if word not in pages:
+    async def handle(request: Request) -> Response | StreamingResponse:
+        segment, _, below = unquote(request.path).strip("/").partition("/")
+        if segment not in handlers:
             return NOT_FOUND
-        if question.method not in _READING:
-            return text("only GET and HEAD", 405, allow="GET, HEAD")
-        return await pages[word](question, below)
+        if request.method not in _READING:
+            return text_response("only GET and HEAD", 405, allow="GET, HEAD")
+        return await handlers[segment](request, below)
 
     return handle
 
 
-def single(show: Callable[[], Answer]) -> Page:
-    """A page with nothing below it."""
+def exact_path(show: Callable[[], Response]) -> PathHandler:
+    """A handler with nothing below its path."""
 
-    async def page(_question: Question, below: str) -> Answer:
+    async def handle(_request: Request, below: str) -> Response:
         return NOT_FOUND if below else show()
 
-    return page
+    return handle

@@ -1,8 +1,8 @@
-"""One request after another: from a socket to a handler, and its answer back.
+"""One request after another: from a socket to a handler, and its response back.
 
-A handler gets a `Question` and gives an `Answer`, or a `Flow` that goes on. It is cancelled when
-its client leaves. A request that cannot be read ends its connection: nobody knows where the next
-one would begin.
+A handler gets a `Request` and gives a `Response`, or a `StreamingResponse` that goes on. It is
+cancelled when its client leaves. A request that cannot be read ends its connection: nobody knows
+where the next one would begin.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from functools import partial
 from ssl import SSLContext
 from typing import Any
 
-from quintant.http.body import LAST_CHUNK, chunk
-from quintant.http.connection import Connection, Gone
-from quintant.http.connections import Clients
-from quintant.http.head import Refused
-from quintant.http.request import Limits, Question, linger, next_question
-from quintant.http.response import Answer, Flow, refusal
+from quintant.http.body import LAST_CHUNK, encode_chunk
+from quintant.http.connection import Connection, Disconnected
+from quintant.http.connections import Connections
+from quintant.http.head import ProtocolError
+from quintant.http.request import Request, RequestLimits, linger, next_request
+from quintant.http.response import Response, StreamingResponse, error_response
 
 BACKLOG = 1024
 """Connections that may wait to be accepted: a whole fleet comes back at once."""
 GOODBYE_SECONDS = 1.0
-"""For answers under way when a server stops."""
+"""For responses under way when a server stops."""
 
-Handler = Callable[[Question], Awaitable[Answer | Flow]]
+Handler = Callable[[Request], Awaitable[Response | StreamingResponse]]
 _log = logging.getLogger(__name__)
 
 
@@ -38,12 +38,12 @@ async def serving(
     port: int,
     ssl: SSLContext | None = None,
     *,
-    limits: Limits = Limits(),
+    limits: RequestLimits = RequestLimits(),
     goodbye: float = GOODBYE_SECONDS,
 ) -> AsyncIterator[tuple[str, int]]:
     """Serve while the context lasts; yields where. OSError if that cannot be had.
 
-    No host is every address of this machine, port 0 any free port. Answers under way when the
+    No host is every address of this machine, port 0 any free port. Responses under way when the
     context is left have `goodbye` seconds to end.
     """
     server = Server(handler, limits)
@@ -64,21 +64,21 @@ async def serving(
 class Server:
     """Serves connections, wherever they come from."""
 
-    def __init__(self, handler: Handler, limits: Limits) -> None:
+    def __init__(self, handler: Handler, limits: RequestLimits) -> None:
         self._handler, self._limits = handler, limits
-        self._clients = Clients(_failed)
+        self._connections = Connections(_failed)
         self._stopping = False
 
     def arrive(self, connection: Connection) -> asyncio.Task[None]:
         """Serve a connection in a task of its own."""
-        return self._clients.serve(connection, self._serve(connection))
+        return self._connections.serve(connection, self._serve(connection))
 
     async def stop(self, goodbye: float) -> None:
-        """End every connection, and wait so many seconds for answers under way."""
+        """End every connection, and wait so many seconds for responses under way."""
         self._stopping = True
-        self._clients.dismiss()
-        await self._clients.gone(goodbye)
-        await self._clients.close()
+        self._connections.close_idle()
+        await self._connections.wait_closed(goodbye)
+        await self._connections.close()
 
     async def _serve(self, connection: Connection) -> None:
         try:
@@ -88,86 +88,86 @@ class Server:
                 if connection.buffer:
                     # Who sends many requests at once is not served all at once.
                     await asyncio.sleep(0)
-        except Refused as refused:
+        except ProtocolError as refused:
             await self._refuse(connection, refused)
-        except Gone:
+        except Disconnected:
             return
 
     async def _one(self, connection: Connection, first: bool) -> bool:
         """Answer one request; whether there may be another."""
-        question = await next_question(connection, self._limits, first)
-        if question is None:
+        request = await next_request(connection, self._limits, first)
+        if request is None:
             return False
-        answer = await self._answer(question)
-        if isinstance(answer, Flow):
-            return await self._flow(question, answer)
-        close = self._last(question)
-        await connection.write(answer.raw(close, question.method == "HEAD"))
-        if not question.whole:
+        response = await self._respond(request)
+        if isinstance(response, StreamingResponse):
+            return await self._stream(request, response)
+        close = self._last(request)
+        await connection.write(response.encode(close, request.method == "HEAD"))
+        if not request.body_complete:
             await linger(connection, self._limits.linger_seconds)
         return not close
 
-    async def _answer(self, question: Question) -> Answer | Flow:
+    async def _respond(self, request: Request) -> Response | StreamingResponse:
         try:
-            return await self._handler(question)
-        except (Gone, Refused):
+            return await self._handler(request)
+        except (Disconnected, ProtocolError):
             raise
         except Exception:
             # Whatever is wrong with one handler, the server has other clients.
-            _log.exception("no answer to %s %s", question.method, question.path)
-            return refusal(500, "")
+            _log.exception("no answer to %s %s", request.method, request.path)
+            return error_response(500, "")
 
-    async def _flow(self, question: Question, flow: Flow) -> bool:
-        """Send an answer that goes on; whether there may be another request."""
-        connection, unsized = question.connection, flow.size is None
-        chunked = unsized and question.head.minor > 0
-        close = self._last(question) or (unsized and not chunked)
+    async def _stream(self, request: Request, response: StreamingResponse) -> bool:
+        """Send a response that goes on; whether there may be another request."""
+        connection, unsized = request.connection, response.size is None
+        chunked = unsized and request.head.minor > 0
+        close = self._last(request) or (unsized and not chunked)
         try:
-            connection.send(flow.raw(chunked, close))
-            if question.method != "HEAD":
-                await _pour(connection, flow, chunked)
+            connection.send(response.encode_head(chunked, close))
+            if request.method != "HEAD":
+                await _send_body(connection, response, chunked)
         finally:
-            flow.over()
+            response.on_close()
         return not close
 
-    def _last(self, question: Question) -> bool:
-        """Whether its connection ends with the answer to a question."""
-        return self._stopping or not question.whole or not question.persistent
+    def _last(self, request: Request) -> bool:
+        """Whether its connection ends with the response to a request."""
+        return self._stopping or not request.body_complete or not request.keep_alive
 
-    async def _refuse(self, connection: Connection, refused: Refused) -> None:
+    async def _refuse(self, connection: Connection, refused: ProtocolError) -> None:
         try:
-            await connection.write(refusal(refused.status, str(refused)).raw(close=True))
+            await connection.write(error_response(refused.status, str(refused)).encode(close=True))
             await linger(connection, self._limits.linger_seconds)
-        except Gone:
+        except Disconnected:
             return
 
 
-async def _pour(connection: Connection, flow: Flow, chunked: bool) -> None:
-    async with aclosing(flow.pieces) as pieces:
+async def _send_body(connection: Connection, response: StreamingResponse, chunked: bool) -> None:
+    async with aclosing(response.pieces) as pieces:
         async for piece in pieces:
             if piece:
-                connection.send(chunk(piece) if chunked else piece)
+                connection.send(encode_chunk(piece) if chunked else piece)
                 if connection.full:
-                    await _room(connection, flow.patience)
+                    await _wait_for_room(connection, response.write_timeout)
     if chunked:
         connection.send(LAST_CHUNK)
 
 
-async def _room(connection: Connection, patience: float) -> None:
+async def _wait_for_room(connection: Connection, seconds: float) -> None:
     """Wait for a client to read what it was sent; cut it off if it does not."""
     try:
-        with connection.deadline.within(patience):
+        with connection.deadline.within(seconds):
             await connection.drained()
     except TimeoutError:
         connection.reset()
-        raise Gone from None
+        raise Disconnected from None
 
 
 def _failed(error: BaseException) -> None:
     _log.error("a connection failed", exc_info=error)
 
 
-def _secured(ssl: SSLContext | None, limits: Limits) -> dict[str, Any]:
+def _secured(ssl: SSLContext | None, limits: RequestLimits) -> dict[str, Any]:
     """What is said of TLS; nothing may be said of its times without it."""
     if ssl is None:
         return {}

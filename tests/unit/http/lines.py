@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from quintant.http.connection import Connection
-from quintant.http.request import Limits
+from quintant.http.request import RequestLimits
 from quintant.http.server import Handler, Server
 
 
@@ -69,7 +69,7 @@ class _Socket:
 
 
 @asynccontextmanager
-async def town(handler: Handler, limits: Limits = Limits()) -> AsyncIterator[Town]:
+async def town(handler: Handler, limits: RequestLimits = RequestLimits()) -> AsyncIterator[Town]:
     """A server and its clients."""
     found = Town(Server(handler, limits))
     yield found

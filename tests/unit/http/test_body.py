@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.http.body import LAST_CHUNK, LINE_BYTES, Body, chunk
-from quintant.http.framing import Framing, Sort
-from quintant.http.head import HEAD_BYTES, Refused
+from quintant.http.body import LAST_CHUNK, LINE_BYTES, BodyParser, encode_chunk
+from quintant.http.framing import Framing, FramingKind
+from quintant.http.head import HEAD_BYTES, ProtocolError
 
-CHUNKED = Framing(Sort.CHUNKED)
+CHUNKED = Framing(FramingKind.CHUNKED)
 
 
-def fed(body: Body, raw: bytes, cuts: list[int]) -> bytes:
+def fed(body: BodyParser, raw: bytes, cuts: list[int]) -> bytes:
     """What a body gives when its bytes come in pieces; the rest is put behind."""
     found, behind = b"", b""
     edges = [0, *sorted({cut % (len(raw) + 1) for cut in cuts}), len(raw)]
@@ -33,8 +33,8 @@ cuts = st.lists(st.integers(0, 10_000))
 def test_chunks_cut_anywhere_give_the_same_content(
     parts: list[bytes], cuts: list[int], behind: bytes
 ) -> None:
-    body = Body(CHUNKED)
-    raw = b"".join(map(chunk, parts)) + LAST_CHUNK + behind
+    body = BodyParser(CHUNKED)
+    raw = b"".join(map(encode_chunk, parts)) + LAST_CHUNK + behind
     assert fed(body, raw, cuts) == b"".join(parts)
     assert body.done
     assert body.rest == behind
@@ -42,14 +42,14 @@ def test_chunks_cut_anywhere_give_the_same_content(
 
 @given(st.binary(min_size=1, max_size=100), cuts, st.binary(max_size=20))
 def test_counted_bytes_end_where_they_said(content: bytes, cuts: list[int], behind: bytes) -> None:
-    body = Body(Framing(Sort.LENGTH, len(content)))
+    body = BodyParser(Framing(FramingKind.LENGTH, len(content)))
     assert fed(body, content + behind, cuts) == content
     assert body.done
     assert body.rest == behind
 
 
 def test_extensions_and_trailers_are_read_and_end_here() -> None:
-    body = Body(CHUNKED)
+    body = BodyParser(CHUNKED)
     assert body.feed(b"3;name=value\r\nabc\r\n0\r\nX-Sum: 1\r\n\r\nnext") == b"abc"
     assert body.rest == b"next"
 
@@ -72,32 +72,32 @@ def test_extensions_and_trailers_are_read_and_end_here() -> None:
     ],
 )
 def test_chunks_that_can_be_read_in_two_ways_are_refused(raw: bytes) -> None:
-    with pytest.raises(Refused):
-        Body(CHUNKED).feed(raw)
+    with pytest.raises(ProtocolError):
+        BodyParser(CHUNKED).feed(raw)
 
 
 def test_trailers_have_a_greatest_size() -> None:
-    body = Body(CHUNKED)
+    body = BodyParser(CHUNKED)
     body.feed(b"0\r\n")
-    with pytest.raises(Refused):
+    with pytest.raises(ProtocolError):
         body.feed(b"X: y\r\n" * HEAD_BYTES)
-    endless = Body(CHUNKED)
+    endless = BodyParser(CHUNKED)
     endless.feed(b"0\r\n")
-    with pytest.raises(Refused):
+    with pytest.raises(ProtocolError):
         endless.feed(b"x" * (HEAD_BYTES + 1))
 
 
 def test_only_a_body_until_the_end_may_end_with_its_connection() -> None:
-    assert Body(Framing(Sort.CLOSE)).end()
-    assert not Body(Framing(Sort.LENGTH, 1)).end()
-    assert not Body(CHUNKED).end()
+    assert BodyParser(Framing(FramingKind.CLOSE)).end()
+    assert not BodyParser(Framing(FramingKind.LENGTH, 1)).end()
+    assert not BodyParser(CHUNKED).end()
 
 
 @given(st.binary(max_size=200), cuts)
 def test_any_bytes_are_a_body_or_refused(raw: bytes, cuts: list[int]) -> None:
-    body = Body(CHUNKED)
+    body = BodyParser(CHUNKED)
     try:
         content = fed(body, raw, cuts)
-    except Refused:
+    except ProtocolError:
         return
     assert len(content) <= len(raw)

@@ -1,16 +1,16 @@
 from __future__ import annotations
 
-from quintant.http.request import Question
-from quintant.http.response import Answer, text
-from quintant.http.routes import paged, single
+from quintant.http.request import Request
+from quintant.http.response import Response, text_response
+from quintant.http.routes import exact_path, route_by_path
 from unit.http.lines import bodies, town
 
 
-async def named(_: Question, below: str) -> Answer:
-    return text(f"<{below}>")
+async def named(_: Request, below: str) -> Response:
+    return text_response(f"<{below}>")
 
 
-HANDLER = paged({"one": single(lambda: text("first")), "named": named})
+HANDLER = route_by_path({"one": exact_path(lambda: text_response("first")), "named": named})
 
 
 async def answer(line: str) -> tuple[int, bytes]:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.http.request import Limits, Question
-from quintant.http.response import Answer, Flow, text
+from quintant.http.request import Request, RequestLimits
+from quintant.http.response import Response, StreamingResponse, text_response
 from quintant.http.server import serving
 from unit.http.lines import Line, Town, bodies, town
 
@@ -19,15 +19,15 @@ POST = b"POST /%s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s"
 MOST = 1000
 
 
-async def echo(question: Question) -> Answer | Flow:
-    body = await question.body(MOST)
+async def echo(request: Request) -> Response | StreamingResponse:
+    body = await request.body(MOST)
     if len(body) > MOST:
-        return Answer(413)
-    return Answer(200, {}, f"{question.method} {question.target} ".encode() + body)
+        return Response(413)
+    return Response(200, {}, f"{request.method} {request.target} ".encode() + body)
 
 
-async def two(_: Question) -> Flow:
-    return Flow(pieces(b"one", b"", b"two"))
+async def two(_: Request) -> StreamingResponse:
+    return StreamingResponse(pieces(b"one", b"", b"two"))
 
 
 async def pieces(*parts: bytes) -> AsyncGenerator[bytes, None]:
@@ -126,9 +126,9 @@ async def test_what_cannot_be_read_is_refused_and_ends_the_connection(
 async def test_who_sends_many_requests_at_once_does_not_keep_others_waiting() -> None:
     served: list[str] = []
 
-    async def noted(question: Question) -> Answer:
-        served.append(question.path)
-        return Answer()
+    async def noted(request: Request) -> Response:
+        served.append(request.path)
+        return Response()
 
     async with town(noted) as here:
         greedy, modest = here.dial(), here.dial()
@@ -219,8 +219,8 @@ async def test_an_old_client_gets_it_until_the_end_of_the_connection() -> None:
 
 
 async def test_a_flow_of_known_size_says_so() -> None:
-    async def sized(_: Question) -> Flow:
-        return Flow(pieces(b"one", b"two"), size=6)
+    async def sized(_: Request) -> StreamingResponse:
+        return StreamingResponse(pieces(b"one", b"two"), size=6)
 
     async with town(sized) as here:
         assert bodies(await here.ask(GET % b"")) == [(200, b"onetwo")]
@@ -233,8 +233,8 @@ class Endless:
         self.ended, self.patience = 0, patience
         self.more = asyncio.Event()
 
-    async def handle(self, _: Question) -> Flow:
-        return Flow(self.pieces(), self.over, patience=self.patience)
+    async def handle(self, _: Request) -> StreamingResponse:
+        return StreamingResponse(self.pieces(), self.over, write_timeout=self.patience)
 
     def over(self) -> None:
         self.ended += 1
@@ -301,9 +301,9 @@ async def test_a_client_that_reads_in_time_is_told_more() -> None:
 async def test_a_client_is_read_no_faster_than_its_requests_are_answered() -> None:
     go = asyncio.Event()
 
-    async def slow(question: Question) -> Answer:
+    async def slow(request: Request) -> Response:
         await go.wait()
-        return Answer(200, {}, str(len(await question.body(10**6))).encode())
+        return Response(200, {}, str(len(await request.body(10**6))).encode())
 
     async with town(slow) as here:
         line = here.dial()
@@ -318,7 +318,7 @@ async def test_a_client_is_read_no_faster_than_its_requests_are_answered() -> No
 
 
 async def test_a_head_that_does_not_end_is_refused_in_time() -> None:
-    async with town(echo, Limits(head_seconds=10)) as here:
+    async with town(echo, RequestLimits(head_seconds=10)) as here:
         line = here.dial()
         for _ in range(9):
             line.send(b"GET / HTTP/1.1\r\nHost: a\r\n"[:2])
@@ -329,7 +329,7 @@ async def test_a_head_that_does_not_end_is_refused_in_time() -> None:
 
 
 async def test_who_asks_nothing_is_let_go_sooner_at_first_than_later() -> None:
-    async with town(echo, Limits(first_seconds=5, idle_seconds=50)) as here:
+    async with town(echo, RequestLimits(first_seconds=5, idle_seconds=50)) as here:
         mute, known = here.dial(), here.dial()
         known.send(GET % b"")
         await asyncio.sleep(6)
@@ -344,10 +344,10 @@ async def test_who_asks_nothing_is_let_go_sooner_at_first_than_later() -> None:
 async def test_a_handler_that_fails_harms_no_other_request(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def broken(question: Question) -> Answer:
-        if question.path == "/bad":
+    async def broken(request: Request) -> Response:
+        if request.path == "/bad":
             raise KeyError("secret")
-        return text("ok")
+        return text_response("ok")
 
     async with town(broken) as here:
         got = await here.ask(GET % b"bad" + GET % b"good")
@@ -358,12 +358,12 @@ async def test_a_handler_that_fails_harms_no_other_request(
 async def test_a_handler_is_cancelled_when_its_client_leaves() -> None:
     left = asyncio.Event()
 
-    async def patient(_: Question) -> Answer:
+    async def patient(_: Request) -> Response:
         try:
             await asyncio.sleep(1000)
         finally:
             left.set()
-        return Answer()
+        return Response()
 
     async with town(patient) as here:
         line = here.dial()
@@ -374,9 +374,9 @@ async def test_a_handler_is_cancelled_when_its_client_leaves() -> None:
 
 
 async def test_stopping_dismisses_the_idle_and_lets_answers_end() -> None:
-    async def slow(_: Question) -> Answer:
+    async def slow(_: Request) -> Response:
         await asyncio.sleep(3)
-        return text("late")
+        return text_response("late")
 
     async with town(slow) as here:
         idle, busy = here.dial(), here.dial()

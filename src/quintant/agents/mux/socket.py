@@ -22,7 +22,7 @@ from quintant.agents.mux.websocket import (
     read_close,
     written,
 )
-from quintant.http.head import split
+from quintant.http.head import head_length
 from quintant.wire.portal import MESSAGE_BYTES, Reason, close_reason, read_reason
 
 CLOSE_SECONDS = 2.0
@@ -65,7 +65,7 @@ class Socket(asyncio.Protocol):
 
     async def head(self) -> bytes:
         """The bytes of the head that a server answers with. Refused if it is none."""
-        while not (at := split(self._early)):
+        while not (at := head_length(self._early)):
             if self._lost.is_set():
                 raise ConnectionResetError("the relay closed the connection")
             self._told.clear()

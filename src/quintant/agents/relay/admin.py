@@ -10,8 +10,8 @@ from quintant.agents.relay.metrics import Metrics
 from quintant.agents.relay.names import Names
 from quintant.agents.relay.tunnel import Tunnel
 from quintant.http import server
-from quintant.http.response import Answer, text
-from quintant.http.routes import paged, single
+from quintant.http.response import Response, text_response
+from quintant.http.routes import exact_path, route_by_path
 
 GOODBYE_SECONDS = 0.1
 """Nobody waits for a scrape when the relay has drained."""
@@ -23,13 +23,13 @@ async def serving(
 ) -> AsyncIterator[None]:
     """Serve /healthz, /readyz and /metrics while the context lasts."""
 
-    def readyz() -> Answer:
-        return text("draining", 503) if draining() else text("ok")
+    def readyz() -> Response:
+        return text_response("draining", 503) if draining() else text_response("ok")
 
-    def scraped() -> Answer:
-        return Answer(200, {"content-type": CONTENT_TYPE}, metrics.text(names).encode())
+    def scraped() -> Response:
+        return Response(200, {"content-type": CONTENT_TYPE}, metrics.text(names).encode())
 
-    pages = {"healthz": lambda: text("ok"), "readyz": readyz, "metrics": scraped}
-    handler = paged({word: single(show) for word, show in pages.items()})
+    pages = {"healthz": lambda: text_response("ok"), "readyz": readyz, "metrics": scraped}
+    handler = route_by_path({word: exact_path(show) for word, show in pages.items()})
     async with server.serving(handler, *address, goodbye=GOODBYE_SECONDS):
         yield

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from quintant.http.head import written
+from quintant.http.head import encode_head
 from quintant.wire.portal import Fault
 
 RETRY_SECONDS = 5
@@ -46,7 +46,7 @@ class Answer:
         if close:
             fields.append((b"Connection", b"close"))
         first = f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}".encode()
-        return written(first, fields) + (b"" if bodyless else body)
+        return encode_head(first, fields) + (b"" if bodyless else body)
 
 
 HEALTHY = Answer(200, "", "ok")

@@ -23,8 +23,8 @@ from quintant.agents.relay.names import Names
 from quintant.agents.relay.tunnel import Tunnel
 from quintant.agents.relay.upload import Upload
 from quintant.agents.relay.visitor import Visitor
-from quintant.http.framing import Framing, Sort, of_request
-from quintant.http.head import Refused, Request
+from quintant.http.framing import Framing, FramingKind, request_framing
+from quintant.http.head import ProtocolError, RequestHead
 from quintant.wire.portal import Fault
 
 RETRIES = 2
@@ -47,7 +47,7 @@ class Errand(NamedTuple):
     """A request that is to be carried."""
 
     app: str
-    head: Request
+    head: RequestHead
     visitor: Visitor
     origin: Origin
     upload: Upload | None
@@ -70,7 +70,7 @@ class Carrier:
         self._names, self._random = names, random
         self._limits, self._metrics = limits, metrics
 
-    async def carry(self, app: str, head: Request, visitor: Visitor, origin: Origin) -> bool:
+    async def carry(self, app: str, head: RequestHead, visitor: Visitor, origin: Origin) -> bool:
         """Answer a request; whether the visitor's connection may carry another."""
         errand = self._errand(app, head, visitor, origin)
         failed: set[Tunnel] = set()
@@ -93,10 +93,10 @@ class Carrier:
                 failed |= set() if used else {tunnel}
         return await self._refuse(errand, answer or self._absent(app))
 
-    def _errand(self, app: str, head: Request, visitor: Visitor, origin: Origin) -> Errand:
-        target, framing = target_of(head), of_request(head)
+    def _errand(self, app: str, head: RequestHead, visitor: Visitor, origin: Origin) -> Errand:
+        target, framing = target_of(head), request_framing(head)
         if self._limits.body and framing.size > self._limits.body:
-            raise Refused(413, answers.TOO_LARGE.text)
+            raise ProtocolError(413, answers.TOO_LARGE.text)
         id = f"{self._random.getrandbits(128):032x}"
         upload = Upload(visitor, framing, self._limits.body) if _has_body(framing) else None
         raw = to_service(head, target, framing, origin, id)
@@ -134,7 +134,7 @@ class Carrier:
 
 
 def _has_body(framing: Framing) -> bool:
-    return framing.sort is Sort.CHUNKED or framing.size > 0
+    return framing.kind is FramingKind.CHUNKED or framing.size > 0
 
 
 def _answer(failure: Failed) -> Answer:

@@ -16,7 +16,7 @@ from quintant.agents.relay.names import LEASE_SECONDS, Denied, Names
 from quintant.agents.relay.options import HTTPS, Options
 from quintant.agents.relay.tokens import ANYBODY, Principal, Tokens
 from quintant.agents.relay.tunnel import Tunnel
-from quintant.http.head import Refused, Request, written
+from quintant.http.head import ProtocolError, RequestHead, encode_head
 from quintant.version import QUINTANT
 from quintant.wire.portal import PROTOCOL, Close, Hello, Reason, Welcome
 
@@ -24,14 +24,14 @@ _BEARER = "Bearer "
 _NAME = PROTOCOL.encode()
 
 
-def welcome(head: Request) -> bytes:
+def welcome(head: RequestHead) -> bytes:
     """What is answered to an upgrade; Refused if it is none to a WebSocket of today."""
     keys, versions = head.all(b"sec-websocket-key"), head.all(b"sec-websocket-version")
     body = head.all(b"content-length") or head.all(b"transfer-encoding")
     if head.method != b"GET" or head.minor == 0 or body or versions != [b"13"]:
-        raise Refused(400, "not an upgrade to version 13 of WebSocket")
+        raise ProtocolError(400, "not an upgrade to version 13 of WebSocket")
     if len(keys) != 1 or not proper(keys[0]):
-        raise Refused(400, "an upgrade without a key")
+        raise ProtocolError(400, "an upgrade without a key")
     fields = [
         (b"Connection", b"Upgrade"),
         (b"Upgrade", b"websocket"),
@@ -39,10 +39,10 @@ def welcome(head: Request) -> bytes:
     ]
     if spoken(head):
         fields.append((b"Sec-WebSocket-Protocol", _NAME))
-    return written(b"HTTP/1.1 101 Switching Protocols", fields)
+    return encode_head(b"HTTP/1.1 101 Switching Protocols", fields)
 
 
-def spoken(head: Request) -> bool:
+def spoken(head: RequestHead) -> bool:
     """Whether the tunnel speaks our protocol."""
     return _NAME in head.words(b"sec-websocket-protocol")
 
@@ -64,7 +64,7 @@ class Control:
         self._tasks: set[asyncio.Task[None]] = set()
         self.port = HTTPS
 
-    def begin(self, socket: Socket, head: Request) -> None:
+    def begin(self, socket: Socket, head: RequestHead) -> None:
         """Serve a connection of a tunnel, in a task that ends with it."""
         task = asyncio.get_running_loop().create_task(self._one(socket, head))
         self._tasks.add(task)
@@ -83,7 +83,7 @@ class Control:
         if not task.cancelled() and (error := task.exception()) is not None:
             say("tunnel failed", error=type(error).__name__)
 
-    async def _one(self, socket: Socket, head: Request) -> None:
+    async def _one(self, socket: Socket, head: RequestHead) -> None:
         who = self._who(head)
         try:
             if who is None:
@@ -114,7 +114,7 @@ class Control:
             self._names.leave(tunnel.app, tunnel, asyncio.get_running_loop().time())
             say("left", app=tunnel.app, code=reason.code, because=reason.msg)
 
-    def _who(self, head: Request) -> Principal | None:
+    def _who(self, head: RequestHead) -> Principal | None:
         if self._tokens is None:
             return ANYBODY
         told = head.all(b"authorization")

@@ -18,10 +18,17 @@ from quintant.agents.mux.flow import Broken, Flow
 from quintant.agents.relay.fields import to_visitor
 from quintant.agents.relay.upload import Upload, stopped
 from quintant.agents.relay.visitor import Visitor
-from quintant.http.body import LAST_CHUNK, Body, chunk
+from quintant.http.body import LAST_CHUNK, BodyParser, encode_chunk
 from quintant.http.deadline import Deadline
-from quintant.http.framing import Framing, Sort, of_response
-from quintant.http.head import Refused, Request, Response, response, split, upgrade_of
+from quintant.http.framing import Framing, FramingKind, response_framing
+from quintant.http.head import (
+    ProtocolError,
+    RequestHead,
+    ResponseHead,
+    head_length,
+    parse_response_head,
+    upgrade_protocol,
+)
 
 FIRST_BYTE_SECONDS = 60.0
 IDLE_SECONDS = 3600.0
@@ -74,7 +81,7 @@ class Limits:
 class Exchange:
     """One attempt: the request is written to `flow`, the response to `visitor`."""
 
-    def __init__(self, head: Request, visitor: Visitor, flow: Flow, limits: Limits) -> None:
+    def __init__(self, head: RequestHead, visitor: Visitor, flow: Flow, limits: Limits) -> None:
         self._head, self._visitor, self._flow, self._limits = head, visitor, flow, limits
         self.state = State.SENT
         self._buffer = b""
@@ -101,7 +108,7 @@ class Exchange:
                 await stopped(task)
         except Broken as broken:
             raise self._failure(broken.code, str(broken)) from None
-        except Refused as refused:
+        except ProtocolError as refused:
             raise self._failure(BAD, str(refused)) from None
         except TimeoutError:
             raise Cut("nothing moved for too long", self._unframed) from None
@@ -124,12 +131,12 @@ class Exchange:
             await self._stream(head)
             self.reusable = self._may_reuse(head, upload)
 
-    def _may_reuse(self, head: Response, upload: Upload | None) -> bool:
+    def _may_reuse(self, head: ResponseHead, upload: Upload | None) -> bool:
         whole = self.state is State.WHOLE and not self._buffer
         sent = upload is None or upload.done
         return whole and sent and head.minor == 1 and b"close" not in head.words(b"connection")
 
-    async def _awaited(self, upload: Upload | None) -> Response:
+    async def _awaited(self, upload: Upload | None) -> ResponseHead:
         """The next head. The clock begins anew whenever the visitor sends more of the body."""
         while True:
             seen = upload.progress if upload else 0
@@ -140,23 +147,23 @@ class Exchange:
                 if upload is None or upload.progress == seen:
                     raise Failed(LATE, "no answer in time") from None
 
-    async def _response(self) -> Response:
-        while not (at := split(self._buffer, ANSWER_HEAD_BYTES)):
+    async def _response(self) -> ResponseHead:
+        while not (at := head_length(self._buffer, ANSWER_HEAD_BYTES)):
             raw = await self._flow.read()
             if not raw:
                 raise Failed(ENDED, "the Service closed the connection")
             self.state = State.ANSWERING
             self._buffer += raw
         raw, self._buffer = self._buffer[:at], self._buffer[at:]
-        return response(raw)
+        return parse_response_head(raw)
 
-    async def _stream(self, head: Response) -> None:
-        framing = of_response(head, self._head.method)
+    async def _stream(self, head: ResponseHead) -> None:
+        framing = response_framing(head, self._head.method)
         outward = self._outward(framing)
-        self._unframed = outward.sort is Sort.CLOSE
+        self._unframed = outward.kind is FramingKind.CLOSE
         self.close = self.close or self._unframed
         start = to_visitor(head, outward, self.close, self._head.method)
-        body, chunked = Body(framing), outward.sort is Sort.CHUNKED
+        body, chunked = BodyParser(framing), outward.kind is FramingKind.CHUNKED
         self.state = State.STREAMING
         with self._visitor.deadline.within(self._limits.idle) as idle:
             raw, self._buffer = self._buffer, b""
@@ -174,15 +181,15 @@ class Exchange:
 
     def _outward(self, framing: Framing) -> Framing:
         """How the visitor gets the body: HTTP/1.0 knows no chunks."""
-        if framing.sort is Sort.CLOSE and self._head.minor:
-            return Framing(Sort.CHUNKED)
-        if framing.sort is Sort.CHUNKED and not self._head.minor:
-            return Framing(Sort.CLOSE)
+        if framing.kind is FramingKind.CLOSE and self._head.minor:
+            return Framing(FramingKind.CHUNKED)
+        if framing.kind is FramingKind.CHUNKED and not self._head.minor:
+            return Framing(FramingKind.CLOSE)
         return framing
 
-    async def _upgrade(self, head: Response) -> None:
+    async def _upgrade(self, head: ResponseHead) -> None:
         """From here on both sides speak whatever they agreed on."""
-        if not upgrade_of(self._head) or not upgrade_of(head):
+        if not upgrade_protocol(self._head) or not upgrade_protocol(head):
             raise Failed(BAD, "an upgrade that nobody asked for")
         self.state, self.close, self._visitor.upgraded = State.STREAMING, True, True
         start = to_visitor(head, _NONE, False, self._head.method)
@@ -207,10 +214,10 @@ class Exchange:
         self._flow.finish()
 
 
-_NONE = Framing(Sort.NONE)
+_NONE = Framing(FramingKind.NONE)
 
 
 def _framed(content: bytes, chunked: bool, last: bool) -> bytes:
     if not chunked:
         return content
-    return (chunk(content) if content else b"") + (LAST_CHUNK if last else b"")
+    return (encode_chunk(content) if content else b"") + (LAST_CHUNK if last else b"")

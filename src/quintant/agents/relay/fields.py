@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quintant.http.framing import Framing, Sort
-from quintant.http.head import Field, Request, Response, upgrade_of, written
+from quintant.http.framing import Framing, FramingKind
+from quintant.http.head import Field, RequestHead, ResponseHead, encode_head, upgrade_protocol
 
 VIA = b"1.1 portal-relay"
 _HOP = frozenset(
@@ -45,7 +45,7 @@ class Origin:
 
 
 def to_service(
-    head: Request, target: bytes, framing: Framing, visitor: Origin, request_id: str
+    head: RequestHead, target: bytes, framing: Framing, visitor: Origin, request_id: str
 ) -> bytes:
     """The head of a request as the Service gets it."""
     fields = [
@@ -54,28 +54,28 @@ def to_service(
         (b"Via", VIA),
         *_length(framing),
     ]
-    if protocol := upgrade_of(head):
+    if protocol := upgrade_protocol(head):
         fields += [(b"Connection", b"Upgrade"), (b"Upgrade", protocol)]
-    return written(head.method + b" " + target + b" HTTP/1.1", fields)
+    return encode_head(head.method + b" " + target + b" HTTP/1.1", fields)
 
 
-def to_visitor(head: Response, framing: Framing, close: bool, method: bytes) -> bytes:
+def to_visitor(head: ResponseHead, framing: Framing, close: bool, method: bytes) -> bytes:
     """The head of a response as the visitor gets it."""
     fields = [*_passed(head, _HOP), (b"Via", VIA)]
     if head.status == 101:
-        fields += [(b"Connection", b"Upgrade"), (b"Upgrade", upgrade_of(head))]
-        return written(_status(head), fields)
+        fields += [(b"Connection", b"Upgrade"), (b"Upgrade", upgrade_protocol(head))]
+        return encode_head(_status(head), fields)
     if head.status >= 200:
         fields += _length(framing) or _kept_length(head, method)
         fields += [(b"Connection", b"close")] if close else []
-    return written(_status(head), fields)
+    return encode_head(_status(head), fields)
 
 
-def _status(head: Response) -> bytes:
+def _status(head: ResponseHead) -> bytes:
     return b"HTTP/1.1 %d %b" % (head.status, head.reason)
 
 
-def _passed(head: Request | Response, without: frozenset[bytes]) -> list[Field]:
+def _passed(head: RequestHead | ResponseHead, without: frozenset[bytes]) -> list[Field]:
     """The fields that are of more than one hop."""
     if named := head.words(b"connection"):
         without |= frozenset(named) - _KEPT
@@ -83,14 +83,14 @@ def _passed(head: Request | Response, without: frozenset[bytes]) -> list[Field]:
 
 
 def _length(framing: Framing) -> list[Field]:
-    if framing.sort is Sort.CHUNKED:
+    if framing.kind is FramingKind.CHUNKED:
         return [(b"Transfer-Encoding", b"chunked")]
-    if framing.sort is Sort.LENGTH:
+    if framing.kind is FramingKind.LENGTH:
         return [(b"Content-Length", b"%d" % framing.size)]
     return []
 
 
-def _kept_length(head: Response, method: bytes) -> list[Field]:
+def _kept_length(head: ResponseHead, method: bytes) -> list[Field]:
     """The length of a body that is not sent: of an answer to HEAD, or of 304."""
     sizes = head.all(b"content-length")
     if sizes and head.status != 204:
@@ -99,7 +99,7 @@ def _kept_length(head: Response, method: bytes) -> list[Field]:
     return [(b"Transfer-Encoding", b"chunked")] if chunked else []
 
 
-def _origin(head: Request, visitor: Origin, request_id: str) -> list[Field]:
+def _origin(head: RequestHead, visitor: Origin, request_id: str) -> list[Field]:
     came = visitor.address.encode()
     told = [
         (b"X-Forwarded-Proto", visitor.scheme.encode()),

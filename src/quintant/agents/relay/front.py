@@ -18,12 +18,12 @@ from quintant.agents.relay.hosts import APEX, app_of, host_of, target_of
 from quintant.agents.relay.metrics import Metrics
 from quintant.agents.relay.options import Options
 from quintant.agents.relay.visitor import Visitor
-from quintant.http.connection import Gone
-from quintant.http.head import Refused, Request, request, upgrade_of
-from quintant.http.request import Limits, linger, next_head
+from quintant.http.connection import Disconnected
+from quintant.http.head import ProtocolError, RequestHead, parse_request_head, upgrade_protocol
+from quintant.http.request import RequestLimits, linger, next_head
 from quintant.wire.portal import PATH
 
-LIMITS = Limits()
+LIMITS = RequestLimits()
 """What visitors may send before it is known whom they visit."""
 
 
@@ -47,7 +47,7 @@ class Front:
         except Cut as cut:
             if cut.unframed:
                 visitor.reset()
-        except Gone:
+        except Disconnected:
             pass
         visitor.close()
 
@@ -56,7 +56,7 @@ class Front:
         try:
             while await self._one(visitor, scheme) and not self.closing:
                 pass
-        except Refused as refused:
+        except ProtocolError as refused:
             return answers.refused(refused.status, str(refused))
         return None
 
@@ -65,7 +65,7 @@ class Front:
         raw = await next_head(visitor, LIMITS)
         if not raw:
             return False
-        head = request(raw)
+        head = parse_request_head(raw)
         app = app_of(host_of(head), self._options.domains)
         if app is None:
             return await self._say(visitor, head, answers.MISDIRECTED)
@@ -74,19 +74,19 @@ class Front:
         visitor.origin = visitor.origin or self._origin(visitor, scheme)
         return await self._carrier.carry(app, head, visitor, visitor.origin)
 
-    async def _apex(self, visitor: Visitor, head: Request, scheme: str) -> bool:
+    async def _apex(self, visitor: Visitor, head: RequestHead, scheme: str) -> bool:
         """A request for the relay itself."""
         path = target_of(head).partition(b"?")[0].decode()
-        if path == PATH and upgrade_of(head).lower() == b"websocket" and scheme == "https":
+        if path == PATH and upgrade_protocol(head).lower() == b"websocket" and scheme == "https":
             agreed, socket = welcome(head), Socket()
             visitor.hand_over(socket)
             socket.write(agreed)
             self._control.begin(socket, head)
-            raise Gone
+            raise Disconnected
         answer = answers.HEALTHY if path == "/healthz" else answers.NOT_FOUND
         return await self._say(visitor, head, answer)
 
-    async def _say(self, visitor: Visitor, head: Request, answer: Answer) -> bool:
+    async def _say(self, visitor: Visitor, head: RequestHead, answer: Answer) -> bool:
         """Answer in the relay's own name. A body that nobody reads ends the connection."""
         body = head.all(b"content-length") or head.all(b"transfer-encoding")
         close = bool(body) or head.minor == 0 or b"close" in head.words(b"connection")
@@ -102,5 +102,5 @@ class Front:
     def _origin(self, visitor: Visitor, scheme: str) -> Origin:
         peer, here = (visitor.transport.get_extra_info(name) for name in ("peername", "sockname"))
         if not peer or not here:
-            raise Gone
+            raise Disconnected
         return Origin(peer[0], scheme, here[1], peer[0] in self._options.trust)

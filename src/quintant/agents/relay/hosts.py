@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from quintant.http.head import Refused, Request
+from quintant.http.head import ProtocolError, RequestHead
 
 APEX = ""
 """What `app_of` says of the relay's own name."""
@@ -15,28 +15,28 @@ LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 """What an app may be called."""
 
 
-def host_of(head: Request) -> str:
+def host_of(head: RequestHead) -> str:
     """The one host that a request is for, in lower case, without port and last dot."""
     hosts = head.all(b"host")
     found = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
     if found is None:
-        raise Refused(400, "not exactly one Host")
+        raise ProtocolError(400, "not exactly one Host")
     return found.group(1).decode().lower().removesuffix(".")
 
 
-def target_of(head: Request) -> bytes:
+def target_of(head: RequestHead) -> bytes:
     """The path of a request; an absolute one must agree with its Host."""
     target = head.target
     if target.startswith(b"/") or (target == b"*" and head.method == b"OPTIONS"):
         return target
     if head.method == b"CONNECT":
-        raise Refused(405, "this is not a forward proxy")
+        raise ProtocolError(405, "this is not a forward proxy")
     try:
         parts = urlsplit(target)
     except ValueError:
-        raise Refused(400, "a target that is no URL") from None
+        raise ProtocolError(400, "a target that is no URL") from None
     if parts.scheme not in (b"http", b"https") or [parts.netloc] != head.all(b"host"):
-        raise Refused(400, "a target that does not agree with the Host")
+        raise ProtocolError(400, "a target that does not agree with the Host")
     return target[target.index(parts.netloc) + len(parts.netloc) :] or b"/"
 
 

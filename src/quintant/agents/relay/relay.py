@@ -24,7 +24,7 @@ from quintant.agents.relay.options import Options
 from quintant.agents.relay.tokens import Tokens
 from quintant.agents.relay.tunnel import Tunnel
 from quintant.agents.relay.visitor import Visitor
-from quintant.http.connections import Clients
+from quintant.http.connections import Connections
 
 SWEEP_SECONDS = 2.0
 """Between looks at idle streams, leases, and files that may have changed."""
@@ -70,7 +70,7 @@ class Relay:
         carrier = Carrier(self.names, random, options.limits, self.metrics)
         self._front = Front(options, carrier, self._control, self.metrics)
         self._servers: list[asyncio.Server] = []
-        self._visitors = Clients(_failed)
+        self._visitors = Connections(_failed)
         self._sweeper: asyncio.Task[None] | None = None
 
     @property
@@ -112,8 +112,8 @@ class Relay:
         for tunnel in list(self.names.everybody()):
             tunnel.send_away(RETURN_MS)
         self._front.closing = True
-        self._visitors.dismiss()
-        await self._visitors.gone(self._options.drain)
+        self._visitors.close_idle()
+        await self._visitors.wait_closed(self._options.drain)
 
     async def close(self) -> None:
         """End every connection."""

@@ -6,10 +6,10 @@ import asyncio
 
 from quintant.agents.mux.flow import Broken, Flow
 from quintant.agents.relay.visitor import Visitor
-from quintant.http.body import LAST_CHUNK, Body, chunk
-from quintant.http.connection import Gone
-from quintant.http.framing import Framing, Sort
-from quintant.http.head import Refused
+from quintant.http.body import LAST_CHUNK, BodyParser, encode_chunk
+from quintant.http.connection import Disconnected
+from quintant.http.framing import Framing, FramingKind
+from quintant.http.head import ProtocolError
 
 KEPT_BYTES = 64 * 1024
 """What is kept of a body for another attempt."""
@@ -20,10 +20,10 @@ class Upload:
 
     def __init__(self, visitor: Visitor, framing: Framing, most: int) -> None:
         self._visitor, self._most = visitor, most
-        self._body, self._chunked = Body(framing), framing.sort is Sort.CHUNKED
+        self._body, self._chunked = BodyParser(framing), framing.kind is FramingKind.CHUNKED
         self._kept: list[bytes] = []
         self._size = 0
-        self.error: Gone | Refused | None = None
+        self.error: Disconnected | ProtocolError | None = None
         self.progress = 0
         """Moves whenever bytes do."""
 
@@ -51,7 +51,7 @@ class Upload:
                 await self._more(flow)
             if self._chunked:
                 await flow.write(LAST_CHUNK)
-        except (Gone, Refused) as error:
+        except (Disconnected, ProtocolError) as error:
             self.error = error
             flow.close("the visitor gave up")
         except Broken:
@@ -60,7 +60,7 @@ class Upload:
     async def _more(self, flow: Flow) -> None:
         raw = await self._visitor.read()
         if not raw:
-            raise Gone
+            raise Disconnected
         content = self._body.feed(raw)
         if self._body.done:
             self._visitor.unread(self._body.rest)
@@ -71,7 +71,7 @@ class Upload:
     def _keep(self, content: bytes) -> None:
         self._size += len(content)
         if self._most and self._size > self._most:
-            raise Refused(413, "the body is larger than this relay takes")
+            raise ProtocolError(413, "the body is larger than this relay takes")
         if self._size <= KEPT_BYTES:
             self._kept.append(content)
         else:
@@ -80,7 +80,7 @@ class Upload:
     async def _send(self, flow: Flow, content: bytes) -> None:
         if content:
             self.progress += 1
-            await flow.write(chunk(content) if self._chunked else content)
+            await flow.write(encode_chunk(content) if self._chunked else content)
 
 
 async def stopped(task: asyncio.Task[None]) -> None:

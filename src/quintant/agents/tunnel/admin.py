@@ -17,9 +17,9 @@ import msgspec
 from quintant.agents.mux.series import CONTENT_TYPE
 from quintant.agents.tunnel.report import Board
 from quintant.http import server
-from quintant.http.request import Question
-from quintant.http.response import Answer, Flow, text
-from quintant.http.routes import NOT_FOUND, Page, paged, single
+from quintant.http.request import Request
+from quintant.http.response import Response, StreamingResponse, text_response
+from quintant.http.routes import NOT_FOUND, PathHandler, exact_path, route_by_path
 
 GOODBYE_SECONDS = 0.1
 """Nobody waits for a report when the tunnel has ended."""
@@ -30,7 +30,7 @@ Text = Callable[[], str]
 @asynccontextmanager
 async def serving(board: Board, metrics: Text, address: tuple[str, int]) -> AsyncIterator[None]:
     """Serve while the context lasts; the port that was bound is on the board."""
-    handler = paged(Pages(board, metrics).pages())
+    handler = route_by_path(Pages(board, metrics).pages())
     async with server.serving(handler, *address, goodbye=GOODBYE_SECONDS) as bound:
         board.admin_port = bound[1]
         yield
@@ -42,30 +42,36 @@ class Pages:
     def __init__(self, board: Board, metrics: Text) -> None:
         self._board, self._metrics = board, metrics
 
-    def pages(self) -> dict[str, Page]:
+    def pages(self) -> dict[str, PathHandler]:
         """Which page is where."""
         return {
             # Alive, whatever the relays do: a restart would not bring them back.
-            "healthz": single(lambda: text("ok")),
-            "readyz": single(self._ready),
+            "healthz": exact_path(lambda: text_response("ok")),
+            "readyz": exact_path(self._ready),
             "status": self._status,
-            "metrics": single(self._measured),
+            "metrics": exact_path(self._measured),
         }
 
-    def _ready(self) -> Answer:
+    def _ready(self) -> Response:
         """Whether visitors can come."""
         if self._board.draining:
-            return text("draining", 503)
-        return text("ok") if self._board.connected else text("no relay is connected", 503)
+            return text_response("draining", 503)
+        return (
+            text_response("ok")
+            if self._board.connected
+            else text_response("no relay is connected", 503)
+        )
 
-    async def _status(self, question: Question, below: str) -> Answer | Flow:
+    async def _status(self, request: Request, below: str) -> Response | StreamingResponse:
         """The report, once or for ever."""
         if below:
             return NOT_FOUND
-        if parse_qs(question.query).get("watch") == ["1"]:
-            return Flow(self._reports(), headers={"content-type": "application/x-ndjson"})
+        if parse_qs(request.query).get("watch") == ["1"]:
+            return StreamingResponse(
+                self._reports(), headers={"content-type": "application/x-ndjson"}
+            )
         body = msgspec.json.encode(self._board.report())
-        return Answer(200, {"content-type": "application/json"}, body)
+        return Response(200, {"content-type": "application/json"}, body)
 
     async def _reports(self) -> AsyncGenerator[bytes, None]:
         report = self._board.report()
@@ -73,5 +79,5 @@ class Pages:
             yield msgspec.json.encode(report) + b"\n"
             report = await self._board.after(report.seq)
 
-    def _measured(self) -> Answer:
-        return Answer(200, {"content-type": CONTENT_TYPE}, self._metrics().encode())
+    def _measured(self) -> Response:
+        return Response(200, {"content-type": CONTENT_TYPE}, self._metrics().encode())

@@ -12,7 +12,13 @@ from quintant.agents.mux.socket import Socket
 from quintant.agents.mux.websocket import KEY_BYTES, fresh_key, proof
 from quintant.agents.tunnel.options import Relay
 from quintant.agents.tunnel.places import Places
-from quintant.http.head import Refused, Response, response, upgrade_of, written
+from quintant.http.head import (
+    ProtocolError,
+    ResponseHead,
+    encode_head,
+    parse_response_head,
+    upgrade_protocol,
+)
 from quintant.wire.portal import PROTOCOL
 
 CONNECT_SECONDS = 10.0
@@ -46,8 +52,8 @@ async def dialled(relay: Relay, places: Places, random: Random) -> Socket:
 async def _upgrade(socket: Socket, url: SplitResult, token: str, key: bytes) -> None:
     socket.write(_asked(url, token, key))
     try:
-        head = response(await socket.head())
-    except Refused:
+        head = parse_response_head(await socket.head())
+    except ProtocolError:
         raise ConnectionError("what answers there speaks no HTTP/1.1") from None
     if head.status != 101:
         raise TurnedAway(head.status, head.reason.decode("latin-1"))
@@ -67,12 +73,12 @@ def _asked(url: SplitResult, token: str, key: bytes) -> bytes:
     ]
     if token.strip():  # Secrets are often written with a line end.
         fields.append((b"Authorization", f"Bearer {token.strip()}".encode()))
-    return written(f"GET {target} HTTP/1.1".encode(), fields)
+    return encode_head(f"GET {target} HTTP/1.1".encode(), fields)
 
 
-def _agreed(head: Response, key: bytes) -> bool:
+def _agreed(head: ResponseHead, key: bytes) -> bool:
     named = head.all(b"sec-websocket-protocol")
-    spoken = upgrade_of(head).lower() == b"websocket"
+    spoken = upgrade_protocol(head).lower() == b"websocket"
     proven = head.all(b"sec-websocket-accept") == [proof(key)]
     return spoken and proven and named in ([], [PROTOCOL.encode()])
 

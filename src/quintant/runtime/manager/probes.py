@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
 from quintant.core.address import Address
-from quintant.http.request import Question
-from quintant.http.response import Answer, text
-from quintant.http.routes import NOT_FOUND, Page, paged, single
+from quintant.http.request import Request
+from quintant.http.response import Response, text_response
+from quintant.http.routes import NOT_FOUND, PathHandler, exact_path, route_by_path
 from quintant.runtime.manager.health import Health, Probe
 from quintant.runtime.observe.listen import serving
 from quintant.runtime.observe.metrics import CONTENT_TYPE, Metrics
@@ -47,8 +47,10 @@ class Probes:
     async def serve(self, probes: str, metrics: str) -> AsyncIterator[Ports]:
         """Listen while the context lasts; equal addresses share a server, an empty one is off."""
         examined = {probe.value: self._examiner(probe) for probe in Probe}
-        measured: dict[str, Page] = {word: _page(sheet) for word, sheet in self.sheets.items()}
-        measured[METRICS] = single(self._measured)
+        measured: dict[str, PathHandler] = {
+            word: _page(sheet) for word, sheet in self.sheets.items()
+        }
+        measured[METRICS] = exact_path(self._measured)
         async with AsyncExitStack() as stack:
             if probes == metrics and probes:
                 address = await _open(stack, probes, {**examined, **measured})
@@ -56,34 +58,36 @@ class Probes:
                 return
             yield Ports(await _open(stack, probes, examined), await _open(stack, metrics, measured))
 
-    def _examiner(self, probe: Probe) -> Page:
-        async def examine(question: Question, name: str) -> Answer:
-            query = parse_qs(question.query, keep_blank_values=True)
+    def _examiner(self, probe: Probe) -> PathHandler:
+        async def examine(request: Request, name: str) -> Response:
+            query = parse_qs(request.query, keep_blank_values=True)
             if name:
                 report = await self.health.single(probe, name)
             else:
                 report = await self.health.examine(probe, query.get("exclude", []))
             if report is None:
-                return text(f"there is no check {name!r}", 404)
-            return text(report.text(verbose="verbose" in query), 200 if report.ok else 500)
+                return text_response(f"there is no check {name!r}", 404)
+            return text_response(report.text(verbose="verbose" in query), 200 if report.ok else 500)
 
         return examine
 
-    def _measured(self) -> Answer:
-        return Answer(200, {"content-type": CONTENT_TYPE}, self.metrics.render())
+    def _measured(self) -> Response:
+        return Response(200, {"content-type": CONTENT_TYPE}, self.metrics.render())
 
 
-def _page(sheet: Sheet) -> Page:
-    async def show(_question: Question, path: str) -> Answer:
+def _page(sheet: Sheet) -> PathHandler:
+    async def show(_request: Request, path: str) -> Response:
         found = await sheet(path)
         if found is None:
             return NOT_FOUND
-        return Answer(200, {"content-type": "application/json"}, found)
+        return Response(200, {"content-type": "application/json"}, found)
 
     return show
 
 
-async def _open(stack: AsyncExitStack, address: str, pages: dict[str, Page]) -> Address | None:
+async def _open(
+    stack: AsyncExitStack, address: str, pages: dict[str, PathHandler]
+) -> Address | None:
     if not address:
         return None
-    return await stack.enter_async_context(serving(paged(pages), Address.parse(address)))
+    return await stack.enter_async_context(serving(route_by_path(pages), Address.parse(address)))

@@ -14,7 +14,7 @@ from ssl import SSLContext
 from quintant.core.address import Address
 from quintant.core.errors import ConfigError
 from quintant.http import server
-from quintant.http.request import Limits
+from quintant.http.request import RequestLimits
 from quintant.http.server import GOODBYE_SECONDS, Handler
 
 
@@ -24,7 +24,7 @@ async def serving(
     address: Address,
     context: SSLContext | None = None,
     *,
-    limits: Limits = Limits(),
+    limits: RequestLimits = RequestLimits(),
     goodbye: float = GOODBYE_SECONDS,
 ) -> AsyncIterator[Address]:
     """Answer requests while the context lasts; yields the address with the port that was chosen.

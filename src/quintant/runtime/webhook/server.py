@@ -13,10 +13,10 @@ from pathlib import Path
 
 from quintant.client.transport import Reply
 from quintant.core.address import Address
-from quintant.http.connection import Gone
-from quintant.http.head import Refused
-from quintant.http.request import Question
-from quintant.http.response import Answer
+from quintant.http.connection import Disconnected
+from quintant.http.head import ProtocolError
+from quintant.http.request import Request
+from quintant.http.response import Response
 from quintant.runtime.cache.client import Client
 from quintant.runtime.observe.listen import serving
 from quintant.runtime.observe.metrics import Metrics
@@ -58,18 +58,18 @@ class WebhookServer:
             yield bound
             renewal.cancel()
 
-    async def _handle(self, question: Question) -> Answer:
-        reply = await self._reply(question)
-        return Answer(reply.status, reply.headers, reply.body)
+    async def _handle(self, request: Request) -> Response:
+        reply = await self._reply(request)
+        return Response(reply.status, reply.headers, reply.body)
 
-    async def _reply(self, question: Question) -> Reply:
-        if question.method != "POST":
+    async def _reply(self, request: Request) -> Reply:
+        if request.method != "POST":
             return refusal(405, "MethodNotAllowed", "a review is sent with POST")
         try:
             async with asyncio.timeout(READ_SECONDS):
-                body = await question.body(self.reviews.limit(question.path))
+                body = await request.body(self.reviews.limit(request.path))
         except TimeoutError:
             return refusal(408, "Timeout", f"no whole body came within {READ_SECONDS:g} s")
-        except (Gone, Refused):
+        except (Disconnected, ProtocolError):
             return refusal(400, "BadRequest", "the body broke off, or is not encoded as it says")
-        return await self.reviews.answer(question.target, body, question.field(b"content-type"))
+        return await self.reviews.answer(request.target, body, request.field(b"content-type"))

@@ -5,7 +5,7 @@ import pytest
 from quintant.agents.relay.carrier import again
 from quintant.agents.relay.exchange import BAD, ENDED, LATE
 from quintant.agents.relay.upload import KEPT_BYTES, Upload
-from quintant.http.connection import Gone
+from quintant.http.connection import Disconnected
 from quintant.wire.portal import Fault
 
 
@@ -45,5 +45,5 @@ def test_what_would_fail_again_is_not_tried_again(code: int) -> None:
 
 def test_nothing_is_tried_again_for_a_visitor_who_left() -> None:
     body = Body(0)
-    body.error = Gone()
+    body.error = Disconnected()
     assert not again(Fault.REFUSED, idempotent=True, upload=body)

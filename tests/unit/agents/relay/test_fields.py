@@ -1,19 +1,25 @@
 from __future__ import annotations
 
 from quintant.agents.relay.fields import Origin, to_service, to_visitor
-from quintant.http.framing import Framing, Sort
-from quintant.http.head import Request, Response, request, response, upgrade_of
+from quintant.http.framing import Framing, FramingKind
+from quintant.http.head import (
+    RequestHead,
+    ResponseHead,
+    parse_request_head,
+    parse_response_head,
+    upgrade_protocol,
+)
 
-NONE = Framing(Sort.NONE)
+NONE = Framing(FramingKind.NONE)
 ORIGIN = Origin("203.0.113.7", "https", 443)
 
 
-def asked(*fields: tuple[bytes, bytes]) -> Request:
-    return Request(1, ((b"Host", b"a.example"), *fields), b"GET", b"/")
+def asked(*fields: tuple[bytes, bytes]) -> RequestHead:
+    return RequestHead(1, ((b"Host", b"a.example"), *fields), b"GET", b"/")
 
 
-def sent(head: Request, origin: Origin = ORIGIN, framing: Framing = NONE) -> Request:
-    return request(to_service(head, b"/", framing, origin, "id"))
+def sent(head: RequestHead, origin: Origin = ORIGIN, framing: Framing = NONE) -> RequestHead:
+    return parse_request_head(to_service(head, b"/", framing, origin, "id"))
 
 
 def test_the_service_learns_who_visits_and_by_which_name() -> None:
@@ -54,17 +60,22 @@ def test_fields_of_one_hop_end_here() -> None:
 
 def test_a_length_is_written_once() -> None:
     twice = ((b"Content-Length", b"5"), (b"content-length", b"5"))
-    assert sent(asked(*twice), framing=Framing(Sort.LENGTH, 5)).all(b"content-length") == [b"5"]
-    empty = sent(asked((b"Content-Length", b"0")), framing=Framing(Sort.LENGTH, 0))
+    assert sent(asked(*twice), framing=Framing(FramingKind.LENGTH, 5)).all(b"content-length") == [
+        b"5"
+    ]
+    empty = sent(asked((b"Content-Length", b"0")), framing=Framing(FramingKind.LENGTH, 0))
     assert empty.all(b"content-length") == [b"0"]
 
 
 def test_an_upgrade_is_asked_for_and_told() -> None:
     wanted = ((b"Connection", b"keep-alive, Upgrade"), (b"Upgrade", b"websocket"))
     found = sent(asked(*wanted))
-    assert upgrade_of(found) == b"websocket"
-    switched = Response(1, wanted, 101, b"Switching")
-    assert upgrade_of(response(to_visitor(switched, NONE, False, b"GET"))) == b"websocket"
+    assert upgrade_protocol(found) == b"websocket"
+    switched = ResponseHead(1, wanted, 101, b"Switching")
+    assert (
+        upgrade_protocol(parse_response_head(to_visitor(switched, NONE, False, b"GET")))
+        == b"websocket"
+    )
 
 
 def test_nobody_gets_past_the_relay_by_http2() -> None:
@@ -75,10 +86,12 @@ def test_nobody_gets_past_the_relay_by_http2() -> None:
 
 
 def test_an_answer_to_head_keeps_its_length() -> None:
-    head = Response(1, ((b"Content-Length", b"9"),), 200, b"OK")
-    assert response(to_visitor(head, NONE, False, b"HEAD")).all(b"content-length") == [b"9"]
+    head = ResponseHead(1, ((b"Content-Length", b"9"),), 200, b"OK")
+    assert parse_response_head(to_visitor(head, NONE, False, b"HEAD")).all(b"content-length") == [
+        b"9"
+    ]
 
 
 def test_an_interim_answer_says_nothing_of_lengths() -> None:
-    raw = to_visitor(Response(1, (), 100, b"Continue"), NONE, True, b"POST")
-    assert response(raw).fields == ((b"Via", b"1.1 portal-relay"),)
+    raw = to_visitor(ResponseHead(1, (), 100, b"Continue"), NONE, True, b"POST")
+    assert parse_response_head(raw).fields == ((b"Via", b"1.1 portal-relay"),)

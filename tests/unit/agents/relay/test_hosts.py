@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 
 from quintant.agents.relay.hosts import APEX, app_of, host_of, target_of
-from quintant.http.head import Refused, Request
+from quintant.http.head import ProtocolError, RequestHead
 
 DOMAINS = ("relay.example", "other.test")
 
 
-def asked(*hosts: bytes, target: bytes = b"/", method: bytes = b"GET") -> Request:
-    return Request(1, tuple((b"Host", host) for host in hosts), method, target)
+def asked(*hosts: bytes, target: bytes = b"/", method: bytes = b"GET") -> RequestHead:
+    return RequestHead(1, tuple((b"Host", host) for host in hosts), method, target)
 
 
 @pytest.mark.parametrize(
@@ -35,21 +35,21 @@ def test_one_label_below_a_domain_is_an_app(host: bytes, app: str | None) -> Non
 
 @pytest.mark.parametrize("hosts", [(), (b"a", b"a"), (b"a b",), (b"a@b",), (b"",), (b"a:x",)])
 def test_a_request_is_for_exactly_one_host(hosts: tuple[bytes, ...]) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(ProtocolError):
         host_of(asked(*hosts))
 
 
 def test_an_absolute_target_agrees_with_its_host() -> None:
     assert target_of(asked(b"a.test", target=b"http://a.test/x?y")) == b"/x?y"
     assert target_of(asked(b"a.test", target=b"http://a.test")) == b"/"
-    with pytest.raises(Refused):
+    with pytest.raises(ProtocolError):
         target_of(asked(b"a.test", target=b"http://b.test/x"))
-    with pytest.raises(Refused):
+    with pytest.raises(ProtocolError):
         target_of(asked(b"a.test", target=b"ftp://a.test/x"))
 
 
 def test_a_relay_is_no_forward_proxy() -> None:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(ProtocolError) as caught:
         target_of(asked(b"a.test", target=b"b.test:443", method=b"CONNECT"))
     assert caught.value.status == 405
     assert target_of(asked(b"a.test", target=b"*", method=b"OPTIONS")) == b"*"

@@ -14,8 +14,8 @@ from quintant.api.core import Pod, PodStatus
 from quintant.api.meta import Condition
 from quintant.core.clock import Random
 from quintant.core.object import ObjectMeta, Request
-from quintant.http.request import Question
-from quintant.http.response import Answer, Flow
+from quintant.http.request import Request as HttpRequest
+from quintant.http.response import Response, StreamingResponse
 from quintant.http.server import serving
 from quintant.operators.portal.remote import Scraper, Unreachable, http_lines
 from quintant.runtime.controller.sources import SourceContext
@@ -181,9 +181,9 @@ async def test_http_lines_come_as_they_are_told() -> None:
         for each in (b"on", b"e\ntwo\n", b"no end"):
             yield each
 
-    async def status(question: Question) -> Flow:
-        assert question.target == "/status?watch=1"
-        return Flow(told())
+    async def status(request: HttpRequest) -> StreamingResponse:
+        assert request.target == "/status?watch=1"
+        return StreamingResponse(told())
 
     async with serving(status, "127.0.9.8", 9808):
         assert [each async for each in http_lines("127.0.9.8")] == [b"one", b"two"]
@@ -193,8 +193,8 @@ async def test_http_lines_come_as_they_are_told() -> None:
 
 @pytest.mark.realtime
 async def test_a_tunnel_that_answers_with_an_error_tells_nothing() -> None:
-    async def status(_: Question) -> Answer:
-        return Answer(500)
+    async def status(_: HttpRequest) -> Response:
+        return Response(500)
 
     async with serving(status, "127.0.9.8", 9808):
         with pytest.raises(Unreachable, match="answered with 500"):

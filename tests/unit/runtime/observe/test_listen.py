@@ -4,15 +4,15 @@ import pytest
 
 from quintant.core.address import Address
 from quintant.core.errors import ConfigError
-from quintant.http.request import Question
-from quintant.http.response import Answer, text
+from quintant.http.request import Request
+from quintant.http.response import Response, text_response
 from quintant.runtime.observe.listen import serving
 
 LOCAL = Address("127.0.0.1", 0)
 
 
-async def hello(_: Question) -> Answer:
-    return text("hello")
+async def hello(_: Request) -> Response:
+    return text_response("hello")
 
 
 @pytest.mark.parametrize(

@@ -32,9 +32,9 @@ from quintant.cluster.apiserver.server.server import Flow as Ongoing
 from quintant.cluster.apiserver.watch.hub import Watcher
 from quintant.core.address import Address
 from quintant.http.connection import Connection
-from quintant.http.head import Refused
-from quintant.http.request import Limits, Question
-from quintant.http.response import Answer, Flow
+from quintant.http.head import ProtocolError
+from quintant.http.request import Request, RequestLimits
+from quintant.http.response import Response, StreamingResponse
 from quintant.runtime.observe.listen import serving
 
 LOOPBACK = "127.0.0.1"
@@ -42,7 +42,7 @@ PIECE = 64 * 1024
 """Bytes written before the loop gets a turn: about what a socket takes at once."""
 STALL_SECONDS = 30.0
 """How long a client of a watch may leave bytes unread before it is cut; it can resume."""
-LIMITS = Limits(
+LIMITS = RequestLimits(
     head_bytes=1024 * 1024 + 4096,  # a selector may be long
     fields=10_000,
     head_seconds=32.0,
@@ -80,14 +80,14 @@ class _Edge:
         self._server = server
         self._peers: WeakKeyDictionary[Connection, User | None] = WeakKeyDictionary()
 
-    async def handle(self, question: Question) -> Answer | Flow:
+    async def handle(self, request: Request) -> Response | StreamingResponse:
         """The answer of the server."""
-        call = await _call(question)
-        answer = await self._server.handle(call, self._peer(question.connection))
+        call = await _call(request)
+        answer = await self._server.handle(call, self._peer(request.connection))
         if not isinstance(answer, Reply):
             return self._flow(call, answer)
         if len(answer.body) <= PIECE:
-            return Answer(answer.status, answer.headers, answer.body)
+            return Response(answer.status, answer.headers, answer.body)
         return _large(call, answer)
 
     def _peer(self, connection: Connection) -> User | None:
@@ -99,42 +99,44 @@ class _Edge:
             self._peers[connection] = certified(certificate, raw) if certificate and raw else None
         return self._peers[connection]
 
-    def _flow(self, call: Call, flow: Ongoing) -> Flow:
+    def _flow(self, call: Call, flow: Ongoing) -> StreamingResponse:
         headers, pieces = self._server.flow_headers(flow), flow.chunks()
         if isinstance(flow, Listing):
-            return _packed(Flow(pieces, headers=headers), call)
+            return _packed(StreamingResponse(pieces, headers=headers), call)
         # Changes queue up for who does not read them; what a program prints waits in its file.
         patience = STALL_SECONDS if isinstance(flow, Watcher) else inf
         over = partial(self._server.leave, flow)
-        return Flow(pieces, over, headers=headers, patience=patience)
+        return StreamingResponse(pieces, over, headers=headers, write_timeout=patience)
 
 
-async def _call(question: Question) -> Call:
+async def _call(request: Request) -> Call:
     headers: dict[str, str] = {}
-    for raw, value in question.head.fields:
+    for raw, value in request.head.fields:
         key, said = raw.decode("ascii").lower(), value.decode("utf-8", "surrogateescape")
         between = SEPARATOR if key.startswith("impersonate-") else ","
         headers[key] = f"{headers[key]}{between}{said}" if key in headers else said
-    body = None if question.whole else await question.body(REQUEST_LIMIT)
-    return Call(question.method, _path(question), read_pairs(question.query), headers, body)
+    body = None if request.body_complete else await request.body(REQUEST_LIMIT)
+    return Call(request.method, _path(request), read_pairs(request.query), headers, body)
 
 
-def _path(question: Question) -> str:
-    path = question.path
+def _path(request: Request) -> str:
+    path = request.path
     if "%" not in path:
         return path
     if _BROKEN.search(path):
-        raise Refused(400, "")
+        raise ProtocolError(400, "")
     return unquote(path)
 
 
-def _large(call: Call, answer: Reply) -> Flow:
+def _large(call: Call, answer: Reply) -> StreamingResponse:
     size = len(answer.body)
-    flow = Flow(_pieces(answer.body), status=answer.status, headers=answer.headers, size=size)
+    flow = StreamingResponse(
+        _pieces(answer.body), status=answer.status, headers=answer.headers, size=size
+    )
     return _packed(flow, call) if size > gzip.FROM else flow
 
 
-def _packed(flow: Flow, call: Call) -> Flow:
+def _packed(flow: StreamingResponse, call: Call) -> StreamingResponse:
     """The same answer, compressed if the client reads it so."""
     if not gzip.unpacks(call):
         return flow

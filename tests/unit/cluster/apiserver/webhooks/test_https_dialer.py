@@ -22,9 +22,9 @@ from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.webhooks.dialer import Letter, Unreachable
 from quintant.cluster.apiserver.webhooks.https_dialer import HttpsDialer
 from quintant.core.address import Address
-from quintant.http.connection import Connection, Gone
-from quintant.http.request import Question
-from quintant.http.response import Answer
+from quintant.http.connection import Connection, Disconnected
+from quintant.http.request import Request
+from quintant.http.response import Response
 from quintant.http.server import Handler
 from quintant.keys import tls
 from quintant.keys.authority import Authority, Term
@@ -42,11 +42,11 @@ PATIENCE_SECONDS = 10.0
 MOST_BYTES = 1024 * 1024
 
 
-async def echo(question: Question) -> Answer:
-    _, port = question.connection.transport.get_extra_info("peername")
-    seen = {"path": question.target, "host": question.field(b"host"), "from": port}
-    body = (await question.body(MOST_BYTES)).decode()
-    return Answer(201, {"content-type": JSON}, msgspec.json.encode({**seen, "body": body}))
+async def echo(request: Request) -> Response:
+    _, port = request.connection.transport.get_extra_info("peername")
+    seen = {"path": request.target, "host": request.field(b"host"), "from": port}
+    body = (await request.body(MOST_BYTES)).decode()
+    return Response(201, {"content-type": JSON}, msgspec.json.encode({**seen, "body": body}))
 
 
 @asynccontextmanager
@@ -141,8 +141,8 @@ async def test_a_closed_port_refuses(dialer: HttpsDialer) -> None:
 
 
 async def test_redirects_are_not_followed(dialer: HttpsDialer) -> None:
-    async def elsewhere(_: Question) -> Answer:
-        return Answer(302, {"location": "https://127.0.0.1:1/"})
+    async def elsewhere(_: Request) -> Response:
+        return Response(302, {"location": "https://127.0.0.1:1/"})
 
     async with server("127.0.0.1", handler=elsewhere) as at:
         assert (await dialer.post(letter(f"https://{at}/x"))).status == 302
@@ -178,12 +178,12 @@ async def test_other_names_are_another_place(dialer: HttpsDialer) -> None:
 
 
 async def test_a_connection_that_died_at_rest_is_replaced(dialer: HttpsDialer) -> None:
-    async def once(question: Question) -> Answer:
+    async def once(request: Request) -> Response:
         """Answer, and hang up on whoever asks again."""
-        if question.path == "/again" and question.connection in used:
-            raise Gone
-        used.add(question.connection)
-        return await echo(question)
+        if request.path == "/again" and request.connection in used:
+            raise Disconnected
+        used.add(request.connection)
+        return await echo(request)
 
     used: set[Connection] = set()
     async with server("127.0.0.1", handler=once) as at:
@@ -192,9 +192,9 @@ async def test_a_connection_that_died_at_rest_is_replaced(dialer: HttpsDialer) -
 
 
 async def test_a_server_that_hangs_up_is_told_once(dialer: HttpsDialer) -> None:
-    async def silent(question: Question) -> Answer:
-        asked.append(question.path)
-        raise Gone
+    async def silent(request: Request) -> Response:
+        asked.append(request.path)
+        raise Disconnected
 
     asked: list[str] = []
     async with server("127.0.0.1", handler=silent) as at:
