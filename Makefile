@@ -48,7 +48,7 @@ test-real: $(READY) ## Run the tests that need a real kube-apiserver (found, or 
 	@$(BIN)/python -m pytest -q $(if $(K),-k "$(K)") tests/real
 
 conformance: $(READY) ## Run every check on the embedded and on a real server, side by side
-	@PYTHONPATH=tests:scripts $(BIN)/python -m pytest -q -p conformance.lanes $(if $(K),-k "$(K)") \
+	@PYTHONPATH=tests:scripts $(BIN)/python -m pytest -q -p conformance.workers $(if $(K),-k "$(K)") \
 		tests/conformance
 
 soak: $(READY) ## Run the long scenarios at full size

@@ -15,9 +15,9 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from conformance.realm import Realm, opened, term
+from conformance.controller_cluster import ControllerCluster, prepared
+from conformance.secured_server import SecuredServer, opened, term
 from conformance.target import Target
-from conformance.workshop import Workshop, furnished
 from envtest import RealCluster
 from quintant import Config
 from quintant.client.http.transport import HttpTransport
@@ -79,7 +79,7 @@ def secured_cluster(
 
 
 @pytest_asyncio.fixture(params=SERVERS)
-async def realm(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Realm]:
+async def secured(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SecuredServer]:
     """A server that enforces roles, over TLS, with an empty namespace."""
     namespace = f"check-{uuid4().hex[:8]}"
     if request.param == "embedded":
@@ -87,29 +87,31 @@ async def realm(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
         async with running(Plan(Address(LOOPBACK, 0), roots)) as cluster:
             save(cluster, tmp_path / "kubeconfig")
             config = Config.load(tmp_path / "kubeconfig")
-            async with opened(Realm(config, roots.authority, namespace)) as found:
+            async with opened(SecuredServer(config, roots.authority, namespace)) as found:
                 yield found
     else:
         real: RealCluster = request.getfixturevalue("secured_cluster")
         # A cluster that somebody else started believes other certificates.
         authority = request.getfixturevalue("clients") if real.pids else None
         config = Config.load(real.kubeconfig)
-        async with opened(Realm(config, authority, namespace)) as found:
+        async with opened(SecuredServer(config, authority, namespace)) as found:
             yield found
 
 
 @pytest_asyncio.fixture(params=SERVERS)
-async def workshop(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Workshop]:
+async def cluster(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> AsyncIterator[ControllerCluster]:
     """A cluster with its controllers, an empty namespace, and a kubelet that runs its pods."""
     namespace = f"check-{uuid4().hex[:8]}"
     if request.param == "embedded":
         async with running(Plan(Address(LOOPBACK, 0), controllers=True)) as cluster:
             save(cluster, tmp_path / "kubeconfig")
-            async with furnished(Workshop(tmp_path / "kubeconfig", namespace)) as found:
+            async with prepared(ControllerCluster(tmp_path / "kubeconfig", namespace)) as found:
                 yield found
     else:
         real: RealCluster = request.getfixturevalue("secured_cluster")
-        async with furnished(Workshop(real.kubeconfig, namespace)) as found:
+        async with prepared(ControllerCluster(real.kubeconfig, namespace)) as found:
             yield found
 
 

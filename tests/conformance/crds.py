@@ -8,8 +8,7 @@ from typing import Any
 
 import msgspec
 
-from conformance.realm import until
-from conformance.target import Plural, Target, definition
+from conformance.target import Plural, Target, definition, until
 from quintant.client.transport import Reply
 from unit.cluster.api import CRDS, MERGE, Plain
 

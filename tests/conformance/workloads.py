@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from conformance.controller_cluster import ControllerCluster
 from conformance.target import POLL_SECONDS
-from conformance.workshop import Workshop
 from unit.cluster.api import Plain
 
 APPS = "apps/v1"
@@ -52,13 +52,13 @@ def reasons(obj: Plain) -> dict[str, str]:
     return {name: reason for name, _, reason, _ in conditions(obj)}
 
 
-async def told(workshop: Workshop, name: str, reason: str, count: int) -> list[str]:
+async def told(cluster: ControllerCluster, name: str, reason: str, count: int) -> list[str]:
     """What events with a reason say of an object, once so many are there, in their order.
 
     They are written behind the back of what they tell of, and may take a moment.
     """
     for _ in range(ATTEMPTS):
-        events = await workshop.events(name, reason)
+        events = await cluster.events(name, reason)
         if len(events) >= count:
             break
         await asyncio.sleep(POLL_SECONDS)

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 import uvloop
 
-from node.house import House
+from node.node_fixture import NodeCluster
 from quintant.cluster.instance.cluster import Plan, running
 from quintant.cluster.kubelet.container.images import Program
 from quintant.cluster.kubelet.options import Options
@@ -31,8 +31,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest_asyncio.fixture
-async def house() -> AsyncIterator[House]:
+async def node() -> AsyncIterator[NodeCluster]:
     """A cluster whose only component is the node."""
     python = Program(image="example/python", argv=(sys.executable,))
     async with running(Plan(Address("127.0.0.1", 0), node=Options((python,)))) as cluster:
-        yield House(cluster)
+        yield NodeCluster(cluster)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from node.house import IMAGE, PATIENCE_SECONDS, alive, ask, children, vanished
+from node.node_fixture import IMAGE, PATIENCE_SECONDS, alive, ask, children, vanished
 from quintant import Config
 from quintant.api.core import Pod
 from quintant.client.http.transport import HttpTransport

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest_asyncio
 
-from node.house import IMAGE, PATIENCE_SECONDS, PORT, House, fetch
+from node.node_fixture import IMAGE, PATIENCE_SECONDS, PORT, NodeCluster, fetch
 from quintant.cluster.instance.cluster import Plan, kept, running
 from quintant.cluster.kubelet.options import Options
 from quintant.cluster.simulated.fleet import Fleet
@@ -25,17 +25,17 @@ LABELS = {"app": "web"}
 
 
 @pytest_asyncio.fixture
-async def houses() -> AsyncIterator[list[House]]:
+async def nodes() -> AsyncIterator[list[NodeCluster]]:
     async with AsyncExitStack() as stack:
-        yield [House(await stack.enter_async_context(running(PLAN))) for _ in range(CLUSTERS)]
+        yield [NodeCluster(await stack.enter_async_context(running(PLAN))) for _ in range(CLUSTERS)]
 
 
-async def serve(house: House, who: str) -> Plain:
+async def serve(node: NodeCluster, who: str) -> Plain:
     """A pod that answers who it is, and a service in front of it."""
     port = {"port": PORT, "nodePort": NODE_PORT}
     spec = {"type": "NodePort", "selector": LABELS, "ports": [port]}
-    service = await house.api.create(SERVICES, {"metadata": {"name": "web"}, "spec": spec})
-    await house.api.create(
+    service = await node.api.create(SERVICES, {"metadata": {"name": "web"}, "spec": spec})
+    await node.api.create(
         "/api/v1/namespaces/default/pods",
         {
             "metadata": {"name": "web", "labels": LABELS},
@@ -64,29 +64,29 @@ def address(node: Plain) -> str:
     return str(found["address"])
 
 
-async def test_every_cluster_answers_at_its_own_addresses(houses: list[House]) -> None:
+async def test_every_cluster_answers_at_its_own_addresses(nodes: list[NodeCluster]) -> None:
     names = [f"cluster-{at}" for at in range(CLUSTERS)]
-    services = [await serve(house, who) for house, who in zip(houses, names, strict=True)]
+    services = [await serve(node, who) for node, who in zip(nodes, names, strict=True)]
     addresses = [service["spec"]["clusterIP"] for service in services]
     assert len(set(addresses)) == CLUSTERS
     assert [await heard(each, PORT) for each in addresses] == names
-    hosts = [address(await house.api.get("/api/v1/nodes/local")) for house in houses]
+    hosts = [address(await node.api.get("/api/v1/nodes/local")) for node in nodes]
     assert [await heard(host, NODE_PORT) for host in hosts] == names
 
 
-async def test_every_cluster_proves_itself_where_it_is_a_service(houses: list[House]) -> None:
-    for house in houses:
-        spec = (await house.api.get(f"{SERVICES}/kubernetes"))["spec"]
-        context = ssl.create_default_context(cadata=house.authority())
-        port = await mapped(house, spec["clusterIP"])
+async def test_every_cluster_proves_itself_where_it_is_a_service(nodes: list[NodeCluster]) -> None:
+    for node in nodes:
+        spec = (await node.api.get(f"{SERVICES}/kubernetes"))["spec"]
+        context = ssl.create_default_context(cadata=node.authority())
+        port = await mapped(node, spec["clusterIP"])
         _, writer = await asyncio.open_connection(spec["clusterIP"], port, ssl=context)
         writer.close()
         await writer.wait_closed()
 
 
-async def mapped(house: House, host: str) -> int:
+async def mapped(node: NodeCluster, host: str) -> int:
     """Where port 443 of the API server's service is; without privileges, elsewhere."""
-    configs = await house.api.get("/api/v1/namespaces/kube-system/configmaps")
+    configs = await node.api.get("/api/v1/namespaces/kube-system/configmaps")
     (table,) = (each for each in configs["items"] if each["metadata"]["name"] == "service-ports")
     for line in table.get("data", {}).get("default.kubernetes", "").splitlines():
         wanted, _, place = line.partition(" is at ")
@@ -97,15 +97,15 @@ async def mapped(house: House, host: str) -> int:
 
 async def test_a_kept_cluster_comes_back_beside_one_that_has_its_place(tmp_path: Path) -> None:
     async with kept(PLAN, tmp_path) as plan, running(plan) as cluster:
-        house = House(cluster)
-        before = (await serve(house, "kept"))["spec"]["clusterIP"]
+        node = NodeCluster(cluster)
+        before = (await serve(node, "kept"))["spec"]["clusterIP"]
         assert await heard(before, PORT) == "kept"
     async with AsyncExitStack() as stack:
-        other = House(await stack.enter_async_context(running(PLAN)))
+        other = NodeCluster(await stack.enter_async_context(running(PLAN)))
         await serve(other, "other")
         plan = await stack.enter_async_context(kept(PLAN, tmp_path))
-        house = House(await stack.enter_async_context(running(plan)))
-        now = (await house.api.get(f"{SERVICES}/web"))["spec"]["clusterIP"]
+        node = NodeCluster(await stack.enter_async_context(running(plan)))
+        now = (await node.api.get(f"{SERVICES}/web"))["spec"]["clusterIP"]
         assert now != before
         assert await heard(before, PORT) == "other"
         assert await heard(now, PORT) == "kept"

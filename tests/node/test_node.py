@@ -5,21 +5,31 @@ from __future__ import annotations
 import asyncio
 import os
 
-from node.house import IMAGE, House, alive, ask, children, ended, ready, restarted, vanished
+from node.node_fixture import (
+    IMAGE,
+    NodeCluster,
+    alive,
+    ask,
+    children,
+    ended,
+    ready,
+    restarted,
+    vanished,
+)
 from unit.cluster.api import PODS
 
 CONFIGS = "/api/v1/namespaces/default/configmaps"
 
 
-async def test_a_pod_answers_on_its_own_address(house: House) -> None:
-    one, two = await house.run("one"), await house.run("two")
+async def test_a_pod_answers_on_its_own_address(node: NodeCluster) -> None:
+    one, two = await node.run("one"), await node.run("two")
     assert one["status"]["podIP"] != two["status"]["podIP"]
     assert '"hostname": "one"' in await ask(one, "/")
     assert '"hostname": "two"' in await ask(two, "/")
 
 
-async def test_a_program_finds_its_files_variables_and_arguments(house: House) -> None:
-    await house.api.create(CONFIGS, {"metadata": {"name": "c"}, "data": {"k": "v"}})
+async def test_a_program_finds_its_files_variables_and_arguments(node: NodeCluster) -> None:
+    await node.api.create(CONFIGS, {"metadata": {"name": "c"}, "data": {"k": "v"}})
     container = {
         "env": [
             {"name": "FILE", "value": "/etc/c/k"},
@@ -28,24 +38,24 @@ async def test_a_program_finds_its_files_variables_and_arguments(house: House) -
         "volumeMounts": [{"name": "c", "mountPath": "/etc/c"}],
     }
     volumes = [{"name": "c", "configMap": {"name": "c"}}]
-    pod = await house.run("a", "--say=$(FILE)", container=container, volumes=volumes)
+    pod = await node.run("a", "--say=$(FILE)", container=container, volumes=volumes)
     assert await ask(pod, "/read?path=/etc/c/k") == "v"
     assert await ask(pod, "/env?name=IP") == pod["status"]["podIP"]
-    assert (await house.logs("a")).splitlines()[0] == await ask(pod, "/env?name=FILE")
-    assert await ask(pod, "/env?name=KUBERNETES_SERVICE_PORT") == str(house.cluster.address.port)
+    assert (await node.logs("a")).splitlines()[0] == await ask(pod, "/env?name=FILE")
+    assert await ask(pod, "/env?name=KUBERNETES_SERVICE_PORT") == str(node.cluster.address.port)
     assert await ask(pod, "/env?name=USER") == "", "nothing of our own environment"
 
 
-async def test_a_program_that_ends_is_restarted_with_its_last_words_kept(house: House) -> None:
-    pod = await house.run("a", "--say=first")
+async def test_a_program_that_ends_is_restarted_with_its_last_words_kept(node: NodeCluster) -> None:
+    pod = await node.run("a", "--say=first")
     await ask(pod, "/exit?code=3")
-    pod = await house.until("a", restarted)
+    pod = await node.until("a", restarted)
     last = pod["status"]["containerStatuses"][0]["lastState"]["terminated"]
     assert (last["exitCode"], last["reason"]) == (3, "Error")
-    assert "ending with 3" in await house.logs("a", previous="true")
+    assert "ending with 3" in await node.logs("a", previous="true")
 
 
-async def test_a_program_that_hangs_is_restarted(house: House) -> None:
+async def test_a_program_that_hangs_is_restarted(node: NodeCluster) -> None:
     probe = {
         "httpGet": {"path": "/healthz", "port": 8080},
         "periodSeconds": 1,
@@ -53,25 +63,25 @@ async def test_a_program_that_hangs_is_restarted(house: House) -> None:
         "initialDelaySeconds": 1,
     }
     spec = {"livenessProbe": probe}
-    pod = await house.run("a", container=spec, terminationGracePeriodSeconds=1)
+    pod = await node.run("a", container=spec, terminationGracePeriodSeconds=1)
     hanging = asyncio.ensure_future(ask(pod, "/hang"))
-    pod = await house.until("a", restarted)
+    pod = await node.until("a", restarted)
     assert pod["status"]["containerStatuses"][0]["lastState"]["terminated"]["exitCode"] == 137
     await asyncio.gather(hanging, return_exceptions=True)
 
 
-async def test_all_output_is_there_when_a_program_has_ended(house: House) -> None:
+async def test_all_output_is_there_when_a_program_has_ended(node: NodeCluster) -> None:
     lines = [f"--say=line {number}" for number in range(200)]
     container = {"name": "main", "image": IMAGE, "args": ["--once", *lines, "--complain=oops"]}
-    await house.create("a", containers=[container], restartPolicy="Never")
-    pod = await house.until("a", ended)
+    await node.create("a", containers=[container], restartPolicy="Never")
+    pod = await node.until("a", ended)
     assert pod["status"]["phase"] == "Succeeded"
-    printed = (await house.logs("a")).splitlines()
+    printed = (await node.logs("a")).splitlines()
     assert [line for line in printed if line != "oops"] == [f"line {at}" for at in range(200)]
     assert "oops" in printed
 
 
-async def test_init_containers_leave_files_for_the_others(house: House) -> None:
+async def test_init_containers_leave_files_for_the_others(node: NodeCluster) -> None:
     mounts = [{"name": "shared", "mountPath": "/common"}]
     init = {
         "name": "init",
@@ -79,7 +89,7 @@ async def test_init_containers_leave_files_for_the_others(house: House) -> None:
         "args": ["--once", "--write=/common/word=hello"],
         "volumeMounts": mounts,
     }
-    pod = await house.run(
+    pod = await node.run(
         "a",
         container={"volumeMounts": mounts},
         initContainers=[init],
@@ -88,39 +98,39 @@ async def test_init_containers_leave_files_for_the_others(house: House) -> None:
     assert await ask(pod, "/read?path=/common/word") == "hello"
 
 
-async def test_what_a_program_started_ends_with_it(house: House) -> None:
-    pod = await house.run("a")
+async def test_what_a_program_started_ends_with_it(node: NodeCluster) -> None:
+    pod = await node.run("a")
     near, apart = int(await ask(pod, "/spawn")), int(await ask(pod, "/spawn?apart=yes"))
     assert alive(near)
     assert alive(apart)
-    await house.api.delete(f"{PODS}/a")
-    await house.gone("a")
+    await node.api.delete(f"{PODS}/a")
+    await node.gone("a")
     await vanished(near, apart)
 
 
-async def test_who_ignores_sigterm_is_killed_with_its_children(house: House) -> None:
-    pod = await house.run("a", "--stubborn", terminationGracePeriodSeconds=1)
+async def test_who_ignores_sigterm_is_killed_with_its_children(node: NodeCluster) -> None:
+    pod = await node.run("a", "--stubborn", terminationGracePeriodSeconds=1)
     child = int(await ask(pod, "/spawn"))
-    await house.api.delete(f"{PODS}/a")
-    await house.gone("a")
+    await node.api.delete(f"{PODS}/a")
+    await node.gone("a")
     await vanished(child)
     assert not children(os.getpid())
 
 
-async def test_too_much_memory_ends_a_container(house: House) -> None:
+async def test_too_much_memory_ends_a_container(node: NodeCluster) -> None:
     limit = {"resources": {"limits": {"memory": "48Mi"}}}
-    pod = await house.run("a", container=limit, restartPolicy="Never")
+    pod = await node.run("a", container=limit, restartPolicy="Never")
     await ask(pod, "/fill?mib=64")
-    pod = await house.until("a", ended)
+    pod = await node.until("a", ended)
     state = pod["status"]["containerStatuses"][0]["state"]["terminated"]
     assert (state["reason"], state["exitCode"]) == ("OOMKilled", 137)
 
 
-async def test_a_pods_figures_are_measured(house: House) -> None:
-    await house.run("a")
-    node = house.cluster.node
-    assert node is not None
-    meter = node.component.meter
+async def test_a_pods_figures_are_measured(node: NodeCluster) -> None:
+    await node.run("a")
+    local = node.cluster.node
+    assert local is not None
+    meter = local.component.meter
     assert meter is not None
     async with asyncio.timeout(20):
         while not meter.pods(()):  # noqa: ASYNC110 - samples announce themselves to nobody
@@ -131,12 +141,12 @@ async def test_a_pods_figures_are_measured(house: House) -> None:
     assert whole.usage.memory > usage.containers["main"].memory
 
 
-async def test_a_program_uses_the_api_as_its_service_account(house: House) -> None:
-    await house.api.create(
+async def test_a_program_uses_the_api_as_its_service_account(node: NodeCluster) -> None:
+    await node.api.create(
         "/api/v1/namespaces/default/serviceaccounts", {"metadata": {"name": "robot"}}
     )
-    authority = house.authority()
-    await house.api.create(CONFIGS, {"metadata": {"name": "ca"}, "data": {"ca.crt": authority}})
+    authority = node.authority()
+    await node.api.create(CONFIGS, {"metadata": {"name": "ca"}, "data": {"ca.crt": authority}})
     sources = [
         {"serviceAccountToken": {"path": "token"}},
         {"configMap": {"name": "ca"}},
@@ -153,15 +163,15 @@ async def test_a_program_uses_the_api_as_its_service_account(house: House) -> No
         "args": ["-c", WHOAMI],
         "volumeMounts": [{"name": "account", "mountPath": where}],
     }
-    await house.create(
+    await node.create(
         "a",
         containers=[container],
         restartPolicy="Never",
         serviceAccountName="robot",
         volumes=[{"name": "account", "projected": {"sources": sources}}],
     )
-    await house.until("a", ended)
-    assert "system:serviceaccount:default:robot" in await house.logs("a")
+    await node.until("a", ended)
+    assert "system:serviceaccount:default:robot" in await node.logs("a")
 
 
 WHOAMI = """
@@ -181,9 +191,9 @@ asyncio.run(main())
 """
 
 
-async def test_a_ready_pod_keeps_its_address_over_restarts(house: House) -> None:
-    pod = await house.run("a")
+async def test_a_ready_pod_keeps_its_address_over_restarts(node: NodeCluster) -> None:
+    pod = await node.run("a")
     await ask(pod, "/exit?code=1")
-    await house.until("a", restarted)
-    again = await house.until("a", ready)
+    await node.until("a", restarted)
+    again = await node.until("a", ready)
     assert again["status"]["podIP"] == pod["status"]["podIP"]

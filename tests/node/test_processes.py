@@ -8,7 +8,7 @@ from signal import SIGKILL, SIGTERM
 
 import pytest
 
-from node.house import vanished
+from node.node_fixture import vanished
 from quintant.cluster.kubelet.container.exec_hooks import Collector
 from quintant.cluster.kubelet.process.orphans import CONTAINER
 from quintant.cluster.kubelet.process.processes import BURST_BYTES, PAUSE_SECONDS, LocalProcesses

@@ -13,7 +13,7 @@ from typing import Any
 import grpc
 import grpc.aio
 
-from node.house import alive, children
+from node.node_fixture import alive, children
 from quintant.api.core import Pod
 from quintant.api.events import Event
 from quintant.client.rest import Rest

@@ -3,15 +3,15 @@ from __future__ import annotations
 import pytest
 
 from unit.cluster.api import Api, Plain
-from unit.cluster.realm import CLUSTER, LOCAL, RBAC, Realm, binding, rule, subject
+from unit.cluster.rbac_server import CLUSTER, LOCAL, RBAC, RbacServer, binding, rule, subject
 
 WRITES = rule("create update patch", "roles rolebindings clusterroles clusterrolebindings", RBAC)
 
 
-async def keeper(realm: Realm, *more: Plain) -> Api:
+async def keeper(rbac: RbacServer, *more: Plain) -> Api:
     """Somebody who may write roles, read pods, and do what else is given."""
-    await realm.grant("keeper", WRITES, rule("get", "pods"), *more, everywhere=True)
-    return realm.user("keeper")
+    await rbac.grant("keeper", WRITES, rule("get", "pods"), *more, everywhere=True)
+    return rbac.user("keeper")
 
 
 def role(name: str, *rules: Plain) -> Plain:
@@ -19,15 +19,15 @@ def role(name: str, *rules: Plain) -> Plain:
 
 
 async def test_a_role_may_hold_what_its_writer_holds() -> None:
-    realm = Realm()
-    user = await keeper(realm)
+    rbac = RbacServer()
+    user = await keeper(rbac)
     await user.create(f"{LOCAL}/roles", role("a", rule("get", "pods")))
     await user.create(f"{CLUSTER}/clusterroles", role("a", rule("get", "pods")))
 
 
 async def test_a_role_may_hold_nothing_else() -> None:
-    realm = Realm()
-    user = await keeper(realm)
+    rbac = RbacServer()
+    user = await keeper(rbac)
     more = role("a", rule("get delete", "pods secrets"))
     refused = await user.create(f"{LOCAL}/roles", more, code=403)
     assert refused["message"] == (
@@ -36,7 +36,7 @@ async def test_a_role_may_hold_nothing_else() -> None:
         '{APIGroups:[""], Resources:["pods"], Verbs:["delete"]}\n'
         '{APIGroups:[""], Resources:["secrets"], Verbs:["get" "delete"]}'
     )
-    await realm.root.create(f"{LOCAL}/roles", role("a"))
+    await rbac.root.create(f"{LOCAL}/roles", role("a"))
     for verb in ("merge", "put"):
         body = more if verb == "put" else {"rules": more["rules"]}
         await getattr(user, verb)(f"{LOCAL}/roles/a", body, code=403)
@@ -49,9 +49,9 @@ async def test_a_role_may_hold_nothing_else() -> None:
 
 
 async def test_cleaning_up_after_a_stronger_role_is_no_grant() -> None:
-    realm = Realm()
-    user = await keeper(realm)
-    await realm.root.create(f"{LOCAL}/roles", role("a", rule("get", "secrets")))
+    rbac = RbacServer()
+    user = await keeper(rbac)
+    await rbac.root.create(f"{LOCAL}/roles", role("a", rule("get", "secrets")))
     await user.merge(f"{LOCAL}/roles/a", {"metadata": {"finalizers": ["quintant.dev/x"]}})
     await user.merge(f"{LOCAL}/roles/a", {"metadata": {"labels": {"a": "b"}}}, code=403)
 
@@ -63,17 +63,17 @@ async def test_cleaning_up_after_a_stronger_role_is_no_grant() -> None:
 async def test_the_verb_escalate_lifts_the_limit_on_roles(
     verb: str, resource: str, code: int
 ) -> None:
-    realm = Realm()
-    user = await keeper(realm, rule(verb, resource, RBAC))
+    rbac = RbacServer()
+    user = await keeper(rbac, rule(verb, resource, RBAC))
     reply = await user.send("POST", f"{LOCAL}/roles", role("a", rule("get", "secrets")))
     assert reply.status == code
 
 
 async def test_a_binding_may_give_what_its_writer_holds_or_may_bind() -> None:
-    realm = Realm()
-    user = await keeper(realm, rule("bind", "clusterroles", RBAC, resourceNames=["view"]))
-    await realm.root.create(f"{LOCAL}/roles", role("weak", rule("get", "pods")))
-    await realm.root.create(f"{LOCAL}/roles", role("strong", rule("get", "secrets")))
+    rbac = RbacServer()
+    user = await keeper(rbac, rule("bind", "clusterroles", RBAC, resourceNames=["view"]))
+    await rbac.root.create(f"{LOCAL}/roles", role("weak", rule("get", "pods")))
+    await rbac.root.create(f"{LOCAL}/roles", role("strong", rule("get", "secrets")))
     for kind, name, code in (
         ("Role", "weak", 201),
         ("Role", "strong", 403),
@@ -87,8 +87,8 @@ async def test_a_binding_may_give_what_its_writer_holds_or_may_bind() -> None:
 
 
 async def test_gathering_roles_takes_an_administrator() -> None:
-    realm = Realm()
-    user = await keeper(realm)
+    rbac = RbacServer()
+    user = await keeper(rbac)
     selector = {"matchLabels": {"a": "b"}}
     body = role("a") | {"aggregationRule": {"clusterRoleSelectors": [selector]}}
     refused = await user.create(f"{CLUSTER}/clusterroles", body, code=403)
@@ -98,9 +98,9 @@ async def test_gathering_roles_takes_an_administrator() -> None:
 
 
 async def test_roles_that_are_missing_are_told_beside_what_is_lacking() -> None:
-    realm = Realm()
-    user = await keeper(realm)
+    rbac = RbacServer()
+    user = await keeper(rbac)
     lost = binding("lost", "Role", "gone", subject("keeper"))
-    await realm.root.create(f"{LOCAL}/rolebindings", lost)
+    await rbac.root.create(f"{LOCAL}/rolebindings", lost)
     refused = await user.create(f"{LOCAL}/roles", role("a", rule("get", "secrets")), code=403)
     assert refused["message"].endswith(f'; resolution errors: [role.{RBAC} "gone" not found]')

@@ -8,7 +8,7 @@ from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.runtime.manager.permissions import Permission
 from unit.cluster.api import CMS, Api, api, config_map, server
-from unit.cluster.realm import Realm, rule
+from unit.cluster.rbac_server import RbacServer, rule
 
 
 async def test_every_request_is_remembered_with_who_and_what_and_how_it_went() -> None:
@@ -50,10 +50,10 @@ def test_the_log_is_bounded_and_can_be_cleared() -> None:
 
 
 async def test_the_permissions_somebody_needs_are_those_they_made_use_of() -> None:
-    realm = Realm()
+    rbac = RbacServer()
     everything = rule("*", "*", "*")
-    await realm.grant("ann", everything)
-    user, log = realm.user("ann"), realm.server.audit
+    await rbac.grant("ann", everything)
+    user, log = rbac.user("ann"), rbac.server.audit
     await user.apply(f"{CMS}/a", config_map("a"), "ann", code=201)
     await user.get(f"{CMS}/a")
     await user.merge(f"{CMS}/a", {"data": {"k": "v"}})
@@ -68,14 +68,14 @@ async def test_the_permissions_somebody_needs_are_those_they_made_use_of() -> No
 
 
 async def test_what_of_a_role_is_never_used_can_be_told() -> None:
-    realm = Realm()
+    rbac = RbacServer()
     granted = rule("get delete", "configmaps pods/status"), rule("get", "secrets")
-    await realm.grant("ann", *granted)
-    user = realm.user("ann")
+    await rbac.grant("ann", *granted)
+    user = rbac.user("ann")
     await user.get(f"{CMS}/a", code=404)
     await user.get("/api/v1/namespaces/default/pods/p/status", code=404)
     rules = msgspec.convert(granted, list[Rule])
-    assert [str(each) for each in realm.server.audit.unused("ann", rules)] == [
+    assert [str(each) for each in rbac.server.audit.unused("ann", rules)] == [
         '{APIGroups:[""], Resources:["configmaps"], Verbs:["delete"]}',
         '{APIGroups:[""], Resources:["pods/status"], Verbs:["delete"]}',
         '{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}',

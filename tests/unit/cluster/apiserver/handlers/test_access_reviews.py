@@ -6,7 +6,7 @@ import pytest
 
 from quintant.cluster.apiserver.meta.user import User
 from unit.cluster.api import Api, Plain, api
-from unit.cluster.realm import LOCAL, RBAC, Realm, binding, rule, subject
+from unit.cluster.rbac_server import LOCAL, RBAC, RbacServer, binding, rule, subject
 
 AUTHENTICATION = "/apis/authentication.k8s.io/v1"
 AUTHORIZATION = "/apis/authorization.k8s.io/v1"
@@ -18,15 +18,15 @@ def about(**attributes: str) -> Plain:
     return {"resourceAttributes": attributes}
 
 
-async def status(realm: Realm, path: str, **spec: Any) -> Plain:
-    found: Plain = (await realm.root.create(path, {"spec": spec}))["status"]
+async def status(rbac: RbacServer, path: str, **spec: Any) -> Plain:
+    found: Plain = (await rbac.root.create(path, {"spec": spec}))["status"]
     return found
 
 
 async def test_everybody_can_ask_who_they_are() -> None:
-    realm = Realm()
-    realm.server.tokens.add("t", User("ann", ("crew",), "u", {"k": ("v",)}))
-    told = await Api(realm.server, "t").create(f"{AUTHENTICATION}/selfsubjectreviews", {})
+    rbac = RbacServer()
+    rbac.server.tokens.add("t", User("ann", ("crew",), "u", {"k": ("v",)}))
+    told = await Api(rbac.server, "t").create(f"{AUTHENTICATION}/selfsubjectreviews", {})
     assert told["status"]["userInfo"] == {
         "username": "ann",
         "uid": "u",
@@ -36,35 +36,35 @@ async def test_everybody_can_ask_who_they_are() -> None:
 
 
 async def test_decisions_come_with_their_reason() -> None:
-    realm = Realm()
-    await realm.grant("ann", rule("get", "pods"))
+    rbac = RbacServer()
+    await rbac.grant("ann", rule("get", "pods"))
     pods = about(verb="get", resource="pods", namespace="default")
-    assert await status(realm, ACCESS, user="ann", **pods) == {
+    assert await status(rbac, ACCESS, user="ann", **pods) == {
         "allowed": True,
         "reason": 'RBAC: allowed by RoleBinding "of-ann/default" of Role "of-ann" to User "ann"',
     }
-    assert await status(realm, ACCESS, user="bob", **pods) == {"allowed": False}
-    assert await status(realm, ACCESS, groups=["system:masters"], **pods) == {"allowed": True}
+    assert await status(rbac, ACCESS, user="bob", **pods) == {"allowed": False}
+    assert await status(rbac, ACCESS, groups=["system:masters"], **pods) == {"allowed": True}
 
 
 async def test_a_lost_role_is_the_reason_of_a_refusal() -> None:
-    realm = Realm()
+    rbac = RbacServer()
     lost = binding("lost", "Role", "gone", subject("ann"))
-    await realm.root.create(f"{LOCAL}/rolebindings", lost)
+    await rbac.root.create(f"{LOCAL}/rolebindings", lost)
     pods = about(verb="get", resource="pods", namespace="default")
-    assert await status(realm, ACCESS, user="ann", **pods) == {
+    assert await status(rbac, ACCESS, user="ann", **pods) == {
         "allowed": False,
         "reason": f'RBAC: role.{RBAC} "gone" not found',
     }
 
 
 async def test_a_question_without_a_resource_is_not_one_about_paths() -> None:
-    realm = Realm()
+    rbac = RbacServer()
     urls = {"verbs": ["*"], "nonResourceURLs": ["*"]}
-    await realm.grant("ann", urls, everywhere=True)
-    assert not (await status(realm, ACCESS, user="ann", **about(verb="get")))["allowed"]
+    await rbac.grant("ann", urls, everywhere=True)
+    assert not (await status(rbac, ACCESS, user="ann", **about(verb="get")))["allowed"]
     path = {"nonResourceAttributes": {"verb": "get", "path": "/x"}}
-    assert (await status(realm, ACCESS, user="ann", **path))["allowed"]
+    assert (await status(rbac, ACCESS, user="ann", **path))["allowed"]
 
 
 async def test_without_roles_everything_is_allowed_to_everybody() -> None:
@@ -78,9 +78,9 @@ async def test_without_roles_everything_is_allowed_to_everybody() -> None:
 
 
 async def test_rules_are_listed_for_a_namespace() -> None:
-    realm = Realm()
-    await realm.grant("ann", rule("get", "pods"))
-    user = realm.user("ann")
+    rbac = RbacServer()
+    await rbac.grant("ann", rule("get", "pods"))
+    user = rbac.user("ann")
     path = f"{AUTHORIZATION}/selfsubjectrulesreviews"
     here = (await user.create(path, {"spec": {"namespace": "default"}}))["status"]
     there = (await user.create(path, {"spec": {"namespace": "kube-system"}}))["status"]
@@ -90,12 +90,12 @@ async def test_rules_are_listed_for_a_namespace() -> None:
 
 
 async def test_what_was_asked_comes_back_and_nothing_is_stored() -> None:
-    realm = Realm()
-    before = realm.server.store.revision
+    rbac = RbacServer()
+    before = rbac.server.store.revision
     asked = {"spec": about(verb="get", resource="pods")}
-    told = await realm.root.create(OWN, asked)
+    told = await rbac.root.create(OWN, asked)
     assert told["spec"] == asked["spec"]
-    assert realm.server.store.revision == before
+    assert rbac.server.store.revision == before
     (entry,) = told["metadata"]["managedFields"]
     assert entry["manager"] == "test"
 
@@ -110,21 +110,21 @@ async def test_what_was_asked_comes_back_and_nothing_is_stored() -> None:
     ],
 )
 async def test_a_question_about_nothing_or_nobody_is_invalid(spec: Plain) -> None:
-    refused = await Realm().root.create(ACCESS, {"spec": spec}, code=422)
+    refused = await RbacServer().root.create(ACCESS, {"spec": spec}, code=422)
     assert refused["details"]["group"] == "authorization.k8s.io"
 
 
 async def test_a_question_has_no_name() -> None:
     body = {"metadata": {"name": "x"}, "spec": {"user": "a", **about(verb="get")}}
-    refused = await Realm().root.create(ACCESS, body, code=422)
+    refused = await RbacServer().root.create(ACCESS, body, code=422)
     assert refused["message"].endswith(": must be empty")
 
 
 async def test_unknown_fields_are_warned_about_or_refused() -> None:
-    realm = Realm()
+    rbac = RbacServer()
     body = {"spec": {"token": "x", "colour": "red"}}
     path = f"{AUTHENTICATION}/tokenreviews"
-    reply = await realm.root.send("POST", path, body)
+    reply = await rbac.root.send("POST", path, body)
     assert reply.headers["warning"] == '299 - "unknown field \\"spec.colour\\""'
-    await realm.root.create(path, body, code=400, fieldValidation="Strict")
-    await realm.root.create(path, {"spec": {"token": 1}}, code=400)
+    await rbac.root.create(path, body, code=400, fieldValidation="Strict")
+    await rbac.root.create(path, {"spec": {"token": 1}}, code=400)

@@ -5,7 +5,7 @@ import pytest
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.core.clock import LoopClock
 from unit.cluster.api import CMS, Api, config_map
-from unit.cluster.realm import CLUSTER, LOCAL, Realm, binding, rule, subject
+from unit.cluster.rbac_server import CLUSTER, LOCAL, RbacServer, binding, rule, subject
 
 SECRETS = "/api/v1/namespaces/default/secrets"
 ROLE = {"metadata": {"name": "a"}, "rules": [rule("get", "pods")]}
@@ -23,10 +23,10 @@ ROLE = {"metadata": {"name": "a"}, "rules": [rule("get", "pods")]}
 async def test_the_usual_roles_allow_what_everybody_expects(
     role: str, reads: int, writes: int, secrets: int, roles: int
 ) -> None:
-    realm = Realm()
-    user = realm.user("ann")
+    rbac = RbacServer()
+    user = rbac.user("ann")
     bound = binding("b", "ClusterRole", role, subject("ann"))
-    await realm.root.create(f"{LOCAL}/rolebindings", bound)
+    await rbac.root.create(f"{LOCAL}/rolebindings", bound)
     assert (await user.send("GET", CMS)).status == reads
     assert (await user.send("POST", CMS, config_map("a"))).status == writes
     assert (await user.send("GET", SECRETS)).status == secrets
@@ -35,10 +35,10 @@ async def test_the_usual_roles_allow_what_everybody_expects(
 
 
 async def test_what_is_there_already_is_left_alone() -> None:
-    realm = Realm()
-    await realm.root.merge(f"{CLUSTER}/clusterroles/view", {"metadata": {"labels": {"a": "b"}}})
-    await realm.root.create(CMS, config_map("a"))
-    store = realm.server.store
+    rbac = RbacServer()
+    await rbac.root.merge(f"{CLUSTER}/clusterroles/view", {"metadata": {"labels": {"a": "b"}}})
+    await rbac.root.create(CMS, config_map("a"))
+    store = rbac.server.store
     before = store.revision
     again = ApiServer(clock=LoopClock(), store=store)
     assert store.revision == before

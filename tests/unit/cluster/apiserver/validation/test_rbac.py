@@ -11,7 +11,7 @@ from quintant.cluster.apiserver.validation.rbac import (
     role_complaints,
 )
 from unit.cluster.api import Plain
-from unit.cluster.realm import binding, rule, subject
+from unit.cluster.rbac_server import binding, rule, subject
 
 
 def told(causes: object) -> list[tuple[str, str]]:

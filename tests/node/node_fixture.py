@@ -1,0 +1,151 @@
+"""A cluster with a real node, and the requests of a test to it and to its pods."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from quintant.cluster.apiserver.meta.user import admin
+from quintant.cluster.instance.cluster import Cluster
+from quintant.cluster.kubelet.process.orphans import AGENT
+from unit.cluster.api import PODS, Api, Plain
+
+IMAGE = "quintant/echo"
+PORT = 8080
+PATIENCE_SECONDS = 20.0
+"""How long a test waits for something on a busy machine before it fails."""
+
+
+class NodeCluster:
+    """A cluster, and a test that may do everything in it."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        cluster.server.tokens.add("root", admin("root"))
+        self.api = Api(cluster.server, "root")
+        self.cluster = cluster
+
+    async def run(self, name: str, *args: str, **more: Any) -> Plain:
+        """Create a pod with one container, and wait until it answers."""
+        container: Plain = {"name": "main", "image": IMAGE, "args": list(args)}
+        container |= more.pop("container", {})
+        await self.create(name, containers=[container], **more)
+        pod = await self.until(name, ready)
+        await answering(pod)
+        return pod
+
+    async def create(self, name: str, **spec: Any) -> None:
+        """Create a pod on the node."""
+        whole = {"nodeName": "local", **spec}
+        await self.api.create(PODS, {"metadata": {"name": name}, "spec": whole})
+
+    async def until(self, name: str, wanted: Any) -> Plain:
+        """A pod as soon as it is as wanted."""
+        pod: Plain = {}
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                async with self.api.watch(PODS, fieldSelector=f"metadata.name={name}") as events:
+                    while not pod or not wanted(pod):
+                        pod = (await events.next(PATIENCE_SECONDS))["object"]
+        except TimeoutError:
+            raise AssertionError(f"not in time; the last status is {pod.get('status')}") from None
+        return pod
+
+    async def gone(self, name: str) -> None:
+        """Wait until a pod is gone."""
+        async with self.api.watch(PODS, fieldSelector=f"metadata.name={name}") as events:
+            # What happens from here on is told by the watch.
+            there = (await self.api.send("GET", f"{PODS}/{name}")).status != 404
+            while there and (await events.next(PATIENCE_SECONDS))["type"] != "DELETED":
+                pass
+
+    def authority(self) -> str:
+        """The certificate that vouches for the API server."""
+        document = msgspec.json.decode(self.cluster.kubeconfig.reveal())
+        encoded: str = document["clusters"][0]["cluster"]["certificate-authority-data"]
+        return b64decode(encoded).decode()
+
+    async def logs(self, name: str, **query: Any) -> str:
+        """What a pod printed."""
+        reply = await self.api.send("GET", f"{PODS}/{name}/log", **query)
+        assert reply.status == 200, reply.body
+        return reply.body.decode()
+
+
+async def ask(pod: Plain, path: str, port: int = PORT) -> str:
+    """What a pod's program answers."""
+    return (await fetch(pod["status"]["podIP"], port, path))[1]
+
+
+async def answering(pod: Plain) -> None:
+    """Wait until a pod's program listens; a probe would do so once in a second."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while True:
+            try:
+                await ask(pod, "/readyz")
+                return
+            except OSError:
+                await asyncio.sleep(0.02)
+
+
+async def fetch(host: str, port: int, path: str) -> tuple[int, str]:
+    """Status and body of a GET."""
+    reader, writer = await asyncio.open_connection(host, port)
+    writer.write(f"GET {path} HTTP/1.1\r\nhost: x\r\n\r\n".encode())
+    head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+    writer.close()
+    await writer.wait_closed()
+    return int(head.split()[1]), body.decode()
+
+
+def ready(pod: Plain) -> bool:
+    conditions = pod.get("status", {}).get("conditions", ())
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
+def ended(pod: Plain) -> bool:
+    return pod.get("status", {}).get("phase") in ("Succeeded", "Failed")
+
+
+def restarted(pod: Plain) -> bool:
+    statuses = pod.get("status", {}).get("containerStatuses", ())
+    return any(each["restartCount"] and each["state"].get("running") for each in statuses)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that nobody has waited for yet does not."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
+
+
+def children(agent: int) -> list[int]:
+    """The processes that carry the mark of an agent, by its process id."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            environ = (entry / "environ").read_bytes()
+        except OSError:
+            continue
+        if f"{AGENT}={agent}-".encode() in environ and alive(int(entry.name)):
+            found.append(int(entry.name))
+    return found
+
+
+async def vanished(*pids: int) -> None:
+    """Wait until processes are gone."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while any(map(alive, pids)):  # noqa: ASYNC110 - nobody tells when others' children end
+            await asyncio.sleep(0.02)
+
+
+def folders() -> set[str]:
+    """The folders of agents on this machine, those of this process."""
+    place = Path(f"/tmp/quintant-{os.getuid()}")
+    return {each.name for each in place.glob(f"node-{os.getpid()}-*")}
