@@ -67,9 +67,9 @@ def records(zone: Zone) -> Manager:
         published.remove(str(request))
 
     manager = Manager("dns")
-    manager.measures(published)
+    manager.add_collectors(published)
     declared = manager.controls(Record, when=when.generation).finalize("demo.dev/dns", clean)
-    declared.gone(forget).reconcile(reconcile)
+    declared.on_deleted(forget).reconcile(reconcile)
     return manager
 
 

@@ -52,14 +52,14 @@ async def reconcile(request: Request, ctx: KeyContext) -> None:
 
 
 async def report(client: Client) -> None:
-    """A side task, where the lease is held: a line for the log every minute."""
+    """A runnable, where the lease is held: a line for the log every minute."""
     while True:
         await asyncio.sleep(REPORT_SECONDS)
         log.info("counted", pods=len(await client.list(Counted)))
 
 
 manager = Manager("census", leader_elect=True)
-manager.measures(pods)
+manager.add_collectors(pods)
 manager.add(report, leader=True)
 (
     manager.keyed("census")

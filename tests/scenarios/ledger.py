@@ -33,7 +33,7 @@ class Ledger:
     def manager(self) -> Manager:
         """The controller, indexing its objects by team."""
         manager = Manager("ledger", namespaces=[self._namespace])
-        declared = manager.controls(ConfigMap).gone(self._gone)
+        declared = manager.controls(ConfigMap).on_deleted(self._gone)
         declared.index("team", lambda obj: [obj.metadata.labels["team"]]).reconcile(self._reconcile)
         return manager
 

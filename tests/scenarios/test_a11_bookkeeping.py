@@ -35,7 +35,7 @@ def holding_manager() -> Manager:
     """The greeter with everything a controller can want of its object."""
     manager = Manager("greeter")
     controller = manager.controls(Greeter).owns(ConfigMap)
-    controller.finalize(FINALIZER, nothing).gone(lambda request: None).reconcile(reconcile)
+    controller.finalize(FINALIZER, nothing).on_deleted(lambda request: None).reconcile(reconcile)
     return manager
 
 

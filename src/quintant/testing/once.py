@@ -87,7 +87,7 @@ async def _once(target: Manager | Reconciler[K], obj: K, world: Sequence[Object]
     kinds = {type(each) for each in world}
     async with _controller(cluster, _declaration(target, type(obj)), kinds, notes) as controller:
         before = len(cluster.faults.calls)
-        result = await controller.take(stored.key)
+        result = await controller.handle(stored.key)
         sent = list(cluster.faults.calls)[before:]
     return Outcome(result, tuple(_writes(sent)), tuple(notes.notes))
 

@@ -11,7 +11,7 @@ from testbeds.klight import Town
 
 async def read(town: Town, path: str = "") -> Any:
     assert town.engine is not None
-    told = await town.engine.sheets[WORD](path)
+    told = await town.engine.json_pages[WORD](path)
     return None if told is None else json.loads(told)
 
 

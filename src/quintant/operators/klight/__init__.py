@@ -30,8 +30,8 @@ def controllers(
     options = options or from_environment(os.environ)
     wiring, metrics = Wiring(options), KlightMetrics()
     reconcile = NetworkReconciler(options, lambda: peers or _connected(), metrics)
-    manager.measures(*metrics.collectors())
-    manager.shows(WORD, networks)
+    manager.add_collectors(*metrics.collectors())
+    manager.serve_json(WORD, networks)
     (
         manager.keyed("klight")
         .watches(

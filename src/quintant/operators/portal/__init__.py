@@ -18,7 +18,7 @@ def controllers(manager: Manager, given: Options | None = None, lines: Lines = h
     chosen = given or from_environment(os.environ)
     manager.configure(**chosen.settings)
     metrics = PortalMetrics()
-    manager.measures(*metrics.collectors())
+    manager.add_collectors(*metrics.collectors())
     manager.add(metrics.gauges.bind)
     exposes(manager, Reconcile(chosen, Scraper(lines), metrics))
     classes(manager)

@@ -45,7 +45,7 @@ def exposes(manager: Manager, reconcile: Reconcile) -> None:
         .on(reconcile.scraper.run)
         .workers(reconcile.options.max_concurrent_reconciles)
         .finalize(FINALIZER, cleanup)
-        .gone(reconcile.forget)
+        .on_deleted(reconcile.forget)
         .reconcile(reconcile)
     )
 

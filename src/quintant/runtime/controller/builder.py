@@ -175,9 +175,9 @@ class Builder(_Wiring, Generic[K]):
             raise ConfigError("a controller has one finalizer", hint="do both in one cleanup")
         return self._with(finalizer=Finalizer(name, cleanup))
 
-    def gone(self, forget: OnDeleted) -> Self:
+    def on_deleted(self, forget: OnDeleted) -> Self:
         """Call `forget(request)` when an object is gone: to drop a metric, a map entry."""
-        return self._with(gone=forget)
+        return self._with(on_deleted=forget)
 
     def without_resync(self) -> Self:
         """Do not look at every object again every ten hours."""

@@ -102,9 +102,9 @@ class Controller(Generic[K]):
         self.queue.shutdown()
         await self.queue.drain()
 
-    async def take(self, key: Request) -> Result | None:
+    async def handle(self, key: Request) -> Result | None:
         """Give one key its turn outside of the queue; raises what the user's code raises."""
-        return await self._turns.take(key)
+        return await self._turns.handle(key)
 
     def busy(self) -> list[str]:
         """What is being reconciled now, and what ended last since this was last asked."""
@@ -150,7 +150,7 @@ class Controller(Generic[K]):
     async def _try(self, key: Request) -> _Ending:
         try:
             async with asyncio.timeout(self.declaration.timeout) as limit:
-                result = ended(await self._turns.take(key), "the reconciler")
+                result = ended(await self._turns.handle(key), "the reconciler")
             again = result is not None and result.seconds is not None
             return _Ending(Verdict.AGAIN if again else Verdict.SUCCESS, result)
         except TimeoutError as error:

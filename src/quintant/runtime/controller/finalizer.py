@@ -42,15 +42,15 @@ class Finalizer(Struct, Generic[K], frozen=True):
 class ReconcileStep(Enum):
     """What an object needs now."""
 
-    ADD = auto()
+    ADD_FINALIZER = auto()
     """It lives and is not held yet."""
     RECONCILE = auto()
     """It lives, and is held if it has to be."""
-    CLEAN = auto()
+    CLEAN_UP = auto()
     """It is going, and we hold it."""
-    RELEASE = auto()
+    REMOVE_FINALIZER = auto()
     """It is going, we hold it, and somebody asked to let go without cleanup."""
-    LEAVE = auto()
+    IGNORE = auto()
     """It is going and not ours to hold."""
 
 
@@ -58,10 +58,10 @@ def next_step(meta: ObjectMeta, name: str | None) -> ReconcileStep:
     """Decide from metadata alone what comes next; `name` is our finalizer, if there is one."""
     held = name is not None and name in meta.finalizers
     if meta.deletion_timestamp is None:
-        return ReconcileStep.RECONCILE if name is None or held else ReconcileStep.ADD
+        return ReconcileStep.RECONCILE if name is None or held else ReconcileStep.ADD_FINALIZER
     if not held:
-        return ReconcileStep.LEAVE
-    return ReconcileStep.RELEASE if released(meta) else ReconcileStep.CLEAN
+        return ReconcileStep.IGNORE
+    return ReconcileStep.REMOVE_FINALIZER if released(meta) else ReconcileStep.CLEAN_UP
 
 
 def released(meta: ObjectMeta) -> bool:

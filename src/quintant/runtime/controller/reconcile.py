@@ -60,7 +60,7 @@ class ReconcileHandler(Generic[K]):
         self._name = declared.finalizer.name if declared.finalizer is not None else None
         self._blocked = Blocked()
 
-    async def take(self, key: Request) -> Result | None:
+    async def handle(self, key: Request) -> Result | None:
         """Give one key its turn; raises what the user's code raises."""
         if self._primary is None:
             reconcile = cast(KeyReconciler, self._declared.reconcile)
@@ -74,7 +74,7 @@ class ReconcileHandler(Generic[K]):
     async def failed(self, key: Request, error: Exception) -> None:
         """Tell the user of a turn that failed, if it keeps an object from going; never raises."""
         obj = self._primary.store.get(key) if self._primary is not None else None
-        if obj is not None and final.next_step(obj.metadata, self._name) is ReconcileStep.CLEAN:
+        if obj is not None and final.next_step(obj.metadata, self._name) is ReconcileStep.CLEAN_UP:
             await self._blocked.report(self.context(obj), error)
 
     def context(self, obj: K) -> Context[K]:
@@ -96,17 +96,17 @@ class ReconcileHandler(Generic[K]):
             case ReconcileStep.RECONCILE:
                 reconcile = cast("Reconciler[K]", self._declared.reconcile)
                 return await reconcile(obj, self.context(obj))
-            case ReconcileStep.ADD:
+            case ReconcileStep.ADD_FINALIZER:
                 await final.add(self._client, obj, cast(str, self._name))
                 # No change of generation announces the new finalizer, so we wake ourselves.
                 self._wake(obj.key)
-            case ReconcileStep.CLEAN:
+            case ReconcileStep.CLEAN_UP:
                 return await self._clean(obj)
-            case ReconcileStep.RELEASE:
+            case ReconcileStep.REMOVE_FINALIZER:
                 note = "let go without cleanup, as asked"
                 self.context(obj).event("Released", note, type="Warning", action="Cleanup")
                 await self._release(obj)
-            case ReconcileStep.LEAVE:
+            case ReconcileStep.IGNORE:
                 pass
         return None
 
@@ -126,14 +126,17 @@ class ReconcileHandler(Generic[K]):
         meta = primary.undecodable.get(key)
         if meta is None:
             await self._gone(key)
-        elif final.next_step(meta, self._name) in (ReconcileStep.CLEAN, ReconcileStep.RELEASE):
+        elif final.next_step(meta, self._name) in (
+            ReconcileStep.CLEAN_UP,
+            ReconcileStep.REMOVE_FINALIZER,
+        ):
             self._log.warning("released undecodable object without cleanup")
             await final.remove(self._client, primary.kind, meta, cast(str, self._name))
 
     async def _gone(self, key: Request) -> None:
         self._blocked.forget(key)
-        if self._declared.gone is not None:
-            pending: Any = self._declared.gone(key)
+        if self._declared.on_deleted is not None:
+            pending: Any = self._declared.on_deleted(key)
             if pending is not None:
                 await pending
 

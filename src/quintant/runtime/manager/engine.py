@@ -1,7 +1,7 @@
 """A manager's declarations at work: bound to an environment, started and stopped in order.
 
-    start: servers, webhooks, caches, side tasks, leader election, controllers
-    stop:  not ready, controllers (reconciles end), leader's side tasks, lease, events,
+    start: servers, webhooks, caches, runnables, leader election, controllers
+    stop:  not ready, controllers (reconciles end), leader's runnables, lease, events,
            and then everything else at once; servers last
 
 Everything runs in one task group: a task that fails takes the process down, so that nothing
@@ -14,7 +14,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from quintant.client.rest import Rest
 from quintant.client.retry import patient
@@ -31,7 +33,7 @@ from quintant.runtime.leader.elector import Elector, identify
 from quintant.runtime.leader.lease import Election
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.health import Health
-from quintant.runtime.manager.probes import Probes
+from quintant.runtime.manager.probes import BoundPage, Probes
 from quintant.runtime.manager.watchdog import Watchdog
 from quintant.runtime.observe import logs
 from quintant.runtime.observe.metrics import Metrics
@@ -43,15 +45,14 @@ if TYPE_CHECKING:
 
 log = logs.get_logger()
 
+RunnableFunction = Callable[[Client], Awaitable[None]]
 
-class Side(Protocol):
-    """A task beside the controllers."""
 
-    @property
-    def run(self) -> Callable[[Client], Awaitable[None]]: ...
+class Runnable(Struct, frozen=True):
+    """A task beside the controllers; with `leader` it runs only where the lease is held."""
 
-    @property
-    def leader(self) -> bool: ...
+    run: RunnableFunction
+    leader: bool
 
 
 class Engine:
@@ -61,7 +62,7 @@ class Engine:
         self,
         settings: Settings,
         declarations: Sequence[Declaration[Any]],
-        sides: Sequence[Side],
+        runnables: Sequence[Runnable],
         webhooks: Webhooks,
         environment: Environment,
     ) -> None:
@@ -69,7 +70,7 @@ class Engine:
         self.metrics, self.health = Metrics(), Health()
         self.started = asyncio.Event()
         """Set when the caches are complete and every controller may work."""
-        self._sides = sides
+        self._runnables = runnables
         random, clock = environment.random, environment.clock
         counts = self.metrics.rest("kubernetes")
         self.elector = self._elect() if settings.leader_elect else None
@@ -100,7 +101,7 @@ class Engine:
         )
         self.controllers = [Controller(declared, services) for declared in declarations]
         self.watchdog = Watchdog(self.metrics, self._busy)
-        self.sheets: dict[str, Callable[[str], Awaitable[bytes | None]]] = {}
+        self.json_pages: dict[str, BoundPage] = {}
         """What the program shows beside its metrics, by word."""
         self.webhooks = self._answer(webhooks) if webhooks else None
         """Its `reviews` answer in process; its port opens only in an environment that listens."""
@@ -130,7 +131,7 @@ class Engine:
         settings = self.settings
         if not self.environment.listen:
             return
-        probes = Probes(self.health, self.metrics, self.sheets)
+        probes = Probes(self.health, self.metrics, self.json_pages)
         await servers.enter_async_context(probes.serve(settings.probes, settings.metrics))
         if self.webhooks is not None:
             await servers.enter_async_context(self.webhooks.serve(settings.webhook))
@@ -147,8 +148,9 @@ class Engine:
         tasks = _Tasks(spawn(self.recorder.run()))
         if self.elector is not None:
             tasks.elector = spawn(self.elector.run())
-        for side in self._sides:
-            (tasks.leading if side.leader else tasks.beside).append(spawn(self._accompany(side)))
+        for runnable in self._runnables:
+            group_tasks = tasks.leading if runnable.leader else tasks.beside
+            group_tasks.append(spawn(self._run(runnable)))
         tasks.controllers = spawn(self._conduct())
         return tasks
 
@@ -161,10 +163,10 @@ class Engine:
             for controller in self.controllers:
                 group.create_task(controller.run(self.settings.resync))
 
-    async def _accompany(self, side: Side) -> None:
-        if side.leader:
+    async def _run(self, runnable: Runnable) -> None:
+        if runnable.leader:
             await self._elected()
-        await side.run(self.client)
+        await runnable.run(self.client)
 
     async def _elected(self) -> None:
         if self.elector is not None:

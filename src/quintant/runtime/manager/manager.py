@@ -14,7 +14,6 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from quintant.client.config.config import Config
@@ -28,7 +27,7 @@ from quintant.runtime.cache.timeouts import Timers
 from quintant.runtime.controller.builder import Builder, KeyBuilder
 from quintant.runtime.controller.declaration import Declaration
 from quintant.runtime.controller.predicates import Predicate
-from quintant.runtime.manager.engine import Engine
+from quintant.runtime.manager.engine import Engine, Runnable, RunnableFunction
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.health import Check, Probe
 from quintant.runtime.manager.loops import loop_factory, stop_on_signals
@@ -42,19 +41,12 @@ if TYPE_CHECKING:
 log = logs.get_logger()
 
 B = TypeVar("B", bound=Builder[Any] | KeyBuilder)
-Runnable = Callable[[Client], Awaitable[None]]
-Sheet = Callable[[Client, str], Awaitable[bytes | None]]
-
-
-class Side(Struct, frozen=True):
-    """A task beside the controllers; with `leader` it runs only where the lease is held."""
-
-    run: Runnable
-    leader: bool
+JsonPage = Callable[[Client, str], Awaitable[bytes | None]]
+"""From a client and the path below a word to JSON; None if there is nothing there."""
 
 
 class Manager:
-    """Collects controllers, webhooks and side tasks, and runs them together."""
+    """Collects controllers, webhooks and runnables, and runs them together."""
 
     def __init__(
         self,
@@ -100,10 +92,10 @@ class Manager:
         )
         self.declarations: list[Declaration[Any]] = []
         self._builders: list[Builder[Any] | KeyBuilder] = []
-        self.sides: list[Side] = []
+        self.runnables: list[Runnable] = []
         self.collectors: list[Collector] = []
         self.checks: list[tuple[Probe, str, Check]] = []
-        self.sheets: dict[str, Sheet] = {}
+        self.json_pages: dict[str, JsonPage] = {}
         self.webhooks = Webhooks(name)
 
     @property
@@ -134,17 +126,17 @@ class Manager:
         """Begin the declaration of a controller whose keys are no objects."""
         return self._begun(KeyBuilder(self._register, Declaration(name, None, _unfinished)))
 
-    def add(self, runnable: Runnable, *, leader: bool = False) -> None:
-        """Run a side task with a client: a poller, a server. If it raises, the program ends."""
-        self.sides.append(Side(runnable, leader))
+    def add(self, function: RunnableFunction, *, leader: bool = False) -> None:
+        """Run a task with a client: a poller, a server. If it raises, the program ends."""
+        self.runnables.append(Runnable(function, leader))
 
-    def measures(self, *collectors: Collector) -> None:
+    def add_collectors(self, *collectors: Collector) -> None:
         """Serve series of your own beside ours: prometheus_client's, made with `registry=None`."""
         self.collectors.extend(collectors)
 
-    def shows(self, word: str, sheet: Sheet) -> None:
-        """Serve JSON at /WORD beside the metrics; None of a sheet, for the path below, is a 404."""
-        self.sheets[word] = sheet
+    def serve_json(self, word: str, page: JsonPage) -> None:
+        """Serve JSON at /WORD beside the metrics; None of a page, for the path below, is a 404."""
+        self.json_pages[word] = page
 
     def alive(self, name: str, check: Check) -> None:
         """Have the process restarted while `check` says what is wrong (/healthz)."""
@@ -220,18 +212,20 @@ class Manager:
                 f"controller {name!r} has no reconciler",
                 hint="end its declaration: .reconcile(function)",
             )
-        if not (self.declarations or self.sides or self.webhooks):
+        if not (self.declarations or self.runnables or self.webhooks):
             raise ConfigError(
                 f"manager {self.name!r} has nothing to run",
                 hint="declare a controller: manager.controls(Kind).reconcile(function)",
             )
-        engine = Engine(self.settings, self.declarations, self.sides, self.webhooks, environment)
+        engine = Engine(
+            self.settings, self.declarations, self.runnables, self.webhooks, environment
+        )
         for probe, name, check in self.checks:
             engine.health.add(probe, name, check)
         for collector in self.collectors:
             engine.metrics.add(collector)
-        for word, sheet in self.sheets.items():
-            engine.sheets[word] = partial(sheet, engine.client)
+        for word, page in self.json_pages.items():
+            engine.json_pages[word] = partial(page, engine.client)
         return engine
 
     def _begun(self, builder: B) -> B:

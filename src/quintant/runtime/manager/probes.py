@@ -23,7 +23,7 @@ from quintant.runtime.observe.metrics import CONTENT_TYPE, Metrics
 
 METRICS = "metrics"
 
-Sheet = Callable[[str], Awaitable[bytes | None]]
+BoundPage = Callable[[str], Awaitable[bytes | None]]
 """From the path below a word to JSON; None if there is nothing there."""
 
 
@@ -37,18 +37,18 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class Probes:
-    """Serves what `health` and `metrics` have to say, and a program's own sheets by their word."""
+    """Serves what `health` and `metrics` have to say, and a program's JSON pages by word."""
 
     health: Health
     metrics: Metrics
-    sheets: Mapping[str, Sheet] = field(default_factory=dict)
+    json_pages: Mapping[str, BoundPage] = field(default_factory=dict)
 
     @asynccontextmanager
     async def serve(self, probes: str, metrics: str) -> AsyncIterator[Ports]:
         """Listen while the context lasts; equal addresses share a server, an empty one is off."""
         examined = {probe.value: self._examiner(probe) for probe in Probe}
         measured: dict[str, PathHandler] = {
-            word: _page(sheet) for word, sheet in self.sheets.items()
+            word: _page(page) for word, page in self.json_pages.items()
         }
         measured[METRICS] = exact_path(self._measured)
         async with AsyncExitStack() as stack:
@@ -75,9 +75,9 @@ class Probes:
         return Response(200, {"content-type": CONTENT_TYPE}, self.metrics.render())
 
 
-def _page(sheet: Sheet) -> PathHandler:
+def _page(page: BoundPage) -> PathHandler:
     async def show(_request: Request, path: str) -> Response:
-        found = await sheet(path)
+        found = await page(path)
         if found is None:
             return NOT_FOUND
         return Response(200, {"content-type": "application/json"}, found)

@@ -62,7 +62,7 @@ def test_builder_collects_what_a_controller_is() -> None:
             .index("secret", lambda obj: [obj.spec.text])
             .uses(Pod, "get", "list")
             .finalize("demo.dev/cleanup", cleanup)
-            .gone(lambda request: None)
+            .on_deleted(lambda request: None)
             .workers(7)
             .timeout(timedelta(seconds=9))
             .retry(first=1, cap=2)

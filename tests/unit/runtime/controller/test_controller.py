@@ -474,7 +474,7 @@ async def test_gone_is_called_when_an_object_is_gone(cluster: InProcessCluster) 
     async def forget(request: Request) -> None:
         forgotten.append(request)
 
-    manager.controls(Thing).gone(forget).reconcile(Log())
+    manager.controls(Thing).on_deleted(forget).reconcile(Log())
     await cluster.run(manager)
     stored = await cluster.create(thing())
     await settle()

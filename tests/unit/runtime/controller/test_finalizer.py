@@ -30,14 +30,14 @@ def meta(*finalizers: str, deleting: bool = False, released: bool = False) -> Ob
     [
         (meta(), None, ReconcileStep.RECONCILE),
         (meta(THEIRS), None, ReconcileStep.RECONCILE),
-        (meta(), OURS, ReconcileStep.ADD),
-        (meta(THEIRS), OURS, ReconcileStep.ADD),
+        (meta(), OURS, ReconcileStep.ADD_FINALIZER),
+        (meta(THEIRS), OURS, ReconcileStep.ADD_FINALIZER),
         (meta(THEIRS, OURS), OURS, ReconcileStep.RECONCILE),
-        (meta(OURS, deleting=True), OURS, ReconcileStep.CLEAN),
-        (meta(OURS, deleting=True, released=True), OURS, ReconcileStep.RELEASE),
+        (meta(OURS, deleting=True), OURS, ReconcileStep.CLEAN_UP),
+        (meta(OURS, deleting=True, released=True), OURS, ReconcileStep.REMOVE_FINALIZER),
         (meta(OURS, released=True), OURS, ReconcileStep.RECONCILE),
-        (meta(THEIRS, deleting=True), OURS, ReconcileStep.LEAVE),
-        (meta(THEIRS, deleting=True), None, ReconcileStep.LEAVE),
+        (meta(THEIRS, deleting=True), OURS, ReconcileStep.IGNORE),
+        (meta(THEIRS, deleting=True), None, ReconcileStep.IGNORE),
     ],
 )
 def test_metadata_alone_says_what_an_object_needs(

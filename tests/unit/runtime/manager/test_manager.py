@@ -297,7 +297,7 @@ async def test_reading_a_kind_that_nobody_watches_is_refused(cluster: InProcessC
 async def test_series_of_the_program_are_served_beside_ours(cluster: InProcessCluster) -> None:
     sold = Counter("shop_sold_total", "Things sold.", registry=None)
     manager = manager_of(nothing)
-    manager.measures(sold)
+    manager.add_collectors(sold)
     sold.inc(3)
     engine = await cluster.run(manager)
     again = await cluster.run(manager)
@@ -307,7 +307,7 @@ async def test_series_of_the_program_are_served_beside_ours(cluster: InProcessCl
 
 def test_a_series_with_one_of_our_names_is_refused(cluster: InProcessCluster) -> None:
     manager = manager_of(nothing)
-    manager.measures(Counter("quintant_conflicts_total", "Not ours.", registry=None))
+    manager.add_collectors(Counter("quintant_conflicts_total", "Not ours.", registry=None))
     with pytest.raises(ConfigError, match="quintant_conflicts_total"):
         manager.bind(cluster.environment())
 

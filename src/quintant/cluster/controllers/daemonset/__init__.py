@@ -41,7 +41,7 @@ def declare(manager: Manager) -> None:
         .owns(ControllerRevision, index={ORPHANS: orphaned})
         .watches(PodState, to=by_index(SELECTORS, labelled))
         .watches(NodeState, to=by_index(ALL, _all), when=_matters)
-        .gone(reconciler.patience.forget)
+        .on_deleted(reconciler.patience.forget)
         .reconcile(reconciler)
     )
 
