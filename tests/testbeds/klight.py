@@ -16,13 +16,13 @@ from quintant.core.object import replace
 from quintant.operators.klight import controllers
 from quintant.operators.klight.api import JOINED, LABEL, LightNetwork, PeerPod
 from quintant.operators.klight.identity import address_of, object_name
-from quintant.operators.klight.modelled import Model, ModelledPeers, Mood
 from quintant.operators.klight.options import Options
 from quintant.operators.klight.record import Record
 from quintant.runtime.manager.engine import Engine
 from quintant.runtime.manager.environment import Environment
 from quintant.runtime.manager.manager import Manager
 from quintant.testing import InProcessCluster
+from testbeds.modelled_peers import Model, ModelledPeers, Mood
 
 NET = "a"
 GATE = {"readinessGates": [{"conditionType": JOINED}]}

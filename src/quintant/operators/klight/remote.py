@@ -1,7 +1,7 @@
 """What the controller asks of lightpeers.
 
-`Peers` is the protocol; `calls.GrpcPeers` speaks it on the wire and `modelled.Peers` in memory. A
-call never raises for what a peer does: silence, refusal and nonsense are answers.
+`Peers` is the protocol, and `calls.GrpcPeers` speaks it on the wire. A call never raises for what a
+peer does: silence, refusal and nonsense are answers.
 """
 
 from __future__ import annotations
