@@ -17,7 +17,7 @@ from quintant.core.clock import monotonic
 from quintant.core.errors import QuintantError
 from quintant.demo.reasons import reasons, simulated
 from quintant.demo.systems import System
-from quintant.operators.sample import Sight
+from quintant.operators.sample import SampleProgress
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.manifests import Applier
 
@@ -104,17 +104,17 @@ class Course:
         first = {"apiVersion": "v1", "kind": "Namespace", "metadata": space}
         applier = Applier(self.client.rest, FIELD_MANAGER, sample.namespace)
         await applier.apply((first, *sample.manifests))
-        while not (sight := await self._look()).done:
-            self._tell(Stage.CONVERGING, sight.said)
+        while not (progress := await self._look()).done:
+            self._tell(Stage.CONVERGING, progress.said)
             await asyncio.sleep(LOOK_SECONDS)
-        self._tell(Stage.RUNNING, sight.said)
+        self._tell(Stage.RUNNING, progress.said)
 
-    async def _look(self) -> Sight:
-        sight = await self.system.sample.look(self.client)
+    async def _look(self) -> SampleProgress:
+        progress = await self.system.sample.look(self.client)
         pretending = await simulated(self.client, self._namespaces())
-        if sight.done and pretending:
-            return Sight(False, f"{pretending[0]} is only simulated")
-        return sight
+        if progress.done and pretending:
+            return SampleProgress(False, f"{pretending[0]} is only simulated")
+        return progress
 
     async def _fail(self, said: str) -> None:
         found = await reasons(self.client, self._namespaces())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import quintant
 from quintant.api.core import ConfigMap
-from quintant.operators.sample import Sample, Sight
+from quintant.operators.sample import Sample, SampleProgress
 from quintant.runtime.cache.client import Client
 
 NAMESPACE = "greeter-demo"
@@ -25,11 +25,11 @@ def example() -> Path:
     return installed if installed.exists() else package.parents[1] / "examples" / "01_greeter.py"
 
 
-async def _look(client: Client) -> Sight:
+async def _look(client: Client) -> SampleProgress:
     child = await client.find(ConfigMap, "hello", NAMESPACE, live=True)
     if child is None:
-        return Sight(False, "no ConfigMap yet")
-    return Sight(True, f'ConfigMap hello says "{child.data.get("text", "")}"')
+        return SampleProgress(False, "no ConfigMap yet")
+    return SampleProgress(True, f'ConfigMap hello says "{child.data.get("text", "")}"')
 
 
 SAMPLE = Sample(

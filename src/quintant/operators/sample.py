@@ -14,7 +14,7 @@ from quintant.core.yaml import documents
 from quintant.runtime.cache.client import Client
 
 
-class Sight(NamedTuple):
+class SampleProgress(NamedTuple):
     """What is seen of a sample at some moment."""
 
     done: bool
@@ -22,7 +22,7 @@ class Sight(NamedTuple):
     """In a few words: how far it is, or what is there now that it is done."""
 
 
-Look = Callable[[Client], Awaitable[Sight]]
+Look = Callable[[Client], Awaitable[SampleProgress]]
 
 
 @dataclass(frozen=True, slots=True)

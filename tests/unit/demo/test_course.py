@@ -14,7 +14,7 @@ from quintant.client.rest import MERGE
 from quintant.cluster.common.labels import POD
 from quintant.demo.course import Course, Progress, Stage
 from quintant.demo.systems import System
-from quintant.operators.sample import Sample, Sight
+from quintant.operators.sample import Sample, SampleProgress
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.manifests import Program
 from quintant.testing import InProcessCluster
@@ -27,9 +27,9 @@ async def _nothing(obj: ConfigMap, ctx: Context[ConfigMap]) -> None:
     """A reconciler that finds everything in order."""
 
 
-async def _look(client: Client) -> Sight:
+async def _look(client: Client) -> SampleProgress:
     found = await client.find(ConfigMap, "given", "keeper-demo", live=True)
-    return Sight(found is not None, "given" if found else "nothing yet")
+    return SampleProgress(found is not None, "given" if found else "nothing yet")
 
 
 def _system() -> System:

@@ -6,7 +6,7 @@ from typing import Any
 
 from quintant.operators.klight.api import LABEL, LightNetwork
 from quintant.operators.klight.identity import object_name
-from quintant.operators.sample import Sample, Sight
+from quintant.operators.sample import Sample, SampleProgress
 from quintant.runtime.cache.client import Client
 from quintant.version import QUINTANT
 from quintant.wire.lightpeer import PORT
@@ -36,15 +36,15 @@ def _pod(number: int) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
 
 
-async def _look(client: Client) -> Sight:
+async def _look(client: Client) -> SampleProgress:
     name = object_name(NETWORK)
     shown = await client.find(LightNetwork, name, NAMESPACE, live=True)
     if shown is None or shown.status is None:
-        return Sight(False, "no LightNetwork yet")
+        return SampleProgress(False, "no LightNetwork yet")
     status = shown.status
     done = status.phase == "Ready" and status.ready == PODS
     contact = f", contact {status.contact}" if status.contact else ""
-    return Sight(done, f"{NETWORK}: {status.ready} of {PODS} peers joined{contact}")
+    return SampleProgress(done, f"{NETWORK}: {status.ready} of {PODS} peers joined{contact}")
 
 
 SAMPLE = Sample(

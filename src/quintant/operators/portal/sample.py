@@ -17,7 +17,7 @@ from quintant.api.core import ConfigMap, Service
 from quintant.core.clock import SystemClock
 from quintant.keys.authority import Authority, Term
 from quintant.operators.portal.api import DEFAULT_CLASS, GROUP, VERSION, PortalExpose
-from quintant.operators.sample import Sample, Sight
+from quintant.operators.sample import Sample, SampleProgress
 from quintant.runtime.cache.client import Client
 from quintant.version import QUINTANT
 
@@ -130,14 +130,14 @@ def _expose() -> Plain:
     return _part(f"{GROUP}/{VERSION}", "PortalExpose", APP, spec=spec)
 
 
-async def _look(client: Client) -> Sight:
+async def _look(client: Client) -> SampleProgress:
     found = await client.find(PortalExpose, APP, NAMESPACE, live=True)
     if found is None or found.status is None:
-        return Sight(False, "no PortalExpose yet")
+        return SampleProgress(False, "no PortalExpose yet")
     if found.status.phase != "Ready":
-        return Sight(False, f"PortalExpose {APP} is {found.status.phase}")
+        return SampleProgress(False, f"PortalExpose {APP} is {found.status.phase}")
     answer = await visit(client, found.status.public_url)
-    return Sight(" 200 " in answer, f"{found.status.public_url} answers {answer}")
+    return SampleProgress(" 200 " in answer, f"{found.status.public_url} answers {answer}")
 
 
 async def visit(client: Client, url: str) -> str:
