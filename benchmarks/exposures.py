@@ -22,7 +22,7 @@ from quintant.api.meta import condition_of
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
-from quintant.cluster.instance.cluster import Cluster, Plan, running
+from quintant.cluster.instance.cluster import Cluster, ClusterConfig, running
 from quintant.cluster.kubelet.options import Options as LocalNode
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import Address
@@ -253,7 +253,9 @@ async def _timed(
 
 @asynccontextmanager
 async def _opened() -> AsyncIterator[Bench]:
-    plan = Plan(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(0), node=LocalNode())
+    plan = ClusterConfig(
+        Address("127.0.0.1", 0), controllers=True, fleet=Fleet(0), node=LocalNode()
+    )
     async with running(plan) as cluster:
         metrics = Recording()
         manager = Manager("portal")

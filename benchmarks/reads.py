@@ -143,12 +143,12 @@ def _first(reader: Popen[bytes]) -> None:
 async def _serve(way: Path, told: Path, count: int) -> None:
     from quintant.cluster.apiserver.meta.user import User
     from quintant.cluster.apiserver.server.https import LOOPBACK
-    from quintant.cluster.instance.cluster import Plan
+    from quintant.cluster.instance.cluster import ClusterConfig
     from quintant.cluster.instance.cluster import running as cluster
     from quintant.core.address import Address
     from quintant.runtime.manager.gc import settle
 
-    async with cluster(Plan(Address(LOOPBACK, 0))) as found:
+    async with cluster(ClusterConfig(Address(LOOPBACK, 0))) as found:
         body = "x" * (OBJECT_BYTES - 300)
         for number in range(count):
             obj = {"metadata": {"name": f"o-{number}"}, "data": {"text": body}}

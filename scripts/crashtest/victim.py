@@ -11,7 +11,7 @@ from pathlib import Path
 
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
-from quintant.cluster.kubelet.process.die_with_parent import leashed
+from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 
 START_SECONDS = 60.0
 """For a start on a machine that is busy with other things."""
@@ -36,7 +36,7 @@ async def started(folder: Path) -> AsyncIterator[Victim]:
     """A server on a folder, for as long as the context lasts or until killed."""
     kubeconfig = folder / "kubeconfig"
     process = await asyncio.create_subprocess_exec(
-        *leashed(
+        *die_with_parent(
             [
                 *(sys.executable, "-c", _PROGRAM, "up", "--data-dir", str(folder)),
                 *("--listen", "127.0.0.1:0", "--kubeconfig", str(kubeconfig)),

@@ -19,7 +19,7 @@ from typing import IO
 
 from envtest.errors import RealPairError, Report
 from envtest.process import TAIL_LINES
-from quintant.cluster.kubelet.process.die_with_parent import leashed
+from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 
 PROGRESS_SECONDS = 5.0
 NICENESS = 10
@@ -91,7 +91,7 @@ def _spawned(
     command: Sequence[str], *, folder: Path, environ: Mapping[str, str], output: IO[str]
 ) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        leashed(command),
+        die_with_parent(command),
         cwd=folder,
         # Where the caller will remove what an interrupted build leaves.
         env={**environ, "GOTMPDIR": str(folder)},

@@ -18,7 +18,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from envtest.errors import RealPairError
-from quintant.cluster.kubelet.process.die_with_parent import leashed
+from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 
 LOOPBACK = "127.0.0.1"
 
@@ -44,7 +44,7 @@ class Child:
         with log.open("wb") as output:
             # A session of its own: Ctrl-C reaches us alone, and we stop children in order.
             self._process = subprocess.Popen(
-                leashed(command),
+                die_with_parent(command),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -20,7 +20,7 @@ from envtest.binaries import MANAGER
 from envtest.process import Child
 from quintant import Config
 from quintant.client.http.transport import HttpTransport
-from quintant.cluster.instance.cluster import Cluster, Plan, running, save
+from quintant.cluster.instance.cluster import Cluster, ClusterConfig, running, save
 from quintant.core.address import Address
 from unit.cluster.api import Plain
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no kube-contro
 async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
     """An API server without controllers of ours, and Kubernetes' beside it."""
     assert PROGRAM is not None
-    async with running(Plan(Address("127.0.0.1", 0))) as found:
+    async with running(ClusterConfig(Address("127.0.0.1", 0))) as found:
         save(found, tmp_path / "kubeconfig")
         flags = (
             f"--kubeconfig={tmp_path / 'kubeconfig'}",

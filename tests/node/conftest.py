@@ -11,7 +11,7 @@ import pytest_asyncio
 import uvloop
 
 from node.node_fixture import NodeCluster
-from quintant.cluster.instance.cluster import Plan, running
+from quintant.cluster.instance.cluster import ClusterConfig, running
 from quintant.cluster.kubelet.container.images import Program
 from quintant.cluster.kubelet.options import Options
 from quintant.core.address import Address
@@ -34,5 +34,5 @@ def pytest_configure(config: pytest.Config) -> None:
 async def node() -> AsyncIterator[NodeCluster]:
     """A cluster whose only component is the node."""
     python = Program(image="example/python", argv=(sys.executable,))
-    async with running(Plan(Address("127.0.0.1", 0), node=Options((python,)))) as cluster:
+    async with running(ClusterConfig(Address("127.0.0.1", 0), node=Options((python,)))) as cluster:
         yield NodeCluster(cluster)

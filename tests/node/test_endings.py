@@ -19,7 +19,7 @@ from quintant import Config
 from quintant.api.core import Pod
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
-from quintant.cluster.kubelet.process.die_with_parent import leashed
+from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 from quintant.runtime.cache.client import Client
 from unit.cluster.api import PODS, Plain, Requests
 
@@ -29,7 +29,7 @@ UP = [sys.executable, "-m", "quintant", "up", "--listen", "127.0.0.1:0"]
 @contextmanager
 def up(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """A cluster as a program of its own, with its temporary files in a folder."""
-    command = leashed([*UP, "--kubeconfig", str(folder / "kubeconfig"), *arguments])
+    command = die_with_parent([*UP, "--kubeconfig", str(folder / "kubeconfig"), *arguments])
     environ = {**os.environ, "TMPDIR": str(folder)}
     with subprocess.Popen(
         command, env=environ, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

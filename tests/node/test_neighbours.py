@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest_asyncio
 
 from node.node_fixture import IMAGE, PATIENCE_SECONDS, PORT, NodeCluster, fetch
-from quintant.cluster.instance.cluster import Plan, kept, running
+from quintant.cluster.instance.cluster import ClusterConfig, persistent, running
 from quintant.cluster.kubelet.options import Options
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import Address
@@ -20,7 +20,7 @@ from unit.cluster.api import Plain
 CLUSTERS = 5
 NODE_PORT = 30080
 SERVICES = "/api/v1/namespaces/default/services"
-PLAN = Plan(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(), node=Options())
+PLAN = ClusterConfig(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(), node=Options())
 LABELS = {"app": "web"}
 
 
@@ -96,14 +96,14 @@ async def mapped(node: NodeCluster, host: str) -> int:
 
 
 async def test_a_kept_cluster_comes_back_beside_one_that_has_its_place(tmp_path: Path) -> None:
-    async with kept(PLAN, tmp_path) as plan, running(plan) as cluster:
+    async with persistent(PLAN, tmp_path) as plan, running(plan) as cluster:
         node = NodeCluster(cluster)
         before = (await serve(node, "kept"))["spec"]["clusterIP"]
         assert await heard(before, PORT) == "kept"
     async with AsyncExitStack() as stack:
         other = NodeCluster(await stack.enter_async_context(running(PLAN)))
         await serve(other, "other")
-        plan = await stack.enter_async_context(kept(PLAN, tmp_path))
+        plan = await stack.enter_async_context(persistent(PLAN, tmp_path))
         node = NodeCluster(await stack.enter_async_context(running(plan)))
         now = (await node.api.get(f"{SERVICES}/web"))["spec"]["clusterIP"]
         assert now != before

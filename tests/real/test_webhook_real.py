@@ -22,7 +22,7 @@ from quintant.api.core import ConfigMap
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import APPLY, MERGE, Rest
 from quintant.client.transport import JSON, Call
-from quintant.cluster.instance.cluster import Plan, running, save
+from quintant.cluster.instance.cluster import ClusterConfig, running, save
 from quintant.core.address import Address
 from quintant.core.codec import encode
 from quintant.core.errors import ApiError, Cause, NotFound
@@ -174,7 +174,9 @@ async def define(client: Client) -> None:
 async def client(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Client]:
     async with AsyncExitStack() as stack:
         if request.param == "embedded":
-            cluster = await stack.enter_async_context(running(Plan(Address("127.0.0.1", 0))))
+            cluster = await stack.enter_async_context(
+                running(ClusterConfig(Address("127.0.0.1", 0)))
+            )
             kubeconfig = tmp_path / "kubeconfig"
             save(cluster, kubeconfig)
         else:

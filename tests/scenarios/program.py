@@ -16,7 +16,7 @@ import psutil
 from prometheus_client.parser import text_string_to_metric_families
 
 from envtest.process import free_ports
-from quintant.cluster.kubelet.process.die_with_parent import leashed
+from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 
 QUINTANT = Path(sysconfig.get_path("scripts")) / "quintant"
 # How often a child is asked whether it is ready, and for how long; a busy machine is slow.
@@ -90,7 +90,7 @@ def running(file: Path, kubeconfig: Path, *options: str) -> Iterator[Program]:
     (port,) = free_ports(1)
     ports = ("--metrics", f"127.0.0.1:{port}", "--probes", f"127.0.0.1:{port}")
     command = (str(QUINTANT), "run", str(file), "--kubeconfig", str(kubeconfig), *ports, *options)
-    with subprocess.Popen(leashed(command)) as process:
+    with subprocess.Popen(die_with_parent(command)) as process:
         try:
             yield Program(process, f"http://127.0.0.1:{port}")
         finally:

@@ -22,7 +22,7 @@ from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.https import LOOPBACK, serve
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.cluster.kubelet.process.die_with_parent import leashed
+from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 from unit.client.pki import Authority
 
 READY = "ready"
@@ -50,7 +50,7 @@ class Served:
 @contextmanager
 def served(folder: Path, program: Path = Path(__file__)) -> Iterator[Served]:
     """Run a server as long as the context lasts; the kernel ends it should we be killed."""
-    command = leashed([sys.executable, str(program), str(folder)])
+    command = die_with_parent([sys.executable, str(program), str(folder)])
     with subprocess.Popen(command, env=environ(), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline().strip() == READY

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from kubernetes import client, config, watch
 
-from quintant.cluster.kubelet.process.die_with_parent import leashed
+from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 from scenarios.server import environ
 from scenarios.up import up
 
@@ -53,7 +53,7 @@ def api(tmp_path: Path) -> Iterator[client.ApiClient]:
 
 @contextmanager
 def operating(kubeconfig: Path) -> Iterator[None]:
-    command = leashed(
+    command = die_with_parent(
         [sys.executable, "-m", "kopf", "run", "--standalone", "-n", "default", str(OPERATOR)]
     )
     environment = {**environ(), "KUBECONFIG": str(kubeconfig)}

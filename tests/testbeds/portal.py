@@ -17,7 +17,7 @@ import msgspec
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod, Service, ServicePort, ServiceSpec
 from quintant.api.events import Event
-from quintant.cluster.component.component import Component, employed
+from quintant.cluster.component.component import Component, run_component
 from quintant.cluster.controllers import controllers as kubernetes
 from quintant.core.clock import Random, micro_timestamp, timestamp
 from quintant.core.errors import NotFound
@@ -257,7 +257,7 @@ async def opened(options: Options = Options()) -> AsyncIterator[Town]:
     await cluster.install(PortalExpose, TunnelClass)
     town = Town(cluster, options)
     component = Component(kubernetes())
-    async with employed(cluster.server, component, cluster.clock, Random()):
+    async with run_component(cluster.server, component, cluster.clock, Random()):
         async with asyncio.TaskGroup() as group:
             task = group.create_task(town.attend())
             await town.start()

@@ -25,7 +25,7 @@ from quintant.client.http.authenticated import SignedTransport
 from quintant.client.rest import Rest
 from quintant.client.transport import InProcessTransport
 from quintant.cluster.apiserver.meta.user import admin, service_account
-from quintant.cluster.instance.cluster import Cluster, Plan, running
+from quintant.cluster.instance.cluster import Cluster, ClusterConfig, running
 from quintant.cluster.kubelet.options import Options as Node
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import Address
@@ -220,7 +220,7 @@ async def opened(
     *relays: str, options: Options | None = None, tokens: Mapping[str, list[str]] | None = None
 ) -> AsyncIterator[Street]:
     """A street with relays, a web program and the operator at work."""
-    plan = Plan(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(0), node=Node())
+    plan = ClusterConfig(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(0), node=Node())
     async with running(plan) as cluster:
         cluster.server.tokens.add("test", admin("test"))
         transport = InProcessTransport(cluster.server, "test")

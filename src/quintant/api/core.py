@@ -45,9 +45,9 @@ from quintant.api.node import (
     Node,
     NodeAddress,
     NodeCondition,
-    NodeInfo,
     NodeSpec,
     NodeStatus,
+    NodeSystemInfo,
     Taint,
 )
 from quintant.api.pod import (

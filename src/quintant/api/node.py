@@ -47,7 +47,7 @@ class NodeCondition(Condition):
     last_heartbeat_time: str | None = None
 
 
-class NodeInfo(Model):
+class NodeSystemInfo(Model):
     """What a node runs on."""
 
     machine_id: str = msgspec.field(default="", name="machineID")
@@ -69,7 +69,7 @@ class NodeStatus(Model):
     allocatable: Mapping[str, Quantity] = {}
     conditions: tuple[NodeCondition, ...] = ()
     addresses: tuple[NodeAddress, ...] = ()
-    node_info: NodeInfo = NodeInfo()
+    node_info: NodeSystemInfo = NodeSystemInfo()
 
 
 @resource(group="", version="v1", namespaced=False, status=True)

@@ -16,7 +16,7 @@ from quintant.cli.signals import signalled, unless
 from quintant.client.config.config import Config
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
-from quintant.cluster.instance.cluster import Plan, running, save
+from quintant.cluster.instance.cluster import ClusterConfig, running, save
 from quintant.cluster.instance.kubeconfig import usual_path
 from quintant.cluster.kubelet.options import Options
 from quintant.cluster.simulated.fleet import Fleet
@@ -107,5 +107,5 @@ async def _bring_up(
         await transport.close()
 
 
-def _everything(address: Address) -> Plan:
-    return Plan(address, controllers=True, fleet=Fleet(), node=Options())
+def _everything(address: Address) -> ClusterConfig:
+    return ClusterConfig(address, controllers=True, fleet=Fleet(), node=Options())

@@ -12,7 +12,14 @@ import click
 from msgspec import Struct
 
 from quintant.cli.signals import signalled
-from quintant.cluster.instance.cluster import USUAL, Cluster, Plan, kept, running, save
+from quintant.cluster.instance.cluster import (
+    USUAL,
+    Cluster,
+    ClusterConfig,
+    persistent,
+    running,
+    save,
+)
 from quintant.cluster.instance.kubeconfig import usual_path
 from quintant.cluster.kubelet.container.images import load as programs
 from quintant.cluster.kubelet.options import Options
@@ -73,7 +80,7 @@ def command(
         raise click.UsageError("--kubeconfig and --print-kubeconfig exclude each other")
     if nodes < 0 or zones < 1:
         raise click.UsageError("--nodes is at least 0, and --zones at least 1")
-    plan = Plan(
+    plan = ClusterConfig(
         Address.parse(listen),
         controllers=not api_only,
         fleet=None if api_only else Fleet(nodes, zones),
@@ -104,12 +111,12 @@ class Wishes(Struct, frozen=True):
         return self.kubeconfig or usual
 
 
-async def _up(plan: Plan, wishes: Wishes) -> None:
+async def _up(plan: ClusterConfig, wishes: Wishes) -> None:
     stopped = signalled()
     async with AsyncExitStack() as stack:
         with unsearched():
             if wishes.folder:
-                store = kept(plan, wishes.folder, power=wishes.power)
+                store = persistent(plan, wishes.folder, power=wishes.power)
                 plan = await stack.enter_async_context(store)
             cluster = await stack.enter_async_context(running(plan))
             settle()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from quintant.client.transport import Reply
-from quintant.cluster.apiserver.webhooks.dialer import Letter, Unreachable
+from quintant.cluster.apiserver.webhooks.dialer import Unreachable, WebhookRequest
 from quintant.runtime.webhook.review import Reviews
 
 
@@ -32,7 +32,7 @@ class InProcessDialer:
         """Have them answer no longer."""
         self._served = [pair for pair in self._served if pair[1] is not reviews]
 
-    async def post(self, letter: Letter) -> Reply:
+    async def post(self, letter: WebhookRequest) -> Reply:
         """Post a review to whoever answers at its URL; Unreachable if nobody does."""
         parts = urlsplit(letter.url)
         place = f"{parts.scheme}://{parts.netloc}"

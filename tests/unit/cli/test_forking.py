@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from quintant.cluster.kubelet.process.die_with_parent import leashed
+from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 
 PROGRAM = """
 import atexit, signal, sys
@@ -32,7 +32,7 @@ LISTEN = ("--listen", "127.0.0.1:0")
 def test_a_program_that_starts_programs_never_loads_grpc(tmp_path: Path, command: str) -> None:
     more = [*LISTEN, "--kubeconfig", str(tmp_path / "kubeconfig")]
     ran = subprocess.run(
-        leashed([sys.executable, "-c", PROGRAM, *command.split(), *more]),
+        die_with_parent([sys.executable, "-c", PROGRAM, *command.split(), *more]),
         capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
     assert [line for line in ran.stdout.splitlines() if line.startswith("loaded:")] == ["loaded:"]

@@ -21,7 +21,7 @@ from quintant.api.core import Node
 from quintant.cli import main
 from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
-from quintant.cluster.kubelet.process.die_with_parent import leashed
+from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 from quintant.runtime.cache.client import Client
 from unit.cluster.api import Requests
 
@@ -37,7 +37,7 @@ def environ(folder: Path) -> dict[str, str]:
 def up(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """The program, ended by its own id."""
     with subprocess.Popen(
-        leashed([*UP, *arguments]),
+        die_with_parent([*UP, *arguments]),
         env=environ(folder),
         text=True,
         stdout=subprocess.PIPE,

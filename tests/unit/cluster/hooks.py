@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from quintant.client.transport import Reply
-from quintant.cluster.apiserver.webhooks.dialer import Letter, Unreachable
+from quintant.cluster.apiserver.webhooks.dialer import Unreachable, WebhookRequest
 from unit.cluster.api import Plain, Requests
 
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
@@ -56,7 +56,7 @@ class StubDialer:
             for each in self.asked.get(name, ())
         ]
 
-    async def post(self, letter: Letter) -> Reply:
+    async def post(self, letter: WebhookRequest) -> Reply:
         name = urlsplit(letter.url).path[1:]
         if name not in self.answers:
             raise Unreachable("nobody is there")

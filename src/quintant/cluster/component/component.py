@@ -59,15 +59,15 @@ class Component(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def employed(
+async def run_component(
     server: ApiServer, component: Component, clock: Clock, random: Random
 ) -> AsyncIterator[Engine]:
     """Run a component for as long as the context lasts; enter it once it is at work."""
-    async with known(server, admin("system:bootstrap")) as transport:
+    async with transport_as(server, admin("system:bootstrap")) as transport:
         client = Client(Rest(transport), manager="bootstrap")
         for obj in (*component.roles, *component.objects):
             await client.apply(obj)
-    async with known(server, component.user) as transport:
+    async with transport_as(server, component.user) as transport:
         environment = Environment(transport, clock, random, namespace="kube-system")
         async with component.manager.running(environment) as engine:
             with _metered(server, component):
@@ -88,7 +88,7 @@ def _metered(server: ApiServer, component: Component) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def known(server: ApiServer, user: User) -> AsyncIterator[InProcessTransport]:
+async def transport_as(server: ApiServer, user: User) -> AsyncIterator[InProcessTransport]:
     """A way to the server as a user, until the context ends."""
     token = token_urlsafe()
     server.tokens.add(token, user)

@@ -2,7 +2,7 @@
 
 With controllers it does with its objects what a cluster does; without, it only keeps them. Whoever
 holds the kubeconfig is its administrator, by a client certificate. Keys are new at every start
-unless roots are given; objects live in memory unless a store is. `kept` gives both.
+unless roots are given; objects live in memory unless a store is. `persistent` gives both.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from quintant.cluster.apiserver.server.https import LOOPBACK, serve
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.common.volume_paths import ROOT as STORAGE
-from quintant.cluster.component.component import Component, employed
+from quintant.cluster.component.component import Component, run_component
 from quintant.cluster.host.loopback import FIRST, Share, claimed
 from quintant.cluster.instance.kubeconfig import kubeconfig, write
 from quintant.cluster.instance.kubernetes_service import advertise
@@ -43,7 +43,7 @@ KEYS = "pki"
 """Where in a folder the keys of a cluster are kept."""
 
 
-class Plan(Struct, frozen=True):
+class ClusterConfig(Struct, frozen=True):
     """What to start: where it listens, and what it goes on from."""
 
     address: Address = USUAL
@@ -82,7 +82,9 @@ class Cluster(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def running(plan: Plan = Plan(), clock: Clock = SystemClock()) -> AsyncIterator[Cluster]:
+async def running(
+    plan: ClusterConfig = ClusterConfig(), clock: Clock = SystemClock()
+) -> AsyncIterator[Cluster]:
     """A cluster for as long as the context lasts; ConfigError if its address cannot be had."""
     async with AsyncExitStack() as stack:
         site = await _opened(stack, plan, clock)
@@ -92,7 +94,7 @@ async def running(plan: Plan = Plan(), clock: Clock = SystemClock()) -> AsyncIte
         if plan.fleet is not None:
             server.metrics.open()
         for component in site.components(node):
-            await stack.enter_async_context(employed(server, component, clock, Random()))
+            await stack.enter_async_context(run_component(server, component, clock, Random()))
         if node is not None:
             # First of all: programs that start take the time that others need to end.
             stack.callback(node.cease)
@@ -100,9 +102,9 @@ async def running(plan: Plan = Plan(), clock: Clock = SystemClock()) -> AsyncIte
 
 
 @asynccontextmanager
-async def kept(
-    plan: Plan, folder: Path, *, power: bool = False, clock: Clock = SystemClock()
-) -> AsyncIterator[Plan]:
+async def persistent(
+    plan: ClusterConfig, folder: Path, *, power: bool = False, clock: Clock = SystemClock()
+) -> AsyncIterator[ClusterConfig]:
     """The plan with keys and objects that stay in a folder, for as long as the context lasts.
 
     With `power`, what was acknowledged outlives a power failure, too. ConfigError if the folder
@@ -133,7 +135,7 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-async def _opened(stack: AsyncExitStack, plan: Plan, clock: Clock) -> _Site:
+async def _opened(stack: AsyncExitStack, plan: ClusterConfig, clock: Clock) -> _Site:
     """The server of a plan, once it answers, for as long as the stack lasts."""
     now, store = clock.now(), plan.store or Store()
     roots = plan.roots or Roots.make(now)
@@ -159,7 +161,7 @@ async def _opened(stack: AsyncExitStack, plan: Plan, clock: Clock) -> _Site:
 class _Site(Struct, frozen=True):
     """A server that answers, and what its cluster is to be."""
 
-    plan: Plan
+    plan: ClusterConfig
     share: Share
     pki: Pki
     server: ApiServer

@@ -30,7 +30,7 @@ from quintant.cluster.apiserver.kinds.service_ips import family_of
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.https import LOOPBACK
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.cluster.component.component import known
+from quintant.cluster.component.component import transport_as
 from quintant.core.address import Address
 from quintant.core.object import Object
 from quintant.runtime.cache.client import Client
@@ -44,7 +44,7 @@ _TCP = "TCP"
 
 async def advertise(server: ApiServer, address: Address, service: str) -> None:
     """Say where the API server is reached from this machine, also as a service."""
-    async with known(server, admin("system:apiserver")) as transport:
+    async with transport_as(server, admin("system:apiserver")) as transport:
         client = Client(Rest(transport), manager=MANAGER)
         for obj in objects(address, service):
             await client.apply(obj)

@@ -26,15 +26,15 @@ from quintant.api.core import (
 )
 from quintant.api.meta import ObjectReference
 from quintant.api.pod import Pod
-from quintant.cluster.apiserver.handlers.log_provider import Absent, Wish
+from quintant.cluster.apiserver.handlers.log_provider import Absent, LogOptions
 from quintant.cluster.kubelet.container.run import Note
 from quintant.cluster.kubelet.logs.tail import read as read_journal
-from quintant.cluster.kubelet.node_context import Ground
+from quintant.cluster.kubelet.node_context import NodeContext
 from quintant.cluster.kubelet.pod.plan import Stage
 from quintant.cluster.kubelet.pod.sandbox import Sandbox
 from quintant.cluster.kubelet.pod.status import state_of, status_of
 from quintant.cluster.kubelet.pod.worker import Place
-from quintant.cluster.kubelet.wakeups import Bell
+from quintant.cluster.kubelet.wakeups import Wakeups
 from quintant.core.object import Object, Request
 from quintant.core.resource import resource_of
 from quintant.runtime.controller.context import KeyContext
@@ -53,9 +53,9 @@ FINISHED = ("Succeeded", "Failed")
 class Agent:
     """Runs the pods of a node; `group` owns what runs beside."""
 
-    def __init__(self, ground: Ground, group: asyncio.TaskGroup) -> None:
+    def __init__(self, ground: NodeContext, group: asyncio.TaskGroup) -> None:
         self.ground, self._group = ground, group
-        self._bell = Bell()
+        self._bell = Wakeups()
         self.places: dict[str, Place] = {}
         """By the pod's uid."""
         self.closed = False
@@ -100,7 +100,7 @@ class Agent:
     def has(self, uid: str) -> bool:
         return uid in self.places
 
-    def read(self, uid: str, container: str, wish: Wish) -> AsyncGenerator[bytes, None]:
+    def read(self, uid: str, container: str, wish: LogOptions) -> AsyncGenerator[bytes, None]:
         sandbox = self.places[uid].sandbox
         name = sandbox.pod.metadata.name
         journal = sandbox.journal(container, previous=wish.previous)

@@ -27,7 +27,7 @@ from quintant.cluster.host.loopback import Share
 from quintant.cluster.host.remove_tree import discard_folder
 from quintant.cluster.kubelet.agent import Agent
 from quintant.cluster.kubelet.container.images import Images
-from quintant.cluster.kubelet.node_context import Ground, Policy
+from quintant.cluster.kubelet.node_context import NodeContext, Policy
 from quintant.cluster.kubelet.node_status import NEEDS, Heartbeat, Machine, this_machine
 from quintant.cluster.kubelet.options import Options
 from quintant.cluster.kubelet.probe.network import NetworkProber
@@ -77,7 +77,7 @@ async def local_node(
         for pid in reap(folder.parent):
             log.warning("ended an orphan", pid=pid)
         machine = this_machine(NODE, share.host, folder)
-        ground = Ground(
+        ground = NodeContext(
             folder,
             options.storage or folder / ROOT,
             api,
@@ -121,7 +121,7 @@ def _made(place: Path, name: str) -> Path:
 
 
 @asynccontextmanager
-async def _at_work(ground: Ground, machine: Machine) -> AsyncIterator[LocalNode]:
+async def _at_work(ground: NodeContext, machine: Machine) -> AsyncIterator[LocalNode]:
     async with _working(ground) as agent, _measuring(agent) as sampler:
         yield LocalNode(
             _component(agent, machine, sampler),
@@ -134,7 +134,7 @@ async def _at_work(ground: Ground, machine: Machine) -> AsyncIterator[LocalNode]
 
 
 @asynccontextmanager
-async def _working(ground: Ground) -> AsyncIterator[Agent]:
+async def _working(ground: NodeContext) -> AsyncIterator[Agent]:
     """An agent that leaves nothing behind."""
     async with asyncio.TaskGroup() as group:
         agent = Agent(ground, group)

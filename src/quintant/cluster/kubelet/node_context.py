@@ -28,7 +28,7 @@ class Policy(Struct, frozen=True):
     """Whether volumes may be any folder of this machine."""
 
 
-class Ground(Struct, frozen=True):
+class NodeContext(Struct, frozen=True):
     """The node under its pods."""
 
     folder: Path

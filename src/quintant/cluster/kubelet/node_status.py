@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from quintant.api.coordination import Lease, LeaseSpec
 from quintant.api.meta import condition_of
-from quintant.api.node import Node, NodeAddress, NodeCondition, NodeInfo, NodeSpec, NodeStatus
+from quintant.api.node import Node, NodeAddress, NodeCondition, NodeSpec, NodeStatus, NodeSystemInfo
 from quintant.api.quantity import Quantity
 from quintant.core.clock import Clock, micro_timestamp, timestamp
 from quintant.core.errors import QuintantError
@@ -61,7 +61,7 @@ class Machine(Struct, frozen=True):
     name: str
     address: str
     capacity: Mapping[str, Quantity]
-    info: NodeInfo
+    info: NodeSystemInfo
 
     @property
     def node(self) -> Node:
@@ -112,7 +112,7 @@ def this_machine(name: str, address: str, folder: Path) -> Machine:
         "ephemeral-storage": Quantity(f"{disk.f_blocks * disk.f_frsize // 1024}Ki"),
     }
     system, kind = platform.system().lower(), platform.machine()
-    info = NodeInfo(
+    info = NodeSystemInfo(
         machine_id=_text("/etc/machine-id"),
         system_uuid=_text("/etc/machine-id"),
         boot_id=_text("/proc/sys/kernel/random/boot_id"),

@@ -10,7 +10,7 @@ import asyncio
 from quintant.core.object import Request
 
 
-class Bell:
+class Wakeups:
     """Keys to look at, as an endless stream."""
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Bell:
         self._rung[request] = None
         self._stirred.set()
 
-    def __aiter__(self) -> Bell:
+    def __aiter__(self) -> Wakeups:
         return self
 
     async def __anext__(self) -> Request:

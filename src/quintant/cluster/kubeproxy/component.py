@@ -18,7 +18,7 @@ from quintant.api.core import ConfigMap, Service
 from quintant.api.discovery import SERVICE_LABEL, EndpointSlice
 from quintant.api.meta import ObjectMeta
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.cluster.component.component import Component, employed
+from quintant.cluster.component.component import Component, run_component
 from quintant.cluster.kubeproxy.dns.server import answering
 from quintant.cluster.kubeproxy.dns.zone import Zone, records
 from quintant.cluster.kubeproxy.proxy import Proxy, proxying
@@ -91,7 +91,7 @@ async def networking(
     zone = Zone()
     async with proxying() as proxy, answering(zone) as nameserver:
         network = Network(proxy, zone, nameserver, host)
-        async with employed(server, Component(network.manager()), clock, random):
+        async with run_component(server, Component(network.manager()), clock, random):
             yield network
 
 

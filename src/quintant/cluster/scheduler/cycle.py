@@ -24,7 +24,7 @@ from quintant.cluster.scheduler.pod_info import Locate, Reach
 from quintant.cluster.scheduler.preemption import preempt
 from quintant.cluster.scheduler.queue import Entry, Pending
 from quintant.cluster.scheduler.score import best
-from quintant.cluster.scheduler.snapshot import Board
+from quintant.cluster.scheduler.snapshot import NodeSnapshot
 from quintant.cluster.scheduler.volume_binding import Claims, Storage, inspect
 from quintant.core.clock import Random, monotonic
 from quintant.core.errors import Conflict, NotFound, QuintantError
@@ -43,7 +43,7 @@ class Scheduler:
     """Gives pods nodes."""
 
     def __init__(self, locate: Locate) -> None:
-        self.board = Board()
+        self.board = NodeSnapshot()
         self.fit = Fit(self.board)
         self.pending = Pending(locate)
         self._stored: dict[str, str] = {}

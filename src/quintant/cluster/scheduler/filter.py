@@ -24,10 +24,10 @@ from quintant.cluster.common.taints import (
     wanted,
 )
 from quintant.cluster.common.views import NodeView, PodView
-from quintant.cluster.scheduler.node_info import Room
-from quintant.cluster.scheduler.pod_affinity_spread import ELSEWHERE, UNLABELLED, Neighbours
-from quintant.cluster.scheduler.pod_info import ANYWHERE, Reach, Wish
-from quintant.cluster.scheduler.snapshot import Board
+from quintant.cluster.scheduler.node_info import NodeInfo
+from quintant.cluster.scheduler.pod_affinity_spread import ELSEWHERE, UNLABELLED, PodTopology
+from quintant.cluster.scheduler.pod_info import ANYWHERE, PodInfo, Reach
+from quintant.cluster.scheduler.snapshot import NodeSnapshot
 
 CORDONED = "node(s) were unschedulable"
 TAINTED = "node(s) had untolerated taint(s)"
@@ -44,7 +44,7 @@ _CORDON = Taint(key=UNSCHEDULABLE, effect=NO_SCHEDULE)
 class Sieve(Struct):
     """What is left of the nodes, and the reasons of the rest."""
 
-    rooms: list[Room] = field(default_factory=list)
+    rooms: list[NodeInfo] = field(default_factory=list)
     reasons: Counter[str] = field(default_factory=Counter)
     stuck: int = 0
     """How many nodes would be out even if they were empty."""
@@ -53,15 +53,15 @@ class Sieve(Struct):
 class Fit:
     """Answers which nodes a pod fits, and remembers what cannot have changed."""
 
-    def __init__(self, board: Board) -> None:
+    def __init__(self, board: NodeSnapshot) -> None:
         self._board = board
         self._layout = -1
         self._sieves: dict[bytes, Sieve] = {}
 
-    def fitting(self, wish: Wish, reach: Reach = ANYWHERE) -> Sieve:
+    def fitting(self, wish: PodInfo, reach: Reach = ANYWHERE) -> Sieve:
         """The nodes a pod could go to now."""
         first = self._sift(wish)
-        around = Neighbours(self._board, wish.pod)
+        around = PodTopology(self._board, wish.pod)
         found = Sieve(reasons=Counter(first.reasons), stuck=first.stuck)
         if not (around or reach.terms):
             found.rooms = [room for room in first.rooms if room.holds(wish.demand)]
@@ -72,9 +72,9 @@ class Fit:
             self._judge(wish, reach, around, room, found)
         return found
 
-    def crowded(self, wish: Wish, reach: Reach = ANYWHERE) -> list[Room]:
+    def crowded(self, wish: PodInfo, reach: Reach = ANYWHERE) -> list[NodeInfo]:
         """The nodes that a pod could go to if other pods left them."""
-        around = Neighbours(self._board, wish.pod)
+        around = PodTopology(self._board, wish.pod)
         return [
             room
             for room in self._sift(wish).rooms
@@ -84,7 +84,7 @@ class Fit:
             and not around.reason(room.node)
         ]
 
-    def _sift(self, wish: Wish) -> Sieve:
+    def _sift(self, wish: PodInfo) -> Sieve:
         if self._board.layout != self._layout or len(self._sieves) > SHAPES:
             self._layout = self._board.layout
             self._sieves.clear()
@@ -94,7 +94,7 @@ class Fit:
         return found
 
     def _judge(
-        self, wish: Wish, reach: Reach, around: Neighbours, room: Room, found: Sieve
+        self, wish: PodInfo, reach: Reach, around: PodTopology, room: NodeInfo, found: Sieve
     ) -> None:
         assert room.node is not None, "open rooms have a node"
         if not room.holds(wish.demand):
@@ -108,13 +108,13 @@ class Fit:
         else:
             found.rooms.append(room)
 
-    def _explain(self, wish: Wish, rooms: Iterable[Room], found: Sieve) -> None:
+    def _explain(self, wish: PodInfo, rooms: Iterable[NodeInfo], found: Sieve) -> None:
         for room in rooms:
             found.reasons.update(room.lacking(wish.demand))
             found.stuck += room.hopeless(wish.demand)
 
 
-def sift(wish: Wish, rooms: Iterable[Room]) -> Sieve:
+def sift(wish: PodInfo, rooms: Iterable[NodeInfo]) -> Sieve:
     """The nodes that would take a pod if they were empty."""
     found = Sieve()
     for room in rooms:

@@ -12,8 +12,8 @@ from quintant.cluster.scheduler.resources import (
     CPU,
     MEMORY,
     PODS,
-    Demand,
     HostPort,
+    ResourceRequest,
     amounts,
     collide,
 )
@@ -27,11 +27,11 @@ class Guest(Struct, frozen=True):
     """A pod that has a place on a node."""
 
     pod: PodView
-    demand: Demand
+    demand: ResourceRequest
     node: str
 
 
-class Room:
+class NodeInfo:
     """One node, and the pods on it."""
 
     __slots__ = (
@@ -82,7 +82,7 @@ class Room:
         if guest.demand.ports:
             self.ports = {port for other in self.guests.values() for port in other.demand.ports}
 
-    def holds(self, wish: Demand) -> bool:
+    def holds(self, wish: ResourceRequest) -> bool:
         """Whether there is enough left of everything."""
         if len(self.guests) >= self.pods or wish.cpu > self.cpu - self.used_cpu:
             return False
@@ -92,7 +92,7 @@ class Room:
             return False
         return not wish.others or not any(self._lacks(*each) for each in wish.others)
 
-    def lacking(self, wish: Demand) -> list[str]:
+    def lacking(self, wish: ResourceRequest) -> list[str]:
         """What there is not enough of, in the words of a real scheduler; ports come first."""
         if collide(wish.ports, self.ports):
             return [PORTS]
@@ -105,7 +105,7 @@ class Room:
             SHORT.format(name) for name, asked in wish.others if self._lacks(name, asked)
         ]
 
-    def hopeless(self, wish: Demand) -> bool:
+    def hopeless(self, wish: ResourceRequest) -> bool:
         """Whether a pod would not fit even if the node were empty."""
         if wish.cpu > self.cpu or wish.memory > self.memory or not self.pods:
             return True
@@ -114,7 +114,7 @@ class Room:
     def _lacks(self, name: str, asked: int) -> bool:
         return asked > self.others.get(name, 0) - self.used_others.get(name, 0)
 
-    def _count(self, taken: Demand, sign: int) -> None:
+    def _count(self, taken: ResourceRequest, sign: int) -> None:
         self.used_cpu += sign * taken.cpu
         self.used_memory += sign * taken.memory
         self.weight_cpu += sign * taken.weight_cpu

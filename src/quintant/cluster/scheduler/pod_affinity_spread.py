@@ -1,6 +1,6 @@
 """Pods near to and away from each other: affinity, anti-affinity, and spreading over topologies.
 
-Everything about a pod that depends on where other pods are. `Neighbours` is made once per pod and
+Everything about a pod that depends on where other pods are. `PodTopology` is made once per pod and
 then asked for every node. Pure.
 """
 
@@ -15,8 +15,8 @@ from quintant.api.core import PodAffinity, PodTerm
 from quintant.api.meta import LabelSelector
 from quintant.cluster.common.taints import selector, untolerated, wanted
 from quintant.cluster.common.views import NodeView, PodView, SpreadView
-from quintant.cluster.scheduler.node_info import Room
-from quintant.cluster.scheduler.snapshot import Board
+from quintant.cluster.scheduler.node_info import NodeInfo
+from quintant.cluster.scheduler.snapshot import NodeSnapshot
 from quintant.core.object import replace
 
 SPREAD = "node(s) didn't match pod topology spread constraints"
@@ -57,10 +57,10 @@ class _Spread(Struct, frozen=True):
         return SPREAD if around + self.own - self.least > self.skew else ""
 
 
-class Neighbours:
+class PodTopology:
     """What the pods that are placed already mean for one that is not."""
 
-    def __init__(self, board: Board, pod: PodView) -> None:
+    def __init__(self, board: NodeSnapshot, pod: PodView) -> None:
         near, away = _required(pod)
         self._spreads = [
             _spread(board, pod, each)
@@ -92,7 +92,7 @@ class Neighbours:
         return ELSEWHERE if lonely else ""
 
 
-def attraction(board: Board, pod: PodView, rooms: Iterable[Room]) -> dict[str, float]:
+def attraction(board: NodeSnapshot, pod: PodView, rooms: Iterable[NodeInfo]) -> dict[str, float]:
     """How much a pod would like each node for the pods around it."""
     affinity = pod.spec.affinity
     pulls = _preferred(board, pod, affinity.pod_affinity if affinity else None, 1)
@@ -105,7 +105,7 @@ def attraction(board: Board, pod: PodView, rooms: Iterable[Room]) -> dict[str, f
     }
 
 
-def crowding(board: Board, pod: PodView, rooms: Iterable[Room]) -> dict[str, float]:
+def crowding(board: NodeSnapshot, pod: PodView, rooms: Iterable[NodeInfo]) -> dict[str, float]:
     """How many pods it would rather be apart from there are around each node."""
     soft = [
         each for each in pod.spec.topology_spread_constraints if each.when_unsatisfiable != _MUST
@@ -121,7 +121,7 @@ def seeks_company(pod: PodView) -> bool:
     return bool(_required(pod)[0])
 
 
-def _spread(board: Board, pod: PodView, constraint: SpreadView) -> _Spread:
+def _spread(board: NodeSnapshot, pod: PodView, constraint: SpreadView) -> _Spread:
     domains = _alike(board, pod, constraint)
     counted = {
         labels[domains.key]
@@ -137,7 +137,7 @@ def _spread(board: Board, pod: PodView, constraint: SpreadView) -> _Spread:
     return _Spread(domains, constraint.max_skew, least, own)
 
 
-def _alike(board: Board, pod: PodView, constraint: SpreadView) -> _Domains:
+def _alike(board: NodeSnapshot, pod: PodView, constraint: SpreadView) -> _Domains:
     tally = board.alike(pod, _own(pod, constraint))
     return _Domains(constraint.topology_key, tally.domains(board.rooms, constraint.topology_key))
 
@@ -168,7 +168,7 @@ def _required(pod: PodView) -> tuple[tuple[PodTerm, ...], tuple[PodTerm, ...]]:
 
 
 def _preferred(
-    board: Board, pod: PodView, affinity: PodAffinity | None, sign: int
+    board: NodeSnapshot, pod: PodView, affinity: PodAffinity | None, sign: int
 ) -> list[tuple[int, _Domains]]:
     if affinity is None:
         return []
@@ -178,12 +178,12 @@ def _preferred(
     ]
 
 
-def _domains(board: Board, pod: PodView, term: PodTerm) -> _Domains:
+def _domains(board: NodeSnapshot, pod: PodView, term: PodTerm) -> _Domains:
     key = term.topology_key
     return _Domains(key, board.near(pod, term).domains(board.rooms, key))
 
 
-def _about(board: Board, owner: PodView, term: PodTerm, pod: PodView) -> bool:
+def _about(board: NodeSnapshot, owner: PodView, term: PodTerm, pod: PodView) -> bool:
     """Whether a term of one pod means another."""
     names = board.spaces(owner, term)
     if term.label_selector is None or (names is not None and pod.metadata.namespace not in names):
@@ -191,7 +191,7 @@ def _about(board: Board, owner: PodView, term: PodTerm, pod: PodView) -> bool:
     return selector(term.label_selector).matches(pod.metadata.labels)
 
 
-def _unwelcome(board: Board, pod: PodView) -> set[tuple[str, str]]:
+def _unwelcome(board: NodeSnapshot, pod: PodView) -> set[tuple[str, str]]:
     """The domains in which a pod lives that does not want this one near."""
     found: set[tuple[str, str]] = set()
     for guest in board.distant.values():
@@ -203,5 +203,5 @@ def _unwelcome(board: Board, pod: PodView) -> set[tuple[str, str]]:
     return found
 
 
-def _labels(room: Room) -> Mapping[str, str]:
+def _labels(room: NodeInfo) -> Mapping[str, str]:
     return room.node.metadata.labels if room.node is not None else {}

@@ -8,18 +8,18 @@ from msgspec import Struct
 
 from quintant.api.core import NodeTerms
 from quintant.cluster.common.views import PodView
-from quintant.cluster.scheduler.resources import Demand, demand
+from quintant.cluster.scheduler.resources import ResourceRequest, demand
 from quintant.core import codec
 
 Locate = Callable[[str, Sequence[str]], object | None]
 """The program that stands in for an image and a command on a real node, if there is one."""
 
 
-class Wish(Struct, frozen=True):
+class PodInfo(Struct, frozen=True):
     """A pod to be placed."""
 
     pod: PodView
-    demand: Demand
+    demand: ResourceRequest
     shape: bytes
     """The same for pods that any node, empty, would treat alike."""
     runs: bool = False
@@ -41,11 +41,11 @@ class Reach(Struct, frozen=True):
 ANYWHERE = Reach()
 
 
-def wish(pod: PodView, locate: Locate) -> Wish:
+def wish(pod: PodView, locate: Locate) -> PodInfo:
     """Read a pod."""
     spec = pod.spec
     affinity = spec.affinity.node_affinity if spec.affinity is not None else None
     containers = (*spec.init_containers, *spec.containers)
     real = all(locate(each.image, each.command) for each in containers)
     shape = codec.encode((spec.node_selector, affinity, spec.tolerations, real))
-    return Wish(pod, demand(pod), shape, real)
+    return PodInfo(pod, demand(pod), shape, real)

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from quintant.cluster.common.views import PodView
-from quintant.cluster.scheduler.node_info import Guest, Room
-from quintant.cluster.scheduler.pod_info import Wish
+from quintant.cluster.scheduler.node_info import Guest, NodeInfo
+from quintant.cluster.scheduler.pod_info import PodInfo
 
 _NEVER = "Never"
 
@@ -30,7 +30,7 @@ class Preemption(Struct, frozen=True):
         return max(ranks), sum(ranks), len(ranks), self.node
 
 
-def preempt(wish: Wish, rooms: Iterable[Room]) -> Preemption | None:
+def preempt(wish: PodInfo, rooms: Iterable[NodeInfo]) -> Preemption | None:
     """The cheapest way to make room for a pod; None if there is none."""
     if wish.pod.spec.preemption_policy == _NEVER:
         return None
@@ -43,7 +43,7 @@ def rank(pod: PodView) -> int:
     return pod.spec.priority or 0
 
 
-def _victims(wish: Wish, room: Room) -> Preemption | None:
+def _victims(wish: PodInfo, room: NodeInfo) -> Preemption | None:
     lower = [each for each in room.guests.values() if rank(each.pod) < rank(wish.pod)]
     # Whoever leaves anyway is not asked to: the pod waits for it, as for any other change.
     lower = [each for each in lower if not each.pod.deleting]
@@ -56,7 +56,7 @@ def _victims(wish: Wish, room: Room) -> Preemption | None:
     return None if hopeless or not out else Preemption(room.name, tuple(out))
 
 
-def _spared(wish: Wish, room: Room, lower: list[Guest]) -> list[Guest]:
+def _spared(wish: PodInfo, room: NodeInfo, lower: list[Guest]) -> list[Guest]:
     """Let back in whom there is room for, the most important first; the others."""
     out = []
     for each in sorted(lower, key=lambda guest: (-rank(guest.pod), guest.pod.metadata.name)):

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from quintant.cluster.common.views import PodView
 from quintant.cluster.scheduler.pod_affinity_spread import seeks_company
-from quintant.cluster.scheduler.pod_info import Locate, Wish, wish
+from quintant.cluster.scheduler.pod_info import Locate, PodInfo, wish
 
 SCHEDULER = "default-scheduler"
 FIRST_SECONDS = 1.0
@@ -28,7 +28,7 @@ PATIENCE_SECONDS = 300.0
 class Entry(Struct):
     """A pod that waits for a node."""
 
-    wish: Wish
+    wish: PodInfo
     attempts: int = 0
     due: float = 0.0
     """Not before this moment of the loop."""

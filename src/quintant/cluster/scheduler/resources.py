@@ -28,7 +28,7 @@ HostPort = tuple[str, str, int]
 Amounts = dict[str, int]
 
 
-class Demand(Struct, frozen=True):
+class ResourceRequest(Struct, frozen=True):
     """What one pod takes of a node."""
 
     cpu: int = 0
@@ -40,14 +40,14 @@ class Demand(Struct, frozen=True):
     weight_memory: int = 0
 
 
-def demand(pod: PodView) -> Demand:
+def demand(pod: PodView) -> ResourceRequest:
     """What a pod asks for: its containers together, or the greediest of those that come before."""
     spec = pod.spec
     asked = _effective(spec.containers, spec.init_containers, spec.overhead)
     slight = {CPU: SLIGHT_CPU, MEMORY: SLIGHT_MEMORY}
     counted = _effective(spec.containers, spec.init_containers, spec.overhead, slight)
     rest = {name: value for name, value in asked.items() if name not in (CPU, MEMORY) and value}
-    return Demand(
+    return ResourceRequest(
         asked.get(CPU, 0),
         asked.get(MEMORY, 0),
         tuple(rest.items()),

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 
 from quintant.cluster.common.taints import PREFER_NO_SCHEDULE, matches, tolerates
 from quintant.cluster.common.views import PodView
-from quintant.cluster.scheduler.node_info import Room
+from quintant.cluster.scheduler.node_info import NodeInfo
 from quintant.cluster.scheduler.pod_affinity_spread import attraction, crowding
-from quintant.cluster.scheduler.pod_info import Wish
-from quintant.cluster.scheduler.resources import Demand
-from quintant.cluster.scheduler.snapshot import Board
+from quintant.cluster.scheduler.pod_info import PodInfo
+from quintant.cluster.scheduler.resources import ResourceRequest
+from quintant.cluster.scheduler.snapshot import NodeSnapshot
 from quintant.core.clock import Random
 
 BEST = 100.0
@@ -23,7 +23,7 @@ PREFERENCE_WEIGHT = 2
 TAINT_WEIGHT = 3
 
 
-def best(board: Board, wish: Wish, rooms: Sequence[Room], random: Random) -> Room:
+def best(board: NodeSnapshot, wish: PodInfo, rooms: Sequence[NodeInfo], random: Random) -> NodeInfo:
     """The best of some nodes, at least one."""
     worth = [vacancy(room, wish.demand) for room in rooms]
     if liked := _liked(board, wish.pod, rooms):
@@ -33,14 +33,14 @@ def best(board: Board, wish: Wish, rooms: Sequence[Room], random: Random) -> Roo
     return found[0] if len(found) == 1 else random.choice(found)
 
 
-def vacancy(room: Room, demand: Demand) -> float:
+def vacancy(room: NodeInfo, demand: ResourceRequest) -> float:
     """How much of a node would be left with the pod on it, in whole points as a real one counts."""
     cpu = (room.cpu - room.weight_cpu - demand.weight_cpu) * BEST / (room.cpu or 1)
     memory = (room.memory - room.weight_memory - demand.weight_memory) * BEST / (room.memory or 1)
     return ((cpu if cpu > 0 else 0.0) + (memory if memory > 0 else 0.0)) // 2
 
 
-def _liked(board: Board, pod: PodView, rooms: Sequence[Room]) -> dict[str, float]:
+def _liked(board: NodeSnapshot, pod: PodView, rooms: Sequence[NodeInfo]) -> dict[str, float]:
     """What speaks for each node beside its room; empty if nothing does."""
     found: dict[str, float] = {}
     _add(found, _scaled(_preferred(pod, rooms)), PREFERENCE_WEIGHT)
@@ -51,7 +51,7 @@ def _liked(board: Board, pod: PodView, rooms: Sequence[Room]) -> dict[str, float
     return found
 
 
-def _preferred(pod: PodView, rooms: Sequence[Room]) -> dict[str, float]:
+def _preferred(pod: PodView, rooms: Sequence[NodeInfo]) -> dict[str, float]:
     affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
     if affinity is None or not affinity.preferred:
         return {}
@@ -65,7 +65,7 @@ def _preferred(pod: PodView, rooms: Sequence[Room]) -> dict[str, float]:
     }
 
 
-def _advised(pod: PodView, rooms: Sequence[Room]) -> dict[str, float]:
+def _advised(pod: PodView, rooms: Sequence[NodeInfo]) -> dict[str, float]:
     """How many taints advise against each node."""
     found: dict[str, float] = {}
     for room in rooms:

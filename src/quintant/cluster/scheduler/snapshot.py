@@ -17,8 +17,8 @@ from quintant.api.meta import LabelSelector
 from quintant.cluster.apiserver.meta.selectors import Selector
 from quintant.cluster.common.taints import PREFER_NO_SCHEDULE, selector
 from quintant.cluster.common.views import NodeView, PodView
-from quintant.cluster.scheduler.node_info import Guest, Room
-from quintant.cluster.scheduler.resources import Demand, demand
+from quintant.cluster.scheduler.node_info import Guest, NodeInfo
+from quintant.cluster.scheduler.resources import ResourceRequest, demand
 from quintant.core.object import Object
 
 TALLIES = 256
@@ -45,7 +45,7 @@ class Tally(Struct):
         if not self.nodes[guest.node]:
             del self.nodes[guest.node]
 
-    def domains(self, rooms: Mapping[str, Room], key: str) -> Counter[str]:
+    def domains(self, rooms: Mapping[str, NodeInfo], key: str) -> Counter[str]:
         """How many there are in each domain of a topology."""
         found: Counter[str] = Counter()
         for name, count in self.nodes.items():
@@ -55,12 +55,12 @@ class Tally(Struct):
         return found
 
 
-class Board:
+class NodeSnapshot:
     """Where every pod is, as far as anybody knows."""
 
     def __init__(self) -> None:
-        self.rooms: dict[str, Room] = {}
-        self.open: list[Room] = []
+        self.rooms: dict[str, NodeInfo] = {}
+        self.open: list[NodeInfo] = []
         """The rooms of nodes that exist, in the order of their names."""
         self.advised = False
         """Whether some taint only advises against its node."""
@@ -90,7 +90,7 @@ class Board:
             self._spaces = spaces
             self._tallies.clear()
 
-    def assume(self, pod: PodView, wish: Demand, node: str) -> None:
+    def assume(self, pod: PodView, wish: ResourceRequest, node: str) -> None:
         """Count a pod as placed before anybody else knows."""
         self._enter(Guest(pod, wish, node))
 
@@ -154,7 +154,7 @@ class Board:
         if old is not None and new is not None and _same(old, new):
             self.rooms[name].node = new
             return
-        room = self.rooms.setdefault(name, Room(name))
+        room = self.rooms.setdefault(name, NodeInfo(name))
         room.furnish(new)
         self.layout += 1
         self.eased += 1
@@ -190,7 +190,7 @@ class Board:
     def _enter(self, guest: Guest) -> None:
         uid = guest.pod.metadata.uid
         self._guests[uid] = guest
-        self.rooms.setdefault(guest.node, Room(guest.node)).enter(guest)
+        self.rooms.setdefault(guest.node, NodeInfo(guest.node)).enter(guest)
         if _keeps_away(guest.pod):
             self.distant[uid] = guest
         for tally in self._tallies.values():

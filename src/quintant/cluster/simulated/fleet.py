@@ -9,7 +9,7 @@ from zlib import crc32
 from msgspec import Struct
 
 from quintant.api.meta import condition_of
-from quintant.api.node import NodeAddress, NodeCondition, NodeInfo
+from quintant.api.node import NodeAddress, NodeCondition, NodeSystemInfo
 from quintant.api.quantity import Quantity
 from quintant.cluster.common.labels import SIMULATED
 from quintant.cluster.simulated.faults import Fault
@@ -36,7 +36,7 @@ _LABELS = {
     "node.kubernetes.io/instance-type": "simulated",
     "node-role.kubernetes.io/simulated": "",
 }
-_INFO = NodeInfo(
+_INFO = NodeSystemInfo(
     os_image="simulated",
     kernel_version="simulated",
     container_runtime_version="simulated://1.0",

@@ -8,7 +8,7 @@ import msgspec
 
 from quintant.api.core import Node, Pod, Quantity
 from quintant.api.meta import Condition
-from quintant.api.node import NodeAddress, NodeCondition, NodeInfo
+from quintant.api.node import NodeAddress, NodeCondition, NodeSystemInfo
 from quintant.api.pod import Address, ContainerStatus, ReadinessGate
 from quintant.core.object import Model, Object
 from quintant.core.resource import projection
@@ -90,7 +90,7 @@ class SimNodeStatus(Model):
     allocatable: Mapping[str, Quantity] = {}
     conditions: tuple[NodeCondition, ...] = ()
     addresses: tuple[NodeAddress, ...] = ()
-    node_info: NodeInfo = NodeInfo()
+    node_info: NodeSystemInfo = NodeSystemInfo()
 
 
 @projection(Node)

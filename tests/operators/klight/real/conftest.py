@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 import pytest
 import pytest_asyncio
 
-from quintant.cluster.instance.cluster import Plan, running
+from quintant.cluster.instance.cluster import ClusterConfig, running
 from quintant.cluster.kubelet.options import Options
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import Address
@@ -25,7 +25,7 @@ def pytest_asyncio_loop_factories(
 @pytest_asyncio.fixture
 async def harbour() -> AsyncIterator[Harbour]:
     """A cluster with controllers and a node, and the operator not yet started."""
-    plan = Plan(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(), node=Options())
+    plan = ClusterConfig(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(), node=Options())
     async with running(plan) as cluster:
         made = Harbour(cluster)
         try:

@@ -6,7 +6,7 @@ import pytest
 
 from quintant.api.core import ConfigMap, Secret
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.cluster.component.component import Component, employed
+from quintant.cluster.component.component import Component, run_component
 from quintant.core.clock import LoopClock, Random
 from quintant.core.errors import Forbidden
 from quintant.runtime.controller.context import Context
@@ -17,7 +17,7 @@ async def test_component_works_under_its_own_name_with_its_own_role() -> None:
     manager = Manager("kube-tester")
     manager.controls(ConfigMap).reconcile(_nothing)
     server = ApiServer(clock=LoopClock(), rbac=True)
-    async with employed(server, Component(manager), LoopClock(), Random()) as engine:
+    async with run_component(server, Component(manager), LoopClock(), Random()) as engine:
         assert not await engine.client.list(ConfigMap)
         told = 'User "system:kube-tester" cannot get resource "secrets"'
         with pytest.raises(Forbidden, match=told):
@@ -29,7 +29,7 @@ async def test_token_of_a_component_ends_with_it() -> None:
     manager = Manager("kube-tester")
     manager.controls(ConfigMap).reconcile(_nothing)
     server = ApiServer(clock=LoopClock(), rbac=True)
-    async with employed(server, Component(manager), LoopClock(), Random()) as engine:
+    async with run_component(server, Component(manager), LoopClock(), Random()) as engine:
         transport = engine.environment.transport
     token = getattr(transport, "token", "")
     assert token

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.cluster.component.component import Component, employed
+from quintant.cluster.component.component import Component, run_component
 from quintant.cluster.controllers import NAME
 from quintant.core.clock import LoopClock, Random
 from quintant.runtime.manager.manager import Manager
@@ -32,7 +32,7 @@ async def controlled(
     served.tokens.add(TOKEN, admin())
     for declare in declarations:
         declare(manager)
-    async with employed(served, Component(manager), LoopClock(), Random(0)):
+    async with run_component(served, Component(manager), LoopClock(), Random(0)):
         yield Api(served, TOKEN)
 
 

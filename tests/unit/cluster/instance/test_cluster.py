@@ -19,9 +19,9 @@ from quintant.client.http.transport import HttpTransport
 from quintant.cluster.apiserver.server.https import LOOPBACK
 from quintant.cluster.instance.cluster import (
     Cluster,
-    Plan,
+    ClusterConfig,
     is_loopback,
-    kept,
+    persistent,
     running,
     save,
 )
@@ -36,7 +36,7 @@ from unit.cluster.api import CMS, PODS, Plain, Requests, config_map
 
 pytestmark = pytest.mark.realtime
 
-ANYWHERE = Plan(Address(LOOPBACK, 0))
+ANYWHERE = ClusterConfig(Address(LOOPBACK, 0))
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 WITHIN = 30.0
 """Seconds, on a loaded machine."""
@@ -124,7 +124,7 @@ async def test_headers_that_come_several_times_keep_their_values_apart(tmp_path:
     roots = Roots.make(now)
     root = roots.authority.client("root", ["system:masters"], Term(now, now + timedelta(days=1)))
     who = Impersonate("ann", groups=("crew", "deck, aft"), extra={"a/b": ("1", "2")})
-    async with running(Plan(Address(LOOPBACK, 0), roots)) as cluster:
+    async with running(ClusterConfig(Address(LOOPBACK, 0), roots)) as cluster:
         config = way(cluster, tmp_path)
         async with reached(config, certified(root, who)) as ann:
             found = await whoami(ann)
@@ -145,7 +145,7 @@ async def test_a_client_that_never_finishes_its_handshake_stalls_nobody(tmp_path
 async def test_a_taken_port_is_explained() -> None:
     async with running(ANYWHERE) as cluster:
         with pytest.raises(ConfigError) as refused:
-            async with running(Plan(cluster.address)):
+            async with running(ClusterConfig(cluster.address)):
                 pass
     assert refused.value.what == f"cannot listen on {cluster.address}"
     assert refused.value.because == "another process does"
@@ -155,15 +155,15 @@ async def test_a_kept_cluster_goes_on_with_its_objects_tokens_and_kubeconfigs(
     tmp_path: Path,
 ) -> None:
     folder = tmp_path / "data"
-    async with kept(ANYWHERE, folder) as plan, running(plan) as cluster:
+    async with persistent(ANYWHERE, folder) as plan, running(plan) as cluster:
         config, port = way(cluster, tmp_path), cluster.address.port
         async with reached(config) as admin:
             path = "/api/v1/namespaces/default/serviceaccounts"
             await admin.create(path, {"metadata": {"name": "bot"}})
             made = await admin.create(f"{path}/bot/token", {})
     token = made["status"]["token"]
-    again = Plan(Address(LOOPBACK, port))
-    async with kept(again, folder) as plan, running(plan):
+    again = ClusterConfig(Address(LOOPBACK, port))
+    async with persistent(again, folder) as plan, running(plan):
         async with reached(config) as admin:
             await admin.get(f"{path}/bot")
         async with reached(config, User(token=Sensitive(token))) as bot:
@@ -171,9 +171,9 @@ async def test_a_kept_cluster_goes_on_with_its_objects_tokens_and_kubeconfigs(
 
 
 async def test_one_folder_is_for_one_cluster(tmp_path: Path) -> None:
-    async with kept(ANYWHERE, tmp_path):
+    async with persistent(ANYWHERE, tmp_path):
         with pytest.raises(ConfigError) as refused:
-            async with kept(ANYWHERE, tmp_path):
+            async with persistent(ANYWHERE, tmp_path):
                 pass
     assert refused.value.because == "another server has it open"
     assert refused.value.hint
@@ -208,6 +208,6 @@ def test_the_usual_place_is_where_the_system_wants_it() -> None:
 
 
 async def test_on_every_interface_this_machine_still_uses_loopback() -> None:
-    async with running(Plan(Address("0.0.0.0", 0))) as cluster:
+    async with running(ClusterConfig(Address("0.0.0.0", 0))) as cluster:
         assert cluster.url == f"https://127.0.0.1:{cluster.address.port}"
         assert not cluster.private

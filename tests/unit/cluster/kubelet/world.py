@@ -15,11 +15,11 @@ from quintant.api.container import Grpc, HttpGet, TcpSocket
 from quintant.api.quantity import Quantity
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.common.pod_ips import Addresses
-from quintant.cluster.component.component import Component, employed
+from quintant.cluster.component.component import Component, run_component
 from quintant.cluster.kubelet.agent import Agent
 from quintant.cluster.kubelet.container.images import Images, Program
 from quintant.cluster.kubelet.logs.files import Sink
-from quintant.cluster.kubelet.node_context import Ground, Policy
+from quintant.cluster.kubelet.node_context import NodeContext, Policy
 from quintant.cluster.kubelet.process.protocols import Launch, Missing, Outcome
 from quintant.core.address import Address
 from quintant.core.clock import LoopClock, Random
@@ -124,7 +124,7 @@ class World:
         self.server.tokens.add("root", admin("root"))
         self.api = Api(self.server, "root")
         self.processes, self.prober = FakeProcesses(), FakeProber()
-        self.ground = Ground(
+        self.ground = NodeContext(
             folder / "node",
             folder / "storage",
             API,
@@ -151,7 +151,7 @@ class World:
             self.server.logs.providers[:] = [agent]
             component = Component(manager, ("system:nodes",))
             clock, random = LoopClock(), Random(2)
-            async with employed(self.server, component, clock, random):
+            async with run_component(self.server, component, clock, random):
                 yield agent
             await agent.close()
 

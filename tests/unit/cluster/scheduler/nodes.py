@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from quintant.cluster.common.views import NodeView, PodView
-from quintant.cluster.scheduler.pod_info import Wish, wish
-from quintant.cluster.scheduler.snapshot import Board
+from quintant.cluster.scheduler.pod_info import PodInfo, wish
+from quintant.cluster.scheduler.snapshot import NodeSnapshot
 from quintant.core import codec
 
 
@@ -43,13 +43,13 @@ def pod(name: str, *, on: str = "", cpu: str = "", labels: Any = None, **spec: A
     )
 
 
-def board(*nodes: NodeView, pods: tuple[PodView, ...] = ()) -> Board:
+def board(*nodes: NodeView, pods: tuple[PodView, ...] = ()) -> NodeSnapshot:
     """A board with nodes, and pods on them."""
-    made = Board()
+    made = NodeSnapshot()
     made.sync(nodes, pods)
     return made
 
 
-def wished(given: PodView, *, real: bool = False) -> Wish:
+def wished(given: PodView, *, real: bool = False) -> PodInfo:
     """What a pod wishes for; with `real`, a real node could run it."""
     return wish(given, lambda image, command: "a program" if real else None)

@@ -26,7 +26,7 @@ from quintant.cluster.scheduler.pod_affinity_spread import (
     UNWELCOME,
 )
 from quintant.cluster.scheduler.pod_info import Reach
-from quintant.cluster.scheduler.snapshot import Board
+from quintant.cluster.scheduler.snapshot import NodeSnapshot
 from quintant.core import codec
 from unit.cluster.scheduler.nodes import board, node, pod, wished
 
@@ -35,11 +35,11 @@ HOST = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"
 
 
-def names(on: Board, given: PodView, **more: Any) -> list[str]:
+def names(on: NodeSnapshot, given: PodView, **more: Any) -> list[str]:
     return [room.name for room in Fit(on).fitting(wished(given, **more)).rooms]
 
 
-def reasons(on: Board, given: PodView, **more: Any) -> dict[str, int]:
+def reasons(on: NodeSnapshot, given: PodView, **more: Any) -> dict[str, int]:
     return dict(Fit(on).fitting(wished(given, **more)).reasons)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from quintant.cluster.common.views import PodView
 from quintant.cluster.scheduler.preemption import preempt
-from quintant.cluster.scheduler.snapshot import Board
+from quintant.cluster.scheduler.snapshot import NodeSnapshot
 from unit.cluster.scheduler.nodes import board, node, pod, wished
 
 
-def victims(given: Board, one: PodView) -> tuple[str, list[str]] | None:
+def victims(given: NodeSnapshot, one: PodView) -> tuple[str, list[str]] | None:
     found = preempt(wished(one), given.open)
     if found is None:
         return None

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from quintant.cluster.apiserver.meta.user import admin
-from quintant.cluster.component.component import employed
+from quintant.cluster.component.component import run_component
 from quintant.cluster.scheduler import scheduler
 from quintant.cluster.scheduler.volume_binding import SELECTED_NODE
 from quintant.core.clock import LoopClock, Random
@@ -26,7 +26,7 @@ async def scheduled() -> AsyncIterator[Api]:
     """A server with roles, and the scheduler at work under its own."""
     served = server(rbac=True)
     served.tokens.add("admin", admin())
-    async with employed(served, scheduler(), LoopClock(), Random(0)):
+    async with run_component(served, scheduler(), LoopClock(), Random(0)):
         yield Api(served, "admin")
 
 

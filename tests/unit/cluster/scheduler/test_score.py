@@ -8,7 +8,7 @@ from typing import Any
 from quintant.cluster.common.views import PodView
 from quintant.cluster.scheduler.filter import Fit
 from quintant.cluster.scheduler.score import best
-from quintant.cluster.scheduler.snapshot import Board
+from quintant.cluster.scheduler.snapshot import NodeSnapshot
 from quintant.core.clock import Random
 from unit.cluster.scheduler.nodes import board, node, pod, wished
 
@@ -16,7 +16,7 @@ WEB = {"matchLabels": {"app": "web"}}
 HOST = "kubernetes.io/hostname"
 
 
-def chosen(given: Board, one: PodView, seed: int = 0) -> str:
+def chosen(given: NodeSnapshot, one: PodView, seed: int = 0) -> str:
     wish = wished(one)
     rooms = Fit(given).fitting(wish).rooms
     return best(given, wish, rooms, Random(seed)).name

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from quintant.cluster.common.views import NodeView, PodView
 from quintant.cluster.scheduler.resources import demand
-from quintant.cluster.scheduler.snapshot import Board
+from quintant.cluster.scheduler.snapshot import NodeSnapshot
 from quintant.core import codec
 from quintant.core.object import replace
 from unit.cluster.scheduler.nodes import board, node, pod
@@ -39,7 +39,7 @@ def nodes_of(world: WORLD) -> list[NodeView]:
     return [node(name) for name in sorted(world[1])]
 
 
-def figures(given: Board) -> dict[str, tuple[object, ...]]:
+def figures(given: NodeSnapshot) -> dict[str, tuple[object, ...]]:
     return {
         room.name: (room.used_cpu, room.weight_cpu, room.weight_memory, sorted(room.guests))
         for room in given.rooms.values()
@@ -50,7 +50,7 @@ def figures(given: Board) -> dict[str, tuple[object, ...]]:
 @given(st.lists(worlds, min_size=1, max_size=6))
 @settings(max_examples=50)
 def test_board_after_any_history_is_that_of_its_last_state(history: list[WORLD]) -> None:
-    grown = Board()
+    grown = NodeSnapshot()
     probe = pod("probe", labels=WEB)
     spread = codec.from_plain(
         PodView,
@@ -72,7 +72,7 @@ def test_board_after_any_history_is_that_of_its_last_state(history: list[WORLD])
     grown.alike(spread, selector)  # counted from the first step on
     for world in history:
         grown.sync(nodes_of(world), pods_of(world))
-    fresh = Board()
+    fresh = NodeSnapshot()
     fresh.sync(nodes_of(history[-1]), pods_of(history[-1]))
     assert figures(grown) == figures(fresh)
     assert grown.alike(spread, selector).nodes == fresh.alike(spread, selector).nodes

@@ -8,7 +8,7 @@ from typing import Any
 
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.cluster.component.component import Component, employed
+from quintant.cluster.component.component import Component, run_component
 from quintant.cluster.scheduler import scheduler
 from quintant.cluster.simulated.component import simulator
 from quintant.cluster.simulated.fleet import Fleet
@@ -34,7 +34,7 @@ async def simulated(
     parts = (scheduler(), simulator(Fleet(nodes), stages=stages, clock=clock), *others)
     async with AsyncExitStack() as stack:
         for part in parts:
-            running = employed(served, part, clock, Random(0))
+            running = run_component(served, part, clock, Random(0))
             await stack.enter_async_context(running)
         yield Api(served, "admin")
 

@@ -22,7 +22,7 @@ from quintant.cluster.apiserver.cel.parser import BadSyntax, parse
 from quintant.cluster.apiserver.cel.running import Run, Step, TooExpensive
 from quintant.cluster.apiserver.cel.types import Type
 from quintant.cluster.apiserver.cel.values import CelError
-from quintant.cluster.apiserver.offload.pool import haste
+from quintant.cluster.apiserver.offload.pool import inline_budget
 
 __all__ = ["CelError", "Outcome", "Program", "TooExpensive", "Uncompilable", "compile_rule"]
 
@@ -61,7 +61,7 @@ class Program:
 
     def run(self, variables: Mapping[str, Any], limit: int) -> Outcome:
         """Evaluate with variables; CelError if that fails, TooExpensive beyond a limit."""
-        hasty = haste()
+        hasty = inline_budget()
         run = Run(dict(variables), limit if hasty is None else min(limit, hasty.left))
         try:
             return Outcome(self.step(run), run.cost)

@@ -27,13 +27,13 @@ from quintant.cluster.apiserver.meta.status import (
     resource_not_found,
 )
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.offload.pool import Beside
+from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.cluster.apiserver.response.negotiate import clauses, negotiate
 from quintant.core.resource import Resource
 from quintant.version import KUBERNETES
 
 
-async def discover(catalog: Catalog, call: Call, beside: Beside) -> Reply:
+async def discover(catalog: Catalog, call: Call, beside: Offload) -> Reply:
     """The answer to a request that is about no resource."""
     if is_probe(call.path):
         return probe(call.path, call.query)

@@ -25,7 +25,7 @@ from quintant.cluster.apiserver.discovery.openapi_schemas import components, ins
 from quintant.cluster.apiserver.discovery.openapi_v3 import INFO
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.offload.pool import Beside
+from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.cluster.apiserver.response.negotiate import clauses
 
 GNOSTIC = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
@@ -55,13 +55,13 @@ class Document(Struct, frozen=True):
     digest: str
 
 
-async def everything(catalog: Catalog, call: Call, beside: Beside) -> Reply:
+async def everything(catalog: Catalog, call: Call, beside: Offload) -> Reply:
     """The document, in the form that is liked best."""
     media = _liked(call.headers.get("accept", ""))
     if not media:
         return Reply(_NOT_ACCEPTABLE)
     kinds = tuple(kind for kind in catalog if not kind.computed)
-    document = await beside.do(partial(_document, kinds, media), LEAST_BYTES)
+    document = await beside.run(partial(_document, kinds, media), LEAST_BYTES)
     tag = f'"{document.digest}"'
     headers = {"etag": tag, "vary": "Accept"}
     if call.headers.get("if-none-match") == tag:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from quintant.cluster.apiserver.admission.plugins.service_account import Awaited
+from quintant.cluster.apiserver.admission.plugins.service_account import RetryAdmission
 from quintant.cluster.apiserver.codec.write_options import Options
 from quintant.cluster.apiserver.crd.conversion_webhook import Unconverted
 from quintant.cluster.apiserver.handlers.delete import Deleted, Deletes, Deletion
@@ -28,10 +28,10 @@ from quintant.cluster.apiserver.handlers.write import Result, Writes
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.offload.pool import Beside
+from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.cluster.apiserver.webhooks.attributes import CREATE, DELETE, UPDATE, Attributes
 from quintant.cluster.apiserver.webhooks.dispatcher import Webhooks
-from quintant.cluster.apiserver.webhooks.registry import Concern, Registry
+from quintant.cluster.apiserver.webhooks.registry import MatchedWebhook, Registry
 from quintant.core.resource import Resource
 
 Drafted = Callable[[str], tuple[Draft, Options]]
@@ -46,7 +46,7 @@ class Admission(msgspec.Struct, frozen=True):
     """The way of every change that somebody asks for."""
 
     registry: Registry
-    beside: Beside
+    beside: Offload
     webhooks: Webhooks
     stored: ObjectStore
     writes: Writes
@@ -57,7 +57,7 @@ class Admission(msgspec.Struct, frozen=True):
         for _ in range(PATIENCE):
             try:
                 return await self._write(drafted, size)
-            except Awaited:
+            except RetryAdmission:
                 await asyncio.sleep(PAUSE_SECONDS)
         return await self._write(drafted, size)
 
@@ -66,7 +66,7 @@ class Admission(msgspec.Struct, frozen=True):
             began = self.stored.revision
             try:
                 drafting = partial(drafted, self.writes.now)
-                draft, options = await self.beside.do(drafting, size)
+                draft, options = await self.beside.run(drafting, size)
             except Unconverted as need:
                 await need.settle()
                 continue
@@ -81,9 +81,9 @@ class Admission(msgspec.Struct, frozen=True):
         concerns = self.registry.concerns(target.kind, target.sub, operation)
         self.writes.begin(draft, options)
         draft = await self._mutated(concerns, draft, options)
-        shaped = await self.beside.do(partial(self.writes.shaped, draft), size)
+        shaped = await self.beside.run(partial(self.writes.shaped, draft), size)
         named = self.writes.ready(shaped, options)
-        ready = await self.beside.do(partial(self.writes.judged, named), size)
+        ready = await self.beside.run(partial(self.writes.judged, named), size)
         if concerns:
             told = await self.webhooks.validate(_validating(concerns), _attributes(ready, options))
             ready = replace(ready, warnings=(*ready.warnings, *told))
@@ -132,7 +132,9 @@ class Admission(msgspec.Struct, frozen=True):
         reviewed, told = await self._reviewed(concerns, attributes)
         return reviewed.obj, told
 
-    async def _mutated(self, concerns: Sequence[Concern], draft: Draft, options: Options) -> Draft:
+    async def _mutated(
+        self, concerns: Sequence[MatchedWebhook], draft: Draft, options: Options
+    ) -> Draft:
         mutating = _mutating(concerns)
         if not mutating:
             return draft
@@ -158,7 +160,7 @@ class Admission(msgspec.Struct, frozen=True):
         return replace(draft, obj=after.obj, warnings=(*draft.warnings, *told))
 
     async def _reviewed(
-        self, concerns: Sequence[Concern], attributes: Attributes
+        self, concerns: Sequence[MatchedWebhook], attributes: Attributes
     ) -> tuple[Attributes, list[str]]:
         """What is left of something that is not stored, after everybody was asked about it."""
         attributes, told = await self.webhooks.mutate(
@@ -225,9 +227,9 @@ def _said(operation: str, said: Mapping[str, Any]) -> JsonObject:
     return {"kind": _OPTIONS[operation], "apiVersion": "meta.k8s.io/v1", **said}
 
 
-def _mutating(concerns: Sequence[Concern]) -> list[Concern]:
+def _mutating(concerns: Sequence[MatchedWebhook]) -> list[MatchedWebhook]:
     return [each for each in concerns if each.hook.mutating]
 
 
-def _validating(concerns: Sequence[Concern]) -> list[Concern]:
+def _validating(concerns: Sequence[MatchedWebhook]) -> list[MatchedWebhook]:
     return [each for each in concerns if not each.hook.mutating]

@@ -7,7 +7,7 @@ from functools import partial
 import msgspec
 
 from quintant.client.transport import Call, Reply
-from quintant.cluster.apiserver.codec.size import weight
+from quintant.cluster.apiserver.codec.size import request_cost
 from quintant.cluster.apiserver.codec.write_options import Options, read_asked
 from quintant.cluster.apiserver.fieldmanager.managers import Author
 from quintant.cluster.apiserver.filters.access import Access
@@ -23,7 +23,7 @@ from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.meta.warnings import warned
-from quintant.cluster.apiserver.offload.pool import Beside
+from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.core.clock import Clock, Random, timestamp
 
 
@@ -31,7 +31,7 @@ class Questions:
     """Answers reviews of tokens and access, and requests for tokens."""
 
     def __init__(
-        self, access: Access, admission: Admission, clock: Clock, random: Random, beside: Beside
+        self, access: Access, admission: Admission, clock: Clock, random: Random, beside: Offload
     ) -> None:
         self._beside = beside
         self._admission = admission
@@ -45,7 +45,7 @@ class Questions:
         document = TOKEN_REQUEST if target.sub else kind
         place = ObjectRef(document, asked.namespace, sub=asked.sub)
         drafting = partial(self._draft, call, place, user, timestamp(self._clock.now()))
-        draft, options = await self._beside.do(drafting, weight(call))
+        draft, options = await self._beside.run(drafting, request_cost(call))
         obj, warnings = await self._admission.document(
             target, document.resource, draft.obj, None, options
         )
@@ -53,7 +53,7 @@ class Questions:
             body = msgspec.json.encode(self._requests.answer(target, obj))
         else:
             reviewing = partial(self._reviewed, target, obj, user)
-            body = await self._beside.do(reviewing, weight(call))
+            body = await self._beside.run(reviewing, request_cost(call))
         return Reply(CREATED, body + b"\n", warned((*draft.warnings, *warnings)))
 
     def _reviewed(self, target: ObjectRef, obj: JsonObject, user: User) -> bytes:

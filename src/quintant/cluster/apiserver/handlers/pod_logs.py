@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from quintant.client.transport import Call, Reply
-from quintant.cluster.apiserver.handlers.log_provider import Absent, Logs, Wish
+from quintant.cluster.apiserver.handlers.log_provider import Absent, LogOptions, Logs
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_object
@@ -100,7 +100,9 @@ class PodLogs:
         why = "simulated: it prints nothing" if simulated else "waiting to start: ContainerCreating"
         raise bad_request(f'container "{container}" in pod "{asked.name}" is {why}')
 
-    def _found(self, uid: str, container: str, wish: Wish) -> AsyncGenerator[bytes, None] | None:
+    def _found(
+        self, uid: str, container: str, wish: LogOptions
+    ) -> AsyncGenerator[bytes, None] | None:
         """What the first who knows the pod has to say; None if nobody does."""
         for provider in self.providers:
             if provider.has(uid):
@@ -125,11 +127,11 @@ def _chosen(spec: _Spec, pod: str, wanted: str) -> str:
     return spec.containers[0].name
 
 
-def _read(query: Mapping[str, str], now: datetime) -> Wish:
+def _read(query: Mapping[str, str], now: datetime) -> LogOptions:
     """The options, as far as they can be read at all."""
     since = _time(query["sinceTime"]) if "sinceTime" in query else None
     seconds = _number(query, "sinceSeconds")
-    return Wish(
+    return LogOptions(
         follow=_flag(query, "follow"),
         previous=_flag(query, "previous"),
         timestamps=_flag(query, "timestamps"),

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from quintant.client.transport import Call, Reply
 from quintant.cluster.apiserver.codec.list_options import read_query
-from quintant.cluster.apiserver.codec.size import selecting_weight, weight
+from quintant.cluster.apiserver.codec.size import request_cost, selector_cost
 from quintant.cluster.apiserver.codec.write_options import Options, read_order
 from quintant.cluster.apiserver.handlers.admitted_write import Admission
 from quintant.cluster.apiserver.handlers.delete import (
@@ -41,7 +41,7 @@ from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import StatusError, method_not_supported
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.meta.warnings import warned
-from quintant.cluster.apiserver.offload.pool import Beside
+from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.cluster.apiserver.response.form import form_of, wish_of
 from quintant.cluster.apiserver.response.list_stream import Listing
 from quintant.cluster.apiserver.storage.history import Entry
@@ -81,7 +81,7 @@ class Endpoints(msgspec.Struct, frozen=True):
     admission: Admission
     evictions: Evictions
     clock: Clock
-    beside: Beside
+    beside: Offload
 
     async def answer(self, call: Call, route: Route, kind: Kind, user: User) -> Reply | Listing:
         """The answer to anything but a watch; it has happened when this returns."""
@@ -131,7 +131,7 @@ class Endpoints(msgspec.Struct, frozen=True):
 
     async def _selected(self, call: Call, route: Route, form: Form) -> Selection:
         selecting = partial(select, form, route.namespace, call.query)
-        return await self.beside.do(selecting, selecting_weight(call))
+        return await self.beside.run(selecting, selector_cost(call))
 
     async def _get(self, call: Call, target: ObjectRef) -> Reply:
         self.reads.check_get(call.query.get("resourceVersion", ""))
@@ -140,7 +140,7 @@ class Endpoints(msgspec.Struct, frozen=True):
     async def _write(self, call: Call, target: ObjectRef, verb: str, user: User) -> Reply:
         drafting = self.changes.drafting(verb)
         found = self.stored.read(target)
-        size = weight(call) + target.kind.weight + (0 if found is None else len(found.raw))
+        size = request_cost(call) + target.kind.weight + (0 if found is None else len(found.raw))
         result = await self.admission.write(partial(drafting, call, target, user), size)
         code = CREATED if result.created else OK
         return await self._shown(call, target, result.entry, code, result.warnings)
@@ -171,10 +171,12 @@ class Endpoints(msgspec.Struct, frozen=True):
         self, call: Call, wanted: Resource, words: str, user: User
     ) -> tuple[Any, Options]:
         """A document that does something, and what is said beside it."""
-        return await self.beside.do(partial(read_order, call, wanted, words, user), weight(call))
+        return await self.beside.run(
+            partial(read_order, call, wanted, words, user), request_cost(call)
+        )
 
     async def _deletion(self, call: Call, user: User) -> Deletion:
-        return await self.beside.do(partial(read_deletion, call, user), weight(call))
+        return await self.beside.run(partial(read_deletion, call, user), request_cost(call))
 
     async def _delete(self, call: Call, target: ObjectRef, user: User) -> Reply:
         options = await self._deletion(call, user)

@@ -61,7 +61,7 @@ class Result(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
-class Guard(Protocol):
+class AdmissionChain(Protocol):
     """What a server holds writes to, beside the rules of their kind."""
 
     def place(self, target: ObjectRef) -> None:
@@ -77,7 +77,9 @@ class Guard(Protocol):
 class Writes:
     """The write path of every kind."""
 
-    def __init__(self, stored: ObjectStore, clock: Clock, random: Random, guard: Guard) -> None:
+    def __init__(
+        self, stored: ObjectStore, clock: Clock, random: Random, guard: AdmissionChain
+    ) -> None:
         self._stored = stored
         self._clock = clock
         self._random = random

@@ -50,7 +50,7 @@ class Costly(Exception):
     """What was begun on the loop takes too long there."""
 
 
-class Haste:
+class InlineBudget:
     """Others wait for what is being done: what it may still cost."""
 
     def __init__(self) -> None:
@@ -63,26 +63,26 @@ class Haste:
             raise Costly
 
 
-_haste: ContextVar[Haste | None] = ContextVar("haste", default=None)
+_haste: ContextVar[InlineBudget | None] = ContextVar("haste", default=None)
 
 
-def haste() -> Haste | None:
+def inline_budget() -> InlineBudget | None:
     """What is being done on the loop may cost no more than this; None if it may take its time."""
     return _haste.get()
 
 
-class Beside:
+class Offload:
     """Does work at once, or beside the loop if there are threads for it."""
 
     def __init__(self) -> None:
-        self._lanes: tuple[Lane, ...] = ()
+        self._lanes: tuple[WorkerThread, ...] = ()
         self._search = Search()
 
     @contextmanager
-    def staffed(self) -> Iterator[None]:
+    def with_threads(self) -> Iterator[None]:
         """Have threads for as long as the context lasts."""
         before, turn = self._lanes, sys.getswitchinterval()
-        self._lanes = lanes = (Lane("large"), Lane("huge"))
+        self._lanes = lanes = (WorkerThread("large"), WorkerThread("huge"))
         sys.setswitchinterval(TURN_SECONDS)
         try:
             yield
@@ -93,7 +93,7 @@ class Beside:
                 lane.close()
             self._search.resume()
 
-    async def do(self, work: Callable[[], T], size: int) -> T:
+    async def run(self, work: Callable[[], T], size: int) -> T:
         """The result of work on so many bytes; it is begun anew if it turns out to be costly.
 
         Overrun if too many wait already. Who no longer waits for the result is left out.
@@ -111,7 +111,7 @@ class Beside:
             return await lane.do(work)
 
 
-class Lane:
+class WorkerThread:
     """One thread, and who waits for it: who has to be answered first has the next turn.
 
     So a request that was begun is finished before others are begun, however many steps it takes.
@@ -174,7 +174,7 @@ def _started(name: str) -> ThreadPoolExecutor:
 
 
 def _in_a_hurry(work: Callable[[], T]) -> T:
-    token = _haste.set(Haste())
+    token = _haste.set(InlineBudget())
     try:
         return work()
     finally:

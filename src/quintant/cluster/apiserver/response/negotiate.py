@@ -20,7 +20,7 @@ from quintant.client.transport import Call, Reply
 from quintant.cluster.apiserver.codec.body import JSON, PROTOBUF, YAML
 from quintant.cluster.apiserver.codec.size import YAML_WEIGHT
 from quintant.cluster.apiserver.meta.status import form_not_acceptable, not_acceptable
-from quintant.cluster.apiserver.offload.pool import Beside
+from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.cluster.apiserver.response.list_stream import INDENT, Listing
 
 MEDIA = (JSON, YAML, PROTOBUF)
@@ -109,7 +109,7 @@ def listed(call: Call, listing: Listing) -> Listing | None:
     return replace(listing, pretty=_pretty(call))
 
 
-async def dressed(call: Call, reply: Reply, beside: Beside) -> Reply:
+async def dressed(call: Call, reply: Reply, beside: Offload) -> Reply:
     """A JSON answer as the client likes to read it: YAML, indented, or as it is."""
     if reply.headers.get("content-type", JSON).partition(";")[0] != JSON or not reply.body:
         return reply
@@ -119,7 +119,7 @@ async def dressed(call: Call, reply: Reply, beside: Beside) -> Reply:
 
         parameters = reply.headers.get("content-type", "").partition(";")
         headers = {**reply.headers, "content-type": "".join((YAML, *parameters[1:]))}
-        body = await beside.do(partial(dumped, reply.body), len(reply.body) * YAML_WEIGHT)
+        body = await beside.run(partial(dumped, reply.body), len(reply.body) * YAML_WEIGHT)
         return replace(reply, body=body, headers=headers)
     if _pretty(call):
         return replace(reply, body=msgspec.json.format(reply.body, indent=INDENT).rstrip())

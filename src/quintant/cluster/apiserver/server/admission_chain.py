@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from quintant.cluster.apiserver.admission.plugins.context import Surroundings
+from quintant.cluster.apiserver.admission.plugins.context import AdmissionContext
 from quintant.cluster.apiserver.admission.plugins.limit_ranger import default_limits, hold_limits
 from quintant.cluster.apiserver.admission.plugins.pod_priority_tolerations import (
     admit_class,
@@ -38,7 +38,7 @@ from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.reconcilers.crd_lifecycle import Definitions
 from quintant.cluster.apiserver.reconcilers.namespace_lifecycle import Namespaces
 
-Plugin = Callable[[Draft, Surroundings], None]
+Plugin = Callable[[Draft, AdmissionContext], None]
 """Amends a draft, in place, or refuses it."""
 
 ALWAYS: Mapping[str, tuple[Plugin, ...]] = {
@@ -59,13 +59,13 @@ HELD: Mapping[str, tuple[Plugin, ...]] = {
 """What looks at an object once nobody changes it any more."""
 
 
-class Guard(Struct, frozen=True):
+class AdmissionChain(Struct, frozen=True):
     """Admission that is part of the server."""
 
     namespaces: Namespaces
     definitions: Definitions
     access: Access
-    around: Surroundings
+    around: AdmissionContext
     managed: bool
     """Whether controllers run beside the server."""
 

@@ -7,7 +7,7 @@ the consequences of every write before the next request is answered (`settle`).
 from __future__ import annotations
 
 from quintant.client.transport import Call, Reply
-from quintant.cluster.apiserver.admission.plugins.context import Surroundings
+from quintant.cluster.apiserver.admission.plugins.context import AdmissionContext
 from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.handlers.admitted_write import Admission
 from quintant.cluster.apiserver.handlers.create_only import Questions
@@ -24,7 +24,7 @@ from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.meta.request_info import Route
 from quintant.cluster.apiserver.meta.status import method_not_supported, resource_not_found
 from quintant.cluster.apiserver.meta.user import User
-from quintant.cluster.apiserver.offload.pool import Beside
+from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.cluster.apiserver.reconcilers.clusterrole_aggregation import Aggregation
 from quintant.cluster.apiserver.reconcilers.crd_lifecycle import SERVER, Definitions
 from quintant.cluster.apiserver.reconcilers.event_ttl import Expiry
@@ -32,7 +32,7 @@ from quintant.cluster.apiserver.reconcilers.namespace_lifecycle import Namespace
 from quintant.cluster.apiserver.reconcilers.quota_status import Quotas
 from quintant.cluster.apiserver.registry.bootstrap import first_objects
 from quintant.cluster.apiserver.response.list_stream import Listing
-from quintant.cluster.apiserver.server.admission_chain import Guard
+from quintant.cluster.apiserver.server.admission_chain import AdmissionChain
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.apiserver.watch.hub import Hub, Watcher
 from quintant.cluster.apiserver.webhooks.call import Caller
@@ -52,7 +52,7 @@ class Machinery:
         catalog: Catalog,
         hub: Hub,
         access: Access,
-        beside: Beside,
+        beside: Offload,
         *,
         clock: Clock,
         random: Random,
@@ -66,8 +66,8 @@ class Machinery:
         self._quotas = Quotas(store, catalog) if managed else None
         self._namespaces = Namespaces(store, catalog)
         self._definitions = Definitions(store, catalog, hub, clock, self._caller, random)
-        around, self._stored = Surroundings(store, random), ObjectStore(store)
-        guard = Guard(self._namespaces, self._definitions, access, around, managed)
+        around, self._stored = AdmissionContext(store, random), ObjectStore(store)
+        guard = AdmissionChain(self._namespaces, self._definitions, access, around, managed)
         self._writes = Writes(self._stored, clock, random, guard)
         self._deletes = Deletes(self._stored, clock)
         self._registry = Registry(store, catalog)

@@ -39,7 +39,7 @@ from quintant.cluster.apiserver.meta.status import (
     request_entity_too_large,
 )
 from quintant.cluster.apiserver.meta.user import User
-from quintant.cluster.apiserver.offload.pool import Beside
+from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.cluster.apiserver.offload.timeouts import allowed_seconds, within
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.response.list_stream import Listing
@@ -91,7 +91,7 @@ class ApiServer:
         """Whoever runs pods adds itself to its providers."""
         self.metrics = Metrics(self.store, self.catalog)
         """Whoever runs pods adds itself to its meters; `open` serves the group."""
-        self._beside = Beside()
+        self._beside = Offload()
         self._machinery = Machinery(
             self.store,
             self.catalog,
@@ -162,7 +162,7 @@ class ApiServer:
 
         Without them, everything is done at once and nobody else is served meanwhile.
         """
-        return self._beside.staffed()
+        return self._beside.with_threads()
 
     def close(self) -> None:
         """End every watch, and the connections to webhooks: the server goes away."""

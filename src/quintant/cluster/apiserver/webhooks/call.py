@@ -11,7 +11,7 @@ from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.apiserver.webhooks.admission_review import encode_review
 from quintant.cluster.apiserver.webhooks.configuration import Client, Hook
-from quintant.cluster.apiserver.webhooks.dialer import Dialer, Letter, Unreachable
+from quintant.cluster.apiserver.webhooks.dialer import Dialer, Unreachable, WebhookRequest
 from quintant.cluster.apiserver.webhooks.https_dialer import HttpsDialer
 from quintant.cluster.apiserver.webhooks.response import Answer, Bad, read_answer
 from quintant.cluster.apiserver.webhooks.service_resolver import locate
@@ -61,7 +61,7 @@ class Caller:
         """Post a document and wait so long for what comes back; Unreachable says why none did."""
         url = f"{client.url}?timeout={seconds}s"
         service = client.service
-        letter = Letter(
+        letter = WebhookRequest(
             url,
             body,
             client.bundle,

@@ -19,7 +19,7 @@ class Unreachable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class WebhookRequest:
     """What is posted to a webhook."""
 
     url: str
@@ -33,4 +33,4 @@ class Letter:
 class Dialer(Protocol):
     """Posts a letter and returns what comes back, whatever its status."""
 
-    async def post(self, letter: Letter) -> Reply: ...
+    async def post(self, letter: WebhookRequest) -> Reply: ...

@@ -18,7 +18,7 @@ from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.status import StatusError, internal_error, unknown_error
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.offload.pool import Beside
+from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.cluster.apiserver.patch.json_patch import apply_patch
 from quintant.cluster.apiserver.tables.coerce import Mistyped
 from quintant.cluster.apiserver.webhooks.admission_review import request_of
@@ -26,7 +26,7 @@ from quintant.cluster.apiserver.webhooks.attributes import Attributes
 from quintant.cluster.apiserver.webhooks.call import Caller, Failed
 from quintant.cluster.apiserver.webhooks.configuration import Hook
 from quintant.cluster.apiserver.webhooks.matcher import Matcher
-from quintant.cluster.apiserver.webhooks.registry import Concern
+from quintant.cluster.apiserver.webhooks.registry import MatchedWebhook
 from quintant.cluster.apiserver.webhooks.response import Answer, denial
 from quintant.core.clock import Random
 
@@ -40,13 +40,13 @@ Revise = Callable[[Any], JsonObject]
 class Webhooks:
     """Asks the webhooks that a change concerns."""
 
-    def __init__(self, caller: Caller, matcher: Matcher, random: Random, beside: Beside) -> None:
+    def __init__(self, caller: Caller, matcher: Matcher, random: Random, beside: Offload) -> None:
         self._caller, self._matcher, self._random = caller, matcher, random
         self._beside = beside
 
     async def mutate(
         self,
-        concerns: Sequence[Concern],
+        concerns: Sequence[MatchedWebhook],
         attributes: Attributes,
         revise: Revise,
         again: Callable[[JsonObject], None],
@@ -66,7 +66,9 @@ class Webhooks:
             after, _ = await self._mutated(concern, after, revise, warnings)
         return after, warnings
 
-    async def validate(self, concerns: Sequence[Concern], attributes: Attributes) -> list[str]:
+    async def validate(
+        self, concerns: Sequence[MatchedWebhook], attributes: Attributes
+    ) -> list[str]:
         """What validating webhooks tell a change's author; Problem if one does not allow it."""
         warnings: list[str] = []
         asked = (self._asked(each.hook, each.kind, attributes, warnings) for each in concerns)
@@ -80,14 +82,14 @@ class Webhooks:
 
     async def _round(
         self,
-        concerns: Sequence[Concern],
+        concerns: Sequence[MatchedWebhook],
         attributes: Attributes,
         revise: Revise,
         warnings: list[str],
-    ) -> tuple[Attributes, list[Concern], list[Concern]]:
+    ) -> tuple[Attributes, list[MatchedWebhook], list[MatchedWebhook]]:
         """The change after each was asked once, who may be asked again, and who is to be."""
-        seen: list[Concern] = []
-        due: list[Concern] = []
+        seen: list[MatchedWebhook] = []
+        due: list[MatchedWebhook] = []
         for concern in concerns:
             before = attributes.obj
             attributes, asked = await self._mutated(concern, attributes, revise, warnings)
@@ -98,7 +100,7 @@ class Webhooks:
         return attributes, seen, due
 
     async def _mutated(
-        self, concern: Concern, attributes: Attributes, revise: Revise, warnings: list[str]
+        self, concern: MatchedWebhook, attributes: Attributes, revise: Revise, warnings: list[str]
     ) -> tuple[Attributes, bool]:
         """The change after a webhook has seen it, and whether it was asked."""
         hook, kind = concern.hook, concern.kind
@@ -120,10 +122,10 @@ class Webhooks:
         shown = await _converted(attributes, kind, attributes.obj) or {}
         written = msgspec.json.encode(shown)
         size = len(written) * len(patch)
-        changed = await self._beside.do(partial(_patched, shown, written, patch), size)
+        changed = await self._beside.run(partial(_patched, shown, written, patch), size)
         if kind is not attributes.kind:
             changed = await _recast(kind, attributes.kind, changed)
-        return await self._beside.do(partial(revise, changed), len(written))
+        return await self._beside.run(partial(revise, changed), len(written))
 
     async def _asked(
         self, hook: Hook, kind: Kind, attributes: Attributes, warnings: list[str]
@@ -131,7 +133,7 @@ class Webhooks:
         """A webhook's word, if it allows the change; None if it was not asked or may fail."""
         request = request_of(attributes, kind, self._random.id())
         wants = partial(self._matcher.wants, hook, attributes, request)
-        if not await self._beside.do(wants, 0):
+        if not await self._beside.run(wants, 0):
             return None
         shown = [
             await _converted(attributes, kind, obj) for obj in (attributes.obj, attributes.old)

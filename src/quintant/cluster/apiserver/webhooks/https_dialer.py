@@ -14,7 +14,7 @@ from quintant.client.http.idle import IDLE_SECONDS
 from quintant.client.transport import Reply
 from quintant.cluster.apiserver.webhooks.connection import Line, Place
 from quintant.cluster.apiserver.webhooks.dial_errors import FAILURES, NO_BUNDLE, explained
-from quintant.cluster.apiserver.webhooks.dialer import Letter, Unreachable
+from quintant.cluster.apiserver.webhooks.dialer import Unreachable, WebhookRequest
 from quintant.core.clock import monotonic
 
 PLACES = 64
@@ -30,7 +30,7 @@ class HttpsDialer:
         self._tidying: asyncio.TimerHandle | None = None
         self._closed = False
 
-    async def post(self, letter: Letter) -> Reply:
+    async def post(self, letter: WebhookRequest) -> Reply:
         """Post and wait; whoever calls limits the time."""
         url = urlsplit(letter.url)
         place = _place(letter, url)
@@ -77,7 +77,7 @@ class HttpsDialer:
             self._plan()
 
 
-def _place(letter: Letter, url: SplitResult) -> Place:
+def _place(letter: WebhookRequest, url: SplitResult) -> Place:
     """Where to connect, and as whom the server has to prove itself; Unreachable if nowhere."""
     name = url.hostname or ""
     if letter.locate is None:

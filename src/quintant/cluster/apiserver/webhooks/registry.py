@@ -23,14 +23,14 @@ MOST_REMEMBERED = 10_000
 """Answers remembered before all are forgotten: kinds come and go with their definitions."""
 
 
-class Concern(Struct, frozen=True):
+class MatchedWebhook(Struct, frozen=True):
     """A webhook to be asked, and the version of the resource it wants to see."""
 
     hook: Hook
     kind: Kind
 
 
-NOTHING: tuple[Concern, ...] = ()
+NOTHING: tuple[MatchedWebhook, ...] = ()
 
 
 class Registry:
@@ -39,7 +39,7 @@ class Registry:
     def __init__(self, store: Store, catalog: Catalog) -> None:
         self._store, self._catalog = store, catalog
         self._hooks: tuple[Hook, ...] | None = None
-        self._concerns: dict[tuple[Kind, str, str], tuple[Concern, ...]] = {}
+        self._concerns: dict[tuple[Kind, str, str], tuple[MatchedWebhook, ...]] = {}
         store.subscribe(self._told)
 
     def forget(self) -> None:
@@ -47,7 +47,7 @@ class Registry:
         self._hooks = None
         self._concerns.clear()
 
-    def concerns(self, kind: Kind, sub: str, operation: str) -> tuple[Concern, ...]:
+    def concerns(self, kind: Kind, sub: str, operation: str) -> tuple[MatchedWebhook, ...]:
         """The webhooks whose rules cover an operation, mutating ones first, in order."""
         hooks = self._read() if self._hooks is None else self._hooks
         if not hooks:
@@ -62,12 +62,12 @@ class Registry:
 
     def _find(
         self, hooks: tuple[Hook, ...], kind: Kind, sub: str, operation: str
-    ) -> tuple[Concern, ...]:
+    ) -> tuple[MatchedWebhook, ...]:
         if kind.resource.group == GROUP:
             # Otherwise a webhook could not be taken away again.
             return NOTHING
         seen = ((hook, self._seen(hook, kind, sub, operation)) for hook in hooks)
-        return tuple(Concern(hook, shown) for hook, shown in seen if shown is not None)
+        return tuple(MatchedWebhook(hook, shown) for hook, shown in seen if shown is not None)
 
     def _seen(self, hook: Hook, kind: Kind, sub: str, operation: str) -> Kind | None:
         """The version that a webhook sees; None if it is not concerned."""

@@ -16,7 +16,7 @@ from quintant.client.config.config import MOUNT_VARIABLE, SERVICE_ACCOUNT
 from quintant.cluster.kubelet.container.downward_api import Self
 from quintant.cluster.kubelet.container.env import Sources, environment
 from quintant.cluster.kubelet.container.expand_vars import expand, expand_all
-from quintant.cluster.kubelet.node_context import Ground
+from quintant.cluster.kubelet.node_context import NodeContext
 from quintant.cluster.kubelet.process.orphans import AGENT, CONTAINER
 from quintant.cluster.kubelet.process.protocols import Launch, Missing
 from quintant.cluster.kubelet.volume.rootfs import ADDRESS, ROOT, Rewriter, below
@@ -28,7 +28,7 @@ _FOLDERS = {"HOME": "/root", "TMPDIR": "/tmp"}
 
 
 @dataclass(frozen=True, slots=True)
-class Berth:
+class ContainerRuntimeConfig:
     """A container's place on this machine: its folders, and how it is called."""
 
     container: Container
@@ -50,17 +50,19 @@ class Berth:
         return expand(path, self.variables)
 
 
-def berth(ground: Ground, container: Container, root: Path, about: Self, sources: Sources) -> Berth:
+def runtime_config(
+    ground: NodeContext, container: Container, root: Path, about: Self, sources: Sources
+) -> ContainerRuntimeConfig:
     """The place of a container; Unconfigured if something its variables need is missing."""
     variables = environment(container, about, sources)
     mounts = [each.mount_path for each in container.volume_mounts]
     rewriter = Rewriter.of(root, mounts, about.address)
     id = "".join(ground.random.id().replace("-", "") for _ in range(2))
     names = ground.names(about.pod.metadata.namespace)
-    return Berth(container, root, id, rewriter, variables, names)
+    return ContainerRuntimeConfig(container, root, id, rewriter, variables, names)
 
 
-def launch(ground: Ground, place: Berth, hostname: str) -> Launch:
+def launch(ground: NodeContext, place: ContainerRuntimeConfig, hostname: str) -> Launch:
     """How a container is started; Missing if its program is not on this machine."""
     container = place.container
     program = ground.images.find(container)
@@ -74,7 +76,9 @@ def launch(ground: Ground, place: Berth, hostname: str) -> Launch:
     return Launch((_found(line, env, container.image), *line[1:]), cwd, env)
 
 
-def command(ground: Ground, place: Berth, asked: Exec, hostname: str) -> Launch:
+def command(
+    ground: NodeContext, place: ContainerRuntimeConfig, asked: Exec, hostname: str
+) -> Launch:
     """How a command is run beside a container, for probes and hooks."""
     image = place.container.image
     program = ground.images.locate(image, asked.command)
@@ -87,7 +91,7 @@ def command(ground: Ground, place: Berth, asked: Exec, hostname: str) -> Launch:
 
 
 def _environment(
-    ground: Ground, place: Berth, image: Mapping[str, str], hostname: str
+    ground: NodeContext, place: ContainerRuntimeConfig, image: Mapping[str, str], hostname: str
 ) -> dict[str, str]:
     own = place.rewriter.values({**_FOLDERS, **place.variables})
     for name in _FOLDERS:

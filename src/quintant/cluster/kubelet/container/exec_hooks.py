@@ -12,8 +12,8 @@ from signal import SIGKILL
 from msgspec import Struct
 
 from quintant.api.container import Exec, Handler
-from quintant.cluster.kubelet.container.command import Berth, command
-from quintant.cluster.kubelet.node_context import Ground
+from quintant.cluster.kubelet.container.command import ContainerRuntimeConfig, command
+from quintant.cluster.kubelet.node_context import NodeContext
 from quintant.cluster.kubelet.probe.loop import port_of
 from quintant.cluster.kubelet.process.protocols import Launch, Outcome, Unstartable
 
@@ -38,11 +38,11 @@ class Collector:
         return self.data.decode(errors="replace").rstrip("\n")
 
 
-class Beside(Struct, frozen=True):
+class HandlerRunner(Struct, frozen=True):
     """What can be done beside a container that runs."""
 
-    ground: Ground
-    berth: Berth
+    ground: NodeContext
+    berth: ContainerRuntimeConfig
     hostname: str
     address: str
 

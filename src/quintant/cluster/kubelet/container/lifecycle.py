@@ -5,7 +5,7 @@
      │    └── Refused (it could not be started)                    v
      └───────────────── Renewed (the policy says: again) ─────── ENDED
 
-A `Life` is a value; `step` is the only way to another one. Restarts wait longer each time: not at
+A `ContainerLifecycle` is a value; `step` is the only way to another one. Restarts wait longer each time: not at
 all at first, then ten seconds, doubling to five minutes, forgotten after ten minutes of work.
 """
 
@@ -82,7 +82,7 @@ class Ending(Struct, frozen=True):
     over: datetime | None = None
 
 
-class Life(Struct, frozen=True):
+class ContainerLifecycle(Struct, frozen=True):
     """What became of a container so far."""
 
     state: State = State.WAITING
@@ -124,7 +124,7 @@ class Life(Struct, frozen=True):
         return self.ending is not None and self.ending.code == 0
 
 
-def step(life: Life, event: Event, now: Moment) -> Life:
+def step(life: ContainerLifecycle, event: Event, now: Moment) -> ContainerLifecycle:
     """What a container's life is after an event; an event that comes too late changes nothing."""
     match event, life.state:
         case Started(), State.WAITING:
@@ -152,14 +152,14 @@ def step(life: Life, event: Event, now: Moment) -> Life:
     return life
 
 
-def resumed(restarts: int, ending: Ending | None) -> Life:
+def resumed(restarts: int, ending: Ending | None) -> ContainerLifecycle:
     """The life of a container that an earlier agent ran, whose process is no more."""
     if ending is None:
-        return Life(restarts=restarts)
-    return Life(State.ENDED, ending.id, restarts, ending=ending)
+        return ContainerLifecycle(restarts=restarts)
+    return ContainerLifecycle(State.ENDED, ending.id, restarts, ending=ending)
 
 
-def _started(life: Life, event: Started, now: Moment) -> Life:
+def _started(life: ContainerLifecycle, event: Started, now: Moment) -> ContainerLifecycle:
     return replace(
         life,
         state=State.RUNNING,
@@ -176,14 +176,14 @@ def _started(life: Life, event: Started, now: Moment) -> Life:
     )
 
 
-def _refused(life: Life, event: Refused, now: Moment) -> Life:
+def _refused(life: ContainerLifecycle, event: Refused, now: Moment) -> ContainerLifecycle:
     delay = _longer(life.pause)
     again = now.mono + delay
     return replace(life, reason=event.reason, message=event.message, pause=delay, again=again)
 
 
-def _renewed(life: Life) -> Life:
-    return Life(
+def _renewed(life: ContainerLifecycle) -> ContainerLifecycle:
+    return ContainerLifecycle(
         restarts=life.restarts,
         passed=life.passed,
         last=life.ending,
@@ -193,7 +193,7 @@ def _renewed(life: Life) -> Life:
     )
 
 
-def _probed(life: Life, event: Probed) -> Life:
+def _probed(life: ContainerLifecycle, event: Probed) -> ContainerLifecycle:
     match event.check:
         case Check.READINESS:
             return replace(life, ready=event.passed and life.started)
@@ -202,7 +202,7 @@ def _probed(life: Life, event: Probed) -> Life:
     return life if event.passed else replace(life, unwell=event.check)
 
 
-def _ended(life: Life, event: Ended, now: Moment) -> Life:
+def _ended(life: ContainerLifecycle, event: Ended, now: Moment) -> ContainerLifecycle:
     ran = now.mono - life.began.mono if life.began else 0.0
     delay = 0.0 if ran > FORGET_SECONDS else life.backoff
     return replace(
@@ -220,7 +220,7 @@ def _ended(life: Life, event: Ended, now: Moment) -> Life:
     )
 
 
-def _ending(life: Life, event: Ended, now: Moment) -> Ending:
+def _ending(life: ContainerLifecycle, event: Ended, now: Moment) -> Ending:
     signal = max(0, -event.code)
     code = SIGNALLED + signal if signal else event.code
     reason = event.reason or ("Error" if code else "Completed")

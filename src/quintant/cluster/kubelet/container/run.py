@@ -14,11 +14,11 @@ from typing import Literal
 
 from msgspec import Struct
 
-from quintant.cluster.kubelet.container.command import Berth, launch
-from quintant.cluster.kubelet.container.exec_hooks import Beside
+from quintant.cluster.kubelet.container.command import ContainerRuntimeConfig, launch
+from quintant.cluster.kubelet.container.exec_hooks import HandlerRunner
 from quintant.cluster.kubelet.container.lifecycle_events import Ended, Signalled
-from quintant.cluster.kubelet.logs.files import Journal
-from quintant.cluster.kubelet.node_context import Ground
+from quintant.cluster.kubelet.logs.files import ContainerLog
+from quintant.cluster.kubelet.node_context import NodeContext
 from quintant.cluster.kubelet.probe.loop import Finding, Inquiry, watch
 from quintant.cluster.kubelet.process.protocols import Process
 from quintant.cluster.kubelet.volume.projected import Unmountable
@@ -43,10 +43,12 @@ Tell = Callable[[str, Happening], None]
 """Hears of the incarnation's id, and of what happened to it."""
 
 
-class Incarnation:
+class ContainerRun:
     """A program that runs for a container."""
 
-    def __init__(self, beside: Beside, process: Process, journal: Journal, tell: Tell) -> None:
+    def __init__(
+        self, beside: HandlerRunner, process: Process, journal: ContainerLog, tell: Tell
+    ) -> None:
         self._beside, self._journal, self._tell = beside, journal, tell
         self.process, self.container = process, beside.berth.container
         self.id = beside.berth.id
@@ -126,8 +128,8 @@ class Incarnation:
 
 
 async def begin(
-    ground: Ground, beside: Beside, journal: Journal, volumes: Path, tell: Tell
-) -> Incarnation:
+    ground: NodeContext, beside: HandlerRunner, journal: ContainerLog, volumes: Path, tell: Tell
+) -> ContainerRun:
     """Start a container's program; Unstartable or Unmountable if that is impossible."""
     asked = launch(ground, beside.berth, beside.hostname)
     try:
@@ -137,10 +139,10 @@ async def begin(
     except OSError as error:
         raise Unmountable(str(error)) from error
     process = await ground.processes.start(asked, journal)
-    return Incarnation(beside, process, journal, tell)
+    return ContainerRun(beside, process, journal, tell)
 
 
-def furnish(place: Berth, volumes: Path) -> None:
+def furnish(place: ContainerRuntimeConfig, volumes: Path) -> None:
     """Make the volumes appear in the container's root."""
     place.root.mkdir(parents=True, exist_ok=True)
     # What is mounted below another mount has to come after it.

@@ -38,7 +38,7 @@ class Sink(Protocol):
         """There is no more."""
 
 
-class Journal:
+class ContainerLog:
     """The output of one incarnation of a container."""
 
     def __init__(self, path: Path, clock: Clock) -> None:
@@ -136,18 +136,18 @@ class Journal:
         self._stirred = asyncio.Event()
 
 
-class Journals:
+class ContainerLogs:
     """The output of a pod's containers: of each, that of its newest incarnations."""
 
     def __init__(self, folder: Path, clock: Clock) -> None:
         self._folder, self._clock = folder, clock
-        self._kept: dict[str, list[Journal]] = {}
+        self._kept: dict[str, list[ContainerLog]] = {}
 
-    def open(self, container: str, id: str) -> Journal:
+    def open(self, container: str, id: str) -> ContainerLog:
         """A journal for an incarnation that is about to begin; it is not kept yet."""
-        return Journal(self._folder / container / f"{id}.log", self._clock)
+        return ContainerLog(self._folder / container / f"{id}.log", self._clock)
 
-    def keep(self, container: str, journal: Journal) -> None:
+    def keep(self, container: str, journal: ContainerLog) -> None:
         """Keep the journal of an incarnation that began, and drop the oldest for it."""
         kept = self._kept.setdefault(container, [])
         kept.append(journal)
@@ -155,7 +155,7 @@ class Journals:
             old.remove()
         del kept[:-KEPT]
 
-    def find(self, container: str, id: str) -> Journal | None:
+    def find(self, container: str, id: str) -> ContainerLog | None:
         """The output of an incarnation, if it is kept."""
         found = (each for each in self._kept.get(container, ()) if each.path.stem == id)
         return next(found, None)
@@ -172,7 +172,7 @@ class Cursor:
     It gives no more at a time than is read in a few milliseconds; nothing means that this is all.
     """
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: ContainerLog) -> None:
         self._journal, self._turned = journal, journal.turned
         paths = (journal.old, journal.path)
         self._files = [path.open("rb") for path in paths if path.exists()]

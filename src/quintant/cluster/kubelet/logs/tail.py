@@ -10,12 +10,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import closing
 
-from quintant.cluster.apiserver.handlers.log_provider import Line, Wish
-from quintant.cluster.kubelet.logs.files import Cursor, Journal
+from quintant.cluster.apiserver.handlers.log_provider import Line, LogOptions
+from quintant.cluster.kubelet.logs.files import ContainerLog, Cursor
 from quintant.core.clock import micro_timestamp
 
 
-async def read(journal: Journal, wish: Wish) -> AsyncGenerator[bytes, None]:
+async def read(journal: ContainerLog, wish: LogOptions) -> AsyncGenerator[bytes, None]:
     """The output of an incarnation, piece by piece."""
     left = wish.limit
     async for lines in _batches(journal, wish):
@@ -28,7 +28,7 @@ async def read(journal: Journal, wish: Wish) -> AsyncGenerator[bytes, None]:
             return
 
 
-async def _batches(journal: Journal, wish: Wish) -> AsyncGenerator[list[Line], None]:
+async def _batches(journal: ContainerLog, wish: LogOptions) -> AsyncGenerator[list[Line], None]:
     with closing(Cursor(journal)) as cursor:
         kept: list[Line] = []
         while lines := cursor.read():
@@ -60,7 +60,7 @@ def _last(lines: list[Line], count: int) -> list[Line]:
     return lines[at:]
 
 
-def _shown(lines: Iterable[Line], wish: Wish) -> Iterable[bytes]:
+def _shown(lines: Iterable[Line], wish: LogOptions) -> Iterable[bytes]:
     if not wish.timestamps:
         return (line.text for line in lines)
     return (b"%b %b" % (micro_timestamp(line.at).encode(), line.text) for line in lines)

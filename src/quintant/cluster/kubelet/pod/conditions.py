@@ -12,10 +12,10 @@ from datetime import datetime
 
 from quintant.api.meta import Condition, condition_of, set_condition
 from quintant.api.pod import Pod, PodSpec
-from quintant.cluster.kubelet.container.lifecycle import Life
+from quintant.cluster.kubelet.container.lifecycle import ContainerLifecycle
 from quintant.cluster.kubelet.pod.plan import initialized, sidecar
 
-Lives = Mapping[str, Life]
+Lives = Mapping[str, ContainerLifecycle]
 Verdict = tuple[bool, str, str]
 """Whether something is so, and the reason and the message if there is more to say."""
 _SO: Verdict = (True, "", "")

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from quintant.api.container import Container
 from quintant.api.pod import PodSpec
-from quintant.cluster.kubelet.container.lifecycle import Life, State
+from quintant.cluster.kubelet.container.lifecycle import ContainerLifecycle, State
 from quintant.cluster.kubelet.container.lifecycle_events import Check
 
 ALWAYS, ON_FAILURE, NEVER = "Always", "OnFailure", "Never"
@@ -38,7 +38,7 @@ class Stage(Enum):
     """Nothing of it runs, and nothing will again."""
 
 
-class Order(Struct, frozen=True):
+class Termination(Struct, frozen=True):
     """A pod has to end: it is being deleted, or its time is up."""
 
     until: float
@@ -88,7 +88,9 @@ class Plan(Struct, frozen=True):
     wake: float = math.inf
 
 
-def plan(spec: PodSpec, lives: Mapping[str, Life], order: Order | None, now: float) -> Plan:
+def plan(
+    spec: PodSpec, lives: Mapping[str, ContainerLifecycle], order: Termination | None, now: float
+) -> Plan:
     """What a pod needs next."""
     stage = stage_of(spec, lives, order)
     match stage:
@@ -102,7 +104,9 @@ def plan(spec: PodSpec, lives: Mapping[str, Life], order: Order | None, now: flo
     return Plan(stage, tuple(actions), _wake(spec, lives, stage, now))
 
 
-def stage_of(spec: PodSpec, lives: Mapping[str, Life], order: Order | None) -> Stage:
+def stage_of(
+    spec: PodSpec, lives: Mapping[str, ContainerLifecycle], order: Termination | None
+) -> Stage:
     """Where a pod is in its life."""
     if order is not None or hopeless(spec, lives) or _finished(spec, lives):
         if not any(life.state.alive for life in lives.values()):
@@ -116,18 +120,18 @@ def sidecar(container: Container) -> bool:
     return container.restart_policy == ALWAYS
 
 
-def initialized(spec: PodSpec, lives: Mapping[str, Life]) -> bool:
+def initialized(spec: PodSpec, lives: Mapping[str, ContainerLifecycle]) -> bool:
     """Whether the pod's own containers may start."""
     return all(_passed(each, lives[each.name]) for each in spec.init_containers)
 
 
-def hopeless(spec: PodSpec, lives: Mapping[str, Life]) -> bool:
+def hopeless(spec: PodSpec, lives: Mapping[str, ContainerLifecycle]) -> bool:
     """Whether an init container failed and will not be tried again."""
     ended = [lives[each.name].ending for each in spec.init_containers if not sidecar(each)]
     return spec.restart_policy == NEVER and any(each and each.code for each in ended)
 
 
-def again(container: Container, life: Life, policy: str) -> bool:
+def again(container: Container, life: ContainerLifecycle, policy: str) -> bool:
     """Whether a container that ended is started again."""
     policy = container.restart_policy or policy
     return life.outdated or policy == ALWAYS or (policy != NEVER and not life.succeeded)
@@ -139,7 +143,7 @@ def grace_of(spec: PodSpec) -> int:
     return DEFAULT_GRACE if given is None else given
 
 
-def _finished(spec: PodSpec, lives: Mapping[str, Life]) -> bool:
+def _finished(spec: PodSpec, lives: Mapping[str, ContainerLifecycle]) -> bool:
     def done(container: Container) -> bool:
         life = lives[container.name]
         over = life.state is State.ENDED
@@ -148,12 +152,12 @@ def _finished(spec: PodSpec, lives: Mapping[str, Life]) -> bool:
     return all(done(each) for each in spec.containers)
 
 
-def _passed(container: Container, life: Life) -> bool:
+def _passed(container: Container, life: ContainerLifecycle) -> bool:
     """Whether an init container no longer holds back those after it."""
     return life.passed if sidecar(container) else life.succeeded
 
 
-def _going(spec: PodSpec, lives: Mapping[str, Life], now: float) -> Iterator[Action]:
+def _going(spec: PodSpec, lives: Mapping[str, ContainerLifecycle], now: float) -> Iterator[Action]:
     begun = initialized(spec, lives)
     for container in spec.init_containers:
         passed = _passed(container, lives[container.name])
@@ -165,7 +169,9 @@ def _going(spec: PodSpec, lives: Mapping[str, Life], now: float) -> Iterator[Act
         yield from _tended(container, lives[container.name], spec, now)
 
 
-def _tended(container: Container, life: Life, spec: PodSpec, now: float) -> Iterator[Action]:
+def _tended(
+    container: Container, life: ContainerLifecycle, spec: PodSpec, now: float
+) -> Iterator[Action]:
     """What one container needs to go on."""
     if life.state is State.ENDED and again(container, life, spec.restart_policy):
         yield Renew(container.name)
@@ -180,7 +186,7 @@ def _tended(container: Container, life: Life, spec: PodSpec, now: float) -> Iter
 
 
 def _stopping(
-    spec: PodSpec, lives: Mapping[str, Life], order: Order | None, now: float
+    spec: PodSpec, lives: Mapping[str, ContainerLifecycle], order: Termination | None, now: float
 ) -> Iterator[Action]:
     until = now + grace_of(spec) if order is None else order.until
     busy = [each for each in spec.containers if lives[each.name].state.alive]
@@ -195,13 +201,15 @@ def _stopping(
             yield Stop(container.name, until, f"Stopping container {container.name}")
 
 
-def _overdue(lives: Mapping[str, Life], now: float) -> Iterator[Action]:
+def _overdue(lives: Mapping[str, ContainerLifecycle], now: float) -> Iterator[Action]:
     for name, life in lives.items():
         if life.state is State.STOPPING and life.deadline <= now:
             yield Kill(name)
 
 
-def _wake(spec: PodSpec, lives: Mapping[str, Life], stage: Stage, now: float) -> float:
+def _wake(
+    spec: PodSpec, lives: Mapping[str, ContainerLifecycle], stage: Stage, now: float
+) -> float:
     times = [life.deadline for life in lives.values() if life.state is State.STOPPING]
     if stage in (Stage.STARTING, Stage.RUNNING):
         times += [life.again for life in lives.values() if life.state is State.WAITING]

@@ -9,31 +9,38 @@ from __future__ import annotations
 from datetime import datetime
 
 from quintant.api.pod import ContainerState, ContainerStatus, Pod, Terminated
-from quintant.cluster.kubelet.container.lifecycle import LOST, Ending, Life, Moment, resumed
+from quintant.cluster.kubelet.container.lifecycle import (
+    LOST,
+    ContainerLifecycle,
+    Ending,
+    Moment,
+    resumed,
+)
 from quintant.cluster.kubelet.pod.status import SCHEME
 from quintant.core.clock import parse_timestamp
 
 
-def lives_of(pod: Pod, now: Moment) -> dict[str, Life]:
+def lives_of(pod: Pod, now: Moment) -> dict[str, ContainerLifecycle]:
     """A life for every container, as far as the status knows it."""
     known = {each.name: each for each in pod.status.container_statuses}
     counts = {each.name: each.restart_count for each in pod.status.init_container_statuses}
     first = {
-        each.name: Life(restarts=counts.get(each.name, 0)) for each in pod.spec.init_containers
+        each.name: ContainerLifecycle(restarts=counts.get(each.name, 0))
+        for each in pod.spec.init_containers
     }
     return first | {
-        each.name: _resumed(known[each.name], now) if each.name in known else Life()
+        each.name: _resumed(known[each.name], now) if each.name in known else ContainerLifecycle()
         for each in pod.spec.containers
     }
 
 
-def _resumed(status: ContainerStatus, now: Moment) -> Life:
+def _resumed(status: ContainerStatus, now: Moment) -> ContainerLifecycle:
     state, last = status.state, status.last_state
     if state.terminated or state.running:
         return resumed(status.restart_count, _ending(state, status.container_id, now))
     if last.terminated:
         return resumed(status.restart_count, _ending(last, status.container_id, now))
-    return Life(restarts=status.restart_count)
+    return ContainerLifecycle(restarts=status.restart_count)
 
 
 def _ending(state: ContainerState, id: str, now: Moment) -> Ending:

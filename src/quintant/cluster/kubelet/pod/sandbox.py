@@ -17,16 +17,25 @@ from quintant.api.container import Container
 from quintant.api.pod import Pod
 from quintant.cluster.host.remove_tree import discard_folder
 from quintant.cluster.kubelet.container import lifecycle_events
-from quintant.cluster.kubelet.container.command import berth
+from quintant.cluster.kubelet.container.command import runtime_config
 from quintant.cluster.kubelet.container.downward_api import Self
 from quintant.cluster.kubelet.container.env import Sources, Unconfigured
-from quintant.cluster.kubelet.container.exec_hooks import Beside
+from quintant.cluster.kubelet.container.exec_hooks import HandlerRunner
 from quintant.cluster.kubelet.container.lifecycle import State, step
 from quintant.cluster.kubelet.container.lifecycle_events import Check
-from quintant.cluster.kubelet.container.run import Happening, Incarnation, Note, begin
-from quintant.cluster.kubelet.logs.files import Journal, Journals
-from quintant.cluster.kubelet.node_context import Ground
-from quintant.cluster.kubelet.pod.plan import Action, Kill, Order, Plan, Renew, Start, Stop, plan
+from quintant.cluster.kubelet.container.run import ContainerRun, Happening, Note, begin
+from quintant.cluster.kubelet.logs.files import ContainerLog, ContainerLogs
+from quintant.cluster.kubelet.node_context import NodeContext
+from quintant.cluster.kubelet.pod.plan import (
+    Action,
+    Kill,
+    Plan,
+    Renew,
+    Start,
+    Stop,
+    Termination,
+    plan,
+)
 from quintant.cluster.kubelet.pod.restore import lives_of
 from quintant.cluster.kubelet.pod.status import View, full_name
 from quintant.cluster.kubelet.probe.loop import Finding
@@ -46,7 +55,7 @@ class Sandbox:
     """One pod on this machine."""
 
     def __init__(
-        self, pod: Pod, ground: Ground, group: asyncio.TaskGroup, ring: Callable[[], None]
+        self, pod: Pod, ground: NodeContext, group: asyncio.TaskGroup, ring: Callable[[], None]
     ) -> None:
         self.pod, self.ground = pod, ground
         self._group, self._ring = group, ring
@@ -54,12 +63,12 @@ class Sandbox:
         self.address = _address(pod, ground)
         self.since: datetime = ground.clock.now()
         self.lives = lives_of(pod, ground.now())
-        self.order: Order | None = None
+        self.order: Termination | None = None
         """What makes the pod end, if anything does."""
-        self.running: dict[str, Incarnation] = {}
+        self.running: dict[str, ContainerRun] = {}
         self.finished = False
         """Whether nothing of the pod runs, or will again."""
-        self._journals = Journals(self.folder / "logs", ground.clock)
+        self._journals = ContainerLogs(self.folder / "logs", ground.clock)
         self._inbox: list[tuple[str, str, Happening]] = []
         self._notes: list[Note] = []
         self._refused: dict[str, object] = {}
@@ -117,7 +126,7 @@ class Sandbox:
         notes, self._notes = self._notes, []
         return notes
 
-    def journal(self, name: str, *, previous: bool) -> Journal | None:
+    def journal(self, name: str, *, previous: bool) -> ContainerLog | None:
         """The output of a container, or of its incarnation before; None if there is none."""
         life = self.lives[name]
         last = life.last.id if life.last else ""
@@ -169,12 +178,12 @@ class Sandbox:
         self.note("Normal", "Started", "Container started", name)
         started.attend(self._group)
 
-    async def _begun(self, container: Container, sources: Sources) -> Incarnation:
+    async def _begun(self, container: Container, sources: Sources) -> ContainerRun:
         name, ground = container.name, self.ground
         root = self.folder / "containers" / name / "root"
-        place = berth(ground, container, root, self.about, sources)
+        place = runtime_config(ground, container, root, self.about, sources)
         hostname = self.pod.spec.hostname or self.pod.metadata.name
-        beside = Beside(ground, place, hostname, self.address)
+        beside = HandlerRunner(ground, place, hostname, self.address)
         journal = self._journals.open(name, place.id)
         tell = partial(self._happened, name)
         try:
@@ -239,7 +248,7 @@ class Sandbox:
             self._step(name, lifecycle_events.Probed(check, finding.verdict, up))
 
 
-def _address(pod: Pod, ground: Ground) -> str:
+def _address(pod: Pod, ground: NodeContext) -> str:
     if pod.spec.host_network:
         return ground.host
     return ground.addresses.take(pod.status.pod_ip)

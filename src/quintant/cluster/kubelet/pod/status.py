@@ -22,9 +22,9 @@ from quintant.api.pod import (
     Terminated,
     Waiting,
 )
-from quintant.cluster.kubelet.container.lifecycle import Ending, Life, Moment, State
+from quintant.cluster.kubelet.container.lifecycle import ContainerLifecycle, Ending, Moment, State
 from quintant.cluster.kubelet.pod.conditions import conditions_of
-from quintant.cluster.kubelet.pod.plan import Order, again, hopeless, initialized, sidecar
+from quintant.cluster.kubelet.pod.plan import Termination, again, hopeless, initialized, sidecar
 from quintant.core.clock import timestamp
 
 SCHEME = "process://"
@@ -36,10 +36,10 @@ class View(msgspec.Struct, frozen=True):
     """A pod as the agent knows it."""
 
     pod: Pod
-    lives: Mapping[str, Life]
+    lives: Mapping[str, ContainerLifecycle]
     images: Mapping[str, str] = {}
     """What stands in for each container's image."""
-    order: Order | None = None
+    order: Termination | None = None
     address: str = ""
     host: str = ""
     since: datetime | None = None
@@ -89,7 +89,7 @@ def _over(view: View, container: Container) -> bool:
     return life.state is State.ENDED and (ending or lasting)
 
 
-def _unborn(life: Life) -> bool:
+def _unborn(life: ContainerLifecycle) -> bool:
     return life.state is State.WAITING and life.last is None
 
 
@@ -99,7 +99,9 @@ def _statuses(
     return tuple(_status(view, each, view.lives[each.name], now) for each in containers)
 
 
-def _status(view: View, container: Container, life: Life, now: Moment) -> ContainerStatus:
+def _status(
+    view: View, container: Container, life: ContainerLifecycle, now: Moment
+) -> ContainerStatus:
     spec = view.pod.spec
     finished = container in spec.init_containers and not sidecar(container) and life.succeeded
     known = life.last or life.ending
@@ -119,7 +121,7 @@ def _status(view: View, container: Container, life: Life, now: Moment) -> Contai
 _NOTHING = ContainerState()
 
 
-def _begun(life: Life) -> bool:
+def _begun(life: ContainerLifecycle) -> bool:
     return bool(life.id or life.last)
 
 
@@ -141,13 +143,13 @@ def state_of(view: View, container: Container, now: Moment) -> ContainerState:
     return ContainerState(waiting=Waiting(reason=reason))
 
 
-def _crashing(pod: Pod, container: Container, life: Life, now: Moment) -> Waiting:
+def _crashing(pod: Pod, container: Container, life: ContainerLifecycle, now: Moment) -> Waiting:
     if life.again <= now.mono:
         return Waiting(reason="ContainerCreating")
     return Waiting(reason=CRASH_LOOP, message=backing_off(pod, container, life))
 
 
-def backing_off(pod: Pod, container: Container, life: Life) -> str:
+def backing_off(pod: Pod, container: Container, life: ContainerLifecycle) -> str:
     """How a kubelet says that a restart waits."""
     return (
         f"back-off {_duration(life.waited)} restarting failed container={container.name} "

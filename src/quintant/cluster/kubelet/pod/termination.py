@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from quintant.api.pod import Pod
 from quintant.cluster.kubelet.container.lifecycle import Moment
-from quintant.cluster.kubelet.pod.plan import Order, grace_of
+from quintant.cluster.kubelet.pod.plan import Termination, grace_of
 from quintant.core.clock import parse_timestamp
 
 FORCED_SECONDS = 2.0
@@ -19,17 +19,19 @@ OVERDUE = ("DeadlineExceeded", "Pod was active on the node longer than the speci
 """Reason and message of a pod whose time is up."""
 
 
-def ordered(pod: Pod, before: Order | None, since: datetime, now: Moment) -> Order | None:
+def ordered(
+    pod: Pod, before: Termination | None, since: datetime, now: Moment
+) -> Termination | None:
     """What a pod is told, after what it was told before; None lets it go on."""
     if pod.deleting:
         grace = pod.metadata.deletion_grace_period_seconds
         return _sooner(before, grace_of(pod.spec) if grace is None else grace, now)
     if before is None and deadline(pod, since, now) <= now.mono:
-        return Order(now.mono + grace_of(pod.spec), grace_of(pod.spec), *OVERDUE)
+        return Termination(now.mono + grace_of(pod.spec), grace_of(pod.spec), *OVERDUE)
     return before
 
 
-def forced(pod: Pod, before: Order | None, now: Moment) -> Order:
+def forced(pod: Pod, before: Termination | None, now: Moment) -> Termination:
     """What a pod is told that the API knows no more."""
     return _sooner(before, min(FORCED_SECONDS, grace_of(pod.spec)), now)
 
@@ -44,11 +46,11 @@ def deadline(pod: Pod, since: datetime, now: Moment) -> float:
     return now.mono + (began + timedelta(seconds=limit) - now.wall).total_seconds()
 
 
-def _sooner(before: Order | None, grace: float, now: Moment) -> Order:
+def _sooner(before: Termination | None, grace: float, now: Moment) -> Termination:
     """An order with a grace from now, unless the one before was as urgent."""
     if before is None:
-        return Order(now.mono + grace, grace)
+        return Termination(now.mono + grace, grace)
     if grace >= before.grace:
         return before
     until = min(before.until, now.mono + grace)
-    return Order(until, grace, before.reason, before.message)
+    return Termination(until, grace, before.reason, before.message)

@@ -1,6 +1,6 @@
 """Becomes another program that ends with the process that started it, however that ends.
 
-`leashed` makes the command line: `python -I -S die_with_parent.py PARENT PROGRAM ARGUMENT...`. It
+`die_with_parent` makes the command line: `python -I -S die_with_parent.py PARENT PROGRAM ARGUMENT...`. It
 keeps its process id, so the one that the parent knows is the program's. A script rather than code
 between fork and exec, which is not safe in a process with threads. It imports little: a start costs
 ten milliseconds.
@@ -21,7 +21,7 @@ CANNOT, ABSENT = 126, 127
 """What shells end with when a program cannot be run, or is not there."""
 
 
-def leashed(command: Sequence[str]) -> list[str]:
+def die_with_parent(command: Sequence[str]) -> list[str]:
     """A command line whose program ends with this process, where the kernel can see to that."""
     if sys.platform != "linux":
         return list(command)

@@ -20,7 +20,7 @@ from typing import BinaryIO, cast
 from msgspec import Struct, field
 
 from quintant.cluster.kubelet.logs.files import Sink
-from quintant.cluster.kubelet.process.die_with_parent import leashed
+from quintant.cluster.kubelet.process.die_with_parent import die_with_parent
 from quintant.cluster.kubelet.process.orphans import CONTAINER, marked
 from quintant.cluster.kubelet.process.protocols import Launch, Missing, Unstartable
 
@@ -125,7 +125,7 @@ def _pipe(ours: ExitStack, theirs: ExitStack) -> tuple[BinaryIO, int]:
 async def _started(launch: Launch, stdout: int, stderr: int) -> Child:
     try:
         return await asyncio.create_subprocess_exec(
-            *leashed(launch.argv),
+            *die_with_parent(launch.argv),
             stdin=DEVNULL,
             stdout=stdout,
             stderr=stderr,

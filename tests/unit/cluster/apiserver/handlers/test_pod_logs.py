@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from quintant.cluster.apiserver.handlers.log_provider import Absent, Wish
+from quintant.cluster.apiserver.handlers.log_provider import Absent, LogOptions
 from unit.cluster.api import PODS, Api, Plain, api
 
 
@@ -14,12 +14,12 @@ class Library:
     """Somebody who has output."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, Wish]] = []
+        self.asked: list[tuple[str, LogOptions]] = []
 
     def has(self, uid: str) -> bool:
         return True
 
-    def read(self, uid: str, container: str, wish: Wish) -> AsyncGenerator[bytes, None]:
+    def read(self, uid: str, container: str, wish: LogOptions) -> AsyncGenerator[bytes, None]:
         self.asked.append((container, wish))
         if wish.previous:
             raise Absent("nothing before")
@@ -58,7 +58,7 @@ async def test_output_is_plain_text_from_whoever_has_it() -> None:
     reply = await server.send("GET", f"{PODS}/bound/log", tailLines="3", follow="true")
     assert (reply.status, reply.body) == (200, b"hello world\n")
     assert reply.headers["content-type"] == "text/plain"
-    assert library.asked == [("main", Wish(tail=3, follow=True))]
+    assert library.asked == [("main", LogOptions(tail=3, follow=True))]
 
 
 async def test_a_pod_without_a_node_has_no_content() -> None:

@@ -9,7 +9,7 @@ import yaml
 from quintant.client.transport import Call, Reply
 from quintant.cluster.apiserver.codec.body import JSON, YAML
 from quintant.cluster.apiserver.meta.status import StatusError
-from quintant.cluster.apiserver.offload.pool import Beside
+from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.cluster.apiserver.response.negotiate import Answer, Wish, dressed, negotiate
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
@@ -58,20 +58,20 @@ async def test_an_answer_is_dressed_for_its_reader(
     headers: dict[str, str], query: dict[str, str], body: bytes
 ) -> None:
     call = Call("GET", "/", query, headers)
-    reply = await dressed(call, Reply(200, b'{"a":{}}\n', {"content-type": JSON}), Beside())
+    reply = await dressed(call, Reply(200, b'{"a":{}}\n', {"content-type": JSON}), Offload())
     assert reply.body == body
 
 
 async def test_what_is_not_json_is_left_alone() -> None:
     reply = Reply(200, b"ok", {"content-type": "text/plain"})
-    assert await dressed(Call("GET", "/", {}, {"accept": YAML}), reply, Beside()) is reply
+    assert await dressed(Call("GET", "/", {}, {"accept": YAML}), reply, Offload()) is reply
 
 
 async def test_a_long_list_in_yaml_is_written_beside_the_loop() -> None:
     items = [{"metadata": {"name": f"c{at}"}, "data": {"k": "v"}} for at in range(250)]
     document = {"kind": "ConfigMapList", "apiVersion": "v1", "metadata": {"a": "b"}, "items": items}
     reply = Reply(200, msgspec.json.encode(document), {"content-type": JSON})
-    beside, turns = Beside(), 0
+    beside, turns = Offload(), 0
 
     async def others() -> None:
         nonlocal turns
@@ -80,7 +80,7 @@ async def test_a_long_list_in_yaml_is_written_beside_the_loop() -> None:
             await asyncio.sleep(0)
 
     others_too = asyncio.ensure_future(others())
-    with beside.staffed():
+    with beside.with_threads():
         written = await dressed(Call("GET", "/", {}, {"accept": YAML}), reply, beside)
     others_too.cancel()
     assert yaml.safe_load(written.body) == document

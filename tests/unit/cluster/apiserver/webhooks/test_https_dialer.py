@@ -19,7 +19,7 @@ import pytest_asyncio
 
 from quintant.client.transport import JSON
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.cluster.apiserver.webhooks.dialer import Letter, Unreachable
+from quintant.cluster.apiserver.webhooks.dialer import Unreachable, WebhookRequest
 from quintant.cluster.apiserver.webhooks.https_dialer import HttpsDialer
 from quintant.core.address import Address
 from quintant.http.connection import Connection, Disconnected
@@ -68,15 +68,15 @@ async def dialer() -> AsyncIterator[HttpsDialer]:
     made.close()
 
 
-async def caller(dialer: HttpsDialer, sent: Letter) -> int:
+async def caller(dialer: HttpsDialer, sent: WebhookRequest) -> int:
     """The port from which a letter was posted: that of its connection."""
     found = msgspec.json.decode((await dialer.post(sent)).body)
     port: int = found["from"]
     return port
 
 
-def letter(url: str, bundle: bytes = AUTHORITY.certificate) -> Letter:
-    return Letter(url, b"hello", bundle)
+def letter(url: str, bundle: bytes = AUTHORITY.certificate) -> WebhookRequest:
+    return WebhookRequest(url, b"hello", bundle)
 
 
 async def test_a_letter_arrives_and_the_answer_comes_back(dialer: HttpsDialer) -> None:
@@ -93,10 +93,10 @@ async def test_a_service_is_dialled_at_its_endpoint_and_verified_by_its_name(
 ) -> None:
     url = "https://s.n.svc:443/x"
     async with server("s.n.svc") as at:
-        sent = Letter(url, b"", AUTHORITY.certificate, lambda: at)
+        sent = WebhookRequest(url, b"", AUTHORITY.certificate, lambda: at)
         reply = await dialer.post(sent)
         assert b'"host":"s.n.svc:443"' in reply.body
-        other = Letter("https://t.n.svc:443/x", b"", AUTHORITY.certificate, lambda: at)
+        other = WebhookRequest("https://t.n.svc:443/x", b"", AUTHORITY.certificate, lambda: at)
         with pytest.raises(Unreachable, match=r"wanted to match t\.n\.svc"):
             await dialer.post(other)
 
@@ -106,7 +106,7 @@ async def test_a_service_that_leads_nowhere_is_told_with_its_url(dialer: HttpsDi
         raise Unreachable('service "s" not found')
 
     with pytest.raises(Unreachable) as refused:
-        await dialer.post(Letter("https://s.n.svc:443/x", b"", b"", nowhere))
+        await dialer.post(WebhookRequest("https://s.n.svc:443/x", b"", b"", nowhere))
     assert str(refused.value) == 'Post "https://s.n.svc:443/x": service "s" not found'
 
 
@@ -169,7 +169,9 @@ async def test_other_authorities_are_another_place(dialer: HttpsDialer) -> None:
 async def test_other_names_are_another_place(dialer: HttpsDialer) -> None:
     async with server("s.n.svc") as at:
         for name in ("s", "t", "s"):
-            sent = Letter(f"https://{name}.n.svc:443/x", b"", AUTHORITY.certificate, lambda: at)
+            sent = WebhookRequest(
+                f"https://{name}.n.svc:443/x", b"", AUTHORITY.certificate, lambda: at
+            )
             if name == "s":
                 assert (await dialer.post(sent)).status == 201
             else:

@@ -8,7 +8,13 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.kubelet.container.lifecycle import LAST_SECONDS, Life, Moment, State, step
+from quintant.cluster.kubelet.container.lifecycle import (
+    LAST_SECONDS,
+    ContainerLifecycle,
+    Moment,
+    State,
+    step,
+)
 from quintant.cluster.kubelet.container.lifecycle_events import (
     Asked,
     Check,
@@ -31,8 +37,8 @@ def at(seconds: float) -> Moment:
     return Moment(START + timedelta(seconds=seconds), seconds)
 
 
-def lived(*events: Event, now: float = 0.0) -> Life:
-    life = Life()
+def lived(*events: Event, now: float = 0.0) -> ContainerLifecycle:
+    life = ContainerLifecycle()
     for event in events:
         life = step(life, event, at(now))
     return life
@@ -117,7 +123,7 @@ EVENTS = st.one_of(
 
 @given(st.lists(st.tuples(EVENTS, st.floats(0, 1000)), max_size=30))
 def test_whatever_happens_a_life_makes_sense(happenings: list[tuple[Event, float]]) -> None:
-    life, now = Life(), 0.0
+    life, now = ContainerLifecycle(), 0.0
     for event, passed in happenings:
         now += passed
         before, life = life, step(life, event, at(now))

@@ -12,8 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.apiserver.handlers.log_provider import Wish
-from quintant.cluster.kubelet.logs.files import FILE_BYTES, LINE_BYTES, Cursor, Journal, Journals
+from quintant.cluster.apiserver.handlers.log_provider import LogOptions
+from quintant.cluster.kubelet.logs.files import (
+    FILE_BYTES,
+    LINE_BYTES,
+    ContainerLog,
+    ContainerLogs,
+    Cursor,
+)
 from quintant.cluster.kubelet.logs.tail import read
 from quintant.core.clock import LoopClock
 from quintant.testing import run
@@ -24,11 +30,11 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "logs" / "a.log"
 
 
-def opened(path: Path) -> closing[Journal]:
-    return closing(Journal(path, LoopClock()))
+def opened(path: Path) -> closing[ContainerLog]:
+    return closing(ContainerLog(path, LoopClock()))
 
 
-async def shown(journal: Journal, wish: Wish = Wish()) -> bytes:
+async def shown(journal: ContainerLog, wish: LogOptions = LogOptions()) -> bytes:
     return b"".join([chunk async for chunk in read(journal, wish)])
 
 
@@ -54,8 +60,8 @@ async def test_a_long_line_comes_out_whole(path: Path) -> None:
         journal.write("stdout", long)
         journal.write("stdout", b"\nnext\n")
         assert await shown(journal) == long + b"\nnext\n"
-        assert await shown(journal, Wish(tail=2)) == long + b"\nnext\n"
-        assert await shown(journal, Wish(tail=1)) == b"next\n"
+        assert await shown(journal, LogOptions(tail=2)) == long + b"\nnext\n"
+        assert await shown(journal, LogOptions(tail=1)) == b"next\n"
 
 
 @given(st.binary(max_size=400), st.lists(st.integers(0, 400), max_size=8))
@@ -80,19 +86,19 @@ async def test_tail_limit_and_times(path: Path) -> None:
         for number in range(5):
             journal.write("stdout", b"line %d\n" % number)
             await asyncio.sleep(1)
-        assert await shown(journal, Wish(tail=2)) == b"line 3\nline 4\n"
-        assert await shown(journal, Wish(tail=0)) == b""
-        assert await shown(journal, Wish(limit=9)) == b"line 0\nli"
+        assert await shown(journal, LogOptions(tail=2)) == b"line 3\nline 4\n"
+        assert await shown(journal, LogOptions(tail=0)) == b""
+        assert await shown(journal, LogOptions(limit=9)) == b"line 0\nli"
         since = LoopClock().now() - timedelta(seconds=2)
-        assert await shown(journal, Wish(since=since)) == b"line 3\nline 4\n"
-        stamped = await shown(journal, Wish(timestamps=True, tail=1))
+        assert await shown(journal, LogOptions(since=since)) == b"line 3\nline 4\n"
+        stamped = await shown(journal, LogOptions(timestamps=True, tail=1))
         assert stamped == b"2026-01-01T00:00:04.000000Z line 4\n"
 
 
 async def test_a_follower_gets_everything_once_until_the_end(path: Path) -> None:
     with opened(path) as journal:
         journal.write("stdout", b"a\n")
-        task = asyncio.ensure_future(shown(journal, Wish(follow=True)))
+        task = asyncio.ensure_future(shown(journal, LogOptions(follow=True)))
         for word in (b"b\n", b"c\n"):
             await asyncio.sleep(1)
             journal.write("stdout", word)
@@ -103,7 +109,7 @@ async def test_a_follower_gets_everything_once_until_the_end(path: Path) -> None
 async def test_what_is_written_while_a_follower_is_busy_is_not_missed(path: Path) -> None:
     with opened(path) as journal:
         journal.write("stdout", b"a\n")
-        chunks = read(journal, Wish(follow=True))
+        chunks = read(journal, LogOptions(follow=True))
         assert await anext(chunks) == b"a\n"
         journal.write("stdout", b"b\n")
         journal.close()
@@ -137,7 +143,7 @@ async def test_the_last_words_are_the_end_of_the_output(path: Path) -> None:
 
 
 async def test_the_output_of_the_newest_incarnations_is_kept(tmp_path: Path) -> None:
-    with closing(Journals(tmp_path, LoopClock())) as journals:
+    with closing(ContainerLogs(tmp_path, LoopClock())) as journals:
         for id in "abc":
             journals.keep("main", journals.open("main", id))
         journals.keep("other", journals.open("other", "a"))
@@ -147,6 +153,6 @@ async def test_the_output_of_the_newest_incarnations_is_kept(tmp_path: Path) -> 
 
 
 async def test_what_never_began_is_not_found(tmp_path: Path) -> None:
-    journals = Journals(tmp_path, LoopClock())
+    journals = ContainerLogs(tmp_path, LoopClock())
     with closing(journals.open("main", "a")):
         assert journals.find("main", "a") is None

@@ -10,14 +10,14 @@ import pytest
 from quintant.api.container import Container
 from quintant.api.meta import Condition, ObjectMeta, condition_of
 from quintant.api.pod import Pod, PodSpec, PodStatus, ReadinessGate
-from quintant.cluster.kubelet.container.lifecycle import Ending, Life, State
+from quintant.cluster.kubelet.container.lifecycle import ContainerLifecycle, Ending, State
 from quintant.cluster.kubelet.pod.conditions import conditions_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 MAIN, INIT = Container(name="main"), Container(name="init")
 SIDE = Container(name="side", restart_policy="Always")
-UP = Life(State.RUNNING, "1", started=True, passed=True, ready=True)
-DONE = Life(State.ENDED, "1", ending=Ending(0, ""))
+UP = ContainerLifecycle(State.RUNNING, "1", started=True, passed=True, ready=True)
+DONE = ContainerLifecycle(State.ENDED, "1", ending=Ending(0, ""))
 
 
 def pod(*init: Container, known: tuple[Condition, ...] = (), **spec: Any) -> Pod:
@@ -26,7 +26,7 @@ def pod(*init: Container, known: tuple[Condition, ...] = (), **spec: Any) -> Pod
     return Pod(metadata=where, spec=made, status=PodStatus(conditions=known))
 
 
-def told(given: Pod, phase: str = "Running", **lives: Life) -> dict[str, Condition]:
+def told(given: Pod, phase: str = "Running", **lives: ContainerLifecycle) -> dict[str, Condition]:
     found = conditions_of(given, lives, phase, NOW, addressed=True)
     return {each.type: each for each in found}
 
@@ -40,14 +40,14 @@ def test_a_pod_whose_containers_are_ready_is_ready() -> None:
 
 
 def test_a_container_that_is_not_ready_is_named() -> None:
-    found = told(pod(SIDE), main=UP, side=Life())
+    found = told(pod(SIDE), main=UP, side=ContainerLifecycle())
     assert found["Ready"].message == "containers with unready status: [side]"
     assert found["ContainersReady"].reason == "ContainersNotReady"
 
 
 def test_what_prepares_a_pod_is_named_until_it_is_done() -> None:
     given = pod(INIT)
-    waiting = told(given, "Pending", init=UP, main=Life())["Initialized"]
+    waiting = told(given, "Pending", init=UP, main=ContainerLifecycle())["Initialized"]
     assert (waiting.status, waiting.reason) == ("False", "ContainersNotInitialized")
     assert waiting.message == "containers with incomplete status: [init]"
     assert told(given, init=DONE, main=UP)["Initialized"].status == "True"
@@ -81,7 +81,7 @@ def test_the_time_of_a_condition_moves_only_with_its_status() -> None:
     known = pod(known=first)
     later = NOW + timedelta(hours=1)
     assert conditions_of(known, {"main": UP}, "Running", later, addressed=True) == first
-    changed = conditions_of(known, {"main": Life()}, "Running", later, addressed=True)
+    changed = conditions_of(known, {"main": ContainerLifecycle()}, "Running", later, addressed=True)
     ready = condition_of(changed, "Ready")
     assert ready is not None
     assert ready.last_transition_time == "2026-01-01T01:00:00Z"

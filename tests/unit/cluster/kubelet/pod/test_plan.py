@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 
 from quintant.api.container import Container
 from quintant.api.pod import PodSpec
-from quintant.cluster.kubelet.container.lifecycle import Ending, Life, State
+from quintant.cluster.kubelet.container.lifecycle import ContainerLifecycle, Ending, State
 from quintant.cluster.kubelet.container.lifecycle_events import Check
-from quintant.cluster.kubelet.pod.plan import Kill, Order, Renew, Stage, Start, Stop, plan
+from quintant.cluster.kubelet.pod.plan import Kill, Renew, Stage, Start, Stop, Termination, plan
 
 MAIN, OTHER = Container(name="main"), Container(name="other")
 INIT, SIDE = Container(name="init"), Container(name="side", restart_policy="Always")
-UP = Life(State.RUNNING, "1", started=True, passed=True, ready=True)
+UP = ContainerLifecycle(State.RUNNING, "1", started=True, passed=True, ready=True)
 
 
-def over(code: int, **more: float) -> Life:
-    return Life(State.ENDED, "1", ending=Ending(code, ""), **more)  # type: ignore[arg-type]
+def over(code: int, **more: float) -> ContainerLifecycle:
+    return ContainerLifecycle(State.ENDED, "1", ending=Ending(code, ""), **more)  # type: ignore[arg-type]
 
 
 def spec(policy: str = "Always", *init: Container) -> PodSpec:
@@ -27,40 +27,44 @@ def spec(policy: str = "Always", *init: Container) -> PodSpec:
 
 
 def test_all_containers_start_at_once() -> None:
-    found = plan(spec(), {"main": Life(), "other": Life()}, None, 0)
+    found = plan(spec(), {"main": ContainerLifecycle(), "other": ContainerLifecycle()}, None, 0)
     assert found.actions == (Start("main"), Start("other"))
     assert found.stage is Stage.RUNNING
 
 
 def test_init_containers_hold_back_all_others() -> None:
-    lives = {"init": UP, "main": Life(), "other": Life()}
+    lives = {"init": UP, "main": ContainerLifecycle(), "other": ContainerLifecycle()}
     found = plan(spec("Always", INIT), lives, None, 0)
     assert (found.stage, found.actions) == (Stage.STARTING, ())
 
 
 def test_a_sidecar_holds_the_others_back_until_it_is_up() -> None:
-    lives = {"side": Life(State.RUNNING, "1"), "main": Life(), "other": Life()}
+    lives = {
+        "side": ContainerLifecycle(State.RUNNING, "1"),
+        "main": ContainerLifecycle(),
+        "other": ContainerLifecycle(),
+    }
     assert plan(spec("Always", SIDE), lives, None, 0).actions == ()
     lives["side"] = UP
     assert plan(spec("Always", SIDE), lives, None, 0).actions == (Start("main"), Start("other"))
 
 
 def test_a_sidecar_that_crashed_later_holds_nobody_back() -> None:
-    crashed = Life(State.ENDED, "1", passed=True, ending=Ending(1, ""))
-    lives = {"side": crashed, "main": Life(), "other": UP}
+    crashed = ContainerLifecycle(State.ENDED, "1", passed=True, ending=Ending(1, ""))
+    lives = {"side": crashed, "main": ContainerLifecycle(), "other": UP}
     found = plan(spec("Always", SIDE), lives, None, 0)
     assert found.actions == (Renew("side"), Start("main"))
 
 
 def test_a_start_waits_for_its_time() -> None:
-    lives = {"main": Life(again=10.0), "other": UP}
+    lives = {"main": ContainerLifecycle(again=10.0), "other": UP}
     assert plan(spec(), lives, None, 5.0).actions == ()
     assert plan(spec(), lives, None, 5.0).wake == 10.0
     assert plan(spec(), lives, None, 10.0).actions == (Start("main"),)
 
 
 def test_who_is_unwell_is_stopped_with_the_grace_of_the_probe() -> None:
-    ill = Life(State.RUNNING, "1", started=True, passed=True, unwell=Check.LIVENESS)
+    ill = ContainerLifecycle(State.RUNNING, "1", started=True, passed=True, unwell=Check.LIVENESS)
     note = "Container main failed liveness probe, will be restarted"
     lives = {"main": ill, "other": UP}
     assert plan(spec(), lives, None, 0).actions == (Stop("main", 30.0, note),)
@@ -82,27 +86,30 @@ def test_sidecars_end_one_by_one_after_the_others() -> None:
 
 
 def test_an_order_ends_everything_and_starts_nothing() -> None:
-    found = plan(spec(), {"main": UP, "other": Life()}, Order(30.0), 0)
+    found = plan(spec(), {"main": UP, "other": ContainerLifecycle()}, Termination(30.0), 0)
     assert found.actions == (Stop("main", 30.0, "Stopping container main"),)
-    assert plan(spec(), {"main": over(1), "other": Life()}, Order(30.0), 0).stage is Stage.OVER
+    assert (
+        plan(spec(), {"main": over(1), "other": ContainerLifecycle()}, Termination(30.0), 0).stage
+        is Stage.OVER
+    )
 
 
 def test_who_was_asked_is_killed_at_the_deadline() -> None:
-    stopping = Life(State.STOPPING, "1", deadline=5.0, asked=5.0)
+    stopping = ContainerLifecycle(State.STOPPING, "1", deadline=5.0, asked=5.0)
     lives = {"main": stopping, "other": over(0)}
-    assert plan(spec(), lives, Order(5.0), 4.0).wake == 5.0
-    assert plan(spec(), lives, Order(5.0), 5.0).actions == (Kill("main"),)
+    assert plan(spec(), lives, Termination(5.0), 4.0).wake == 5.0
+    assert plan(spec(), lives, Termination(5.0), 5.0).actions == (Kill("main"),)
 
 
 STATES = st.sampled_from(
     [
-        Life(),
-        Life(again=50.0),
+        ContainerLifecycle(),
+        ContainerLifecycle(again=50.0),
         UP,
-        Life(State.RUNNING, "1"),
-        Life(State.RUNNING, "1", started=True, unwell=Check.LIVENESS),
-        Life(State.STOPPING, "1", deadline=20.0, asked=20.0),
-        Life(State.KILLED, "1"),
+        ContainerLifecycle(State.RUNNING, "1"),
+        ContainerLifecycle(State.RUNNING, "1", started=True, unwell=Check.LIVENESS),
+        ContainerLifecycle(State.STOPPING, "1", deadline=20.0, asked=20.0),
+        ContainerLifecycle(State.KILLED, "1"),
         over(0),
         over(1),
     ]
@@ -112,11 +119,11 @@ STATES = st.sampled_from(
 @given(
     st.sampled_from(["Always", "OnFailure", "Never"]),
     st.tuples(STATES, STATES, STATES, STATES),
-    st.none() | st.just(Order(30.0)),
+    st.none() | st.just(Termination(30.0)),
     st.floats(0, 100),
 )
 def test_whatever_the_lives_a_plan_is_never_stuck(
-    policy: str, given_lives: tuple[Life, ...], order: Order | None, now: float
+    policy: str, given_lives: tuple[ContainerLifecycle, ...], order: Termination | None, now: float
 ) -> None:
     names = ("init", "side", "main", "other")
     lives = dict(zip(names, given_lives, strict=True))

@@ -13,7 +13,7 @@ from quintant.core.clock import Random
 M = TypeVar("M")
 
 
-class Surroundings(Struct, frozen=True):
+class AdmissionContext(Struct, frozen=True):
     """The other objects, and chance."""
 
     store: Store

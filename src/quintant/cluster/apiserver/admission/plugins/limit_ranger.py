@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from quintant.api.quantity import parse_quantity
-from quintant.cluster.apiserver.admission.plugins.context import Surroundings
+from quintant.cluster.apiserver.admission.plugins.context import AdmissionContext
 from quintant.cluster.apiserver.admission.plugins.pod_requests import total
 from quintant.cluster.apiserver.kinds.draft import Draft
 from quintant.cluster.apiserver.meta.status import forbidden
@@ -49,7 +49,7 @@ class _Range(msgspec.Struct, frozen=True):
     spec: _Limits = _Limits()
 
 
-def default_limits(draft: Draft, around: Surroundings) -> None:
+def default_limits(draft: Draft, around: AdmissionContext) -> None:
     """Give the containers of a new pod the defaults of its namespace, in place."""
     if draft.live is not None:
         return
@@ -69,7 +69,7 @@ def default_limits(draft: Draft, around: Surroundings) -> None:
             metadata["annotations"] = {**(metadata.get("annotations") or {}), ANNOTATION: text}
 
 
-def hold_limits(draft: Draft, around: Surroundings) -> None:
+def hold_limits(draft: Draft, around: AdmissionContext) -> None:
     """Refuse a pod or a claim that asks for less or for more than its namespace allows."""
     live = draft.live
     if live is not None and live["metadata"].get("deletionTimestamp"):
@@ -85,7 +85,7 @@ def hold_limits(draft: Draft, around: Surroundings) -> None:
             raise forbidden(draft.target.kind.resource, draft.label, text)
 
 
-def _ranges(draft: Draft, around: Surroundings) -> Iterator[_Limits]:
+def _ranges(draft: Draft, around: AdmissionContext) -> Iterator[_Limits]:
     for each in around.within(RANGES, draft.target.namespace, _Range):
         yield each.spec
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from quintant.cluster.apiserver.admission.plugins.context import Surroundings
+from quintant.cluster.apiserver.admission.plugins.context import AdmissionContext
 from quintant.cluster.apiserver.kinds.draft import Draft
 from quintant.cluster.apiserver.meta.status import StatusError, forbidden
 
@@ -35,7 +35,7 @@ _ORDINARY = _Class(_Named(""))
 """The class of pods that name none where no class is the default."""
 
 
-def admit_priority(draft: Draft, around: Surroundings) -> None:
+def admit_priority(draft: Draft, around: AdmissionContext) -> None:
     """Give a pod the priority of its class, in place."""
     spec = draft.obj["spec"]
     if draft.live is not None:
@@ -53,7 +53,7 @@ def admit_priority(draft: Draft, around: Surroundings) -> None:
     spec |= {"priority": found.value, "preemptionPolicy": policy}
 
 
-def admit_class(draft: Draft, around: Surroundings) -> None:
+def admit_class(draft: Draft, around: AdmissionContext) -> None:
     """Refuse a second class that shall be the default."""
     if not draft.obj.get("globalDefault"):
         return
@@ -64,7 +64,7 @@ def admit_class(draft: Draft, around: Surroundings) -> None:
             raise _refused(draft, f"PriorityClass {other.metadata.name} {text}")
 
 
-def admit_tolerations(draft: Draft, around: Surroundings) -> None:
+def admit_tolerations(draft: Draft, around: AdmissionContext) -> None:
     """Let a pod stay on a lost node for a while, in place."""
     spec = draft.obj["spec"]
     tolerations = list(spec.get("tolerations") or ())
@@ -73,7 +73,7 @@ def admit_tolerations(draft: Draft, around: Surroundings) -> None:
     spec["tolerations"] = tolerations
 
 
-def _class(draft: Draft, around: Surroundings) -> _Class:
+def _class(draft: Draft, around: AdmissionContext) -> _Class:
     """The class of a new pod."""
     name = draft.obj["spec"].get("priorityClassName")
     if not name:
@@ -85,7 +85,7 @@ def _class(draft: Draft, around: Surroundings) -> _Class:
     return found
 
 
-def _defaults(around: Surroundings) -> list[_Class]:
+def _defaults(around: AdmissionContext) -> list[_Class]:
     return [each for each in around.all(CLASSES, _Class) if each.global_default]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.apiserver.admission.plugins.context import Surroundings
+from quintant.cluster.apiserver.admission.plugins.context import AdmissionContext
 from quintant.cluster.apiserver.admission.plugins.pod_requests import Sums, add, counted, written
 from quintant.cluster.apiserver.admission.plugins.quota_usage import about, table_of, unsaid, usage
 from quintant.cluster.apiserver.kinds import stored_json
@@ -59,7 +59,7 @@ class _Object(msgspec.Struct, frozen=True):
     status: dict[str, Any] = {}
 
 
-def hold_quota(draft: Draft, around: Surroundings) -> None:
+def hold_quota(draft: Draft, around: AdmissionContext) -> None:
     """Refuse an object that a quota of its namespace has no room for."""
     table, live = draft.target.kind.table, draft.live
     if not draft.target.namespace or (live is not None and table not in _GROWING):

@@ -1,7 +1,7 @@
 """Pods run as service accounts: which one, its pull secrets, and its token in every container.
 
 The account has to exist. That of a new namespace is made by a controller, and so a moment later:
-who needs it is let wait (`Awaited`).
+who needs it is let wait (`RetryAdmission`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.apiserver.admission.plugins.context import Surroundings
+from quintant.cluster.apiserver.admission.plugins.context import AdmissionContext
 from quintant.cluster.apiserver.kinds.draft import Draft
 from quintant.cluster.apiserver.kinds.metadata_rules import generated
 from quintant.cluster.apiserver.meta.status import StatusError, forbidden
@@ -25,7 +25,7 @@ _TABLE = "serviceaccounts"
 _MODE = 0o644
 
 
-class Awaited(StatusError):
+class RetryAdmission(StatusError):
     """A refusal that a moment may cure."""
 
 
@@ -34,7 +34,7 @@ class _Account(msgspec.Struct, frozen=True, rename="camel"):
     image_pull_secrets: list[dict[str, Any]] | None = None
 
 
-def admit_account(draft: Draft, around: Surroundings) -> None:
+def admit_account(draft: Draft, around: AdmissionContext) -> None:
     """Give a new pod its service account, and what comes with it, in place."""
     if draft.live is not None:
         return
@@ -56,7 +56,7 @@ def _missing(draft: Draft, name: str) -> StatusError:
     refusal = forbidden(draft.target.kind.resource, draft.label, text)
     if name != DEFAULT:
         return refusal
-    return Awaited(refusal.code, refusal.reason, refusal.message, refusal.details)
+    return RetryAdmission(refusal.code, refusal.reason, refusal.message, refusal.details)
 
 
 def _mounts(spec: JsonObject, account: _Account) -> bool:
@@ -64,7 +64,7 @@ def _mounts(spec: JsonObject, account: _Account) -> bool:
     return (account.automount_service_account_token if said is None else said) is not False
 
 
-def _mount(spec: JsonObject, around: Surroundings) -> None:
+def _mount(spec: JsonObject, around: AdmissionContext) -> None:
     """Mount a token into every container that has nothing in its place."""
     volumes = spec.get("volumes") or []
     known = [each["name"] for each in volumes if each.get("name", "").startswith(VOLUME)]

@@ -7,7 +7,7 @@ from decimal import Decimal
 import msgspec
 
 from quintant.api.quantity import parse_quantity
-from quintant.cluster.apiserver.admission.plugins.context import Surroundings
+from quintant.cluster.apiserver.admission.plugins.context import AdmissionContext
 from quintant.cluster.apiserver.kinds.draft import Draft
 from quintant.cluster.apiserver.meta.status import forbidden
 from quintant.cluster.apiserver.meta.types import JsonObject
@@ -41,7 +41,7 @@ class _Class(msgspec.Struct, frozen=True, rename="camel"):
     allow_volume_expansion: bool = False
 
 
-def admit_storage_class(draft: Draft, around: Surroundings) -> None:
+def admit_storage_class(draft: Draft, around: AdmissionContext) -> None:
     """Give a new claim that names no class the default one, the newest if there are several."""
     claim = draft.obj
     if draft.live is not None or "storageClassName" in claim["spec"] or _annotated(claim):
@@ -54,7 +54,7 @@ def admit_storage_class(draft: Draft, around: Surroundings) -> None:
         claim["spec"]["storageClassName"] = known[0].name
 
 
-def admit_growth(draft: Draft, around: Surroundings) -> None:
+def admit_growth(draft: Draft, around: AdmissionContext) -> None:
     """Let a bound claim grow only if its class says that its volumes can."""
     if draft.live is None or _size(draft.obj) <= _size(draft.live):
         return
@@ -66,12 +66,12 @@ def admit_growth(draft: Draft, around: Surroundings) -> None:
         raise forbidden(draft.target.kind.resource, draft.target.name, _RIGID)
 
 
-def protect_claim(draft: Draft, around: Surroundings) -> None:
+def protect_claim(draft: Draft, around: AdmissionContext) -> None:
     """Hold a claim while pods use it, in place."""
     _hold(draft, CLAIM_PROTECTION)
 
 
-def protect_volume(draft: Draft, around: Surroundings) -> None:
+def protect_volume(draft: Draft, around: AdmissionContext) -> None:
     """Hold a volume while it is bound, in place."""
     _hold(draft, VOLUME_PROTECTION)
 
