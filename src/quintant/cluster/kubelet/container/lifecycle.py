@@ -5,8 +5,9 @@
      │    └── Refused (it could not be started)                    v
      └───────────────── Renewed (the policy says: again) ─────── ENDED
 
-A `ContainerLifecycle` is a value; `step` is the only way to another one. Restarts wait longer each time: not at
-all at first, then ten seconds, doubling to five minutes, forgotten after ten minutes of work.
+A `ContainerLifecycle` is a value; `step` is the only way to another one. Restarts wait longer each
+time: not at all at first, then ten seconds, doubling to five minutes, forgotten after ten minutes
+of work.
 """
 
 from __future__ import annotations

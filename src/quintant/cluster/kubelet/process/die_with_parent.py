@@ -1,6 +1,6 @@
 """Becomes another program that ends with the process that started it, however that ends.
 
-`die_with_parent` makes the command line: `python -I -S die_with_parent.py PARENT PROGRAM ARGUMENT...`. It
+`die_with_parent` makes the command line `python -I -S die_with_parent.py PARENT PROGRAM ARG...`. It
 keeps its process id, so the one that the parent knows is the program's. A script rather than code
 between fork and exec, which is not safe in a process with threads. It imports little: a start costs
 ten milliseconds.
