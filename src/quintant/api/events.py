@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from quintant.api.meta import ObjectReference
 from quintant.core.object import Model, Object
 from quintant.core.resource import resource
+
+EventType = Literal["Normal", "Warning"]
+"""The two types of events there are."""
 
 
 class EventSeries(Model):

@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from quintant.api.events import EventType
 from quintant.api.meta import ObjectReference
 from quintant.client.request_info import target_of
 from quintant.client.rest import Rest
@@ -24,7 +25,7 @@ from quintant.core.errors import ConfigError
 from quintant.core.object import K, Object, replace
 from quintant.runtime.cache.caches import Caches
 from quintant.runtime.cache.client import Client
-from quintant.runtime.controller.context import OWNER_INDEX, EventType, Reconciler
+from quintant.runtime.controller.context import OWNER_INDEX, Reconciler
 from quintant.runtime.controller.controller import Controller
 from quintant.runtime.controller.declaration import Declaration, owner_uid
 from quintant.runtime.controller.reconcile import Services

@@ -12,6 +12,7 @@ from ipaddress import IPv4Network
 from msgspec import Struct
 
 from quintant.api.core import Pod
+from quintant.api.events import EventType
 from quintant.client.rest import APPLY
 from quintant.cluster.common.labels import POD
 from quintant.cluster.common.pod_ips import Addresses
@@ -26,7 +27,7 @@ from quintant.core.clock import monotonic
 from quintant.core.errors import NotFound
 from quintant.core.object import Request
 from quintant.core.resource import resource_of
-from quintant.runtime.controller.context import EventType, KeyContext
+from quintant.runtime.controller.context import KeyContext
 from quintant.runtime.controller.result import Result
 
 NETWORK = IPv4Network("10.244.0.0/14")

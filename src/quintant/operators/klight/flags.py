@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, get_args, get_type_hints
+from dataclasses import dataclass
+from typing import Any, get_type_hints
 
+from msgspec.structs import fields
+
+from quintant.core import options
 from quintant.core.errors import ConfigError
-from quintant.operators import values
+from quintant.core.options import SWITCH, parse_option
 from quintant.operators.klight.options import Options
 
 PREFIX = "KLIGHT_"
@@ -41,31 +44,25 @@ class Flags:
 
 def from_environment(environment: Mapping[str, str]) -> Options:
     """The options that an environment gives."""
-    given = {
-        name.removeprefix(PREFIX).lower(): text
-        for name, text in environment.items()
-        if name.startswith(PREFIX) and name.removeprefix(PREFIX).lower() in _types()
-    }
-    return Options(
-        **{name: _value(PREFIX + name.upper(), name, text) for name, text in given.items()}
-    )
+    return options.from_environment(Options, environment, prefix=PREFIX)
 
 
 def from_arguments(arguments: Sequence[str]) -> Flags:
     """What the flags say: `-flag value` or `-flag=value`, with one dash or two."""
     given = _parsed(arguments)
     named = {name.replace("-", "_"): text for name, text in given.items() if name not in _PROCESS}
-    options = {
-        name: _value(f"--{name.replace('_', '-')}", name, text) for name, text in named.items()
+    given_options = {
+        name: parse_option(Options, name, text, name=f"--{name.replace('_', '-')}")
+        for name, text in named.items()
     }
     inside = given.get("inCluster")
     return Flags(
-        Options(**options),
+        Options(**given_options),
         given.get("kubeconfig", ""),
         given.get("master", ""),
-        None if inside is None else values.switch("-inCluster", inside),
+        None if inside is None else SWITCH.read("-inCluster", inside),
         tuple(filter(None, given.get("namespaces", "").split(","))),
-        values.switch("--leader-elect", given.get("leader-elect", "false")),
+        SWITCH.read("--leader-elect", given.get("leader-elect", "false")),
         given.get("metrics"),
         given.get("probes"),
     )
@@ -101,14 +98,3 @@ def _names() -> list[str]:
 
 def _types() -> dict[str, Any]:
     return get_type_hints(Options)
-
-
-def _value(said: str, name: str, text: str) -> Any:
-    kind = _types()[name]
-    if kind is bool:
-        return values.switch(said, text)
-    if kind is int:
-        return values.count(said, text)
-    if kind is float:
-        return values.seconds(said, text)
-    return values.one_of(said, text, get_args(kind)) if get_args(kind) else text

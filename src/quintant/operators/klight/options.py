@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
+
+from quintant.core.options import Duration
 from quintant.operators.klight.api import LABEL, Repair
 from quintant.wire.lightpeer import PORT
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """Durations are seconds; on the command line also 500ms, 10s, 5m."""
 
     label: str = LABEL
@@ -25,15 +26,15 @@ class Options:
     """Take the only TCP port of a container called lightpeer; off, for parity with upstream."""
     workers: int = 32
     """Networks worked on at once; within a network, joins are one after another."""
-    probe_interval: float = 10.0
+    probe_interval: Duration = 10.0
     """How often members are checked, give or take a fifth."""
-    down_after: float = 30.0
+    down_after: Duration = 30.0
     """A member that fails every check for so long is down, and no longer a contact."""
-    join_timeout: float = 10.0
+    join_timeout: Duration = 10.0
     """How long a join may take, plus 10 ms per member: a chain is streamed meanwhile."""
-    settle: float = 30.0
+    settle: Duration = 30.0
     """How long a join of unknown outcome is left alone: it may still be going on in the peer."""
-    found_after: float = 0.5
+    found_after: Duration = 0.5
     """A new network is founded once its pods have been still so long: the oldest founds it."""
     precheck_contact: bool = True
     """Check a contact before a pod is sent to it; without, dead ones cost a failed join."""
@@ -42,5 +43,5 @@ class Options:
     the contact's, members always, or never (upstream's way)."""
     repair: Repair = "manual"
     """Whether a split network is mended on request, by itself, or not at all."""
-    gc_after: float = 300.0
+    gc_after: Duration = 300.0
     """How long a LightNetwork outlives its last pod."""

@@ -17,7 +17,6 @@ from quintant.core.owner import controller_of, owned
 from quintant.operators.portal.api import GROUP, PortalExpose
 from quintant.operators.portal.builders import Tunnels, deployment, labels
 from quintant.operators.portal.deed import Deed, Outcome
-from quintant.operators.portal.drift import drifted, strays
 from quintant.operators.portal.reports import tidy
 from quintant.operators.portal.world import World
 from quintant.runtime.apply import (
@@ -30,6 +29,7 @@ from quintant.runtime.apply import (
     marked,
 )
 from quintant.runtime.apply.control import Client as Writer
+from quintant.runtime.apply.drift import drifted, strays
 
 MARK = Mark(key=f"{GROUP}/spec-hash")
 POLICY = Policy(mark=MARK, drifted=drifted, delete="leave")

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from quintant.api.events import EventType
 from quintant.api.meta import Condition, condition_of
 from quintant.operators.portal.api import PortalExposeStatus
 from quintant.operators.portal.classes import missing
 from quintant.operators.portal.conditions import DEPLOYED
 from quintant.operators.portal.deed import Deed, Outcome
 from quintant.operators.portal.world import World
-from quintant.runtime.controller.context import EventType
 
 
 class Notice(NamedTuple):

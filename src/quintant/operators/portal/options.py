@@ -7,37 +7,35 @@ know: TUNNEL_IMAGE and so on. What is a flag of every operator wins over them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from quintant.operators import values
+from msgspec import Struct
+
+from quintant.core.options import Duration
 from quintant.operators.portal.builders import Tunnels
 from quintant.version import QUINTANT
 
 IMAGE = f"quintant:{QUINTANT}"
-SOURCES = ("scrape", "assume")
 # Our own image holds many programs; the image of anybody else's tunnel starts it by itself.
 _OURS = re.compile(r"(?:.*/)?quintant(?::[^/]*)?(?:@.*)?")
 _COMMAND = ("quintant", "agent", "tunnel")
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """What is decided for all tunnels at once. Durations are seconds."""
 
     tunnel_image: str = IMAGE
     """TUNNEL_IMAGE: what the tunnel pods run. Users of a PortalExpose cannot choose it."""
     cluster_domain: str = "cluster.local"
     """CLUSTER_DOMAIN: the end of every Service's name in the cluster's DNS."""
-    relay_status_source: str = "scrape"
+    relay_status_source: Literal["scrape", "assume"] = "scrape"
     """RELAY_STATUS_SOURCE: `scrape` asks the tunnels; `assume` takes every ready pod for connected,
     for images of tunnels that tell nothing."""
-    status_check_interval: float = 30.0
+    status_check_interval: Duration = 30.0
     """STATUS_CHECK_INTERVAL: how often pods that are not ready are looked at, beside watches."""
     max_concurrent_reconciles: int = 4
     """MAX_CONCURRENT_RECONCILES: PortalExposes that are worked on at once."""
-    resync_period: float | None = None
+    resync_period: Duration | None = None
     """RESYNC_PERIOD: when everything is looked at again; ten hours if not given."""
     metrics_addr: str | None = None
     """METRICS_ADDR: host:port of /metrics; :8080 if not given."""
@@ -61,30 +59,3 @@ class Options:
             "probes": self.health_probe_addr,
         }
         return {name: value for name, value in given.items() if value is not None}
-
-
-def from_environment(environ: Mapping[str, str]) -> Options:
-    """The settings that an environment gives; ConfigError names a variable that makes no sense."""
-    given = {name: environ[name] for name in _READERS if environ.get(name)}
-    return Options(**{name.lower(): _READERS[name](name, text) for name, text in given.items()})
-
-
-def _text(name: str, text: str) -> str:
-    return text
-
-
-def _source(name: str, text: str) -> str:
-    return values.one_of(name, text, SOURCES)
-
-
-_READERS: dict[str, Callable[[str, str], Any]] = {
-    "TUNNEL_IMAGE": _text,
-    "CLUSTER_DOMAIN": _text,
-    "RELAY_STATUS_SOURCE": _source,
-    "STATUS_CHECK_INTERVAL": values.seconds,
-    "MAX_CONCURRENT_RECONCILES": values.count,
-    "RESYNC_PERIOD": values.seconds,
-    "METRICS_ADDR": _text,
-    "HEALTH_PROBE_ADDR": _text,
-    "ENABLE_WEBHOOKS": values.switch,
-}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
+from quintant.api.events import EventType
 from quintant.api.meta import ObjectReference
 from quintant.core.clock import Clock, Random
 from quintant.core.errors import Conflict, Status, Terminal
@@ -25,7 +26,6 @@ OWNER_INDEX = "quintant/controller-uid"
 K_co = TypeVar("K_co", bound=Object, covariant=True)
 K_contra = TypeVar("K_contra", bound=Object, contravariant=True)
 Obj = TypeVar("Obj", bound=Object)
-EventType = Literal["Normal", "Warning"]
 
 
 class Recorder(Protocol):

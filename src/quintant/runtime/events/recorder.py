@@ -14,9 +14,9 @@ import itertools
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Literal, TypeVar
+from typing import TypeVar
 
-from quintant.api.events import Event
+from quintant.api.events import Event, EventType
 from quintant.api.meta import ObjectReference
 from quintant.client.rest import MERGE, Patch, Rest
 from quintant.core import codec
@@ -44,8 +44,6 @@ from quintant.runtime.events.series import (
 )
 from quintant.runtime.observe.logs import get_logger, reconcile
 from quintant.runtime.observe.metrics import Metrics
-
-EventType = Literal["Normal", "Warning"]
 
 # Events that wait for their first write; the newest are dropped beyond it.
 QUEUE_LIMIT = 1000

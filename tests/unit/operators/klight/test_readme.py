@@ -55,7 +55,7 @@ def test_every_phase_is_on_the_page() -> None:
 
 
 def test_every_option_is_on_the_page() -> None:
-    names = [name.replace("_", "-") for name in options.Options.__dataclass_fields__]
+    names = [name.replace("_", "-") for name in options.Options.__struct_fields__]
     assert [each for each in names if f"`{each}`" not in PAGE] == []
     assert PREFIX in PAGE
 

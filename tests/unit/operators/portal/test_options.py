@@ -5,18 +5,20 @@ from __future__ import annotations
 import pytest
 
 from quintant.core.errors import ConfigError
+from quintant.core.options import from_environment
 from quintant.operators.portal import controllers
-from quintant.operators.portal.options import IMAGE, Options, from_environment
+from quintant.operators.portal.options import IMAGE, Options
 from quintant.runtime.manager.manager import Manager
 
 
 def test_empty_environment_gives_the_defaults() -> None:
-    assert from_environment({"TUNNEL_IMAGE": ""}) == Options()
+    assert from_environment(Options, {"TUNNEL_IMAGE": ""}) == Options()
     assert Options().settings == {}
 
 
 def test_every_setting_can_be_given() -> None:
     given = from_environment(
+        Options,
         {
             "TUNNEL_IMAGE": "ghcr.io/gosuda/portal-tunnel:1.0.0",
             "CLUSTER_DOMAIN": "corp.local",
@@ -26,7 +28,7 @@ def test_every_setting_can_be_given() -> None:
             "RESYNC_PERIOD": "1h",
             "METRICS_ADDR": ":9090",
             "HEALTH_PROBE_ADDR": ":9091",
-        }
+        },
     )
     assert given == Options(
         "ghcr.io/gosuda/portal-tunnel:1.0.0", "corp.local", "assume", 5, 8, 3600, ":9090", ":9091"
@@ -42,7 +44,7 @@ def test_manager_listens_where_the_environment_says() -> None:
 
 def test_unknown_source_is_refused() -> None:
     with pytest.raises(ConfigError, match="scrape or assume"):
-        from_environment({"RELAY_STATUS_SOURCE": "guess"})
+        from_environment(Options, {"RELAY_STATUS_SOURCE": "guess"})
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from quintant.api.core import ClaimStatus, PersistentVolume, PersistentVolumeClaim
+from quintant.api.events import EventType
 from quintant.api.storage import StorageClass
 from quintant.cluster.common.volume_binding import (
     DEFAULT_CLASS,
@@ -25,7 +26,7 @@ from quintant.cluster.common.volume_binding import (
     waits,
 )
 from quintant.core.object import replace
-from quintant.runtime.controller.context import Context, EventType
+from quintant.runtime.controller.context import Context
 from quintant.runtime.controller.declaration import by_index
 from quintant.runtime.manager.manager import Manager
 

@@ -8,37 +8,56 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from quintant.api.apps import Deployment
-from quintant.api.core import Service, ServicePort, ServiceSpec
-from quintant.core.codec import from_plain, to_plain
-from quintant.core.object import ObjectMeta
-from quintant.operators.portal.api import (
-    App,
-    ConfigMapKey,
-    PortalExpose,
-    PortalExposeSpec,
-    RelaySpec,
-    RelayTarget,
-    ServiceRef,
-    TunnelClass,
-    TunnelClassSpec,
+from quintant.api.apps import Deployment, DeploymentSpec, DeploymentStrategy
+from quintant.api.core import (
+    ConfigMap,
+    Container,
+    EnvVar,
+    HttpGet,
+    PodSecurityContext,
+    PodSpec,
+    PodTemplate,
+    Probe,
+    Resources,
+    Service,
+    ServicePort,
+    ServiceSpec,
+    Volume,
+    VolumeMount,
 )
-from quintant.operators.portal.builders import Tunnels, deployment
-from quintant.operators.portal.drift import covers, drifted, strays
+from quintant.api.quantity import Quantity
+from quintant.core.codec import from_plain, to_plain
+from quintant.core.object import ObjectMeta, Opaque
+from quintant.runtime.apply.drift import covers, drifted, strays
 
 TEMPLATE = "/spec/template/spec"
 
 
 def wanted() -> Deployment:
-    target = RelayTarget(name="a", url="wss://a.b", ca_config_map_ref=ConfigMapKey(name="ca"))
-    spec = PortalExposeSpec(
-        app=App(name="shop", service=ServiceRef(name="web", port=80)),
-        relay=RelaySpec(targets=(target,)),
+    container = Container(
+        name="main",
+        image="t",
+        args=("serve", "--port", "80"),
+        env=(EnvVar(name="MODE", value="calm"),),
+        liveness_probe=Probe(http_get=HttpGet(path="/healthz", port=80)),
+        readiness_probe=Probe(http_get=HttpGet(path="/readyz", port=80)),
+        resources=Resources(limits={"cpu": Quantity("1000m")}),
+        volume_mounts=(VolumeMount(name="ca", mount_path="/ca"),),
     )
-    expose = PortalExpose(metadata=ObjectMeta(name="shop", namespace="n", uid="u"), spec=spec)
-    tunnels = TunnelClass(spec=TunnelClassSpec(replicas=1, size="medium"))
-    service = Service(spec=ServiceSpec(ports=(ServicePort(port=80),)))
-    return deployment(expose, tunnels, service, Tunnels("t"))
+    pod = PodSpec(
+        containers=(container,),
+        volumes=(Volume(name="ca", projected=Opaque.of({"sources": []})),),
+        security_context=PodSecurityContext(run_as_non_root=True),
+        termination_grace_period_seconds=15,
+    )
+    return Deployment(
+        metadata=ObjectMeta(name="web", namespace="n", labels={"app": "web"}),
+        spec=DeploymentSpec(
+            replicas=1,
+            strategy=DeploymentStrategy(type="RollingUpdate"),
+            template=Opaque.of(PodTemplate(spec=pod)),
+        ),
+    )
 
 
 def live(**changes: Any) -> Deployment:
@@ -111,6 +130,29 @@ def test_what_nobody_asked_for_is_removed_from_the_end() -> None:
         f"{TEMPLATE}/containers/0/envFrom",
         f"{TEMPLATE}/containers/0/env/0",
     ]
+
+
+def test_every_container_of_ours_is_looked_at_where_it_will_stand() -> None:
+    def holding(*containers: Container) -> Deployment:
+        template = Opaque.of(PodTemplate(spec=PodSpec(containers=containers)))
+        return Deployment(spec=DeploymentSpec(template=template))
+
+    first, second = Container(name="a", image="a"), Container(name="b", image="b")
+    spy = Container(name="spy", image="spy")
+    told = Container(name="b", image="b", command=("sh",))
+    found = strays(holding(first, spy, told), holding(first, second))
+    paths = [each["path"] for each in found[1:]]
+    assert paths == [f"{TEMPLATE}/containers/1", f"{TEMPLATE}/containers/1/command"]
+
+
+def test_other_kinds_drift_too() -> None:
+    config = ConfigMap(metadata=ObjectMeta(name="c"), data={"a": "1"})
+    assert not drifted(ConfigMap(metadata=ObjectMeta(name="c"), data={"a": "1", "b": "2"}), config)
+    assert drifted(ConfigMap(metadata=ObjectMeta(name="c"), data={"a": "2"}), config)
+    service = Service(spec=ServiceSpec(ports=(ServicePort(port=80),)))
+    assert drifted(Service(spec=ServiceSpec(ports=(ServicePort(port=81),))), service)
+    two = (ServicePort(port=79), ServicePort(port=80))
+    assert not drifted(Service(spec=ServiceSpec(ports=two)), service)
 
 
 plain = some.recursive(

@@ -1,8 +1,10 @@
-"""What somebody else changed in our Deployment, and how to take it back. Pure.
+"""What somebody else changed in a child of ours, and how to take it back. Pure.
 
 Two things can be wrong with it. A field that we set says something else: applying it again sets it
 right. Or something is there that we never set: a container, a volume, a variable. That belongs to
 whoever applied it, so applying does not remove it, and a JSON patch has to.
+
+Of a pod template we hold all that decides what runs and where; the rest is the server's to fill in.
 """
 
 from __future__ import annotations
@@ -10,39 +12,47 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from quintant.api.apps import Deployment
 from quintant.api.quantity import parse_quantity
 from quintant.core.codec import to_plain
-from quintant.operators.portal.builders import CONTAINER
+from quintant.core.object import Object
 
-Plain = Mapping[str, Any]
+JsonObject = Mapping[str, Any]
 Patch = list[dict[str, Any]]
 
+POD_TEMPLATE = "/spec/template/spec"
+"""Where Deployments, StatefulSets, DaemonSets and Jobs have the spec of their pods."""
+
 # How the members of a list are told apart, where the API server merges it.
-_KEYS = ("name", "mountPath", "containerPort")
-# What is ours alone in the template: of these, whatever we did not set has to go.
-_POD_LISTS = ("containers", "initContainers", "ephemeralContainers", "volumes")
+_KEYS = ("name", "mountPath", "containerPort", "port")
+# What is no desire of ours: the rest of an object is.
+_APART = ("apiVersion", "kind", "metadata", "status")
+# What is ours alone in a pod: of these, whatever we did not set has to go.
+_CONTAINERS = ("containers", "initContainers")
+_POD_LISTS = (*_CONTAINERS, "ephemeralContainers", "volumes")
 _POD_WHOLE = ("nodeSelector", "tolerations", "affinity", "hostNetwork", "hostPID", "hostIPC")
 _CONTAINER_LISTS = ("env", "volumeMounts", "ports")
 _CONTAINER_WHOLE = ("command", "args", "envFrom", "lifecycle", "startupProbe", "workingDir")
 _AMOUNTS = ("requests", "limits")
-_TEMPLATE = "/spec/template/spec"
 
 
-def drifted(have: Deployment, want: Deployment) -> bool:
-    """Whether a Deployment says something else than what was applied."""
+def drifted(have: Object, want: Object) -> bool:
+    """Whether an object says something else than what was applied; fits `Policy(drifted=…)`."""
     live, wanted = to_plain(have), to_plain(want)
-    meta, desired = live["metadata"], wanted["metadata"]
+    meta, desired = live.get("metadata", {}), wanted.get("metadata", {})
     described = all(
         covers(meta.get(part, {}), desired.get(part, {})) for part in ("labels", "annotations")
     )
-    return not (described and covers(live["spec"], wanted["spec"]))
+    parts = (part for part in wanted if part not in _APART)
+    return not (described and all(covers(live.get(part), wanted[part]) for part in parts))
 
 
-def strays(have: Deployment, want: Deployment) -> Patch:
-    """The JSON patch that removes what we did not set; empty if there is nothing of the kind."""
-    live, wanted = have.spec.template.value, want.spec.template.value
-    found = list(_strays(live.get("spec") or {}, wanted["spec"]))
+def strays(have: Object, want: Object, *, pod: str = POD_TEMPLATE) -> Patch:
+    """The JSON patch that removes what we did not set of a pod; empty if there is nothing.
+
+    `pod` is where the object has the spec of its pods. The patch fails if the object has changed
+    since it was read.
+    """
+    found = list(_pod(_part(to_plain(have), pod), _part(to_plain(want), pod), pod))
     if not found:
         return []
     version = have.metadata.resource_version
@@ -67,7 +77,7 @@ def _covers(key: str, live: Any, want: Any) -> bool:
     return covers(live, want)
 
 
-def _amounts(given: Plain) -> dict[str, Any]:
+def _amounts(given: JsonObject) -> dict[str, Any]:
     """Amounts by value: the server writes 1000m as 1."""
     return {name: parse_quantity(value) for name, value in given.items()}
 
@@ -87,20 +97,27 @@ def _key(members: Sequence[Any]) -> str | None:
     return next((key for key in _KEYS if all(key in each for each in plain)), None)
 
 
-def _strays(live: Plain, want: Plain) -> Iterator[str]:
+def _part(whole: JsonObject, path: str) -> JsonObject:
+    for step in path.strip("/").split("/"):
+        whole = whole.get(step) or {}
+    return whole
+
+
+def _pod(live: JsonObject, want: JsonObject, path: str) -> Iterator[str]:
     """The paths to remove; the members of a list from its end, so that places stay true."""
-    yield from _of(live, want, _TEMPLATE, _POD_LISTS, _POD_WHOLE)
-    ours = next(each for each in want["containers"] if each["name"] == CONTAINER)
-    for at, container in enumerate(live.get("containers") or ()):
-        if container.get("name") == CONTAINER:
-            # The patch removes other containers first, and with them those that stand before.
-            place = at - sum(each["name"] != CONTAINER for each in live["containers"][:at])
-            path = f"{_TEMPLATE}/containers/{place}"
-            yield from _of(container, ours, path, _CONTAINER_LISTS, _CONTAINER_WHOLE)
+    yield from _of(live, want, path, _POD_LISTS, _POD_WHOLE)
+    for field in _CONTAINERS:
+        ours = {each["name"]: each for each in want.get(field) or ()}
+        kept = [each for each in live.get(field) or () if each.get("name") in ours]
+        # The patch removes foreign containers first: the places are those among our own.
+        for place, container in enumerate(kept):
+            where = f"{path}/{field}/{place}"
+            wanted = ours[container["name"]]
+            yield from _of(container, wanted, where, _CONTAINER_LISTS, _CONTAINER_WHOLE)
 
 
 def _of(
-    live: Plain, want: Plain, path: str, lists: Sequence[str], whole: Sequence[str]
+    live: JsonObject, want: JsonObject, path: str, lists: Sequence[str], whole: Sequence[str]
 ) -> Iterator[str]:
     for field in whole:
         if live.get(field) and not want.get(field):
