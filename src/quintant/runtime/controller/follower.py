@@ -26,7 +26,7 @@ from msgspec import Struct
 from quintant.core.clock import monotonic
 from quintant.core.errors import TransportError
 from quintant.core.object import Request
-from quintant.runtime.controller.sources import Feed
+from quintant.runtime.controller.sources import SourceContext
 
 T = TypeVar("T", bound=Hashable)
 T_contra = TypeVar("T_contra", contravariant=True)
@@ -90,7 +90,7 @@ class _Followed(Generic[T, N]):
 
 
 class Follower(Generic[T, N]):
-    """Follows the targets of every key; pass it to `.on`, and `forget` to `.gone`.
+    """Follows the targets of every key; pass it to `.on`, and `forget` to `.on_deleted`.
 
     `same` tells words apart: one that is the same as the last wakes nobody.
     """
@@ -136,7 +136,7 @@ class Follower(Generic[T, N]):
         """Follow nothing of a key any more: it is gone."""
         self.want(request, {})
 
-    async def __call__(self, context: Feed) -> None:
+    async def __call__(self, context: SourceContext) -> None:
         """Keep a conversation with exactly those that are wanted; a source."""
         self._opening = asyncio.Semaphore(self._pace.opening)
         self._new = [(request, name) for request, held in self._held.items() for name in held]
@@ -162,7 +162,9 @@ class Follower(Generic[T, N]):
         self._new.append((request, name))
         self._changed.set()
 
-    async def _keep(self, request: Request, followed: _Followed[T, N], context: Feed) -> None:
+    async def _keep(
+        self, request: Request, followed: _Followed[T, N], context: SourceContext
+    ) -> None:
         pace, pause = self._pace, self._pace.first
         while True:
             if await self._converse(request, followed, context):
@@ -170,10 +172,12 @@ class Follower(Generic[T, N]):
             elif followed.news is not None:
                 followed.news = None
                 context.queue.add(request)
-            await _rest(followed.nudge, context.chance.jitter(pause, pace.jitter))
+            await _rest(followed.nudge, context.random.jitter(pause, pace.jitter))
             pause = min(pause * 2, pace.cap)
 
-    async def _converse(self, request: Request, followed: _Followed[T, N], context: Feed) -> bool:
+    async def _converse(
+        self, request: Request, followed: _Followed[T, N], context: SourceContext
+    ) -> bool:
         """Whether there was any word before the conversation ended."""
         heard = False
         with suppress(Unreachable, TransportError, OSError, StopAsyncIteration):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from random import Random
 
 import pytest
 
-from quintant.core.clock import Chance, monotonic
+from quintant.core.clock import Random, monotonic
 from quintant.core.object import Request
 from quintant.runtime.controller.follower import Follower, Pace, Unreachable
-from quintant.runtime.controller.sources import Feed
+from quintant.runtime.controller.sources import SourceContext
 from quintant.runtime.controller.workqueue import Queue
 from quintant.testing import advance, settle
 
@@ -42,7 +41,7 @@ class Device:
 
 @asynccontextmanager
 async def running(follower: Follower[str, str]) -> AsyncIterator[Queue[Request]]:
-    context = Feed(Queue[Request](), tuple, Chance(Random(1)))
+    context = SourceContext(Queue[Request](), tuple, Random(1))
     task = asyncio.ensure_future(follower(context))
     try:
         yield context.queue
@@ -246,4 +245,4 @@ async def test_error_nobody_foresaw_stops_the_source() -> None:
     follower = Follower(device)
     follower.want(A, {"x": "1"})
     with pytest.raises(ExceptionGroup):
-        await follower(Feed(Queue[Request](), tuple, Chance(Random(1))))
+        await follower(SourceContext(Queue[Request](), tuple, Random(1)))
