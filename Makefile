@@ -11,10 +11,13 @@ TESTS := tests/unit tests/scenarios tests/operators tests/examples tests/typing 
 # Tests take twice as long where it is measured what they reach: only those of the runtime are.
 COVERING := tests/unit/core tests/unit/client tests/unit/runtime tests/unit/api tests/unit/testing tests/unit/cli \
 	tests/unit/test_docs.py tests/scenarios tests/examples
+# What pytest ends with when no test was selected.
+NOTHING_RAN := 5
 OTHERS := $(filter-out $(COVERING),$(TESTS)) $(addprefix --ignore=,$(COVERING))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage test-real conformance lint format manifests tables bench soak wander torture fuzz mutants clean
+.PHONY: help demo test coverage test-real conformance interop lint format manifests \
+	tables bench soak properties crashtest fuzz mutants package python clean
 
 help: ## Show the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,14 +54,19 @@ conformance: $(READY) ## Run every check on the embedded and on a real server, s
 	@PYTHONPATH=tests:scripts $(BIN)/python -m pytest -q -p conformance.workers $(if $(K),-k "$(K)") \
 		tests/conformance
 
+interop: $(READY) ## Run programs of others against ours; what is heavy is built once (K=word)
+	@PYTHONPATH=tests:scripts $(BIN)/python -m pytest -q -s -rs $(if $(K),-k "$(K)") tests/interop \
+		|| { code=$$?; [ $$code -eq $(NOTHING_RAN) ] || exit $$code; \
+		echo "nothing in tests/interop is called \"$(K)\": nothing was run"; }
+
 soak: $(READY) ## Run the long scenarios at full size
 	@QUINTANT_SOAK=1 $(BIN)/python -m pytest -q -k "$(or $(K),soak)" tests/scenarios tests/operators
 
-wander: $(READY) ## Try other examples of every property than make test does (EXAMPLES=2000)
+properties: $(READY) ## Try other examples of every property than make test does (EXAMPLES=2000)
 	@files=$$(grep -rl "^@given" $(or $(K),tests/unit tests/scenarios)) && \
 	QUINTANT_EXAMPLES=$(or $(EXAMPLES),1000) $(BIN)/python -m pytest -q $$files
 
-torture: $(READY) ## Kill a kept cluster under load, 20 times (ARGS="--rounds 200")
+crashtest: $(READY) ## Kill a kept cluster under load, 20 times (ARGS="--rounds 200")
 	@PYTHONPATH=scripts $(BIN)/python -m crashtest $(ARGS)
 
 fuzz: $(READY) ## Send random requests to the embedded and a real server (ARGS="--seed 7 --sequences 1")
@@ -85,6 +93,13 @@ tables: $(READY) ## Write the tables of Kubernetes' kinds anew (needs Go and a r
 
 format: $(READY) ## Format the code
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+package: $(READY) ## Build the source archive, and from it the wheel, into dist/
+	@rm -rf dist
+	@$(BIN)/python -m build --no-isolation --outdir dist .
+
+python: # Print the Python that set-up uses
+	@echo "$(PYTHON)"
 
 clean: ## Remove what set-up and tests made
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage build dist

@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from quintant.cli.extras import missing, require
 from quintant.core.errors import QuintantError
 from quintant.runtime.manager.gc import unsearched
 from quintant.version import KUBERNETES, QUINTANT
@@ -48,8 +49,10 @@ class Commands(click.Group):
         return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        # Whoever only completes a word is not told what is not installed.
+        if cmd_name not in COMMANDS or (ctx.resilient_parsing and missing(cmd_name)):
             return None
+        require(cmd_name)
         with unsearched():
             command: click.Command = import_module(f"quintant.cli.{cmd_name}").command
         return command

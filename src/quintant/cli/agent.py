@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from quintant.agents import AGENTS, main_of
+from quintant.cli.extras import require
 
 
 @click.command(
@@ -19,4 +20,5 @@ def command(name: str, arguments: tuple[str, ...]) -> None:
 
     What follows its name is for the program.
     """
+    require(name)
     main_of(name)(arguments)

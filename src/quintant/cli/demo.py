@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from quintant.cli.extras import require
 from quintant.cli.screen import Screen, invitation, screen, summary
 from quintant.cli.signals import signalled, unless
 from quintant.client.config.config import Config
@@ -51,6 +52,7 @@ def command(
     """
     logs.configure(level="error")
     chosen = systems(names)
+    require(*(system.name for system in chosen))
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         wishes = Wishes(Address.parse(listen), kubeconfig, within, leave)
         sys.exit(runner.run(_demo(chosen, wishes)))

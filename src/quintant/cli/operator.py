@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from quintant.cli.extras import require
 from quintant.cli.serving import flags, serve
 from quintant.operators import OPERATORS, manager_of
 
@@ -21,4 +22,5 @@ def command(name: str, **given: Any) -> None:
 
     It runs against the cluster of your kubeconfig, or inside one.
     """
+    require(name)
     serve(lambda: manager_of(name), **given)

@@ -1,0 +1,120 @@
+"""Whoever lacks an extra is told its name, and the package declares what its modules import."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quintant.agents import AGENTS
+from quintant.cli import COMMANDS
+from quintant.cli.extras import EXTRAS, NEEDED_BY, missing, require
+from quintant.operators import OPERATORS
+
+ROOT = Path(__file__).parents[3]
+DEVELOPMENT = "dev"
+# `quintant.testing` is imported by tests, whose author has these.
+TESTERS = {"pytest", "pytest-asyncio"}
+BARE = """
+import sys
+sys.modules["grpc"] = None
+from quintant.cli import main
+main(sys.argv[1:], prog_name="quintant")
+"""
+
+
+def project() -> dict[str, Any]:
+    found: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return found
+
+
+def bare(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command where the modules of no extra can be imported."""
+    command = [sys.executable, "-c", BARE, *words]
+    environ = {**os.environ, **variables}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
+
+
+def distribution(requirement: str) -> str:
+    """The name of a requirement, as packages are compared by."""
+    name = requirement
+    for end in "[<>=!~; ":
+        name = name.partition(end)[0]
+    return name.lower().replace("_", "-")
+
+
+def imports() -> Iterator[str]:
+    """The packages that modules of ours import, wherever in them."""
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                yield from (alias.name.partition(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                yield (node.module or "").partition(".")[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["klight"], "klight"),
+        (["klight", "--help"], "klight"),
+        (["operator", "klight"], "klight"),
+        (["agent", "lightpeer"], "lightpeer"),
+        (["demo", "klight", "--exit"], "klight"),
+    ],
+)
+def test_a_command_without_its_extra_says_in_three_lines_how_to_get_it(
+    words: list[str], name: str
+) -> None:
+    done = bare(*words)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.splitlines() == [
+        f"cannot run {name}",
+        "because: it needs the module grpc, which is not installed",
+        "try: pip install 'quintant[klight]'",
+    ]
+
+
+def test_what_needs_no_extra_works_without() -> None:
+    assert bare("operator", "portal", "--help").returncode == 0
+    assert bare("agent", "echo", "--help").returncode == 0
+
+
+def test_completion_leaves_out_what_is_not_installed() -> None:
+    words = {"COMP_WORDS": "quintant ", "COMP_CWORD": "1", "_QUINTANT_COMPLETE": "bash_complete"}
+    offered = {line.partition(",")[2] for line in bare(**words).stdout.splitlines()}
+    assert offered == set(COMMANDS) - {"klight"}
+
+
+def test_what_is_installed_is_not_complained_about() -> None:
+    assert not any(missing(name) for name in NEEDED_BY)
+    require(*NEEDED_BY, "portal", "greeter")
+
+
+def test_only_what_exists_needs_an_extra() -> None:
+    assert set(NEEDED_BY) <= {*AGENTS, *OPERATORS, *COMMANDS}
+    assert set(NEEDED_BY.values()) == set(EXTRAS)
+
+
+def test_the_extra_all_has_every_other_but_that_of_development() -> None:
+    extras = project()["optional-dependencies"]
+    assert set(extras) == {*EXTRAS, "all", DEVELOPMENT}
+    assert extras["all"] == [f"quintant[{','.join(sorted(EXTRAS))}]"]
+
+
+def test_everything_imported_is_declared_and_everything_declared_is_imported() -> None:
+    owners = packages_distributions()
+    foreign = set(imports()) - set(sys.stdlib_module_names) - {"quintant"}
+    used = {distribution(owner) for module in foreign for owner in owners[module]} - TESTERS
+    extras = project()["optional-dependencies"]
+    declared = [*project()["dependencies"], *(each for name in EXTRAS for each in extras[name])]
+    assert used == {distribution(each) for each in declared}
