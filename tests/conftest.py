@@ -12,12 +12,12 @@ pytest_plugins = ["quintant.testing.plugin"]
 # The same examples on every machine, however busy it is: a red run can be repeated.
 _STEADY = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("steady", _STEADY)
-# Others every time, and as many as asked for, unless a test has its own number: `make wander`.
+# Others every time, and as many as asked for, unless a test has its own number: `make properties`.
 _WANTED = int(os.environ.get("QUINTANT_EXAMPLES", "0"))
 settings.register_profile(
-    "wandering", _STEADY, derandomize=False, max_examples=_WANTED or 1, print_blob=True
+    "varied", _STEADY, derandomize=False, max_examples=_WANTED or 1, print_blob=True
 )
-settings.load_profile("wandering" if _WANTED else "steady")
+settings.load_profile("varied" if _WANTED else "steady")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

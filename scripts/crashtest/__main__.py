@@ -9,24 +9,24 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from crashtest.rounds import torture
+from crashtest.rounds import crashtest
 
 
 def main() -> int:
     """Run the rounds that were asked for and tell of each."""
-    parser = argparse.ArgumentParser(prog="torture", description=__doc__)
+    parser = argparse.ArgumentParser(prog="crashtest", description=__doc__)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--writers", type=int, default=16)
     parser.add_argument("--seed", type=int, default=0, help="of who writes what, and of the kills")
     options = parser.parse_args()
-    with TemporaryDirectory(prefix="quintant-torture-") as folder:
+    with TemporaryDirectory(prefix="quintant-crashtest-") as folder:
         return asyncio.run(_run(options, Path(folder)))
 
 
 async def _run(options: argparse.Namespace, folder: Path) -> int:
     passed = acknowledged = 0
     random = Random(options.seed)
-    async for done in torture(folder, options.rounds, options.writers, random):
+    async for done in crashtest(folder, options.rounds, options.writers, random):
         passed += not done.wrong
         acknowledged += done.acknowledged
         print(f"round {done.number}: {done.acknowledged} writes acknowledged", flush=True)

@@ -13,7 +13,7 @@ from quintant.client.transport import Call, Transport
 from quintant.core.errors import TransportError
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
-OURS = {"labelSelector": "torture"}
+OURS = {"labelSelector": "crashtest"}
 """Leaves out what the cluster's own controllers keep there."""
 OBJECTS = 5
 """Of each writer: few enough that every one of them is written often."""
@@ -79,7 +79,7 @@ async def _write(transport: Transport, ledger: Ledger, name: str, random: Random
         patch = Call("PATCH", path, headers=_MERGE, body=msgspec.json.encode(data))
         answer = await _ask(transport, patch, 200)
     else:
-        metadata = {"name": name, "labels": {"torture": ""}}
+        metadata = {"name": name, "labels": {"crashtest": ""}}
         body = msgspec.json.encode({"metadata": metadata, **data})
         answer = await _ask(transport, Call("POST", CONFIG_MAPS, headers=_JSON, body=body), 201)
     ledger.acknowledge(name, int(answer["metadata"].get("resourceVersion", 0)))

@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="realpair", description=f"Kubernetes {KUBERNETES}.")
+    parser = argparse.ArgumentParser(prog="envtest", description=f"Kubernetes {KUBERNETES}.")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("build", help="build what is missing and print the folder")
     commands.add_parser("path", help="print the folder, or fail if nothing is built")

@@ -12,12 +12,12 @@ import pytest
 
 from crashtest.ledger import GONE, Ledger, filled
 from crashtest.load import Refused, read, write
-from crashtest.rounds import torture
+from crashtest.rounds import crashtest
 from crashtest.victim import started
 from quintant.cluster.apiserver.storage.sqlite import FILE
 
 ROUNDS = 2
-"""A tenth of `make torture`."""
+"""A tenth of `make crashtest`."""
 WRITERS = 8
 ROOM = 256 * 1024
 """Bytes that a disk has left: enough for a few writes."""
@@ -25,7 +25,7 @@ ROOM = 256 * 1024
 
 @pytest.mark.realtime
 async def test_no_promise_is_broken_by_a_kill(tmp_path: Path) -> None:
-    rounds = [done async for done in torture(tmp_path, ROUNDS, WRITERS, Random(0))]
+    rounds = [done async for done in crashtest(tmp_path, ROUNDS, WRITERS, Random(0))]
     assert [done.wrong for done in rounds] == [()] * ROUNDS
     assert sum(done.acknowledged for done in rounds) > 0
 

@@ -19,12 +19,12 @@ CALM_SECONDS = 60.0
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 async def test_acknowledged_write_is_on_every_member_whoever_was_killed(seed: int) -> None:
-    await _torture(Town(seed), Faults(slow=0.02, doubled=0.02), down=(0.0, 4.0))
+    await _soak(Town(seed), Faults(slow=0.02, doubled=0.02), down=(0.0, 4.0))
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 async def test_messages_get_lost_and_nothing_acknowledged_does(seed: int) -> None:
-    await _torture(Town(100 + seed), Faults(lost=0.02, slow=0.05), down=(0.0, 8.0))
+    await _soak(Town(100 + seed), Faults(lost=0.02, slow=0.05), down=(0.0, 8.0))
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
@@ -51,7 +51,7 @@ async def test_split_network_grows_together_with_everything_written(seed: int) -
     await town.close()
 
 
-async def _torture(town: Town, faults: Faults, down: tuple[float, float]) -> None:
+async def _soak(town: Town, faults: Faults, down: tuple[float, float]) -> None:
     houses = await town.network(PEERS)
     town.faults = faults
     acknowledged: list[bytes] = []
