@@ -27,7 +27,9 @@ class Round:
     """What the restarted server had lost, torn or undone."""
 
 
-async def crashtest(folder: Path, rounds: int, writers: int, random: Random) -> AsyncIterator[Round]:
+async def crashtest(
+    folder: Path, rounds: int, writers: int, random: Random
+) -> AsyncIterator[Round]:
     """Kill a server on a folder so many times; each round ends with a check after the restart."""
     ledger, answered = Ledger(), 0
     for number in range(rounds + 1):
