@@ -9,7 +9,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from quintant.client.transport import Reply
-from quintant.cluster.apiserver.webhooks.dialer import Unreachable, WebhookRequest
+from quintant.cluster.apiserver.webhooks.dialer import WebhookRequest, WebhookUnreachable
 from quintant.runtime.webhook.review import Reviews
 
 
@@ -39,5 +39,5 @@ class InProcessDialer:
         found = [reviews for known, reviews in self._served if known == place]
         if not found:
             why = f"dial tcp {parts.netloc}: connect: connection refused"
-            raise Unreachable(f'Post "{letter.url}": {why}')
+            raise WebhookUnreachable(f'Post "{letter.url}": {why}')
         return await found[-1].answer(f"{parts.path}?{parts.query}", letter.body)

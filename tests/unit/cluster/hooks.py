@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from quintant.client.transport import Reply
-from quintant.cluster.apiserver.webhooks.dialer import Unreachable, WebhookRequest
+from quintant.cluster.apiserver.webhooks.dialer import WebhookRequest, WebhookUnreachable
 from unit.cluster.api import Plain, Requests
 
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
@@ -59,7 +59,7 @@ class StubDialer:
     async def post(self, letter: WebhookRequest) -> Reply:
         name = urlsplit(letter.url).path[1:]
         if name not in self.answers:
-            raise Unreachable("nobody is there")
+            raise WebhookUnreachable("nobody is there")
         review = msgspec.json.decode(letter.body)
         self.asked.setdefault(name, []).append(review["request"])
         answer = self.answers[name](review["request"])

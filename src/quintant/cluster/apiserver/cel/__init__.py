@@ -17,14 +17,14 @@ from typing import Any
 from quintant.cluster.apiserver.cel.ast import names
 from quintant.cluster.apiserver.cel.checker import IllTyped, check
 from quintant.cluster.apiserver.cel.cost import estimate
-from quintant.cluster.apiserver.cel.evaluator import compiled
+from quintant.cluster.apiserver.cel.evaluator import compile_checked
 from quintant.cluster.apiserver.cel.parser import BadSyntax, parse
-from quintant.cluster.apiserver.cel.running import Run, Step, TooExpensive
-from quintant.cluster.apiserver.cel.types import Type
+from quintant.cluster.apiserver.cel.running import Evaluation, Step, TooExpensive
+from quintant.cluster.apiserver.cel.types import CelType
 from quintant.cluster.apiserver.cel.values import CelError
 from quintant.cluster.apiserver.offload.pool import inline_budget
 
-__all__ = ["CelError", "Outcome", "Program", "TooExpensive", "Uncompilable", "compile_rule"]
+__all__ = ["CelError", "CompiledRule", "EvalResult", "TooExpensive", "Uncompilable", "compile_rule"]
 
 
 # What functions raise for a value that does not fit the type its schema declares: it may have been
@@ -41,7 +41,7 @@ class Uncompilable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class EvalResult:
     """What a run gave, and what it cost."""
 
     value: Any
@@ -49,7 +49,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class CompiledRule:
     """An expression, ready to run."""
 
     type: str
@@ -59,12 +59,12 @@ class Program:
     """What it takes at worst."""
     step: Step
 
-    def run(self, variables: Mapping[str, Any], limit: int) -> Outcome:
+    def run(self, variables: Mapping[str, Any], limit: int) -> EvalResult:
         """Evaluate with variables; CelError if that fails, TooExpensive beyond a limit."""
         hasty = inline_budget()
-        run = Run(dict(variables), limit if hasty is None else min(limit, hasty.left))
+        run = Evaluation(dict(variables), limit if hasty is None else min(limit, hasty.left))
         try:
-            return Outcome(self.step(run), run.cost)
+            return EvalResult(self.step(run), run.cost)
         except _MISFITS:
             raise CelError("no such overload") from None
         finally:
@@ -72,15 +72,15 @@ class Program:
                 hasty.spend(max(run.cost, RUN_COST))
 
 
-def compile_rule(expression: str, variables: Mapping[str, Type]) -> Program:
+def compile_rule(expression: str, variables: Mapping[str, CelType]) -> CompiledRule:
     """Compile an expression over variables of some types; Uncompilable if that fails."""
     try:
         checked = check(parse(expression), variables)
     except (BadSyntax, IllTyped) as error:
         raise Uncompilable(f"compilation failed: {error}") from None
     try:
-        step = compiled(checked)
+        step = compile_checked(checked)
     except CelError as error:
         raise Uncompilable(f"program instantiation failed: {error}") from None
     uses = frozenset(names(checked.source.root))
-    return Program(str(checked.type), uses, estimate(checked), step)
+    return CompiledRule(str(checked.type), uses, estimate(checked), step)

@@ -33,7 +33,7 @@ class Select:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallExpr:
     """A function, operator or, with a target, a method."""
 
     id: int
@@ -71,7 +71,7 @@ class MapOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class Comprehension:
     """A loop: what every macro over a list or map is made of."""
 
     id: int
@@ -85,11 +85,11 @@ class Fold:
     var2: str = ""
 
 
-Expr = Const | Ident | Select | Call | ListOf | MapOf | Fold
+Expr = Const | Ident | Select | CallExpr | ListOf | MapOf | Comprehension
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ParsedExpression:
     """A text, what it means, and where each part of it is."""
 
     text: str
@@ -98,10 +98,10 @@ class Source:
 
     def complaint(self, node: int, message: str) -> str:
         """A message that points at a node."""
-        return pointed(self.text, self.positions.get(node, 0), message)
+        return point_at(self.text, self.positions.get(node, 0), message)
 
 
-def pointed(text: str, offset: int, message: str) -> str:
+def point_at(text: str, offset: int, message: str) -> str:
     """A message that points at a place in a text."""
     line = text.count("\n", 0, offset)
     start = text.rfind("\n", 0, offset) + 1
@@ -122,12 +122,12 @@ def children(node: Expr) -> tuple[Expr, ...]:
     match node:
         case Select():
             return (node.operand,)
-        case Call():
+        case CallExpr():
             return node.operands
         case ListOf():
             return node.items
         case MapOf():
             return tuple(part for entry in node.entries for part in (entry.key, entry.value))
-        case Fold():
+        case Comprehension():
             return (node.range, node.init, node.condition, node.step, node.result)
     return ()

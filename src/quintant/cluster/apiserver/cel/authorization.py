@@ -11,18 +11,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from quintant.cluster.apiserver.cel.functions import Function
-from quintant.cluster.apiserver.cel.types import Type
-from quintant.cluster.apiserver.cel.values import CelError, Opaque
+from quintant.cluster.apiserver.cel.types import CelType
+from quintant.cluster.apiserver.cel.values import CelError, OpaqueValue
 
 _PREFIX = "kubernetes.authorization."
-RESOURCE_CHECK = Type(f"{_PREFIX}ResourceCheck")
-AUTHORIZER = Type(f"{_PREFIX}Authorizer", fields={"requestResource": RESOURCE_CHECK})
+RESOURCE_CHECK = CelType(f"{_PREFIX}ResourceCheck")
+AUTHORIZER = CelType(f"{_PREFIX}Authorizer", fields={"requestResource": RESOURCE_CHECK})
 _GROUP, _PATH, _DECISION = (f"{_PREFIX}{name}" for name in ("GroupCheck", "PathCheck", "Decision"))
 _ACCOUNT = "system:serviceaccount:{}:{}"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AuthorizerCheck:
     """What is asked: a verb on a path or a resource."""
 
     decide: Decide = field(repr=False)
@@ -38,57 +38,59 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class CheckDecision:
     """The answer to a question."""
 
     allowed: bool
     reason: str = ""
 
 
-Decide = Callable[[Question], Ruling]
+Decide = Callable[[AuthorizerCheck], CheckDecision]
 
 
-def authorizer(decide: Decide, resource: Question) -> dict[str, Opaque]:
+def authorizer(decide: Decide, resource: AuthorizerCheck) -> dict[str, OpaqueValue]:
     """The value of `authorizer`; `resource` is what the request itself is about."""
-    return Authorizer(Question(decide), Opaque(RESOURCE_CHECK.name, resource))
+    return AuthorizerValue(AuthorizerCheck(decide), OpaqueValue(RESOURCE_CHECK.name, resource))
 
 
-class Authorizer(dict[str, Opaque]):
+class AuthorizerValue(dict[str, OpaqueValue]):
     """Whom to ask, with what the request itself is about as its only field."""
 
-    def __init__(self, start: Question, resource: Opaque) -> None:
+    def __init__(self, start: AuthorizerCheck, resource: OpaqueValue) -> None:
         super().__init__(requestResource=resource)
         self.start = start
 
 
-def _account(asker: Authorizer, namespace: str, name: str) -> Authorizer:
+def _account(asker: AuthorizerValue, namespace: str, name: str) -> AuthorizerValue:
     account = _ACCOUNT.format(namespace, name)
-    return Authorizer(replace(asker.start, account=account), asker["requestResource"])
+    return AuthorizerValue(replace(asker.start, account=account), asker["requestResource"])
 
 
-def _path(asker: Authorizer, path: str) -> Opaque:
+def _path(asker: AuthorizerValue, path: str) -> OpaqueValue:
     if not path:
         raise CelError("path must not be empty")
-    return Opaque(_PATH, replace(asker.start, path=path))
+    return OpaqueValue(_PATH, replace(asker.start, path=path))
 
 
-def _resource(check: Opaque, resource: str) -> Opaque:
+def _resource(check: OpaqueValue, resource: str) -> OpaqueValue:
     if not resource:
         raise CelError("resource must not be empty")
-    return Opaque(RESOURCE_CHECK.name, replace(check.value, resource=resource))
+    return OpaqueValue(RESOURCE_CHECK.name, replace(check.value, resource=resource))
 
 
-def _check(check: Opaque, verb: str) -> Opaque:
-    asked: Question = replace(check.value, verb=verb)
-    return Opaque(_DECISION, asked.decide(asked))
+def _check(check: OpaqueValue, verb: str) -> OpaqueValue:
+    asked: AuthorizerCheck = replace(check.value, verb=verb)
+    return OpaqueValue(_DECISION, asked.decide(asked))
 
 
 def _with(name: str) -> Function:
-    return lambda check, value: Opaque(RESOURCE_CHECK.name, replace(check.value, **{name: value}))
+    return lambda check, value: OpaqueValue(
+        RESOURCE_CHECK.name, replace(check.value, **{name: value})
+    )
 
 
 AUTHORIZATION: dict[str, Function] = {
-    "group": lambda asker, group: Opaque(_GROUP, replace(asker.start, group=group)),
+    "group": lambda asker, group: OpaqueValue(_GROUP, replace(asker.start, group=group)),
     "path": _path,
     "serviceAccount": _account,
     "resource": _resource,

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from quintant.cluster.apiserver.cel.ast import (
-    Call,
+    CallExpr,
+    Comprehension,
     Const,
     Expr,
-    Fold,
     Ident,
     ListOf,
     MapOf,
+    ParsedExpression,
     Select,
-    Source,
 )
-from quintant.cluster.apiserver.cel.literals import Checked, bad_literals
+from quintant.cluster.apiserver.cel.literals import CheckedExpression, bad_literals
 from quintant.cluster.apiserver.cel.schemas import RESERVED
 from quintant.cluster.apiserver.cel.signatures import Overload, signatures
 from quintant.cluster.apiserver.cel.types import (
@@ -31,7 +31,7 @@ from quintant.cluster.apiserver.cel.types import (
     NULL,
     OPTIONAL,
     Bindings,
-    Type,
+    CelType,
     assignable,
     joined,
     list_of,
@@ -51,7 +51,7 @@ class IllTyped(ValueError):
     """An expression cannot be right; the text points at what is wrong."""
 
 
-def check(source: Source, variables: Mapping[str, Type]) -> Checked:
+def check(source: ParsedExpression, variables: Mapping[str, CelType]) -> CheckedExpression:
     """The types of an expression; IllTyped if it has none."""
     checker = _Checker(source)
     checker.type_of(source.root, dict(variables))
@@ -65,51 +65,51 @@ def _place(complaint: tuple[int, str]) -> int:
     return complaint[0]
 
 
-Scope = dict[str, Type]
+Scope = dict[str, CelType]
 
 
 class _Checker:
-    def __init__(self, source: Source) -> None:
-        self.checked = Checked(source)
+    def __init__(self, source: ParsedExpression) -> None:
+        self.checked = CheckedExpression(source)
         self.complaints: list[tuple[int, str]] = []
 
-    def type_of(self, node: Expr, scope: Scope) -> Type:
+    def type_of(self, node: Expr, scope: Scope) -> CelType:
         found = self._type_of(node, scope)
         self.checked.types[node.id] = found
         return found
 
-    def _type_of(self, node: Expr, scope: Scope) -> Type:
+    def _type_of(self, node: Expr, scope: Scope) -> CelType:
         match node:
             case Const():
-                return NULL if node.value is None else Type(kind_of(node.value))
+                return NULL if node.value is None else CelType(kind_of(node.value))
             case Ident():
                 return self._ident(node, scope)
             case Select():
                 found = self._field(node, self.type_of(node.operand, scope), node.field)
                 return BOOL if node.test else found
-            case Call():
+            case CallExpr():
                 return self._call(node, scope)
             case ListOf():
                 return self._list(node, scope)
             case MapOf():
                 return self._map(node, scope)
-            case Fold():
+            case Comprehension():
                 return self._fold(node, scope)
 
-    def complain(self, node: Expr, message: str) -> Type:
+    def complain(self, node: Expr, message: str) -> CelType:
         source = self.checked.source
         place = source.positions.get(node.id, 0)
         self.complaints.append((place, source.complaint(node.id, message)))
         return ANY
 
-    def _ident(self, node: Ident, scope: Scope) -> Type:
+    def _ident(self, node: Ident, scope: Scope) -> CelType:
         if node.name in scope:
             return scope[node.name]
         if node.name in _TYPES:
-            return Type("type", (Type(node.name, (ANY,) * _ARITIES.get(node.name, 0)),))
+            return CelType("type", (CelType(node.name, (ANY,) * _ARITIES.get(node.name, 0)),))
         return self.complain(node, f"undeclared reference to '{node.name}' (in container '')")
 
-    def _field(self, node: Expr, operand: Type, name: str) -> Type:
+    def _field(self, node: Expr, operand: CelType, name: str) -> CelType:
         if operand.name == OPTIONAL:
             below = self._field(node, operand.item, name)
             return below if below.name == OPTIONAL else optional_of(below)
@@ -122,7 +122,7 @@ class _Checker:
         found = operand.fields.get(f"__{name}__" if name in RESERVED else name)
         return found or self.complain(node, f"undefined field '{name}'")
 
-    def _call(self, node: Call, scope: Scope) -> Type:
+    def _call(self, node: CallExpr, scope: Scope) -> CelType:
         if node.function == OPTIONAL_SELECT:
             return self._optional_select(node, scope)
         qualified = _qualified(node, scope)
@@ -131,14 +131,14 @@ class _Checker:
             return self._apply(qualified, scope)
         return self._apply(node, scope)
 
-    def _optional_select(self, node: Call, scope: Scope) -> Type:
+    def _optional_select(self, node: CallExpr, scope: Scope) -> CelType:
         operand, name = node.args
         target = self.type_of(operand, scope)
         assert isinstance(name, Const), "the grammar has a name here"
         found = self._field(node, target, name.value)
         return found if found.name == OPTIONAL else optional_of(found)
 
-    def _apply(self, node: Call, scope: Scope) -> Type:
+    def _apply(self, node: CallExpr, scope: Scope) -> CelType:
         given = [self.type_of(each, scope) for each in node.operands]
         overloads = signatures().get(node.function)
         if overloads is None:
@@ -153,33 +153,33 @@ class _Checker:
         first, *others = results
         return first if all(str(first) == str(other) for other in others) else ANY
 
-    def _logical(self, node: Call, given: list[Type]) -> Type:
+    def _logical(self, node: CallExpr, given: list[CelType]) -> CelType:
         for arg, found in zip(node.args, given, strict=True):
             if not assignable(BOOL, found, {}):
                 self.complain(arg, f"expected type 'bool' but found '{found}'")
         return BOOL
 
-    def _list(self, node: ListOf, scope: Scope) -> Type:
-        item: Type | None = None
+    def _list(self, node: ListOf, scope: Scope) -> CelType:
+        item: CelType | None = None
         for at, each in enumerate(node.items):
             found = self.type_of(each, scope)
             if at in node.optional and found.name == OPTIONAL:
                 found = found.item
             item = found if item is None else joined(item, found)
-        return list_of(item or Type("T"))
+        return list_of(item or CelType("T"))
 
-    def _map(self, node: MapOf, scope: Scope) -> Type:
-        key: Type | None = None
-        value: Type | None = None
+    def _map(self, node: MapOf, scope: Scope) -> CelType:
+        key: CelType | None = None
+        value: CelType | None = None
         for entry in node.entries:
             keyed, found = self.type_of(entry.key, scope), self.type_of(entry.value, scope)
             if entry.optional and found.name == OPTIONAL:
                 found = found.item
             key = keyed if key is None else joined(key, keyed)
             value = found if value is None else joined(value, found)
-        return map_of(key or Type("K"), value or Type("V"))
+        return map_of(key or CelType("K"), value or CelType("V"))
 
-    def _fold(self, node: Fold, scope: Scope) -> Type:
+    def _fold(self, node: Comprehension, scope: Scope) -> CelType:
         ranged = self.type_of(node.range, scope)
         inner = {**scope, node.accu: self.type_of(node.init, scope)}
         inner |= self._loop_variables(node, ranged)
@@ -187,7 +187,7 @@ class _Checker:
         step = self.type_of(node.step, inner)
         return self.type_of(node.result, {**scope, node.accu: step})
 
-    def _loop_variables(self, node: Fold, ranged: Type) -> Scope:
+    def _loop_variables(self, node: Comprehension, ranged: CelType) -> Scope:
         if ranged.unknown:
             return {node.var: ANY} | ({node.var2: ANY} if node.var2 else {})
         if ranged.name == LIST:
@@ -206,13 +206,13 @@ class _Checker:
 _SIMPLE = frozenset({*_TYPES, "duration", "timestamp", "null"})
 
 
-def _qualified(node: Call, scope: Scope) -> Call | None:
+def _qualified(node: CallExpr, scope: Scope) -> CallExpr | None:
     """A method call on names that is really a function, such as `sets.contains(…)`."""
     prefix = _dotted(node.target) if node.target is not None else ""
     if not prefix or prefix.partition(".")[0] in scope:
         return None
     name = f"{prefix}.{node.function}"
-    return Call(node.id, name, node.args) if name in signatures() else None
+    return CallExpr(node.id, name, node.args) if name in signatures() else None
 
 
 def _dotted(node: Expr) -> str:
@@ -224,7 +224,9 @@ def _dotted(node: Expr) -> str:
     return ""
 
 
-def _results(overloads: tuple[Overload, ...], given: list[Type], *, method: bool) -> Iterator[Type]:
+def _results(
+    overloads: tuple[Overload, ...], given: list[CelType], *, method: bool
+) -> Iterator[CelType]:
     for overload in overloads:
         bound: Bindings = {}
         if overload.method != method or len(overload.params) != len(given):
@@ -234,7 +236,7 @@ def _results(overloads: tuple[Overload, ...], given: list[Type], *, method: bool
             yield resolve(overload.result, bound)
 
 
-def _unmatched(node: Call, given: list[Type]) -> str:
+def _unmatched(node: CallExpr, given: list[CelType]) -> str:
     if node.target is None:
         applied = f"({', '.join(map(str, given))})"
     else:

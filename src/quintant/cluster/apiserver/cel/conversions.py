@@ -12,7 +12,7 @@ from quintant.cluster.apiserver.cel.functions import Function
 from quintant.cluster.apiserver.cel.values import (
     INT64,
     CelError,
-    Opaque,
+    OpaqueValue,
     Uint,
     bounded,
     parse_duration,
@@ -99,7 +99,7 @@ def _string(value: Any) -> str:
             return spell_timestamp(value)
         case timedelta():
             return spell_duration(value)
-        case Opaque():
+        case OpaqueValue():
             return str(value.value)
     return str(value)
 

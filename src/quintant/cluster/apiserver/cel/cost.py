@@ -9,10 +9,19 @@ from __future__ import annotations
 
 from math import ceil
 
-from quintant.cluster.apiserver.cel.ast import Call, Const, Expr, Fold, Ident, ListOf, MapOf, Select
-from quintant.cluster.apiserver.cel.literals import Checked
+from quintant.cluster.apiserver.cel.ast import (
+    CallExpr,
+    Comprehension,
+    Const,
+    Expr,
+    Ident,
+    ListOf,
+    MapOf,
+    Select,
+)
+from quintant.cluster.apiserver.cel.literals import CheckedExpression
 from quintant.cluster.apiserver.cel.prices import LIST_PRICE, MAP_PRICE, REGEX, TRAVERSAL
-from quintant.cluster.apiserver.cel.types import LIST, MAP, UNBOUNDED, Type
+from quintant.cluster.apiserver.cel.types import LIST, MAP, UNBOUNDED, CelType
 
 _LOGICAL = ("_&&_", "_||_")
 _EQUATING = frozenset({"_==_", "_!=_"})
@@ -37,13 +46,13 @@ _TRAVERSING = frozenset(
 _WALKING = frozenset({"isSorted", "sum", "max", "min", "sort", "distinct", "reverse", "flatten"})
 
 
-def estimate(checked: Checked) -> int:
+def estimate(checked: CheckedExpression) -> int:
     """The worst price of an expression."""
     return min(_Estimator(checked).cost(checked.source.root), UNBOUNDED)
 
 
 class _Estimator:
-    def __init__(self, checked: Checked) -> None:
+    def __init__(self, checked: CheckedExpression) -> None:
         self._checked = checked
 
     def cost(self, node: Expr) -> int:
@@ -54,14 +63,14 @@ class _Estimator:
                 return 1
             case Select():
                 return self.cost(node.operand) + 1
-            case Call():
+            case CallExpr():
                 return self._call(self._checked.namespaced.get(node.id, node))
             case ListOf():
                 return LIST_PRICE + sum(map(self.cost, node.items))
             case MapOf():
                 pairs = (self.cost(each.key) + self.cost(each.value) for each in node.entries)
                 return MAP_PRICE + sum(pairs)
-            case Fold():
+            case Comprehension():
                 body = self.cost(node.condition) + self.cost(node.step)
                 around = self.cost(node.range) + self.cost(node.init) + self.cost(node.result)
                 return around + self.size(node.range) * body
@@ -75,17 +84,17 @@ class _Estimator:
                 return len(node.items)
             case MapOf():
                 return len(node.entries)
-            case Fold() if isinstance(node.init, ListOf | MapOf):
+            case Comprehension() if isinstance(node.init, ListOf | MapOf):
                 return self.size(node.range)
-            case Call() if node.function == "_+_":
+            case CallExpr() if node.function == "_+_":
                 return sum(map(self.size, node.args))
-            case Call() if node.function == "_?_:_":
+            case CallExpr() if node.function == "_?_:_":
                 return max(map(self.size, node.args[1:]))
-            case Call() if node.function in _SHRINKING and node.operands:
+            case CallExpr() if node.function in _SHRINKING and node.operands:
                 return self.size(node.operands[0])
         return _bound(self._checked.types[node.id])
 
-    def _call(self, node: Call) -> int:
+    def _call(self, node: CallExpr) -> int:
         costs = [self.cost(each) for each in node.operands]
         if node.function == "join":
             return sum(costs) + _traversal(self.size(node.operands[0]) * self._item(node))
@@ -97,13 +106,13 @@ class _Estimator:
             return sum(costs) + 1
         return sum(costs) + self._price(node.function, [self.size(e) for e in node.operands])
 
-    def _counts(self, node: Call) -> bool:
+    def _counts(self, node: CallExpr) -> bool:
         """Whether a function does something to numbers, whatever their size."""
         if node.function != "_+_" and node.function not in _ORDERING:
             return False
         return self._checked.types[node.operands[0].id].name in _NUMBERS
 
-    def _item(self, node: Call) -> int:
+    def _item(self, node: CallExpr) -> int:
         """How large an item of the list can be that a function is called on."""
         listed = self._checked.types[node.operands[0].id]
         return _bound(listed.item) if listed.params else UNBOUNDED
@@ -128,6 +137,6 @@ def _traversal(size: int) -> int:
     return ceil(size * TRAVERSAL)
 
 
-def _bound(found: Type) -> int:
+def _bound(found: CelType) -> int:
     """The size of a value: a number in an object counts as nothing, a computed one as 1."""
     return found.most if found.name in _SIZED or found.most == 0 else 1

@@ -9,18 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from quintant.cluster.apiserver.cel.ast import Call, Const, Expr, Fold, Ident, ListOf, MapOf, Select
+from quintant.cluster.apiserver.cel.ast import (
+    CallExpr,
+    Comprehension,
+    Const,
+    Expr,
+    Ident,
+    ListOf,
+    MapOf,
+    Select,
+)
 from quintant.cluster.apiserver.cel.authorization import AUTHORIZATION
 from quintant.cluster.apiserver.cel.checker import OPTIONAL_SELECT
 from quintant.cluster.apiserver.cel.conversions import CONVERSIONS
 from quintant.cluster.apiserver.cel.functions import FUNCTIONS, Function
 from quintant.cluster.apiserver.cel.library import LIBRARY
-from quintant.cluster.apiserver.cel.literals import Checked
+from quintant.cluster.apiserver.cel.literals import CheckedExpression
 from quintant.cluster.apiserver.cel.network import NETWORK
 from quintant.cluster.apiserver.cel.prices import LIST_PRICE, MAP_PRICE, price_of
 from quintant.cluster.apiserver.cel.running import (
     LAZY,
-    Run,
+    Evaluation,
     Step,
     caught,
     field,
@@ -31,7 +40,7 @@ from quintant.cluster.apiserver.cel.running import (
 from quintant.cluster.apiserver.cel.schemas import RESERVED
 from quintant.cluster.apiserver.cel.signatures import Overload, signatures
 from quintant.cluster.apiserver.cel.strings import STRINGS
-from quintant.cluster.apiserver.cel.types import Type
+from quintant.cluster.apiserver.cel.types import CelType
 from quintant.cluster.apiserver.cel.values import CelError, TypeName, kind_of
 from quintant.cluster.apiserver.cel.versions import VERSIONS
 
@@ -46,13 +55,13 @@ _ALL: Mapping[str, Function] = {
 }
 
 
-def compiled(checked: Checked) -> Step:
+def compile_checked(checked: CheckedExpression) -> Step:
     """The closure of a checked expression."""
     return _Compiler(checked).step(checked.source.root)
 
 
 class _Compiler:
-    def __init__(self, checked: Checked) -> None:
+    def __init__(self, checked: CheckedExpression) -> None:
         self._checked = checked
 
     def step(self, node: Expr) -> Step:
@@ -64,20 +73,20 @@ class _Compiler:
                 return self._ident(node)
             case Select():
                 return self._select(node)
-            case Call():
+            case CallExpr():
                 return self._call(self._checked.namespaced.get(node.id, node))
             case ListOf():
                 return self._list(node)
             case MapOf():
                 return self._map(node)
-            case Fold():
+            case Comprehension():
                 return self._fold(node)
 
     def _ident(self, node: Ident) -> Step:
         name = node.name
         type_name = TypeName(name)
 
-        def ident(run: Run) -> Any:
+        def ident(run: Evaluation) -> Any:
             run.pay(1)
             value = run.names.get(name, type_name)
             if isinstance(value, CelError):
@@ -95,7 +104,7 @@ class _Compiler:
             return lambda run: has(operand(run), name)
         return lambda run: field(paid(run, operand), name)
 
-    def _call(self, node: Call) -> Step:
+    def _call(self, node: CallExpr) -> Step:
         if node.function in LAZY:
             return LAZY[node.function](*(self.step(arg) for arg in node.args))
         if node.function == OPTIONAL_SELECT:
@@ -106,14 +115,14 @@ class _Compiler:
         if node.function in CONVERSIONS and all(isinstance(arg, Const) for arg in node.operands):
             return _folded(function, node.operands)
 
-        def call(run: Run) -> Any:
+        def call(run: Evaluation) -> Any:
             args = [step(run) for step in steps]
             run.pay(price(*args))
             return function(*args)
 
         return call
 
-    def _function(self, node: Call) -> Function:
+    def _function(self, node: CallExpr) -> Function:
         """The function, with a look at its arguments' types where they are not known before."""
         function = _ALL[node.function]
         given = [self._checked.types[each.id] for each in node.operands]
@@ -135,7 +144,7 @@ class _Compiler:
     def _list(self, node: ListOf) -> Step:
         steps = [(self.step(item), at in node.optional) for at, item in enumerate(node.items)]
 
-        def make(run: Run) -> list[Any]:
+        def make(run: Evaluation) -> list[Any]:
             run.pay(LIST_PRICE)
             found = []
             for step, optional in steps:
@@ -151,7 +160,7 @@ class _Compiler:
     def _map(self, node: MapOf) -> Step:
         steps = [(self.step(e.key), self.step(e.value), e.optional) for e in node.entries]
 
-        def make(run: Run) -> dict[Any, Any]:
+        def make(run: Evaluation) -> dict[Any, Any]:
             run.pay(MAP_PRICE)
             found = {}
             for key, step, optional in steps:
@@ -164,12 +173,12 @@ class _Compiler:
 
         return make
 
-    def _fold(self, node: Fold) -> Step:
+    def _fold(self, node: Comprehension) -> Step:
         ranged, init = self.step(node.range), self.step(node.init)
         going, step, result = map(self.step, (node.condition, node.step, node.result))
         bind = _two(node.var, node.var2) if node.var2 else _one_name(node.var)
 
-        def fold(run: Run) -> Any:
+        def fold(run: Evaluation) -> Any:
             values, outer = ranged(run), run.names
             run.names = {**outer, node.accu: init(run)}
             try:
@@ -208,7 +217,7 @@ def _pairs(values: Any) -> Any:
     return enumerate(values) if isinstance(values, list) else values.items()
 
 
-def _vague(given: Type) -> bool:
+def _vague(given: CelType) -> bool:
     return given.unknown or given.variable or any(map(_vague, given.params))
 
 

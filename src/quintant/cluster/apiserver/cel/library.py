@@ -10,7 +10,7 @@ from quintant.api.quantity import parse_quantity
 from quintant.cluster.apiserver.cel.conversions import tells
 from quintant.cluster.apiserver.cel.functions import Function
 from quintant.cluster.apiserver.cel.types import FORMAT, QUANTITY, SEMVER
-from quintant.cluster.apiserver.cel.values import INT64, NONE, CelError, Opaque, Optional
+from quintant.cluster.apiserver.cel.values import INT64, NONE, CelError, OpaqueValue, Optional
 from quintant.cluster.apiserver.cel.versions import version_key
 from quintant.cluster.apiserver.golang.regexp import BadPattern, finder
 from quintant.cluster.apiserver.meta import formats
@@ -27,9 +27,9 @@ _NO_QUANTITY = (
 )
 
 
-def _quantity(text: str) -> Opaque:
+def _quantity(text: str) -> OpaqueValue:
     try:
-        return Opaque(QUANTITY.name, parse_quantity(text))
+        return OpaqueValue(QUANTITY.name, parse_quantity(text))
     except ValueError:
         raise CelError(_NO_QUANTITY) from None
 
@@ -38,22 +38,22 @@ def _amount(value: Any) -> Decimal:
     return Decimal(value) if isinstance(value, int) else value.value
 
 
-def _whole(quantity: Opaque) -> bool:
+def _whole(quantity: OpaqueValue) -> bool:
     value = quantity.value
     return bool(value == value.to_integral_value() and INT64[0] <= value <= INT64[1])
 
 
-def _integer(quantity: Opaque) -> int:
+def _integer(quantity: OpaqueValue) -> int:
     if not _whole(quantity):
         raise CelError("cannot convert value to integer")
     return int(quantity.value)
 
 
 def _plus(sign: int) -> Function:
-    return lambda one, other: Opaque(QUANTITY.name, one.value + sign * _amount(other))
+    return lambda one, other: OpaqueValue(QUANTITY.name, one.value + sign * _amount(other))
 
 
-def _compare(one: Opaque, other: Opaque) -> int:
+def _compare(one: OpaqueValue, other: OpaqueValue) -> int:
     left, right = (
         (version_key(each.value) if each.type == SEMVER.name else each.value)
         for each in (one, other)
@@ -103,10 +103,10 @@ _COMPLAINTS: dict[str, Callable[[str], list[str]]] = {
 
 
 def _named(name: str) -> Optional:
-    return Optional(Opaque(FORMAT.name, name)) if name in _COMPLAINTS else NONE
+    return Optional(OpaqueValue(FORMAT.name, name)) if name in _COMPLAINTS else NONE
 
 
-def _validate(form: Opaque, text: str) -> Optional:
+def _validate(form: OpaqueValue, text: str) -> Optional:
     complaints = _COMPLAINTS[form.value](text)
     return Optional(complaints) if complaints else NONE
 
@@ -128,7 +128,7 @@ LIBRARY: dict[str, Function] = {
     "format.named": _named,
     "validate": _validate,
     **{
-        f"format.{name}": (lambda chosen: lambda: Opaque(FORMAT.name, chosen))(name)
+        f"format.{name}": (lambda chosen: lambda: OpaqueValue(FORMAT.name, chosen))(name)
         for name in _COMPLAINTS
     },
 }

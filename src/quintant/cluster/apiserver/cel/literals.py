@@ -5,27 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from quintant.cluster.apiserver.cel.ast import Call, Const, Expr, ListOf, MapOf, Source, children
-from quintant.cluster.apiserver.cel.types import OPTIONAL, Type, assignable
+from quintant.cluster.apiserver.cel.ast import (
+    CallExpr,
+    Const,
+    Expr,
+    ListOf,
+    MapOf,
+    ParsedExpression,
+    children,
+)
+from quintant.cluster.apiserver.cel.types import OPTIONAL, CelType, assignable
 from quintant.cluster.apiserver.cel.values import parse_duration, parse_timestamp
 from quintant.cluster.apiserver.golang.regexp import BadPattern, matcher
 
 
 @dataclass(slots=True)
-class Checked:
+class CheckedExpression:
     """An expression and the type of each of its nodes."""
 
-    source: Source
-    types: dict[int, Type] = field(default_factory=dict)
-    namespaced: dict[int, Call] = field(default_factory=dict)
+    source: ParsedExpression
+    types: dict[int, CelType] = field(default_factory=dict)
+    namespaced: dict[int, CallExpr] = field(default_factory=dict)
     """Calls that look like methods but are functions with a dot in their name."""
 
     @property
-    def type(self) -> Type:
+    def type(self) -> CelType:
         return self.types[self.source.root.id]
 
 
-def bad_literals(checked: Checked) -> Iterator[tuple[int, str]]:
+def bad_literals(checked: CheckedExpression) -> Iterator[tuple[int, str]]:
     """Literals that can only fail: bad patterns and times, lists of mixed types."""
     exempt = set(_arguments(checked.source.root))
     for node in _walk(checked.source.root):
@@ -37,7 +45,7 @@ def bad_literals(checked: Checked) -> Iterator[tuple[int, str]]:
 def _arguments(root: Expr) -> Iterator[int]:
     """What format takes: lists there may hold anything."""
     for node in _walk(root):
-        if isinstance(node, Call) and node.function == "format":
+        if isinstance(node, CallExpr) and node.function == "format":
             yield from (each.id for arg in node.args for each in _walk(arg))
 
 
@@ -47,9 +55,9 @@ def _walk(node: Expr) -> Iterator[Expr]:
         yield from _walk(child)
 
 
-def _bad(checked: Checked, node: Expr) -> Iterator[tuple[Expr, str]]:
+def _bad(checked: CheckedExpression, node: Expr) -> Iterator[tuple[Expr, str]]:
     match node:
-        case Call(function="matches" | "duration" | "timestamp" as name, args=args) if args:
+        case CallExpr(function="matches" | "duration" | "timestamp" as name, args=args) if args:
             match args[-1]:
                 case Const(value=str(text)) as last if _invalid(name, text):
                     yield last, f"invalid {name} argument"
@@ -72,7 +80,7 @@ def _invalid(name: str, text: str) -> bool:
     return False
 
 
-def _mixed(checked: Checked, nodes: list[Expr]) -> Iterator[tuple[Expr, str]]:
+def _mixed(checked: CheckedExpression, nodes: list[Expr]) -> Iterator[tuple[Expr, str]]:
     if not nodes:
         return
     first = _present(checked.types[nodes[0].id])
@@ -82,5 +90,5 @@ def _mixed(checked: Checked, nodes: list[Expr]) -> Iterator[tuple[Expr, str]]:
             yield node, f"expected type '{first}' but found '{found}'"
 
 
-def _present(found: Type) -> Type:
+def _present(found: CelType) -> CelType:
     return found.item if found.name == OPTIONAL else found

@@ -11,10 +11,10 @@ from itertools import count
 
 from quintant.cluster.apiserver.cel.ast import (
     RESULT,
-    Call,
+    CallExpr,
+    Comprehension,
     Const,
     Expr,
-    Fold,
     Ident,
     ListOf,
     MapOf,
@@ -27,7 +27,7 @@ INSERT = "cel.@mapInsert"
 """Adds a key and a value, or all those of another map, to a map."""
 
 
-def expanded(root: Expr, last: int) -> tuple[Expr, dict[int, int]]:
+def expand_macros(root: Expr, last: int) -> tuple[Expr, dict[int, int]]:
     """The tree without such macros; ids begin after `last`, each made for the node it maps to."""
     maker = _Maker(count(last + 1))
     return maker.walk(root), maker.made
@@ -43,7 +43,7 @@ class _Maker:
         match node:
             case Select():
                 return replace(node, operand=self.walk(node.operand))
-            case Call():
+            case CallExpr():
                 target = None if node.target is None else self.walk(node.target)
                 args = tuple(self.walk(arg) for arg in node.args)
                 return self._macro(replace(node, target=target, args=args))
@@ -55,7 +55,7 @@ class _Maker:
                     for each in node.entries
                 )
                 return replace(node, entries=tuple(pairs))
-            case Fold():
+            case Comprehension():
                 return replace(
                     node,
                     range=self.walk(node.range),
@@ -66,7 +66,7 @@ class _Maker:
                 )
         return node
 
-    def _macro(self, call: Call) -> Expr:
+    def _macro(self, call: CallExpr) -> Expr:
         build = _MACROS.get((call.function, len(call.args)))
         if build is None or call.target is None:
             return call
@@ -91,11 +91,11 @@ class _Maker:
         return self.ident(RESULT)
 
     def call(self, function: str, *args: Expr) -> Expr:
-        return Call(self.new(), function, args)
+        return CallExpr(self.new(), function, args)
 
     def fold(self, loop: _Loop, init: Expr, condition: Expr, step: Expr, result: Expr) -> Expr:
         parts = (loop.range, RESULT, init, condition, step, result)
-        return Fold(self.new(), loop.one, *parts, var2=loop.two)
+        return Comprehension(self.new(), loop.one, *parts, var2=loop.two)
 
 
 @dataclass(frozen=True, slots=True)

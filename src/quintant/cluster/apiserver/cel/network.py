@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 from quintant.cluster.apiserver.cel.conversions import tells
 from quintant.cluster.apiserver.cel.functions import Function
 from quintant.cluster.apiserver.cel.types import CIDR, IP, URL
-from quintant.cluster.apiserver.cel.values import CelError, Opaque
+from quintant.cluster.apiserver.cel.values import CelError, OpaqueValue
 from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.apiserver.golang.url import BadUrl, Url, parse_request
 
@@ -18,9 +18,9 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 
-def _ip(value: Any) -> Opaque:
-    if isinstance(value, Opaque):
-        return Opaque(IP.name, value.value.ip)
+def _ip(value: Any) -> OpaqueValue:
+    if isinstance(value, OpaqueValue):
+        return OpaqueValue(IP.name, value.value.ip)
     if "%" in value:
         raise CelError(f"IP address {quoted(value)} with zone value is not allowed")
     try:
@@ -30,7 +30,7 @@ def _ip(value: Any) -> Opaque:
         text = f"IP Address {quoted(value)} parse error during conversion from string: {why}"
         raise CelError(text) from None
     _refuse_mapped(found, value)
-    return Opaque(IP.name, found)
+    return OpaqueValue(IP.name, found)
 
 
 def _refuse_mapped(found: Address, text: str) -> None:
@@ -58,7 +58,7 @@ class _Prefix:
         return f"{self.ip}/{self.bits}"
 
 
-def _cidr(text: str) -> Opaque:
+def _cidr(text: str) -> OpaqueValue:
     address, slash, bits = text.partition("/")
     try:
         found = ip_address(address)
@@ -69,23 +69,23 @@ def _cidr(text: str) -> Opaque:
         message = f"network address parse error during conversion from string: {why}"
         raise CelError(message) from None
     _refuse_mapped(found, text)
-    return Opaque(CIDR.name, _Prefix(found, int(bits)))
+    return OpaqueValue(CIDR.name, _Prefix(found, int(bits)))
 
 
-def _contains_ip(network: Opaque, address: Any) -> bool:
+def _contains_ip(network: OpaqueValue, address: Any) -> bool:
     found = _ip(address) if isinstance(address, str) else address
     return bool(found.value in network.value.network)
 
 
-def _contains_cidr(network: Opaque, other: Any) -> bool:
+def _contains_cidr(network: OpaqueValue, other: Any) -> bool:
     found = (_cidr(other) if isinstance(other, str) else other).value
     inside = found.ip in network.value.network
     return bool(inside and found.bits >= network.value.bits)
 
 
-def _masked(network: Opaque) -> Opaque:
+def _masked(network: OpaqueValue) -> OpaqueValue:
     value = network.value
-    return Opaque(CIDR.name, _Prefix(value.network.network_address, value.bits))
+    return OpaqueValue(CIDR.name, _Prefix(value.network.network_address, value.bits))
 
 
 def _of(read: Callable[[Any], Any]) -> Function:
@@ -104,9 +104,9 @@ def _local_multicast(ip: Address) -> bool:
     return int(ip) >> 112 & 0xFF0F == 0xFF02
 
 
-def _url(text: str) -> Opaque:
+def _url(text: str) -> OpaqueValue:
     try:
-        return Opaque(URL.name, parse_request(text))
+        return OpaqueValue(URL.name, parse_request(text))
     except BadUrl as error:
         raise CelError(f"URL parse error during conversion from string: {error}") from None
 

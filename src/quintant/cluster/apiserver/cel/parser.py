@@ -14,18 +14,18 @@ from functools import cache
 from typing import Any
 
 from quintant.cluster.apiserver.cel.ast import (
-    Call,
+    CallExpr,
+    Comprehension,
     Const,
     Expr,
-    Fold,
     Ident,
     ListOf,
     MapOf,
     Pair,
+    ParsedExpression,
     Select,
-    Source,
 )
-from quintant.cluster.apiserver.cel.macros import expanded
+from quintant.cluster.apiserver.cel.macros import expand_macros
 from quintant.cluster.apiserver.cel.values import Uint
 from quintant.wire.protobuf import (
     Wire,
@@ -48,7 +48,7 @@ class BadSyntax(ValueError):
     """A text is no expression; it points at what is wrong."""
 
 
-def parse(expression: str) -> Source:
+def parse(expression: str) -> ParsedExpression:
     """The tree of an expression; BadSyntax if it has none."""
     try:
         packed = _environment().compile(expression, disable_check=True).serialize()
@@ -57,9 +57,9 @@ def parse(expression: str) -> Source:
         raise BadSyntax((found[1] if found else str(error)).replace(*_HAS)) from None
     parsed = dict(members(bytes_in(dict(members(packed)), 2)))
     positions = dict(_positions(bytes_in(parsed, 3)))
-    root, made = expanded(_expr(bytes_in(parsed, 2)), max(positions, default=0))
+    root, made = expand_macros(_expr(bytes_in(parsed, 2)), max(positions, default=0))
     places = {node: positions[origin] for node, origin in made.items() if origin in positions}
-    return Source(expression, root, positions | places)
+    return ParsedExpression(expression, root, positions | places)
 
 
 @cache
@@ -123,7 +123,7 @@ def _call(node: int, data: bytes) -> Expr:
     found = dict(members(data))
     target = bytes_in(found, 1)
     args = tuple(_expr(part) for part in _all(data, 3))
-    return Call(node, text(bytes_in(found, 2)), args, _expr(target) if target else None)
+    return CallExpr(node, text(bytes_in(found, 2)), args, _expr(target) if target else None)
 
 
 def _list(node: int, data: bytes) -> Expr:
@@ -135,7 +135,7 @@ def _list(node: int, data: bytes) -> Expr:
 def _struct(node: int, data: bytes) -> Expr:
     name = bytes_in(dict(members(data)), 1)
     if name:
-        return Call(node, text(name), ())
+        return CallExpr(node, text(name), ())
     return MapOf(node, tuple(_pair(part) for part in _all(data, 2)))
 
 
@@ -147,7 +147,7 @@ def _pair(data: bytes) -> Pair:
 
 def _fold(node: int, data: bytes) -> Expr:
     found = dict(members(data))
-    return Fold(
+    return Comprehension(
         node,
         var=text(bytes_in(found, 1)),
         range=_expr(bytes_in(found, 2)),

@@ -11,7 +11,7 @@ from typing import Any
 from quintant.cluster.apiserver.cel.macros import NOT_STRICTLY_FALSE
 from quintant.cluster.apiserver.cel.values import NONE, CelError, Optional
 
-Step = Callable[["Run"], Any]
+Step = Callable[["Evaluation"], Any]
 """A part of an expression, ready to run."""
 
 
@@ -22,7 +22,7 @@ class TooExpensive(CelError):
         super().__init__("operation cancelled: actual cost limit exceeded")
 
 
-class Run:
+class Evaluation:
     """The variables of a run, and what it has cost."""
 
     __slots__ = ("cost", "limit", "names")
@@ -36,7 +36,7 @@ class Run:
             raise TooExpensive()
 
 
-def caught(step: Step, run: Run) -> Any:
+def caught(step: Step, run: Evaluation) -> Any:
     """A value, or the error in its place: a loop goes on, for a later item may decide."""
     try:
         return step(run)
@@ -46,7 +46,7 @@ def caught(step: Step, run: Run) -> Any:
         return error
 
 
-def paid(run: Run, step: Step) -> Any:
+def paid(run: Evaluation, step: Step) -> Any:
     """A value, with the price of what is done with it next."""
     value = step(run)
     run.pay(1)
@@ -91,7 +91,7 @@ def _or(one: Step, other: Step) -> Step:
 
 
 def _decided(one: Step, other: Step, *, by: bool) -> Step:
-    def decide(run: Run) -> bool:
+    def decide(run: Evaluation) -> bool:
         sides: list[Any] = []
         for step in (one, other):
             sides.append(caught(step, run))
@@ -108,7 +108,7 @@ def _decided(one: Step, other: Step, *, by: bool) -> Step:
 
 
 def _choice(test: Step, one: Step, other: Step) -> Step:
-    def choose(run: Run) -> Any:
+    def choose(run: Evaluation) -> Any:
         chosen = test(run)
         if not isinstance(chosen, bool):
             raise CelError("no such overload")
@@ -118,7 +118,7 @@ def _choice(test: Step, one: Step, other: Step) -> Step:
 
 
 def _not_false(test: Step) -> Step:
-    def decide(run: Run) -> bool:
+    def decide(run: Evaluation) -> bool:
         run.pay(1)
         return caught(test, run) is not False
 

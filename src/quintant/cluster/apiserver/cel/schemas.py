@@ -26,7 +26,7 @@ from quintant.cluster.apiserver.cel.types import (
     OBJECT,
     STRING,
     TIMESTAMP,
-    Type,
+    CelType,
     list_of,
     map_of,
 )
@@ -69,10 +69,10 @@ def escape(name: str) -> str:
     return _ESCAPED.sub(lambda found: _ESCAPES[found[0]], name)
 
 
-def declare(schema: Schema, *, root: bool = False, name: str = OBJECT) -> Type | None:
+def declare(schema: Schema, *, root: bool = False, name: str = OBJECT) -> CelType | None:
     """The type of what a schema describes; None if rules cannot see it."""
     if schema.get("x-kubernetes-int-or-string"):
-        return Type(ANY.name, most=_characters(schema), least=1)
+        return CelType(ANY.name, most=_characters(schema), least=1)
     match schema.get("type"):
         case "array":
             return _array(schema, name)
@@ -81,15 +81,15 @@ def declare(schema: Schema, *, root: bool = False, name: str = OBJECT) -> Type |
         case "string":
             return _string(schema)
         case "boolean":
-            return Type(BOOL.name, most=0, least=4)
+            return CelType(BOOL.name, most=0, least=4)
         case "number":
-            return Type(DOUBLE.name, most=0)
+            return CelType(DOUBLE.name, most=0)
         case "integer":
-            return Type(INT.name, most=0)
+            return CelType(INT.name, most=0)
     return None
 
 
-def convert(value: Any, wanted: Type | None) -> Any:
+def convert(value: Any, wanted: CelType | None) -> Any:
     """A JSON value as an expression sees it."""
     if wanted is None or value is None:
         return value
@@ -110,14 +110,14 @@ def convert(value: Any, wanted: Type | None) -> Any:
 _PLAIN = frozenset({"dyn", LIST, MAP})
 
 
-def _members(value: dict[str, Any], fields: Mapping[str, Type]) -> Iterator[tuple[str, Any]]:
+def _members(value: dict[str, Any], fields: Mapping[str, CelType]) -> Iterator[tuple[str, Any]]:
     for name, child in value.items():
         escaped = escape(name)
         if escaped in fields:
             yield escaped, convert(child, fields[escaped])
 
 
-def _array(schema: Schema, name: str) -> Type | None:
+def _array(schema: Schema, name: str) -> CelType | None:
     items = schema.get("items")
     item = declare(items, root=_embedded(items), name=f"{name}.@idx") if items else None
     if item is None:
@@ -126,7 +126,7 @@ def _array(schema: Schema, name: str) -> Type | None:
     return list_of(item, (REQUEST_LIMIT - 2) // (item.least + 1) if most is None else max(most, 0))
 
 
-def _object(schema: Schema, root: bool, name: str) -> Type | None:
+def _object(schema: Schema, root: bool, name: str) -> CelType | None:
     additional = schema.get("additionalProperties")
     if isinstance(additional, dict):
         value = declare(additional, root=_embedded(additional), name=f"{name}.@elem")
@@ -147,7 +147,7 @@ def _object(schema: Schema, root: bool, name: str) -> Type | None:
             fields[escaped] = found
         if field in required and below.get("default") is None:
             least += len(field) + found.least + 4
-    return Type(name, fields=fields, most=0, least=least)
+    return CelType(name, fields=fields, most=0, least=least)
 
 
 def _complete(properties: Schema) -> bool:
@@ -159,18 +159,18 @@ def _complete(properties: Schema) -> bool:
     } <= metadata.keys()
 
 
-def _string(schema: Schema) -> Type:
+def _string(schema: Schema) -> CelType:
     match schema.get("format"):
         case "byte":
             most = schema.get("maxLength")
-            return Type(BYTES.name, most=_characters(schema) if most is None else most, least=2)
+            return CelType(BYTES.name, most=_characters(schema) if most is None else most, least=2)
         case "duration":
-            return Type(DURATION.name, least=_SPAN[0], most=_SPAN[1])
+            return CelType(DURATION.name, least=_SPAN[0], most=_SPAN[1])
         case "date":
-            return Type(TIMESTAMP.name, least=_DATE[0], most=_DATE[1])
+            return CelType(TIMESTAMP.name, least=_DATE[0], most=_DATE[1])
         case "date-time":
-            return Type(TIMESTAMP.name, least=_MOMENT[0], most=_MOMENT[1])
-    return Type(STRING.name, most=_characters(schema), least=2)
+            return CelType(TIMESTAMP.name, least=_MOMENT[0], most=_MOMENT[1])
+    return CelType(STRING.name, most=_characters(schema), least=2)
 
 
 def _characters(schema: Schema) -> int:

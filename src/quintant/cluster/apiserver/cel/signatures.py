@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from quintant.cluster.apiserver.cel.types import Type
+from quintant.cluster.apiserver.cel.types import CelType
 
 _ROWS = """
 _==_  (A, A) bool
@@ -183,9 +183,9 @@ _OVERLOAD = re.compile(r"(?:(.*)\.)?\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\) (
 class Overload:
     """One way to call a function."""
 
-    params: tuple[Type, ...]
+    params: tuple[CelType, ...]
     """With the target of a method first."""
-    result: Type
+    result: CelType
     method: bool
 
 
@@ -217,22 +217,22 @@ def _overload(text: str) -> Overload:
     return Overload(given, _types(result)[0], method=target is not None)
 
 
-def _types(text: str) -> tuple[Type, ...]:
+def _types(text: str) -> tuple[CelType, ...]:
     tokens = _TOKEN.findall(text)
     tokens.reverse()
     return _row(tokens)
 
 
-def _row(tokens: list[str]) -> tuple[Type, ...]:
+def _row(tokens: list[str]) -> tuple[CelType, ...]:
     found = []
     while tokens and tokens[-1] != ")":
         name = tokens.pop()
         if name == ",":
             continue
-        params: tuple[Type, ...] = ()
+        params: tuple[CelType, ...] = ()
         if tokens and tokens[-1] == "(":
             tokens.pop()
             params = _row(tokens)
             tokens.pop()
-        found.append(Type(name, params))
+        found.append(CelType(name, params))
     return tuple(found)

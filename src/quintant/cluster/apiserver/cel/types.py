@@ -14,12 +14,12 @@ UNBOUNDED = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Type:
+class CelType:
     """What a value may be."""
 
     name: str
-    params: tuple[Type, ...] = ()
-    fields: Mapping[str, Type] = field(default_factory=dict)
+    params: tuple[CelType, ...] = ()
+    fields: Mapping[str, CelType] = field(default_factory=dict)
     """Of an object, by the names that expressions use."""
     most: int = UNBOUNDED
     """How many characters, items or entries it can have, if a schema tells."""
@@ -41,20 +41,20 @@ class Type:
         return self.name == "dyn"
 
     @property
-    def item(self) -> Type:
+    def item(self) -> CelType:
         """What a list holds, or a map's values."""
         return self.params[-1]
 
 
 ANY, BOOL, BYTES, DOUBLE, DURATION, INT, NULL, STRING, TIMESTAMP, TYPE, UINT = (
-    Type(name)
+    CelType(name)
     for name in (
         *("dyn", "bool", "bytes", "double", "duration", "int", "null", "string", "timestamp"),
         *("type", "uint"),
     )
 )
 QUANTITY, IP, CIDR, URL, FORMAT, SEMVER = (
-    Type(name)
+    CelType(name)
     for name in (
         *("kubernetes.Quantity", "net.IP", "net.CIDR", "kubernetes.URL"),
         *("kubernetes.NamedFormat", "kubernetes.Semver"),
@@ -66,22 +66,22 @@ MAP = "map"
 OPTIONAL = "optional_type"
 _SCALARS = frozenset({"bool", "bytes", "double", "int", "string", "uint", "type"})
 
-Bindings = dict[str, Type]
+Bindings = dict[str, CelType]
 
 
-def list_of(item: Type, most: int = UNBOUNDED) -> Type:
-    return Type(LIST, (item,), most=most, least=2)
+def list_of(item: CelType, most: int = UNBOUNDED) -> CelType:
+    return CelType(LIST, (item,), most=most, least=2)
 
 
-def map_of(key: Type, value: Type, most: int = UNBOUNDED) -> Type:
-    return Type(MAP, (key, value), most=most, least=2)
+def map_of(key: CelType, value: CelType, most: int = UNBOUNDED) -> CelType:
+    return CelType(MAP, (key, value), most=most, least=2)
 
 
-def optional_of(value: Type) -> Type:
-    return Type(OPTIONAL, (value,))
+def optional_of(value: CelType) -> CelType:
+    return CelType(OPTIONAL, (value,))
 
 
-def resolve(wanted: Type, bound: Bindings) -> Type:
+def resolve(wanted: CelType, bound: Bindings) -> CelType:
     """A type with its variables replaced; free ones are anything."""
     if wanted.variable:
         found = bound.get(wanted.name)
@@ -89,10 +89,10 @@ def resolve(wanted: Type, bound: Bindings) -> Type:
     if not wanted.params:
         return wanted
     params = tuple(resolve(param, bound) for param in wanted.params)
-    return Type(wanted.name, params, wanted.fields, wanted.most, wanted.least)
+    return CelType(wanted.name, params, wanted.fields, wanted.most, wanted.least)
 
 
-def assignable(wanted: Type, given: Type, bound: Bindings) -> bool:
+def assignable(wanted: CelType, given: CelType, bound: Bindings) -> bool:
     """Whether a value of one type may be where another is wanted; binds variables."""
     if wanted.variable:
         return _bind(wanted, given, bound)
@@ -109,14 +109,14 @@ def assignable(wanted: Type, given: Type, bound: Bindings) -> bool:
     )
 
 
-def joined(one: Type, other: Type) -> Type:
+def joined(one: CelType, other: CelType) -> CelType:
     """The type of something that is one or the other."""
     if one.unknown or other.unknown or not assignable(one, other, {}):
         return ANY
     return one
 
 
-def _bind(variable: Type, given: Type, bound: Bindings) -> bool:
+def _bind(variable: CelType, given: CelType, bound: Bindings) -> bool:
     known = bound.get(variable.name)
     if known is None:
         bound[variable.name] = given
@@ -128,10 +128,10 @@ def _bind(variable: Type, given: Type, bound: Bindings) -> bool:
     return True
 
 
-def _vague(known: Type) -> bool:
+def _vague(known: CelType) -> bool:
     return known.unknown or any(map(_vague, known.params))
 
 
-def _nullable(other: Type) -> bool:
+def _nullable(other: CelType) -> bool:
     """Objects, times and opaque values may be null; numbers, texts, lists and maps may not."""
     return other.name not in _SCALARS and other.name not in (LIST, MAP)

@@ -60,7 +60,7 @@ NONE = Optional(present=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Opaque:
+class OpaqueValue:
     """A value of a type that expressions can only call functions on."""
 
     type: str
@@ -69,7 +69,7 @@ class Opaque:
 
 def kind_of(value: Any) -> str:
     """The name of a value's type."""
-    if isinstance(value, Opaque):
+    if isinstance(value, OpaqueValue):
         return value.type
     return _NAMES.get(type(value), "dyn")
 

@@ -8,7 +8,7 @@ from typing import Any
 from quintant.cluster.apiserver.cel.conversions import tells
 from quintant.cluster.apiserver.cel.functions import Function
 from quintant.cluster.apiserver.cel.types import SEMVER
-from quintant.cluster.apiserver.cel.values import CelError, Opaque
+from quintant.cluster.apiserver.cel.values import CelError, OpaqueValue
 from quintant.cluster.apiserver.golang.printing import quoted
 
 _LABEL = r"(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)"
@@ -30,12 +30,12 @@ def version_key(version: Version) -> tuple[Any, ...]:
     return (numbers, not labels, ranked)
 
 
-def _semver(text: str, normalize: bool = False) -> Opaque:
+def _semver(text: str, normalize: bool = False) -> OpaqueValue:
     found = _SEMVER.fullmatch(_normalized(text) if normalize else text)
     if found is None:
         raise CelError(f"Invalid semantic version {quoted(text)}")
     labels = tuple(found[4].split(".")) if found[4] else ()
-    return Opaque(SEMVER.name, ((int(found[1]), int(found[2]), int(found[3])), labels))
+    return OpaqueValue(SEMVER.name, ((int(found[1]), int(found[2]), int(found[3])), labels))
 
 
 def _normalized(text: str) -> str:

@@ -19,9 +19,9 @@ from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.status import unknown_error
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.apiserver.webhooks.call import Caller
-from quintant.cluster.apiserver.webhooks.configuration import Client
-from quintant.cluster.apiserver.webhooks.dialer import Unreachable
+from quintant.cluster.apiserver.webhooks.call import WebhookClient
+from quintant.cluster.apiserver.webhooks.configuration import WebhookClientConfig
+from quintant.cluster.apiserver.webhooks.dialer import WebhookUnreachable
 from quintant.cluster.apiserver.webhooks.http_reply import NoDocument, read_document
 from quintant.core.clock import Random
 
@@ -51,9 +51,9 @@ class Unconverted(Exception):
 class Converter:
     """The conversion webhook of one definition."""
 
-    client: Client
+    client: WebhookClientConfig
     review: str
-    caller: Caller
+    caller: WebhookClient
     random: Random
     _known: dict[tuple[str, bytes], JsonObject] = field(default_factory=dict, repr=False)
 
@@ -84,7 +84,7 @@ class Converter:
         body = msgspec.json.encode({**head, "request": request})
         try:
             review = read_document(await self.caller.post(self.client, body, TIMEOUT_SECONDS))
-        except (Unreachable, NoDocument) as error:
+        except (WebhookUnreachable, NoDocument) as error:
             raise unknown_error(f"{what} failed: {error}") from None
         response = review.get("response")
         if not isinstance(response, dict):

@@ -33,13 +33,13 @@ from quintant.core.resource import Resource
 from quintant.version import KUBERNETES
 
 
-async def discover(catalog: Catalog, call: Call, beside: Offload) -> Reply:
+async def discover(catalog: Catalog, call: Call, offload: Offload) -> Reply:
     """The answer to a request that is about no resource."""
     if is_probe(call.path):
         return probe(call.path, call.query)
     parts = segments(call.path)
     if parts == ["openapi", "v2"]:
-        found: Reply | None = await everything(catalog, call, beside)
+        found: Reply | None = await everything(catalog, call, offload)
     else:
         found = _answer(catalog, parts, call)
     if found is None:

@@ -55,13 +55,13 @@ class Document(Struct, frozen=True):
     digest: str
 
 
-async def everything(catalog: Catalog, call: Call, beside: Offload) -> Reply:
+async def everything(catalog: Catalog, call: Call, offload: Offload) -> Reply:
     """The document, in the form that is liked best."""
     media = _liked(call.headers.get("accept", ""))
     if not media:
         return Reply(_NOT_ACCEPTABLE)
     kinds = tuple(kind for kind in catalog if not kind.computed)
-    document = await beside.run(partial(_document, kinds, media), LEAST_BYTES)
+    document = await offload.run(partial(_document, kinds, media), LEAST_BYTES)
     tag = f'"{document.digest}"'
     headers = {"etag": tag, "vary": "Accept"}
     if call.headers.get("if-none-match") == tag:

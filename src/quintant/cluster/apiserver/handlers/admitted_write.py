@@ -30,8 +30,8 @@ from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.cluster.apiserver.webhooks.attributes import CREATE, DELETE, UPDATE, Attributes
-from quintant.cluster.apiserver.webhooks.dispatcher import Webhooks
-from quintant.cluster.apiserver.webhooks.registry import MatchedWebhook, Registry
+from quintant.cluster.apiserver.webhooks.dispatcher import WebhookDispatcher
+from quintant.cluster.apiserver.webhooks.registry import MatchedWebhook, WebhookRegistry
 from quintant.core.resource import Resource
 
 Drafted = Callable[[str], tuple[Draft, Options]]
@@ -45,9 +45,9 @@ _OPTIONS = {CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOpt
 class Admission(msgspec.Struct, frozen=True):
     """The way of every change that somebody asks for."""
 
-    registry: Registry
-    beside: Offload
-    webhooks: Webhooks
+    registry: WebhookRegistry
+    offload: Offload
+    webhooks: WebhookDispatcher
     stored: ObjectStore
     writes: Writes
     deletes: Deletes
@@ -66,7 +66,7 @@ class Admission(msgspec.Struct, frozen=True):
             began = self.stored.revision
             try:
                 drafting = partial(drafted, self.writes.now)
-                draft, options = await self.beside.run(drafting, size)
+                draft, options = await self.offload.run(drafting, size)
             except Unconverted as need:
                 await need.settle()
                 continue
@@ -78,14 +78,14 @@ class Admission(msgspec.Struct, frozen=True):
     async def _ready(self, draft: Draft, options: Options, size: int) -> tuple[Draft, Draft]:
         """The draft after admission has changed it, and what is to be stored, found valid."""
         target, operation = draft.target, CREATE if draft.base is None else UPDATE
-        concerns = self.registry.concerns(target.kind, target.sub, operation)
+        matched = self.registry.matching(target.kind, target.sub, operation)
         self.writes.begin(draft, options)
-        draft = await self._mutated(concerns, draft, options)
-        shaped = await self.beside.run(partial(self.writes.shaped, draft), size)
+        draft = await self._mutated(matched, draft, options)
+        shaped = await self.offload.run(partial(self.writes.shaped, draft), size)
         named = self.writes.ready(shaped, options)
-        ready = await self.beside.run(partial(self.writes.judged, named), size)
-        if concerns:
-            told = await self.webhooks.validate(_validating(concerns), _attributes(ready, options))
+        ready = await self.offload.run(partial(self.writes.judged, named), size)
+        if matched:
+            told = await self.webhooks.validate(_validating(matched), _attributes(ready, options))
             ready = replace(ready, warnings=(*ready.warnings, *told))
         if target.kind.stow is not None:
             await target.kind.stow(ready.obj)
@@ -93,16 +93,16 @@ class Admission(msgspec.Struct, frozen=True):
 
     async def delete(self, target: ObjectRef, options: Deletion, *, named: bool = True) -> Deleted:
         """Delete an object unless a webhook refuses; `named` if the request was about it alone."""
-        concerns = self.registry.concerns(target.kind, target.sub, DELETE)
+        matched = self.registry.matching(target.kind, target.sub, DELETE)
         kept = replace(target, kind=target.kind.kept or target.kind)
         if target.kind.prime is not None:
             await target.kind.prime((self.stored.found(target),))
-        while concerns and self.deletes.asks(kept, options):
+        while matched and self.deletes.asks(kept, options):
             entry = self.stored.found(target)
             if target.kind.prime is not None:
                 await target.kind.prime((entry,))
             attributes = _deletion(target, stored_json.unpack(target.kind, entry), options, named)
-            _, warnings = await self._reviewed(concerns, attributes)
+            _, warnings = await self._reviewed(matched, attributes)
             if self.stored.found(target).rv == entry.rv:
                 deleted = self.deletes.delete(kept, options)
                 return replace(deleted, warnings=tuple(warnings))
@@ -113,8 +113,8 @@ class Admission(msgspec.Struct, frozen=True):
     ) -> tuple[Any, list[str]]:
         """A document that does something, such as a Binding, after webhooks have seen it."""
         operation = CREATE if old is None else UPDATE
-        concerns = self.registry.concerns(target.kind, target.sub, operation)
-        if not concerns or not isinstance(sent, dict):
+        matched = self.registry.matching(target.kind, target.sub, operation)
+        if not matched or not isinstance(sent, dict):
             return sent, []
         attributes = Attributes(
             operation,
@@ -129,13 +129,13 @@ class Admission(msgspec.Struct, frozen=True):
             _said(operation, options.said),
             options.dry_run,
         )
-        reviewed, told = await self._reviewed(concerns, attributes)
+        reviewed, told = await self._reviewed(matched, attributes)
         return reviewed.obj, told
 
     async def _mutated(
-        self, concerns: Sequence[MatchedWebhook], draft: Draft, options: Options
+        self, matched: Sequence[MatchedWebhook], draft: Draft, options: Options
     ) -> Draft:
-        mutating = _mutating(concerns)
+        mutating = _mutating(matched)
         if not mutating:
             return draft
         target, before = draft.target, _attributes(draft, options)
@@ -160,13 +160,13 @@ class Admission(msgspec.Struct, frozen=True):
         return replace(draft, obj=after.obj, warnings=(*draft.warnings, *told))
 
     async def _reviewed(
-        self, concerns: Sequence[MatchedWebhook], attributes: Attributes
+        self, matched: Sequence[MatchedWebhook], attributes: Attributes
     ) -> tuple[Attributes, list[str]]:
         """What is left of something that is not stored, after everybody was asked about it."""
         attributes, told = await self.webhooks.mutate(
-            _mutating(concerns), attributes, dict, lambda obj: None
+            _mutating(matched), attributes, dict, lambda obj: None
         )
-        told += await self.webhooks.validate(_validating(concerns), attributes)
+        told += await self.webhooks.validate(_validating(matched), attributes)
         return attributes, told
 
 
@@ -227,9 +227,9 @@ def _said(operation: str, said: Mapping[str, Any]) -> JsonObject:
     return {"kind": _OPTIONS[operation], "apiVersion": "meta.k8s.io/v1", **said}
 
 
-def _mutating(concerns: Sequence[MatchedWebhook]) -> list[MatchedWebhook]:
-    return [each for each in concerns if each.hook.mutating]
+def _mutating(matched: Sequence[MatchedWebhook]) -> list[MatchedWebhook]:
+    return [each for each in matched if each.hook.mutating]
 
 
-def _validating(concerns: Sequence[MatchedWebhook]) -> list[MatchedWebhook]:
-    return [each for each in concerns if not each.hook.mutating]
+def _validating(matched: Sequence[MatchedWebhook]) -> list[MatchedWebhook]:
+    return [each for each in matched if not each.hook.mutating]

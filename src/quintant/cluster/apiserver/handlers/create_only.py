@@ -31,9 +31,9 @@ class Questions:
     """Answers reviews of tokens and access, and requests for tokens."""
 
     def __init__(
-        self, access: Access, admission: Admission, clock: Clock, random: Random, beside: Offload
+        self, access: Access, admission: Admission, clock: Clock, random: Random, offload: Offload
     ) -> None:
-        self._beside = beside
+        self._offload = offload
         self._admission = admission
         self._reviews = Reviews(access.authentication, access.authorizer, clock)
         self._requests = TokenRequests(access.accounts, clock, random)
@@ -45,7 +45,7 @@ class Questions:
         document = TOKEN_REQUEST if target.sub else kind
         place = ObjectRef(document, asked.namespace, sub=asked.sub)
         drafting = partial(self._draft, call, place, user, timestamp(self._clock.now()))
-        draft, options = await self._beside.run(drafting, request_cost(call))
+        draft, options = await self._offload.run(drafting, request_cost(call))
         obj, warnings = await self._admission.document(
             target, document.resource, draft.obj, None, options
         )
@@ -53,7 +53,7 @@ class Questions:
             body = msgspec.json.encode(self._requests.answer(target, obj))
         else:
             reviewing = partial(self._reviewed, target, obj, user)
-            body = await self._beside.run(reviewing, request_cost(call))
+            body = await self._offload.run(reviewing, request_cost(call))
         return Reply(CREATED, body + b"\n", warned((*draft.warnings, *warnings)))
 
     def _reviewed(self, target: ObjectRef, obj: JsonObject, user: User) -> bytes:

@@ -34,9 +34,9 @@ def kind_of(catalog: Catalog, asked: Route) -> Kind:
         raise resource_not_found() if builtin else PageNotFound()
     where = kind.resource
     lacking = where.namespaced and not asked.namespace and asked.verb not in _COLLECTION
-    beside = not where.namespaced and asked.namespace and where.plural != "namespaces"
-    if lacking or beside:
-        nowhere = beside or asked.name or kind.question
+    offload = not where.namespaced and asked.namespace and where.plural != "namespaces"
+    if lacking or offload:
+        nowhere = offload or asked.name or kind.question
         refusal = resource_not_found() if nowhere else method_not_supported()
         raise PageNotFound() if kind.custom else refusal
     _check_sub(kind, asked)

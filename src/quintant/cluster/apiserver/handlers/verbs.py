@@ -81,7 +81,7 @@ class Endpoints(msgspec.Struct, frozen=True):
     admission: Admission
     evictions: Evictions
     clock: Clock
-    beside: Offload
+    offload: Offload
 
     async def answer(self, call: Call, route: Route, kind: Kind, user: User) -> Reply | Listing:
         """The answer to anything but a watch; it has happened when this returns."""
@@ -131,7 +131,7 @@ class Endpoints(msgspec.Struct, frozen=True):
 
     async def _selected(self, call: Call, route: Route, form: Form) -> Selection:
         selecting = partial(select, form, route.namespace, call.query)
-        return await self.beside.run(selecting, selector_cost(call))
+        return await self.offload.run(selecting, selector_cost(call))
 
     async def _get(self, call: Call, target: ObjectRef) -> Reply:
         self.reads.check_get(call.query.get("resourceVersion", ""))
@@ -171,12 +171,12 @@ class Endpoints(msgspec.Struct, frozen=True):
         self, call: Call, wanted: Resource, words: str, user: User
     ) -> tuple[Any, Options]:
         """A document that does something, and what is said beside it."""
-        return await self.beside.run(
+        return await self.offload.run(
             partial(read_order, call, wanted, words, user), request_cost(call)
         )
 
     async def _deletion(self, call: Call, user: User) -> Deletion:
-        return await self.beside.run(partial(read_deletion, call, user), request_cost(call))
+        return await self.offload.run(partial(read_deletion, call, user), request_cost(call))
 
     async def _delete(self, call: Call, target: ObjectRef, user: User) -> Reply:
         options = await self._deletion(call, user)

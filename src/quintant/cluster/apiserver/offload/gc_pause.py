@@ -19,7 +19,7 @@ NEVER = 2**31 - 1
 """Searches among newer objects that come before one among the older."""
 
 
-class Search:
+class GcPause:
     """The search for garbage among the older objects of this process, put off and resumed."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Search:
         self._resuming: asyncio.TimerHandle | None = None
 
     @contextmanager
-    def postponed(self) -> Iterator[None]:
+    def paused(self) -> Iterator[None]:
         """None of it meanwhile, nor until it has been quiet for a moment after that."""
         self._put_off()
         self._reasons += 1

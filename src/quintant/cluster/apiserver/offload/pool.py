@@ -25,8 +25,8 @@ from heapq import heapify, heappop, heappush
 from itertools import count
 from typing import TypeVar
 
-from quintant.cluster.apiserver.offload.gc_pause import Search
-from quintant.cluster.apiserver.offload.timeouts import Overrun, due
+from quintant.cluster.apiserver.offload.gc_pause import GcPause
+from quintant.cluster.apiserver.offload.timeouts import TooManyRequests, request_deadline
 
 STACK_BYTES = 16 * 1024 * 1024
 """Of a thread: no less than what the deepest document takes on a main thread."""
@@ -46,7 +46,7 @@ LIGHT_COST = 20_000
 T = TypeVar("T")
 
 
-class Costly(Exception):
+class TooCostlyInline(Exception):
     """What was begun on the loop takes too long there."""
 
 
@@ -60,55 +60,55 @@ class InlineBudget:
         """Count what something has cost; Costly if it was too much."""
         self.left -= cost
         if self.left <= 0:
-            raise Costly
+            raise TooCostlyInline
 
 
-_haste: ContextVar[InlineBudget | None] = ContextVar("haste", default=None)
+_inline_budget: ContextVar[InlineBudget | None] = ContextVar("inline_budget", default=None)
 
 
 def inline_budget() -> InlineBudget | None:
     """What is being done on the loop may cost no more than this; None if it may take its time."""
-    return _haste.get()
+    return _inline_budget.get()
 
 
 class Offload:
     """Does work at once, or beside the loop if there are threads for it."""
 
     def __init__(self) -> None:
-        self._lanes: tuple[WorkerThread, ...] = ()
-        self._search = Search()
+        self._threads: tuple[WorkerThread, ...] = ()
+        self._gc_pause = GcPause()
 
     @contextmanager
     def with_threads(self) -> Iterator[None]:
         """Have threads for as long as the context lasts."""
-        before, turn = self._lanes, sys.getswitchinterval()
-        self._lanes = lanes = (WorkerThread("large"), WorkerThread("huge"))
+        before, turn = self._threads, sys.getswitchinterval()
+        self._threads = threads = (WorkerThread("large"), WorkerThread("huge"))
         sys.setswitchinterval(TURN_SECONDS)
         try:
             yield
         finally:
-            self._lanes = before
+            self._threads = before
             sys.setswitchinterval(turn)
-            for lane in lanes:
-                lane.close()
-            self._search.resume()
+            for thread in threads:
+                thread.close()
+            self._gc_pause.resume()
 
     async def run(self, work: Callable[[], T], size: int) -> T:
         """The result of work on so many bytes; it is begun anew if it turns out to be costly.
 
         Overrun if too many wait already. Who no longer waits for the result is left out.
         """
-        if not self._lanes:
+        if not self._threads:
             return work()
-        large, huge = self._lanes
-        lane = large if LIGHT_BYTES < size <= LARGE_BYTES else huge
+        large, huge = self._threads
+        thread = large if LIGHT_BYTES < size <= LARGE_BYTES else huge
         if size <= LIGHT_BYTES:
             try:
                 return _in_a_hurry(work)
-            except Costly:
+            except TooCostlyInline:
                 pass
-        with self._search.postponed():
-            return await lane.do(work)
+        with self._gc_pause.paused():
+            return await thread.run(work)
 
 
 class WorkerThread:
@@ -123,10 +123,10 @@ class WorkerThread:
         self._waiting: list[tuple[float, int, asyncio.Future[None]]] = []
         self._arrivals = count()
 
-    async def do(self, work: Callable[[], T]) -> T:
+    async def run(self, work: Callable[[], T]) -> T:
         """The result of work, in its turn; Overrun if too many wait already."""
         if len(self._waiting) >= WAITING:
-            raise Overrun()
+            raise TooManyRequests()
         await self._turn()
         loop = asyncio.get_running_loop()
         try:
@@ -144,7 +144,7 @@ class WorkerThread:
             self._busy = True
             return
         mine = asyncio.get_running_loop().create_future()
-        heappush(self._waiting, (due(), next(self._arrivals), mine))
+        heappush(self._waiting, (request_deadline(), next(self._arrivals), mine))
         try:
             await mine
         except asyncio.CancelledError:
@@ -174,8 +174,8 @@ def _started(name: str) -> ThreadPoolExecutor:
 
 
 def _in_a_hurry(work: Callable[[], T]) -> T:
-    token = _haste.set(InlineBudget())
+    token = _inline_budget.set(InlineBudget())
     try:
         return work()
     finally:
-        _haste.reset(token)
+        _inline_budget.reset(token)

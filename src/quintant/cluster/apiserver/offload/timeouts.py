@@ -39,7 +39,7 @@ _DURATION = re.compile(rf"([-+]?)(?:0|(?:{_NUMBER}(?:{_UNIT}))+)")
 _UNITLESS = re.compile(rf"[-+]?(?:{_NUMBER}(?:{_UNIT}))*{_NUMBER}")
 
 
-class Late(StatusError):
+class RequestTimeout(StatusError):
     """504: the request took too long; what it asked for may happen all the same."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Late(StatusError):
 _UNSAID = ("kind", "apiVersion")
 
 
-class Overrun(StatusError):
+class TooManyRequests(StatusError):
     """429: too many others wait; nothing of the request has happened."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Overrun(StatusError):
 
 
 @asynccontextmanager
-async def within(seconds: float) -> AsyncIterator[None]:
+async def request_timeout(seconds: float) -> AsyncIterator[None]:
     """Late for what takes longer."""
     told = _due.set(asyncio.get_running_loop().time() + seconds)
     try:
@@ -83,18 +83,18 @@ async def within(seconds: float) -> AsyncIterator[None]:
     except TimeoutError:
         if not limit.expired():
             raise
-        raise Late() from None
+        raise RequestTimeout() from None
     finally:
         _due.reset(told)
 
 
-def due() -> float:
+def request_deadline() -> float:
     """When the request that is being answered has to be, by the loop's clock."""
     found = _due.get()
     return asyncio.get_running_loop().time() + LONGEST_SECONDS if found is None else found
 
 
-def allowed_seconds(query: Mapping[str, str]) -> float:
+def timeout_seconds(query: Mapping[str, str]) -> float:
     """How long a request may take; 400 for a timeout that is no duration."""
     text = query.get("timeout", "")
     if not text:

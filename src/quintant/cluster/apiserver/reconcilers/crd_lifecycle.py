@@ -33,8 +33,8 @@ from quintant.cluster.apiserver.storage.history import Change, Entry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS
 from quintant.cluster.apiserver.watch.hub import Hub
-from quintant.cluster.apiserver.webhooks.call import Caller
-from quintant.cluster.apiserver.webhooks.configuration import read_client
+from quintant.cluster.apiserver.webhooks.call import WebhookClient
+from quintant.cluster.apiserver.webhooks.configuration import read_client_config
 from quintant.core.clock import Clock, Random, timestamp
 
 GROUP = "apiextensions.k8s.io"
@@ -50,7 +50,13 @@ class Definitions:
     """The custom kinds of a catalogue, kept in step with the definitions in a store."""
 
     def __init__(
-        self, store: Store, catalog: Catalog, hub: Hub, clock: Clock, caller: Caller, random: Random
+        self,
+        store: Store,
+        catalog: Catalog,
+        hub: Hub,
+        clock: Clock,
+        caller: WebhookClient,
+        random: Random,
     ) -> None:
         self._store = store
         self._caller, self._random = caller, random
@@ -131,7 +137,7 @@ class Definitions:
             return None
         webhook = conversion["webhook"]
         review = next(each for each in webhook["conversionReviewVersions"] if each in REVIEWS)
-        client = read_client(webhook["clientConfig"])
+        client = read_client_config(webhook["clientConfig"])
         return Converter(client, review, self._caller, self._random)
 
     def _epoch(self, name: str, before: JsonObject | None, found: JsonObject) -> Epochs:

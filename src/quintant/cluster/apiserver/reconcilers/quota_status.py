@@ -13,7 +13,7 @@ import msgspec
 
 from quintant.cluster.apiserver.admission.plugins.pod_requests import written
 from quintant.cluster.apiserver.admission.plugins.quota_usage import table_of
-from quintant.cluster.apiserver.admission.plugins.resource_quota import QUOTAS, Quota, used
+from quintant.cluster.apiserver.admission.plugins.resource_quota import QUOTAS, QuotaView, used
 from quintant.cluster.apiserver.codec.write_options import Options
 from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds import stored_json
@@ -50,12 +50,12 @@ class Quotas:
         stirred, self._stirred = self._stirred, set()
         for namespace in sorted(stirred):
             for key, entry in self._store.table(QUOTAS).now.scan(f"{namespace}/"):
-                status = self._status(namespace, stored_json.read(entry, Quota))
+                status = self._status(namespace, stored_json.read(entry, QuotaView))
                 if status != stored_json.read(entry, _Status).status:
                     self._write(writes, namespace, key.partition("/")[2], status)
         return bool(stirred)
 
-    def _status(self, namespace: str, quota: Quota) -> JsonObject:
+    def _status(self, namespace: str, quota: QuotaView) -> JsonObject:
         if not quota.spec.hard:
             return {}
         known = {kind.table for kind in self._catalog.tables()}
@@ -80,7 +80,7 @@ class Quotas:
         if namespace not in self._counted:
             quotas = self._store.table(QUOTAS).now.scan(f"{namespace}/")
             names = (
-                name for _, entry in quotas for name in stored_json.read(entry, Quota).spec.hard
+                name for _, entry in quotas for name in stored_json.read(entry, QuotaView).spec.hard
             )
             self._counted[namespace] = frozenset(map(table_of, names))
         return self._counted[namespace]

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from quintant.cluster.apiserver import cel
-from quintant.cluster.apiserver.cel import CelError, Program, TooExpensive
+from quintant.cluster.apiserver.cel import CelError, CompiledRule, TooExpensive
 from quintant.cluster.apiserver.cel.schemas import convert, declare
-from quintant.cluster.apiserver.cel.types import Type, optional_of
+from quintant.cluster.apiserver.cel.types import CelType, optional_of
 from quintant.cluster.apiserver.cel.values import NONE, Optional
 from quintant.cluster.apiserver.meta.json_path import BadPath, field_path
 
@@ -48,10 +48,10 @@ class Rule:
     """A rule that compiles."""
 
     text: str
-    program: Program
-    type: Type
+    program: CompiledRule
+    type: CelType
     message: str = ""
-    message_program: Program | None = None
+    message_program: CompiledRule | None = None
     reason: str = ""
     field: str = ""
     """What it is about, from its own place; empty for that place."""
@@ -130,7 +130,7 @@ def compile_rules(schema: Schema, *, root: bool) -> Iterator[Rule]:
         yield compile_rule(each, declared, schema)
 
 
-def compile_rule(rule: Mapping[str, Any], declared: Type, schema: Schema) -> Rule:
+def compile_rule(rule: Mapping[str, Any], declared: CelType, schema: Schema) -> Rule:
     """A rule about values of a type; BadRule if it does not compile."""
     optional = bool(rule.get("optionalOldSelf"))
     variables = {"self": declared, "oldSelf": optional_of(declared) if optional else declared}
@@ -153,7 +153,7 @@ def compile_rule(rule: Mapping[str, Any], declared: Type, schema: Schema) -> Rul
     )
 
 
-def _message_program(text: str, variables: Mapping[str, Type]) -> Program:
+def _message_program(text: str, variables: Mapping[str, CelType]) -> CompiledRule:
     try:
         program = cel.compile_rule(text, variables)
     except cel.Uncompilable as error:

@@ -17,19 +17,19 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from quintant.cluster.apiserver.admission.plugins.context import AdmissionContext
-from quintant.cluster.apiserver.admission.plugins.limit_ranger import default_limits, hold_limits
+from quintant.cluster.apiserver.admission.plugins.limit_ranger import default_limits, enforce_limits
 from quintant.cluster.apiserver.admission.plugins.pod_priority_tolerations import (
-    admit_class,
     admit_priority,
+    admit_priority_class,
     admit_tolerations,
 )
-from quintant.cluster.apiserver.admission.plugins.resource_quota import hold_quota
+from quintant.cluster.apiserver.admission.plugins.resource_quota import enforce_quota
 from quintant.cluster.apiserver.admission.plugins.service_account import admit_account
 from quintant.cluster.apiserver.admission.plugins.storage import (
-    admit_growth,
+    add_claim_protection,
+    add_volume_protection,
+    admit_resize,
     admit_storage_class,
-    protect_claim,
-    protect_volume,
 )
 from quintant.cluster.apiserver.codec.write_options import Options
 from quintant.cluster.apiserver.filters.access import Access
@@ -42,19 +42,19 @@ Plugin = Callable[[Draft, AdmissionContext], None]
 """Amends a draft, in place, or refuses it."""
 
 ALWAYS: Mapping[str, tuple[Plugin, ...]] = {
-    "persistentvolumeclaims": (admit_storage_class, admit_growth),
+    "persistentvolumeclaims": (admit_storage_class, admit_resize),
     "pods": (default_limits, admit_priority, admit_tolerations),
-    "priorityclasses.scheduling.k8s.io": (admit_class,),
+    "priorityclasses.scheduling.k8s.io": (admit_priority_class,),
 }
 MANAGED: Mapping[str, tuple[Plugin, ...]] = {
     **ALWAYS,
-    "persistentvolumeclaims": (admit_storage_class, admit_growth, protect_claim),
-    "persistentvolumes": (protect_volume,),
+    "persistentvolumeclaims": (admit_storage_class, admit_resize, add_claim_protection),
+    "persistentvolumes": (add_volume_protection,),
     "pods": (default_limits, admit_account, admit_priority, admit_tolerations),
 }
 HELD: Mapping[str, tuple[Plugin, ...]] = {
-    "persistentvolumeclaims": (hold_limits,),
-    "pods": (hold_limits,),
+    "persistentvolumeclaims": (enforce_limits,),
+    "pods": (enforce_limits,),
 }
 """What looks at an object once nobody changes it any more."""
 
@@ -83,7 +83,7 @@ class AdmissionChain(Struct, frozen=True):
         self.access.check(draft, user)
         self._run(HELD, draft)
         if self.managed and not draft.target.sub:
-            hold_quota(draft, self.around)
+            enforce_quota(draft, self.around)
 
     def _run(self, plugins: Mapping[str, tuple[Plugin, ...]], draft: Draft) -> None:
         if not draft.target.sub:

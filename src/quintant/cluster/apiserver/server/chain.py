@@ -35,11 +35,11 @@ from quintant.cluster.apiserver.response.list_stream import Listing
 from quintant.cluster.apiserver.server.admission_chain import AdmissionChain
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.apiserver.watch.hub import Hub, Watcher
-from quintant.cluster.apiserver.webhooks.call import Caller
-from quintant.cluster.apiserver.webhooks.dialer import Dialer
-from quintant.cluster.apiserver.webhooks.dispatcher import Webhooks
+from quintant.cluster.apiserver.webhooks.call import WebhookClient
+from quintant.cluster.apiserver.webhooks.dialer import WebhookDialer
+from quintant.cluster.apiserver.webhooks.dispatcher import WebhookDispatcher
 from quintant.cluster.apiserver.webhooks.matcher import Matcher
-from quintant.cluster.apiserver.webhooks.registry import Registry
+from quintant.cluster.apiserver.webhooks.registry import WebhookRegistry
 from quintant.core.clock import Clock, Random
 
 
@@ -52,16 +52,16 @@ class Machinery:
         catalog: Catalog,
         hub: Hub,
         access: Access,
-        beside: Offload,
+        offload: Offload,
         *,
         clock: Clock,
         random: Random,
-        dialer: Dialer | None,
+        dialer: WebhookDialer | None,
         managed: bool,
     ) -> None:
         self._catalog, self._access = catalog, access
         self._expiry = Expiry(store)
-        self._caller = Caller(store, dialer)
+        self._caller = WebhookClient(store, dialer)
         self._aggregation = Aggregation(store, catalog)
         self._quotas = Quotas(store, catalog) if managed else None
         self._namespaces = Namespaces(store, catalog)
@@ -70,18 +70,18 @@ class Machinery:
         guard = AdmissionChain(self._namespaces, self._definitions, access, around, managed)
         self._writes = Writes(self._stored, clock, random, guard)
         self._deletes = Deletes(self._stored, clock)
-        self._registry = Registry(store, catalog)
+        self._registry = WebhookRegistry(store, catalog)
         matcher = Matcher(store, access.authorizer.decide)
-        webhooks = Webhooks(self._caller, matcher, random, beside)
+        webhooks = WebhookDispatcher(self._caller, matcher, random, offload)
         admission = Admission(
-            self._registry, beside, webhooks, self._stored, self._writes, self._deletes
+            self._registry, offload, webhooks, self._stored, self._writes, self._deletes
         )
-        self._questions = Questions(access, admission, clock, random, beside)
+        self._questions = Questions(access, admission, clock, random, offload)
         budgets = _builtin(catalog, "policy", "poddisruptionbudgets")
         evictions = Evictions(store, self._stored, self._deletes, budgets)
         reads, changes = Reads(store, random), Changes(self._writes)
         self._endpoints = Endpoints(
-            self._stored, hub, reads, changes, admission, evictions, clock, beside
+            self._stored, hub, reads, changes, admission, evictions, clock, offload
         )
 
     async def answer(

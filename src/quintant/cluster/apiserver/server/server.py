@@ -40,14 +40,14 @@ from quintant.cluster.apiserver.meta.status import (
 )
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.offload.pool import Offload
-from quintant.cluster.apiserver.offload.timeouts import allowed_seconds, within
+from quintant.cluster.apiserver.offload.timeouts import request_timeout, timeout_seconds
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.response.list_stream import Listing
 from quintant.cluster.apiserver.response.negotiate import dressed, listed
 from quintant.cluster.apiserver.server.chain import Machinery
 from quintant.cluster.apiserver.storage.revision_log import Snapshot, Store, Unsafe
 from quintant.cluster.apiserver.watch.hub import BOOKMARK_SECONDS, Hub, Watcher
-from quintant.cluster.apiserver.webhooks.dialer import Dialer
+from quintant.cluster.apiserver.webhooks.dialer import WebhookDialer
 from quintant.core.clock import Clock, Random, SystemClock
 from quintant.keys.sensitive import Sensitive
 
@@ -76,7 +76,7 @@ class ApiServer:
         bookmarks: float = BOOKMARK_SECONDS,
         store: Store | None = None,
         key: Sensitive[bytes] | None = None,
-        dialer: Dialer | None = None,
+        dialer: WebhookDialer | None = None,
         managed: bool = False,
         services: IPv4Network = NETWORK,
     ) -> None:
@@ -91,13 +91,13 @@ class ApiServer:
         """Whoever runs pods adds itself to its providers."""
         self.metrics = Metrics(self.store, self.catalog)
         """Whoever runs pods adds itself to its meters; `open` serves the group."""
-        self._beside = Offload()
+        self._offload = Offload()
         self._machinery = Machinery(
             self.store,
             self.catalog,
             self._hub,
             self._access,
-            self._beside,
+            self._offload,
             clock=clock,
             random=self._random,
             dialer=dialer,
@@ -162,7 +162,7 @@ class ApiServer:
 
         Without them, everything is done at once and nobody else is served meanwhile.
         """
-        return self._beside.with_threads()
+        return self._offload.with_threads()
 
     def close(self) -> None:
         """End every watch, and the connections to webhooks: the server goes away."""
@@ -186,7 +186,7 @@ class ApiServer:
     async def _answer(self, call: Call, asked: Route, user: User) -> Reply | Flow:
         if asked.verb == "watch":
             return await self._allowed(call, asked, user)
-        async with within(allowed_seconds(call.query)):
+        async with request_timeout(timeout_seconds(call.query)):
             return await self._allowed(call, asked, user)
 
     async def _allowed(self, call: Call, asked: Route, user: User) -> Reply | Flow:
@@ -200,7 +200,7 @@ class ApiServer:
 
     async def _found(self, call: Call, asked: Route, user: User) -> Reply | Flow:
         if not asked.resource:
-            return await discover(self.catalog, call, self._beside)
+            return await discover(self.catalog, call, self._offload)
         kind = kind_of(self.catalog, asked)
         check_stream(call, asked)
         if kind.computed:
@@ -224,7 +224,7 @@ class ApiServer:
 
     async def _refusal(self, call: Call, problem: StatusError) -> Reply:
         headers = self.headers() | problem.headers
-        return await dressed(call, Reply(problem.code, problem.encode(), headers), self._beside)
+        return await dressed(call, Reply(problem.code, problem.encode(), headers), self._offload)
 
     async def _listed(self, call: Call, listing: Listing) -> Reply | Listing:
         """A large list in the form that is wanted, which may have to be written first."""
@@ -239,7 +239,7 @@ class ApiServer:
         if not reply.body and "content-type" not in reply.headers:
             # What a client keeps would be taken for something else than it is.
             del headers["content-type"]
-        return await dressed(call, replace(reply, headers=headers), self._beside)
+        return await dressed(call, replace(reply, headers=headers), self._offload)
 
     def flow_headers(self, flow: Flow) -> dict[str, str]:
         """What an answer that goes on carries."""

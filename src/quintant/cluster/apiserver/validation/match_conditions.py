@@ -10,29 +10,29 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from quintant.cluster.apiserver.cel import Program
-    from quintant.cluster.apiserver.cel.types import Type
+    from quintant.cluster.apiserver.cel import CompiledRule
+    from quintant.cluster.apiserver.cel.types import CelType
 
 
 @cache
-def compiled(expression: str) -> Program:
+def compile_match_condition(expression: str) -> CompiledRule:
     """The program of an expression; cel.Uncompilable if it makes no sense."""
     from quintant.cluster.apiserver.cel import compile_rule
 
-    return compile_rule(expression, _types())
+    return compile_rule(expression, request_types())
 
 
 @cache
-def _types() -> Mapping[str, Type]:
+def request_types() -> Mapping[str, CelType]:
     from quintant.cluster.apiserver.cel.authorization import AUTHORIZER
     from quintant.cluster.apiserver.cel.schemas import escape
-    from quintant.cluster.apiserver.cel.types import ANY, BOOL, STRING, Type, list_of, map_of
+    from quintant.cluster.apiserver.cel.types import ANY, BOOL, STRING, CelType, list_of, map_of
 
-    def structure(name: str, words: str, **fields: Type) -> Type:
+    def structure(name: str, words: str, **fields: CelType) -> CelType:
         """A structure with fields that are texts, by their names, and others."""
         every = dict.fromkeys(words.split(), STRING) | fields
         escaped = {escape(field): declared for field, declared in every.items()}
-        return Type(f"kubernetes.{name}", fields=escaped)
+        return CelType(f"kubernetes.{name}", fields=escaped)
 
     texts = list_of(STRING)
     kind = structure("GroupVersionKind", "group version kind")

@@ -171,13 +171,13 @@ def _conditions(conditions: Sequence[JsonObject], path: str) -> Iterator[Cause]:
 def _expression(expression: str, path: str) -> Iterator[Cause]:
     # CEL is loaded with the first condition.
     from quintant.cluster.apiserver.cel import Uncompilable
-    from quintant.cluster.apiserver.validation.match_conditions import compiled
+    from quintant.cluster.apiserver.validation.match_conditions import compile_match_condition
 
     if not expression.strip():
         yield required(path)
         return
     try:
-        found = compiled(expression).type
+        found = compile_match_condition(expression).type
     except Uncompilable as error:
         yield invalid(path, expression, str(error))
         return

@@ -10,30 +10,38 @@ from quintant.cluster.apiserver.meta.status import StatusError, internal_error
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.apiserver.webhooks.admission_review import encode_review
-from quintant.cluster.apiserver.webhooks.configuration import Client, Hook
-from quintant.cluster.apiserver.webhooks.dialer import Dialer, Unreachable, WebhookRequest
+from quintant.cluster.apiserver.webhooks.configuration import ConfiguredWebhook, WebhookClientConfig
+from quintant.cluster.apiserver.webhooks.dialer import (
+    WebhookDialer,
+    WebhookRequest,
+    WebhookUnreachable,
+)
 from quintant.cluster.apiserver.webhooks.https_dialer import HttpsDialer
-from quintant.cluster.apiserver.webhooks.response import Answer, Bad, read_answer
-from quintant.cluster.apiserver.webhooks.service_resolver import locate
+from quintant.cluster.apiserver.webhooks.response import (
+    InvalidReviewResponse,
+    ReviewResponse,
+    read_review_response,
+)
+from quintant.cluster.apiserver.webhooks.service_resolver import resolve_service
 
 _NO_REVIEW = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
 
 
-class Failed(Exception):
+class WebhookCallError(Exception):
     """A webhook could not be asked, or did not answer; its failure policy says what that means."""
 
-    def __init__(self, hook: Hook, why: str) -> None:
+    def __init__(self, hook: ConfiguredWebhook, why: str) -> None:
         super().__init__(f'failed calling webhook "{hook.name}": {why}')
 
     @property
-    def problem(self) -> StatusError:
+    def status_error(self) -> StatusError:
         return internal_error(str(self))
 
 
-class Caller:
+class WebhookClient:
     """Asks webhooks, wherever they are; over HTTPS without a dialer of another sort."""
 
-    def __init__(self, store: Store, dialer: Dialer | None = None) -> None:
+    def __init__(self, store: Store, dialer: WebhookDialer | None = None) -> None:
         self._store = store
         self._own = HttpsDialer()
         self._dialer = dialer or self._own
@@ -42,33 +50,37 @@ class Caller:
         """Leave no connection behind; a dialer of another sort is closed by who made it."""
         self._own.close()
 
-    async def ask(
-        self, hook: Hook, request: JsonObject, obj: JsonObject | None, old: JsonObject | None
-    ) -> Answer:
+    async def call(
+        self,
+        hook: ConfiguredWebhook,
+        request: JsonObject,
+        obj: JsonObject | None,
+        old: JsonObject | None,
+    ) -> ReviewResponse:
         """A webhook's word; Failed if it has none."""
         if not hook.review:
-            raise Failed(hook, _NO_REVIEW)
+            raise WebhookCallError(hook, _NO_REVIEW)
         body = encode_review(hook.review, request, obj, old)
         try:
             reply = await self.post(hook.client, body, hook.timeout)
-            return read_answer(reply, hook.review, request["uid"], mutating=hook.mutating)
-        except Unreachable as error:
-            raise Failed(hook, f"failed to call webhook: {error}") from None
-        except Bad as error:
-            raise Failed(hook, str(error)) from None
+            return read_review_response(reply, hook.review, request["uid"], mutating=hook.mutating)
+        except WebhookUnreachable as error:
+            raise WebhookCallError(hook, f"failed to call webhook: {error}") from None
+        except InvalidReviewResponse as error:
+            raise WebhookCallError(hook, str(error)) from None
 
-    async def post(self, client: Client, body: bytes, seconds: int) -> Reply:
+    async def post(self, client: WebhookClientConfig, body: bytes, seconds: int) -> Reply:
         """Post a document and wait so long for what comes back; Unreachable says why none did."""
         url = f"{client.url}?timeout={seconds}s"
         service = client.service
-        letter = WebhookRequest(
+        webhook_request = WebhookRequest(
             url,
             body,
             client.bundle,
-            None if service is None else partial(locate, self._store, service),
+            None if service is None else partial(resolve_service, self._store, service),
         )
         try:
             async with asyncio.timeout(seconds):
-                return await self._dialer.post(letter)
+                return await self._dialer.post(webhook_request)
         except TimeoutError:
-            raise Unreachable(f'Post "{url}": context deadline exceeded') from None
+            raise WebhookUnreachable(f'Post "{url}": context deadline exceeded') from None

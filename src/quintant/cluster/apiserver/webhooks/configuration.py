@@ -13,13 +13,13 @@ from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.selectors import EVERYTHING, Selector, from_object
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS
-from quintant.cluster.apiserver.webhooks.match_conditions import Condition
+from quintant.cluster.apiserver.webhooks.match_conditions import MatchCondition
 
 ANY = "*"
 _PORT = 443
 
 
-class Rule(Struct, frozen=True):
+class WebhookRule(Struct, frozen=True):
     """Which requests a webhook is for; `*` stands for all."""
 
     operations: frozenset[str]
@@ -44,7 +44,7 @@ class Rule(Struct, frozen=True):
         )
 
 
-class Service(Struct, frozen=True):
+class ServiceReference(Struct, frozen=True):
     """A Service in front of a webhook."""
 
     name: str
@@ -52,27 +52,27 @@ class Service(Struct, frozen=True):
     port: int = _PORT
 
 
-class Client(Struct, frozen=True):
+class WebhookClientConfig(Struct, frozen=True):
     """Where a webhook is, and the authorities that vouch for it; without any, the machine's."""
 
     url: str
     bundle: bytes = b""
-    service: Service | None = None
+    service: ServiceReference | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Hook:
+class ConfiguredWebhook:
     """One webhook."""
 
     name: str
     mutating: bool
-    client: Client
-    rules: tuple[Rule, ...] = ()
+    client: WebhookClientConfig
+    rules: tuple[WebhookRule, ...] = ()
     exact: bool = False
     """Only the very versions of the rules, not others of the same resource."""
     namespaces: Selector = EVERYTHING
     objects: Selector = EVERYTHING
-    conditions: tuple[Condition, ...] = field(default=(), repr=False)
+    conditions: tuple[MatchCondition, ...] = field(default=(), repr=False)
     ignorable: bool = False
     """A webhook that cannot be asked does not stand in the way."""
     timeout: int = 10
@@ -82,20 +82,20 @@ class Hook:
     reinvoked: bool = False
 
 
-def read_hooks(configuration: JsonObject, *, mutating: bool) -> Iterator[Hook]:
+def read_webhooks(configuration: JsonObject, *, mutating: bool) -> Iterator[ConfiguredWebhook]:
     """The webhooks of a configuration, in order."""
     for entry in configuration.get("webhooks") or ():
         versions = entry.get("admissionReviewVersions") or ()
-        yield Hook(
+        yield ConfiguredWebhook(
             name=entry["name"],
             mutating=mutating,
-            client=read_client(entry["clientConfig"]),
+            client=read_client_config(entry["clientConfig"]),
             rules=tuple(map(_rule, entry.get("rules") or ())),
             exact=entry.get("matchPolicy") == "Exact",
             namespaces=from_object(entry.get("namespaceSelector") or {}),
             objects=from_object(entry.get("objectSelector") or {}),
             conditions=tuple(
-                Condition(each["expression"]) for each in entry.get("matchConditions") or ()
+                MatchCondition(each["expression"]) for each in entry.get("matchConditions") or ()
             ),
             ignorable=entry.get("failurePolicy") == "Ignore",
             timeout=entry["timeoutSeconds"],
@@ -104,20 +104,22 @@ def read_hooks(configuration: JsonObject, *, mutating: bool) -> Iterator[Hook]:
         )
 
 
-def read_client(config: Mapping[str, Any]) -> Client:
+def read_client_config(config: Mapping[str, Any]) -> WebhookClientConfig:
     """How a webhook is reached, from a `clientConfig`."""
     bundle = b64decode(config.get("caBundle") or "")
     service = config.get("service")
     if service is None:
-        return Client(config.get("url") or "", bundle)
+        return WebhookClientConfig(config.get("url") or "", bundle)
     port = service.get("port", _PORT)
     where = f"https://{service['name']}.{service['namespace']}.svc:{port}"
     url = f"{where}/{(service.get('path') or '').lstrip('/')}"
-    return Client(url, bundle, Service(service["name"], service["namespace"], port))
+    return WebhookClientConfig(
+        url, bundle, ServiceReference(service["name"], service["namespace"], port)
+    )
 
 
-def _rule(rule: JsonObject) -> Rule:
-    return Rule(
+def _rule(rule: JsonObject) -> WebhookRule:
+    return WebhookRule(
         operations=frozenset(rule.get("operations") or ()),
         groups=frozenset(rule.get("apiGroups") or ()),
         versions=frozenset(rule.get("apiVersions") or ()),

@@ -39,7 +39,7 @@ _LINES = "".join(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WebhookAddress:
     """Where a webhook server is, and what proves that it is the one."""
 
     host: str
@@ -52,10 +52,10 @@ class Place:
     """The authorities to trust (PEM); the machine's own if empty."""
 
 
-class Line(Resting):
+class WebhookConnections(Resting):
     """Connections to one place; ssl.SSLError if its authorities are none."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: WebhookAddress) -> None:
         super().__init__()
         hop = Hop(place.host, place.port, secure=True)
         route = Route(hop, None, place.authority, "", Sensitive(""))

@@ -11,7 +11,7 @@ import ssl
 from quintant.client.http import dial
 from quintant.client.http.connection import Broken, TooLarge
 from quintant.client.http.http1 import NotHttp
-from quintant.cluster.apiserver.webhooks.connection import Place
+from quintant.cluster.apiserver.webhooks.connection import WebhookAddress
 
 FAILURES = (Broken, NotHttp, TooLarge, dial.Unreachable)
 """All that a line raises beside a time-out."""
@@ -26,14 +26,14 @@ _UNKNOWN_CODES = frozenset({2, 18, 19, 20, 21})
 _EXPIRED_CODE = 10
 
 
-def explained(error: Exception, url: str, place: Place) -> str:
+def explain_dial_error(error: Exception, url: str, place: WebhookAddress) -> str:
     """What is told of one of `FAILURES`: the reason, and where it was met."""
     if isinstance(error, Broken) and error.begun:
         return _HALF
     return f'Post "{url}": {_reason(error, place)}'
 
 
-def _reason(error: Exception, place: Place) -> str:
+def _reason(error: Exception, place: WebhookAddress) -> str:
     match error:
         case dial.Unreachable(cause=ssl.SSLError() as cause):
             return _untrusted(cause, place)
@@ -48,7 +48,7 @@ def _reason(error: Exception, place: Place) -> str:
     return "net/http: HTTP/1.x transport connection broken: malformed HTTP response"
 
 
-def _untrusted(cause: ssl.SSLError, place: Place) -> str:
+def _untrusted(cause: ssl.SSLError, place: WebhookAddress) -> str:
     if isinstance(cause, ssl.SSLCertVerificationError):
         return _unverified(cause, place)
     if cause.reason == _NO_TLS:
@@ -56,7 +56,7 @@ def _untrusted(cause: ssl.SSLError, place: Place) -> str:
     return str(cause)
 
 
-def _unverified(cause: ssl.SSLCertVerificationError, place: Place) -> str:
+def _unverified(cause: ssl.SSLCertVerificationError, place: WebhookAddress) -> str:
     if cause.verify_code in _UNKNOWN_CODES:
         return f"{_X509}: certificate signed by unknown authority"
     if cause.verify_code == _EXPIRED_CODE:

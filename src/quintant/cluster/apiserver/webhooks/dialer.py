@@ -1,7 +1,8 @@
 """How a webhook is reached: over HTTPS, or in this process under virtual time.
 
-A `Dialer` is given to the server. What it raises when nobody answers is `Unreachable`, in the words
-of a real server, for they are shown to whoever asked for the change.
+A `WebhookDialer` is given to the server. What it raises when nobody answers is
+`WebhookUnreachable`, in the words of a real server, for they are shown to whoever asked for the
+change.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from quintant.client.transport import Reply
 from quintant.core.address import Address
 
 
-class Unreachable(Exception):
+class WebhookUnreachable(Exception):
     """Nobody answered, or not somebody to be trusted; the text says why."""
 
 
@@ -30,7 +31,7 @@ class WebhookRequest:
     """Where to connect, if not where the URL says; Unreachable if that is nowhere."""
 
 
-class Dialer(Protocol):
+class WebhookDialer(Protocol):
     """Posts a letter and returns what comes back, whatever its status."""
 
-    async def post(self, letter: WebhookRequest) -> Reply: ...
+    async def post(self, webhook_request: WebhookRequest) -> Reply: ...

@@ -23,11 +23,11 @@ from quintant.cluster.apiserver.patch.json_patch import apply_patch
 from quintant.cluster.apiserver.tables.coerce import Mistyped
 from quintant.cluster.apiserver.webhooks.admission_review import request_of
 from quintant.cluster.apiserver.webhooks.attributes import Attributes
-from quintant.cluster.apiserver.webhooks.call import Caller, Failed
-from quintant.cluster.apiserver.webhooks.configuration import Hook
+from quintant.cluster.apiserver.webhooks.call import WebhookCallError, WebhookClient
+from quintant.cluster.apiserver.webhooks.configuration import ConfiguredWebhook
 from quintant.cluster.apiserver.webhooks.matcher import Matcher
 from quintant.cluster.apiserver.webhooks.registry import MatchedWebhook
-from quintant.cluster.apiserver.webhooks.response import Answer, denial
+from quintant.cluster.apiserver.webhooks.response import ReviewResponse, denied_by_webhook
 from quintant.core.clock import Random
 
 OPERATIONS = frozenset({"add", "remove", "replace", "move", "copy", "test"})
@@ -37,16 +37,18 @@ Revise = Callable[[Any], JsonObject]
 """From what a webhook made of an object to that object, decoded and completed anew."""
 
 
-class Webhooks:
+class WebhookDispatcher:
     """Asks the webhooks that a change concerns."""
 
-    def __init__(self, caller: Caller, matcher: Matcher, random: Random, beside: Offload) -> None:
+    def __init__(
+        self, caller: WebhookClient, matcher: Matcher, random: Random, offload: Offload
+    ) -> None:
         self._caller, self._matcher, self._random = caller, matcher, random
-        self._beside = beside
+        self._offload = offload
 
     async def mutate(
         self,
-        concerns: Sequence[MatchedWebhook],
+        matched: Sequence[MatchedWebhook],
         attributes: Attributes,
         revise: Revise,
         again: Callable[[JsonObject], None],
@@ -56,22 +58,22 @@ class Webhooks:
         `again` is what the server's own admission does to an object that was changed, in place.
         """
         warnings: list[str] = []
-        after, seen, due = await self._round(concerns, attributes, revise, warnings)
+        after, seen, due = await self._round(matched, attributes, revise, warnings)
         if after.obj is not attributes.obj and after.obj is not None:
             completed = _copy(after.obj)
             again(completed)
             if completed != after.obj:
                 after, due = replace(after, obj=completed), seen
-        for concern in due:
-            after, _ = await self._mutated(concern, after, revise, warnings)
+        for webhook in due:
+            after, _ = await self._mutated(webhook, after, revise, warnings)
         return after, warnings
 
     async def validate(
-        self, concerns: Sequence[MatchedWebhook], attributes: Attributes
+        self, matched: Sequence[MatchedWebhook], attributes: Attributes
     ) -> list[str]:
         """What validating webhooks tell a change's author; Problem if one does not allow it."""
         warnings: list[str] = []
-        asked = (self._asked(each.hook, each.kind, attributes, warnings) for each in concerns)
+        asked = (self._asked(each.hook, each.kind, attributes, warnings) for each in matched)
         outcomes = await asyncio.gather(*asked, return_exceptions=True)
         for outcome in outcomes:
             if isinstance(outcome, StatusError):
@@ -82,7 +84,7 @@ class Webhooks:
 
     async def _round(
         self,
-        concerns: Sequence[MatchedWebhook],
+        matched: Sequence[MatchedWebhook],
         attributes: Attributes,
         revise: Revise,
         warnings: list[str],
@@ -90,20 +92,20 @@ class Webhooks:
         """The change after each was asked once, who may be asked again, and who is to be."""
         seen: list[MatchedWebhook] = []
         due: list[MatchedWebhook] = []
-        for concern in concerns:
+        for webhook in matched:
             before = attributes.obj
-            attributes, asked = await self._mutated(concern, attributes, revise, warnings)
+            attributes, asked = await self._mutated(webhook, attributes, revise, warnings)
             if attributes.obj is not before:
                 due = list(seen)
-            if asked and concern.hook.reinvoked:
-                seen.append(concern)
+            if asked and webhook.hook.reinvoked:
+                seen.append(webhook)
         return attributes, seen, due
 
     async def _mutated(
-        self, concern: MatchedWebhook, attributes: Attributes, revise: Revise, warnings: list[str]
+        self, webhook: MatchedWebhook, attributes: Attributes, revise: Revise, warnings: list[str]
     ) -> tuple[Attributes, bool]:
         """The change after a webhook has seen it, and whether it was asked."""
-        hook, kind = concern.hook, concern.kind
+        hook, kind = webhook.hook, webhook.kind
         try:
             answer = await self._asked(hook, kind, attributes, warnings)
             if answer is None or not answer.patch or attributes.obj is None:
@@ -122,31 +124,31 @@ class Webhooks:
         shown = await _converted(attributes, kind, attributes.obj) or {}
         written = msgspec.json.encode(shown)
         size = len(written) * len(patch)
-        changed = await self._beside.run(partial(_patched, shown, written, patch), size)
+        changed = await self._offload.run(partial(_patched, shown, written, patch), size)
         if kind is not attributes.kind:
             changed = await _recast(kind, attributes.kind, changed)
-        return await self._beside.run(partial(revise, changed), len(written))
+        return await self._offload.run(partial(revise, changed), len(written))
 
     async def _asked(
-        self, hook: Hook, kind: Kind, attributes: Attributes, warnings: list[str]
-    ) -> Answer | None:
+        self, hook: ConfiguredWebhook, kind: Kind, attributes: Attributes, warnings: list[str]
+    ) -> ReviewResponse | None:
         """A webhook's word, if it allows the change; None if it was not asked or may fail."""
         request = request_of(attributes, kind, self._random.id())
-        wants = partial(self._matcher.wants, hook, attributes, request)
-        if not await self._beside.run(wants, 0):
+        wants = partial(self._matcher.matches, hook, attributes, request)
+        if not await self._offload.run(wants, 0):
             return None
         shown = [
             await _converted(attributes, kind, obj) for obj in (attributes.obj, attributes.old)
         ]
         try:
-            answer = await self._caller.ask(hook, request, *shown)
-        except Failed as failed:
+            answer = await self._caller.call(hook, request, *shown)
+        except WebhookCallError as failed:
             if hook.ignorable:
                 return None
-            raise failed.problem from None
+            raise failed.status_error from None
         warnings += [text for text in answer.warnings if text.isprintable()]
         if not answer.allowed:
-            raise denial(hook.name, answer.status)
+            raise denied_by_webhook(hook.name, answer.status)
         return answer
 
 

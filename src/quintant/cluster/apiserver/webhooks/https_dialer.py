@@ -12,9 +12,9 @@ from urllib.parse import SplitResult, urlsplit
 
 from quintant.client.http.idle import IDLE_SECONDS
 from quintant.client.transport import Reply
-from quintant.cluster.apiserver.webhooks.connection import Line, Place
-from quintant.cluster.apiserver.webhooks.dial_errors import FAILURES, NO_BUNDLE, explained
-from quintant.cluster.apiserver.webhooks.dialer import Unreachable, WebhookRequest
+from quintant.cluster.apiserver.webhooks.connection import WebhookAddress, WebhookConnections
+from quintant.cluster.apiserver.webhooks.dial_errors import FAILURES, NO_BUNDLE, explain_dial_error
+from quintant.cluster.apiserver.webhooks.dialer import WebhookRequest, WebhookUnreachable
 from quintant.core.clock import monotonic
 
 PLACES = 64
@@ -26,23 +26,25 @@ class HttpsDialer:
     """Posts over HTTPS, on one event loop; whoever makes it closes it."""
 
     def __init__(self) -> None:
-        self._lines: dict[Place, Line] = {}
+        self._lines: dict[WebhookAddress, WebhookConnections] = {}
         self._tidying: asyncio.TimerHandle | None = None
         self._closed = False
 
-    async def post(self, letter: WebhookRequest) -> Reply:
+    async def post(self, webhook_request: WebhookRequest) -> Reply:
         """Post and wait; whoever calls limits the time."""
-        url = urlsplit(letter.url)
-        place = _place(letter, url)
+        url = urlsplit(webhook_request.url)
+        place = _place(webhook_request, url)
         try:
             line = self._line(place)
         except ssl.SSLError:
-            raise Unreachable(NO_BUNDLE) from None
+            raise WebhookUnreachable(NO_BUNDLE) from None
         target = url._replace(scheme="", netloc="", path=url.path or "/").geturl()
         try:
-            return await line.post(target, letter.body)
+            return await line.post(target, webhook_request.body)
         except FAILURES as error:
-            raise Unreachable(explained(error, letter.url, place)) from None
+            raise WebhookUnreachable(
+                explain_dial_error(error, webhook_request.url, place)
+            ) from None
         finally:
             self._plan()
 
@@ -54,9 +56,9 @@ class HttpsDialer:
         if self._tidying is not None:
             self._tidying.cancel()
 
-    def _line(self, place: Place) -> Line:
+    def _line(self, place: WebhookAddress) -> WebhookConnections:
         """The line to a place, which is then the last one to be given up for others."""
-        line = self._lines.pop(place, None) or Line(place)
+        line = self._lines.pop(place, None) or WebhookConnections(place)
         self._lines[place] = line
         if self._closed:
             line.retire()
@@ -77,13 +79,13 @@ class HttpsDialer:
             self._plan()
 
 
-def _place(letter: WebhookRequest, url: SplitResult) -> Place:
+def _place(webhook_request: WebhookRequest, url: SplitResult) -> WebhookAddress:
     """Where to connect, and as whom the server has to prove itself; Unreachable if nowhere."""
     name = url.hostname or ""
-    if letter.locate is None:
-        return Place(name, url.port or _PORT, name, url.netloc, letter.bundle)
+    if webhook_request.locate is None:
+        return WebhookAddress(name, url.port or _PORT, name, url.netloc, webhook_request.bundle)
     try:
-        at = letter.locate()
-    except Unreachable as error:
-        raise Unreachable(f'Post "{letter.url}": {error}') from None
-    return Place(at.host, at.port, name, url.netloc, letter.bundle)
+        at = webhook_request.locate()
+    except WebhookUnreachable as error:
+        raise WebhookUnreachable(f'Post "{webhook_request.url}": {error}') from None
+    return WebhookAddress(at.host, at.port, name, url.netloc, webhook_request.bundle)

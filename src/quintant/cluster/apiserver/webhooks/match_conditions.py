@@ -17,9 +17,12 @@ from quintant.cluster.apiserver.meta.user import AUTHENTICATED, User, service_ac
 from quintant.cluster.apiserver.webhooks.attributes import Attributes
 
 if TYPE_CHECKING:
-    from quintant.cluster.apiserver.cel import Program
-    from quintant.cluster.apiserver.cel.authorization import Question, Ruling
-from quintant.cluster.apiserver.validation.match_conditions import _types, compiled
+    from quintant.cluster.apiserver.cel import CompiledRule
+    from quintant.cluster.apiserver.cel.authorization import AuthorizerCheck, CheckDecision
+from quintant.cluster.apiserver.validation.match_conditions import (
+    compile_match_condition,
+    request_types,
+)
 
 BUDGET = 2_500_000
 """What all conditions of a webhook may cost together: a real server's limit."""
@@ -27,22 +30,22 @@ BUDGET = 2_500_000
 Decide = Callable[[User, Route], Decision]
 
 
-class Unmet(Exception):
+class MatchConditionError(Exception):
     """A condition could not be evaluated; the text says why."""
 
 
-class Condition(Struct, frozen=True):
+class MatchCondition(Struct, frozen=True):
     """One expression; it compiles, for its configuration was found valid."""
 
     expression: str
 
     @property
-    def program(self) -> Program:
-        return compiled(self.expression)
+    def program(self) -> CompiledRule:
+        return compile_match_condition(self.expression)
 
 
-def wanted(
-    conditions: tuple[Condition, ...], attributes: Attributes, request: Any, decide: Decide
+def conditions_match(
+    conditions: tuple[MatchCondition, ...], attributes: Attributes, request: Any, decide: Decide
 ) -> bool:
     """Whether every condition holds; Unmet if one fails while none of the others is false."""
     from quintant.cluster.apiserver.cel import CelError
@@ -59,27 +62,31 @@ def wanted(
         if outcome.value is not True:
             return False
     if errors:
-        raise Unmet(errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")
+        raise MatchConditionError(errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")
     return True
 
 
 def _variables(attributes: Attributes, request: Any, decide: Decide) -> dict[str, Any]:
-    from quintant.cluster.apiserver.cel.authorization import Question, Ruling, authorizer
+    from quintant.cluster.apiserver.cel.authorization import (
+        AuthorizerCheck,
+        CheckDecision,
+        authorizer,
+    )
     from quintant.cluster.apiserver.cel.schemas import convert
 
-    def ruled(asked: Question) -> Ruling:
+    def ruled(asked: AuthorizerCheck) -> CheckDecision:
         found = decide(_asker(attributes.user, asked.account), _route(asked))
-        return Ruling(found.allowed, found.reason)
+        return CheckDecision(found.allowed, found.reason)
 
     where = attributes.kind.resource
-    own = Question(
+    own = AuthorizerCheck(
         ruled, group=where.group, resource=where.plural, sub=attributes.sub,
         namespace=attributes.namespace, name=attributes.name,
     )  # fmt: skip
     return {
         "object": attributes.obj,
         "oldObject": attributes.old,
-        "request": convert(request, _types()["request"]),
+        "request": convert(request, request_types()["request"]),
         "authorizer": authorizer(ruled, own),
     }
 
@@ -91,7 +98,7 @@ def _asker(user: User, account: str) -> User:
     return service_account(namespace, name).among(AUTHENTICATED)
 
 
-def _route(asked: Question) -> Route:
+def _route(asked: AuthorizerCheck) -> Route:
     if asked.path:
         return Route(asked.verb, asked.path)
     place = (asked.resource, asked.namespace, asked.name, asked.sub)

@@ -12,8 +12,12 @@ from quintant.cluster.apiserver.meta.status import StatusError, forbidden, not_f
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.cluster.apiserver.webhooks.attributes import CREATE, NAMESPACES, UPDATE, Attributes
-from quintant.cluster.apiserver.webhooks.configuration import Hook
-from quintant.cluster.apiserver.webhooks.match_conditions import Decide, Unmet, wanted
+from quintant.cluster.apiserver.webhooks.configuration import ConfiguredWebhook
+from quintant.cluster.apiserver.webhooks.match_conditions import (
+    Decide,
+    MatchConditionError,
+    conditions_match,
+)
 from quintant.core.resource import Resource
 
 _NAMESPACE = Resource("", "v1", "Namespace", NAMESPACES, namespaced=False)
@@ -26,7 +30,7 @@ class Matcher:
     def __init__(self, store: Store, decide: Decide) -> None:
         self._store, self._decide = store, decide
 
-    def wants(self, hook: Hook, attributes: Attributes, request: JsonObject) -> bool:
+    def matches(self, hook: ConfiguredWebhook, attributes: Attributes, request: JsonObject) -> bool:
         """Whether a webhook is to be asked; Problem if that cannot be told and matters."""
         if hook.namespaces and not self._within(hook, attributes):
             return False
@@ -36,13 +40,15 @@ class Matcher:
         ):
             return False
         try:
-            return not hook.conditions or wanted(hook.conditions, attributes, request, self._decide)
-        except Unmet as error:
+            return not hook.conditions or conditions_match(
+                hook.conditions, attributes, request, self._decide
+            )
+        except MatchConditionError as error:
             if hook.ignorable:
                 return False
             raise _forbidden(attributes, str(error)) from None
 
-    def _within(self, hook: Hook, attributes: Attributes) -> bool:
+    def _within(self, hook: ConfiguredWebhook, attributes: Attributes) -> bool:
         if not attributes.namespace:
             # What lies in no namespace is not selected by one.
             return True

@@ -13,7 +13,7 @@ from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
-from quintant.cluster.apiserver.webhooks.configuration import Hook, read_hooks
+from quintant.cluster.apiserver.webhooks.configuration import ConfiguredWebhook, read_webhooks
 
 GROUP = "admissionregistration.k8s.io"
 MUTATING = "mutatingwebhookconfigurations"
@@ -26,50 +26,50 @@ MOST_REMEMBERED = 10_000
 class MatchedWebhook(Struct, frozen=True):
     """A webhook to be asked, and the version of the resource it wants to see."""
 
-    hook: Hook
+    hook: ConfiguredWebhook
     kind: Kind
 
 
-NOTHING: tuple[MatchedWebhook, ...] = ()
+NO_WEBHOOKS: tuple[MatchedWebhook, ...] = ()
 
 
-class Registry:
+class WebhookRegistry:
     """Which webhooks there are for what."""
 
     def __init__(self, store: Store, catalog: Catalog) -> None:
         self._store, self._catalog = store, catalog
-        self._hooks: tuple[Hook, ...] | None = None
-        self._concerns: dict[tuple[Kind, str, str], tuple[MatchedWebhook, ...]] = {}
+        self._hooks: tuple[ConfiguredWebhook, ...] | None = None
+        self._matched: dict[tuple[Kind, str, str], tuple[MatchedWebhook, ...]] = {}
         store.subscribe(self._told)
 
     def forget(self) -> None:
         """Read everything anew: a configuration changed, or the store's contents were exchanged."""
         self._hooks = None
-        self._concerns.clear()
+        self._matched.clear()
 
-    def concerns(self, kind: Kind, sub: str, operation: str) -> tuple[MatchedWebhook, ...]:
+    def matching(self, kind: Kind, sub: str, operation: str) -> tuple[MatchedWebhook, ...]:
         """The webhooks whose rules cover an operation, mutating ones first, in order."""
         hooks = self._read() if self._hooks is None else self._hooks
         if not hooks:
-            return NOTHING
+            return NO_WEBHOOKS
         key = (kind, sub, operation)
-        found = self._concerns.get(key)
+        found = self._matched.get(key)
         if found is None:
-            if len(self._concerns) >= MOST_REMEMBERED:
-                self._concerns.clear()
-            found = self._concerns[key] = self._find(hooks, *key)
+            if len(self._matched) >= MOST_REMEMBERED:
+                self._matched.clear()
+            found = self._matched[key] = self._find(hooks, *key)
         return found
 
     def _find(
-        self, hooks: tuple[Hook, ...], kind: Kind, sub: str, operation: str
+        self, hooks: tuple[ConfiguredWebhook, ...], kind: Kind, sub: str, operation: str
     ) -> tuple[MatchedWebhook, ...]:
         if kind.resource.group == GROUP:
             # Otherwise a webhook could not be taken away again.
-            return NOTHING
+            return NO_WEBHOOKS
         seen = ((hook, self._seen(hook, kind, sub, operation)) for hook in hooks)
         return tuple(MatchedWebhook(hook, shown) for hook, shown in seen if shown is not None)
 
-    def _seen(self, hook: Hook, kind: Kind, sub: str, operation: str) -> Kind | None:
+    def _seen(self, hook: ConfiguredWebhook, kind: Kind, sub: str, operation: str) -> Kind | None:
         """The version that a webhook sees; None if it is not concerned."""
         if any(rule.covers(kind, sub, operation) for rule in hook.rules):
             return kind
@@ -82,15 +82,15 @@ class Registry:
                     return other
         return None
 
-    def _read(self) -> tuple[Hook, ...]:
-        found: list[Hook] = []
+    def _read(self) -> tuple[ConfiguredWebhook, ...]:
+        found: list[ConfiguredWebhook] = []
         for plural in PLURALS:
             kind = self._catalog.find(GROUP, "v1", plural)
             assert kind is not None, "a built-in kind is always served"
             table = self._store.table(kind.table)
             for key in table.keys:
                 obj = stored_json.unpack(kind, table.entries[key])
-                found += read_hooks(obj, mutating=plural == MUTATING)
+                found += read_webhooks(obj, mutating=plural == MUTATING)
         self._hooks = tuple(found)
         return self._hooks
 

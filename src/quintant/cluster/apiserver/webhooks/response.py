@@ -1,6 +1,7 @@
 """The answer: what is made of what a webhook sends back.
 
-Anything that is not an answer to the very question is `Bad`; the texts are a real server's.
+Anything that is not an answer to the very question is `InvalidReviewResponse`; the texts are a
+real server's.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ BAD_REQUEST = 400
 _SCHEME = 'in scheme "pkg/runtime/scheme.go:111"'
 
 
-class Bad(Exception):
+class InvalidReviewResponse(Exception):
     """What came back is no answer."""
 
 
-class Refusal(msgspec.Struct, frozen=True):
+class WebhookDenial(msgspec.Struct, frozen=True):
     """Why a webhook does not allow a change, as far as it says."""
 
     message: str = ""
@@ -37,19 +38,19 @@ class Refusal(msgspec.Struct, frozen=True):
     details: dict[str, Any] | None = None
 
 
-NO_REASON = Refusal()
+NO_REASON = WebhookDenial()
 
 
-class Answer(Struct, frozen=True):
+class ReviewResponse(Struct, frozen=True):
     """A webhook's word."""
 
     allowed: bool
-    status: Refusal = NO_REASON
+    status: WebhookDenial = NO_REASON
     patch: tuple[JsonObject, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-def read_answer(reply: Reply, version: str, uid: str, *, mutating: bool) -> Answer:
+def read_review_response(reply: Reply, version: str, uid: str, *, mutating: bool) -> ReviewResponse:
     """The answer in a reply; Bad if there is none."""
     try:
         review = read_document(reply)
@@ -58,11 +59,13 @@ def read_answer(reply: Reply, version: str, uid: str, *, mutating: bool) -> Answ
     _check_kind(review, version)
     response = review.get("response")
     if response is None:
-        raise Bad("received invalid webhook response: webhook response was absent")
+        raise InvalidReviewResponse(
+            "received invalid webhook response: webhook response was absent"
+        )
     return _answer(response, version, review, uid, mutating=mutating)
 
 
-def denial(name: str, refusal: Refusal) -> StatusError:
+def denied_by_webhook(name: str, refusal: WebhookDenial) -> StatusError:
     """What the author of a change is told when a webhook does not allow it."""
     text, why = f'admission webhook "{name}" denied the request', refusal.message or refusal.reason
     message = f"{text}: {why}" if why else f"{text} without explanation"
@@ -82,12 +85,14 @@ def _check_kind(review: JsonObject, version: str) -> None:
         raise _failed(f"converting {here} to {there}: unknown conversion")
 
 
-def _answer(response: Any, version: str, review: JsonObject, uid: str, *, mutating: bool) -> Answer:
+def _answer(
+    response: Any, version: str, review: JsonObject, uid: str, *, mutating: bool
+) -> ReviewResponse:
     found = _typed(response)
     if version == "v1":
         _check_response(found, review, uid, mutating=mutating)
     patch = _operations(found) if mutating and found.allowed else ()
-    return Answer(found.allowed, found.status, patch, found.warnings)
+    return ReviewResponse(found.allowed, found.status, patch, found.warnings)
 
 
 def _operations(found: _Response) -> tuple[JsonObject, ...]:
@@ -98,18 +103,22 @@ def _operations(found: _Response) -> tuple[JsonObject, ...]:
         patch = msgspec.json.decode(found.patch, type=tuple[dict[str, Any], ...])
     except msgspec.ValidationError:
         text = "json: cannot unmarshal object into Go value of type jsonpatch.Patch"
-        raise Bad(f"received undecodable patch in webhook response: {text}") from None
+        raise InvalidReviewResponse(
+            f"received undecodable patch in webhook response: {text}"
+        ) from None
     except msgspec.DecodeError as error:
-        raise Bad(f"received undecodable patch in webhook response: {error}") from None
+        raise InvalidReviewResponse(
+            f"received undecodable patch in webhook response: {error}"
+        ) from None
     if patch and found.patch_type not in (None, JSON_PATCH):
-        raise Bad(f'unsupported patch type "{found.patch_type}"')
+        raise InvalidReviewResponse(f'unsupported patch type "{found.patch_type}"')
     return patch
 
 
 class _Response(msgspec.Struct, frozen=True, rename="camel"):
     uid: str = ""
     allowed: bool = False
-    status: Refusal = NO_REASON
+    status: WebhookDenial = NO_REASON
     patch: bytes = b""
     patch_type: str | None = None
     warnings: tuple[str, ...] = ()
@@ -151,9 +160,9 @@ def _check_response(found: _Response, review: JsonObject, uid: str, *, mutating:
         raise _invalid("webhook returned response.patchType but not response.patch")
 
 
-def _failed(why: str) -> Bad:
-    return Bad(f"failed to call webhook: {why}")
+def _failed(why: str) -> InvalidReviewResponse:
+    return InvalidReviewResponse(f"failed to call webhook: {why}")
 
 
-def _invalid(why: str) -> Bad:
-    return Bad(f"received invalid webhook response: {why}")
+def _invalid(why: str) -> InvalidReviewResponse:
+    return InvalidReviewResponse(f"received invalid webhook response: {why}")

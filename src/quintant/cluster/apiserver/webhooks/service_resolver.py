@@ -13,8 +13,8 @@ import msgspec
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.revision_log import Store
-from quintant.cluster.apiserver.webhooks.configuration import Service
-from quintant.cluster.apiserver.webhooks.dialer import Unreachable
+from quintant.cluster.apiserver.webhooks.configuration import ServiceReference
+from quintant.cluster.apiserver.webhooks.dialer import WebhookUnreachable
 from quintant.core.address import Address
 
 SERVICES = "services"
@@ -36,24 +36,26 @@ class _Endpoints(msgspec.Struct, frozen=True):
     subsets: list[dict[str, Any]] | None = None
 
 
-def locate(store: Store, service: Service) -> Address:
+def resolve_service(store: Store, service: ServiceReference) -> Address:
     """Where to connect for a service; Unreachable if it leads nowhere."""
     entry = store.table(SERVICES).entries.get(f"{service.namespace}/{service.name}")
     if entry is None:
-        raise Unreachable(f'service "{service.name}" not found')
+        raise WebhookUnreachable(f'service "{service.name}" not found')
     spec: JsonObject = stored_json.read(entry, _Specified).spec
     if spec.get("type") == "ExternalName":
         return Address(spec["externalName"], service.port)
     ports = [each for each in spec.get("ports") or () if each["port"] == service.port]
     if not ports:
-        raise Unreachable(f'no service port {service.port} found for service "{service.name}"')
+        raise WebhookUnreachable(
+            f'no service port {service.port} found for service "{service.name}"'
+        )
     found = _endpoint(store, service, ports[0].get("name", ""))
     if found is None:
-        raise Unreachable(f'no endpoints available for service "{service.name}"')
+        raise WebhookUnreachable(f'no endpoints available for service "{service.name}"')
     return found
 
 
-def _endpoint(store: Store, service: Service, port: str) -> Address | None:
+def _endpoint(store: Store, service: ServiceReference, port: str) -> Address | None:
     """The first endpoint that is ready, in slices, or else in the older Endpoints."""
     for _, entry in store.table(SLICES).now.scan(f"{service.namespace}/"):
         if entry.labels.get(_OWNER) == service.name:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from quintant.cluster.apiserver.cel import Outcome, Program, compile_rule
+from quintant.cluster.apiserver.cel import CompiledRule, EvalResult, compile_rule
 from quintant.cluster.apiserver.cel.schemas import convert, declare
-from quintant.cluster.apiserver.cel.types import Type
+from quintant.cluster.apiserver.cel.types import CelType
 
 INTEGER = {"type": "integer"}
 TEXT = {"type": "string", "maxLength": 50}
@@ -64,14 +64,14 @@ OBJECT: dict[str, Any] = {
 }
 _DECLARED = declare(SCHEMA, name="selfType")
 assert _DECLARED is not None
-SELF: Type = _DECLARED
+SELF: CelType = _DECLARED
 
 
-def program(expression: str) -> Program:
+def program(expression: str) -> CompiledRule:
     return compile_rule(expression, {"self": SELF, "oldSelf": SELF})
 
 
-def run(expression: str, limit: int = LIMIT) -> Outcome:
+def run(expression: str, limit: int = LIMIT) -> EvalResult:
     return program(expression).run({"self": convert(OBJECT, SELF)}, limit)
 
 

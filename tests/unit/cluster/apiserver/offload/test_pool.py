@@ -22,7 +22,7 @@ from quintant.cluster.apiserver.offload.pool import (
     Offload,
     inline_budget,
 )
-from quintant.cluster.apiserver.offload.timeouts import Overrun, within
+from quintant.cluster.apiserver.offload.timeouts import TooManyRequests, request_timeout
 
 HERE = threading.main_thread()
 
@@ -32,13 +32,13 @@ def where() -> threading.Thread:
 
 
 async def test_small_work_is_done_at_once() -> None:
-    beside = Offload()
-    with beside.with_threads():
-        assert await beside.run(where, LIGHT_BYTES) is HERE
+    offload = Offload()
+    with offload.with_threads():
+        assert await offload.run(where, LIGHT_BYTES) is HERE
 
 
 async def test_large_work_is_done_in_a_thread_while_the_loop_goes_on() -> None:
-    beside, started, others = Offload(), asyncio.Event(), threading.Event()
+    offload, started, others = Offload(), asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
 
     def work() -> threading.Thread:
@@ -46,23 +46,23 @@ async def test_large_work_is_done_in_a_thread_while_the_loop_goes_on() -> None:
         assert others.wait(10), "the loop did not go on"
         return where()
 
-    with beside.with_threads():
-        working = asyncio.ensure_future(beside.run(work, LIGHT_BYTES + 1))
+    with offload.with_threads():
+        working = asyncio.ensure_future(offload.run(work, LIGHT_BYTES + 1))
         await started.wait()
         others.set()
         assert await working is not HERE
 
 
 async def test_without_a_thread_everything_is_done_at_once() -> None:
-    beside = Offload()
-    assert await beside.run(where, 100 * LIGHT_BYTES) is HERE
-    with beside.with_threads():
+    offload = Offload()
+    assert await offload.run(where, 100 * LIGHT_BYTES) is HERE
+    with offload.with_threads():
         pass
-    assert await beside.run(where, 100 * LIGHT_BYTES) is HERE
+    assert await offload.run(where, 100 * LIGHT_BYTES) is HERE
 
 
 async def test_what_turns_out_to_be_costly_is_begun_anew_in_the_thread() -> None:
-    beside, tried = Offload(), []
+    offload, tried = Offload(), []
 
     def work() -> threading.Thread:
         tried.append(where())
@@ -71,14 +71,14 @@ async def test_what_turns_out_to_be_costly_is_begun_anew_in_the_thread() -> None
             hasty.spend(LIGHT_COST)
         return where()
 
-    with beside.with_threads():
-        assert await beside.run(work, 0) is tried[1]
+    with offload.with_threads():
+        assert await offload.run(work, 0) is tried[1]
     assert tried[0] is HERE
-    assert await beside.run(work, 0) is HERE
+    assert await offload.run(work, 0) is HERE
 
 
 async def test_each_piece_of_work_has_its_own_haste() -> None:
-    beside = Offload()
+    offload = Offload()
 
     def work() -> threading.Thread:
         hasty = inline_budget()
@@ -86,54 +86,54 @@ async def test_each_piece_of_work_has_its_own_haste() -> None:
         hasty.spend(LIGHT_COST - 1)
         return where()
 
-    with beside.with_threads():
-        assert {await beside.run(work, 0) for _ in range(3)} == {HERE}
+    with offload.with_threads():
+        assert {await offload.run(work, 0) for _ in range(3)} == {HERE}
     assert inline_budget() is None
 
 
 async def test_large_documents_do_not_wait_for_huge_ones() -> None:
-    beside, passed = Offload(), threading.Event()
+    offload, passed = Offload(), threading.Event()
 
-    with beside.with_threads():
-        huge = asyncio.ensure_future(beside.run(lambda: passed.wait(10), LARGE_BYTES + 1))
-        await beside.run(passed.set, LARGE_BYTES)
+    with offload.with_threads():
+        huge = asyncio.ensure_future(offload.run(lambda: passed.wait(10), LARGE_BYTES + 1))
+        await offload.run(passed.set, LARGE_BYTES)
         assert await huge, "the large one was done only after the huge one"
 
 
 async def test_who_comes_when_too_many_wait_is_sent_away() -> None:
-    beside, go = Offload(), threading.Event()
-    with beside.with_threads():
+    offload, go = Offload(), threading.Event()
+    with offload.with_threads():
         waiting = [
-            asyncio.ensure_future(beside.run(go.wait, LARGE_BYTES + 1)) for _ in range(WAITING + 1)
+            asyncio.ensure_future(offload.run(go.wait, LARGE_BYTES + 1)) for _ in range(WAITING + 1)
         ]
         await asyncio.sleep(0)
-        with pytest.raises(Overrun):
-            await beside.run(where, LARGE_BYTES + 1)
-        assert await beside.run(where, LARGE_BYTES) is not HERE
+        with pytest.raises(TooManyRequests):
+            await offload.run(where, LARGE_BYTES + 1)
+        assert await offload.run(where, LARGE_BYTES) is not HERE
         go.set()
         assert all(await asyncio.gather(*waiting))
-        assert await beside.run(where, LARGE_BYTES + 1) is not HERE
+        assert await offload.run(where, LARGE_BYTES + 1) is not HERE
 
 
 async def test_what_was_begun_is_finished_before_others_are_begun() -> None:
-    beside, done = Offload(), list[str]()
+    offload, done = Offload(), list[str]()
 
     async def request(name: str, seconds: float) -> None:
-        async with within(seconds):
+        async with request_timeout(seconds):
             for step in (1, 2):
-                await beside.run(partial(done.append, f"{name}{step}"), LARGE_BYTES + 1)
+                await offload.run(partial(done.append, f"{name}{step}"), LARGE_BYTES + 1)
 
-    with beside.with_threads():
+    with offload.with_threads():
         await asyncio.gather(request("a", 10.0), request("c", 12.0), request("b", 11.0))
     assert done == ["a1", "a2", "b1", "b2", "c1", "c2"]
 
 
 async def test_a_turn_that_is_given_up_goes_to_the_next() -> None:
-    beside, go = Offload(), threading.Event()
-    with beside.with_threads():
-        busy = asyncio.ensure_future(beside.run(go.wait, LARGE_BYTES + 1))
+    offload, go = Offload(), threading.Event()
+    with offload.with_threads():
+        busy = asyncio.ensure_future(offload.run(go.wait, LARGE_BYTES + 1))
         await asyncio.sleep(0)
-        waiting = [asyncio.ensure_future(beside.run(where, LARGE_BYTES + 1)) for _ in range(3)]
+        waiting = [asyncio.ensure_future(offload.run(where, LARGE_BYTES + 1)) for _ in range(3)]
         await asyncio.sleep(0)
         waiting[0].cancel()
         go.set()
@@ -143,17 +143,17 @@ async def test_a_turn_that_is_given_up_goes_to_the_next() -> None:
 
 
 async def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
-    beside, go = Offload(), threading.Event()
+    offload, go = Offload(), threading.Event()
     begun: list[int] = []
-    with beside.with_threads():
-        first = asyncio.ensure_future(beside.run(go.wait, LARGE_BYTES + 1))
-        given_up = asyncio.ensure_future(beside.run(lambda: begun.append(1), LARGE_BYTES + 1))
+    with offload.with_threads():
+        first = asyncio.ensure_future(offload.run(go.wait, LARGE_BYTES + 1))
+        given_up = asyncio.ensure_future(offload.run(lambda: begun.append(1), LARGE_BYTES + 1))
         await asyncio.sleep(0)
         given_up.cancel()
         await asyncio.wait([given_up])
         go.set()
         assert await first
-        await beside.run(where, LARGE_BYTES + 1)
+        await offload.run(where, LARGE_BYTES + 1)
     assert not begun
 
 
@@ -165,9 +165,9 @@ async def test_threads_and_loop_take_short_turns_while_there_are_threads() -> No
 
 
 async def test_no_full_search_for_garbage_holds_up_others_during_work() -> None:
-    beside, usual = Offload(), gc.get_threshold()
-    with beside.with_threads():
-        assert await beside.run(gc.get_threshold, LIGHT_BYTES + 1) == (usual[0], NEVER, NEVER)
+    offload, usual = Offload(), gc.get_threshold()
+    with offload.with_threads():
+        assert await offload.run(gc.get_threshold, LIGHT_BYTES + 1) == (usual[0], NEVER, NEVER)
     assert gc.get_threshold() == usual
 
 
@@ -175,11 +175,11 @@ async def test_what_fails_in_the_thread_fails_here() -> None:
     def fail() -> None:
         raise LookupError("nowhere")
 
-    beside = Offload()
-    with beside.with_threads():
+    offload = Offload()
+    with offload.with_threads():
         for size in (0, LIGHT_BYTES + 1):
             with pytest.raises(LookupError, match="nowhere"):
-                await beside.run(fail, size)
+                await offload.run(fail, size)
 
 
 async def test_the_thread_has_room_for_deep_documents() -> None:
@@ -191,6 +191,6 @@ async def test_the_thread_has_room_for_deep_documents() -> None:
         return lambda: down(0)
 
     make_room()
-    beside = Offload()
-    with beside.with_threads():
-        assert await beside.run(deep(3_000), LIGHT_BYTES + 1) == 3_000
+    offload = Offload()
+    with offload.with_threads():
+        assert await offload.run(deep(3_000), LIGHT_BYTES + 1) == 3_000

@@ -9,10 +9,10 @@ import pytest
 from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.offload.timeouts import (
     LONGEST_SECONDS,
-    Late,
-    Overrun,
-    allowed_seconds,
-    within,
+    RequestTimeout,
+    TooManyRequests,
+    request_timeout,
+    timeout_seconds,
 )
 
 
@@ -33,7 +33,7 @@ from quintant.cluster.apiserver.offload.timeouts import (
     ],
 )
 def test_a_request_may_take_as_long_as_it_says_up_to_a_minute(text: str, seconds: float) -> None:
-    assert allowed_seconds({"timeout": text}) == pytest.approx(seconds)
+    assert timeout_seconds({"timeout": text}) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(
@@ -41,12 +41,12 @@ def test_a_request_may_take_as_long_as_it_says_up_to_a_minute(text: str, seconds
 )
 def test_a_timeout_that_is_no_duration_is_refused(text: str, why: str) -> None:
     with pytest.raises(StatusError, match=f'time: {why} "{text}"'):
-        allowed_seconds({"timeout": text})
+        timeout_seconds({"timeout": text})
 
 
 async def test_what_takes_longer_is_late_in_the_words_of_a_real_server() -> None:
-    with pytest.raises(Late) as caught:
-        async with within(LONGEST_SECONDS):
+    with pytest.raises(RequestTimeout) as caught:
+        async with request_timeout(LONGEST_SECONDS):
             await asyncio.sleep(LONGEST_SECONDS + 1)
 
     assert caught.value.code == 504
@@ -59,11 +59,11 @@ async def test_what_takes_longer_is_late_in_the_words_of_a_real_server() -> None
 
 async def test_somebody_elses_timeout_stays_what_it_is() -> None:
     with pytest.raises(TimeoutError):
-        async with within(LONGEST_SECONDS):
+        async with request_timeout(LONGEST_SECONDS):
             raise TimeoutError
 
 
 def test_who_is_sent_away_is_told_when_to_come_again() -> None:
-    assert Overrun().headers["retry-after"] == "1"
-    assert Overrun().encode() == b"Too many requests, please try again later.\n"
-    assert Overrun().status["code"] == 429
+    assert TooManyRequests().headers["retry-after"] == "1"
+    assert TooManyRequests().encode() == b"Too many requests, please try again later.\n"
+    assert TooManyRequests().status["code"] == 429

@@ -9,18 +9,18 @@ import pytest
 
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.webhooks.configuration import (
-    Client,
-    Hook,
-    Service,
-    read_client,
-    read_hooks,
+    ConfiguredWebhook,
+    ServiceReference,
+    WebhookClientConfig,
+    read_client_config,
+    read_webhooks,
 )
 from unit.cluster.hooks import rule
 
 KINDS = {kind.resource.full_name: kind for kind in builtin_kinds()}
 
 
-def hook(*rules: Any, **more: Any) -> Hook:
+def hook(*rules: Any, **more: Any) -> ConfiguredWebhook:
     entry = {
         "name": "a",
         "clientConfig": {"url": "https://h/a"},
@@ -29,7 +29,7 @@ def hook(*rules: Any, **more: Any) -> Hook:
         "admissionReviewVersions": ["v1"],
         **more,
     }
-    (found,) = read_hooks({"webhooks": [entry]}, mutating=True)
+    (found,) = read_webhooks({"webhooks": [entry]}, mutating=True)
     return found
 
 
@@ -71,10 +71,12 @@ def test_namespaces_lie_in_none() -> None:
 def test_services_have_a_name_and_a_port() -> None:
     bundle = b64encode(b"pem").decode()
     service = {"name": "s", "namespace": "n", "path": "/x"}
-    assert read_client({"service": service, "caBundle": bundle}) == Client(
-        "https://s.n.svc:443/x", b"pem", Service("s", "n", 443)
+    assert read_client_config({"service": service, "caBundle": bundle}) == WebhookClientConfig(
+        "https://s.n.svc:443/x", b"pem", ServiceReference("s", "n", 443)
     )
-    assert read_client({"service": {**service, "port": 8443}}).url == "https://s.n.svc:8443/x"
+    assert (
+        read_client_config({"service": {**service, "port": 8443}}).url == "https://s.n.svc:8443/x"
+    )
 
 
 def test_the_first_review_that_is_known_is_spoken() -> None:

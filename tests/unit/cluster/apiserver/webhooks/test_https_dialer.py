@@ -19,7 +19,7 @@ import pytest_asyncio
 
 from quintant.client.transport import JSON
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.cluster.apiserver.webhooks.dialer import Unreachable, WebhookRequest
+from quintant.cluster.apiserver.webhooks.dialer import WebhookRequest, WebhookUnreachable
 from quintant.cluster.apiserver.webhooks.https_dialer import HttpsDialer
 from quintant.core.address import Address
 from quintant.http.connection import Connection, Disconnected
@@ -75,13 +75,13 @@ async def caller(dialer: HttpsDialer, sent: WebhookRequest) -> int:
     return port
 
 
-def letter(url: str, bundle: bytes = AUTHORITY.certificate) -> WebhookRequest:
+def webhook_request(url: str, bundle: bytes = AUTHORITY.certificate) -> WebhookRequest:
     return WebhookRequest(url, b"hello", bundle)
 
 
 async def test_a_letter_arrives_and_the_answer_comes_back(dialer: HttpsDialer) -> None:
     async with server("127.0.0.1") as at:
-        reply = await dialer.post(letter(f"https://{at}/x?timeout=10s"))
+        reply = await dialer.post(webhook_request(f"https://{at}/x?timeout=10s"))
     assert reply.status == 201
     assert reply.headers["content-type"].startswith("application/json")
     assert b'"path":"/x?timeout=10s"' in reply.body
@@ -97,15 +97,15 @@ async def test_a_service_is_dialled_at_its_endpoint_and_verified_by_its_name(
         reply = await dialer.post(sent)
         assert b'"host":"s.n.svc:443"' in reply.body
         other = WebhookRequest("https://t.n.svc:443/x", b"", AUTHORITY.certificate, lambda: at)
-        with pytest.raises(Unreachable, match=r"wanted to match t\.n\.svc"):
+        with pytest.raises(WebhookUnreachable, match=r"wanted to match t\.n\.svc"):
             await dialer.post(other)
 
 
 async def test_a_service_that_leads_nowhere_is_told_with_its_url(dialer: HttpsDialer) -> None:
     def nowhere() -> Address:
-        raise Unreachable('service "s" not found')
+        raise WebhookUnreachable('service "s" not found')
 
-    with pytest.raises(Unreachable) as refused:
+    with pytest.raises(WebhookUnreachable) as refused:
         await dialer.post(WebhookRequest("https://s.n.svc:443/x", b"", b"", nowhere))
     assert str(refused.value) == 'Post "https://s.n.svc:443/x": service "s" not found'
 
@@ -114,28 +114,28 @@ async def test_nobody_is_believed_without_an_authority(dialer: HttpsDialer) -> N
     stranger = Authority.make("stranger", TERM).certificate
     async with server("127.0.0.1") as at:
         for bundle in (b"", stranger):
-            with pytest.raises(Unreachable, match="certificate signed by unknown authority"):
-                await dialer.post(letter(f"https://{at}/x", bundle))
+            with pytest.raises(WebhookUnreachable, match="certificate signed by unknown authority"):
+                await dialer.post(webhook_request(f"https://{at}/x", bundle))
 
 
 async def test_a_certificate_runs_out(dialer: HttpsDialer) -> None:
     over = Term(NOW - timedelta(days=2), NOW - timedelta(days=1))
     async with server("127.0.0.1", term=over) as at:
-        with pytest.raises(Unreachable, match="certificate has expired or is not yet valid"):
-            await dialer.post(letter(f"https://{at}/x"))
+        with pytest.raises(WebhookUnreachable, match="certificate has expired or is not yet valid"):
+            await dialer.post(webhook_request(f"https://{at}/x"))
 
 
 async def test_a_bundle_has_to_hold_certificates(dialer: HttpsDialer) -> None:
-    with pytest.raises(Unreachable, match="unable to load root certificates"):
-        await dialer.post(letter("https://127.0.0.1:1/x", b"no certificate"))
+    with pytest.raises(WebhookUnreachable, match="unable to load root certificates"):
+        await dialer.post(webhook_request("https://127.0.0.1:1/x", b"no certificate"))
 
 
 async def test_a_closed_port_refuses(dialer: HttpsDialer) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         at = f"127.0.0.1:{free.getsockname()[1]}"
-    with pytest.raises(Unreachable) as refused:
-        await dialer.post(letter(f"https://{at}/x"))
+    with pytest.raises(WebhookUnreachable) as refused:
+        await dialer.post(webhook_request(f"https://{at}/x"))
     why = f"dial tcp {at}: connect: connection refused"
     assert str(refused.value) == f'Post "https://{at}/x": {why}'
 
@@ -145,24 +145,26 @@ async def test_redirects_are_not_followed(dialer: HttpsDialer) -> None:
         return Response(302, {"location": "https://127.0.0.1:1/"})
 
     async with server("127.0.0.1", handler=elsewhere) as at:
-        assert (await dialer.post(letter(f"https://{at}/x"))).status == 302
+        assert (await dialer.post(webhook_request(f"https://{at}/x"))).status == 302
 
 
 async def test_letters_to_one_place_share_a_connection(dialer: HttpsDialer) -> None:
     async with server("127.0.0.1") as at:
-        first = await caller(dialer, letter(f"https://{at}/x"))
-        assert await caller(dialer, letter(f"https://{at}/y?timeout=1s")) == first
-        both = await asyncio.gather(*(caller(dialer, letter(f"https://{at}/z")) for _ in "ab"))
+        first = await caller(dialer, webhook_request(f"https://{at}/x"))
+        assert await caller(dialer, webhook_request(f"https://{at}/y?timeout=1s")) == first
+        both = await asyncio.gather(
+            *(caller(dialer, webhook_request(f"https://{at}/z")) for _ in "ab")
+        )
         assert len(set(both)) == 2, "one letter at a time"
 
 
 async def test_other_authorities_are_another_place(dialer: HttpsDialer) -> None:
     stranger = Authority.make("stranger", TERM).certificate
     async with server("127.0.0.1") as at:
-        first = await caller(dialer, letter(f"https://{at}/x"))
-        with pytest.raises(Unreachable, match="certificate signed by unknown authority"):
-            await dialer.post(letter(f"https://{at}/x", stranger))
-        more = letter(f"https://{at}/x", AUTHORITY.certificate + stranger)
+        first = await caller(dialer, webhook_request(f"https://{at}/x"))
+        with pytest.raises(WebhookUnreachable, match="certificate signed by unknown authority"):
+            await dialer.post(webhook_request(f"https://{at}/x", stranger))
+        more = webhook_request(f"https://{at}/x", AUTHORITY.certificate + stranger)
         assert await caller(dialer, more) != first
 
 
@@ -175,7 +177,7 @@ async def test_other_names_are_another_place(dialer: HttpsDialer) -> None:
             if name == "s":
                 assert (await dialer.post(sent)).status == 201
             else:
-                with pytest.raises(Unreachable, match=r"wanted to match t\.n\.svc"):
+                with pytest.raises(WebhookUnreachable, match=r"wanted to match t\.n\.svc"):
                     await dialer.post(sent)
 
 
@@ -189,8 +191,8 @@ async def test_a_connection_that_died_at_rest_is_replaced(dialer: HttpsDialer) -
 
     used: set[Connection] = set()
     async with server("127.0.0.1", handler=once) as at:
-        first = await caller(dialer, letter(f"https://{at}/x"))
-        assert await caller(dialer, letter(f"https://{at}/again")) != first
+        first = await caller(dialer, webhook_request(f"https://{at}/x"))
+        assert await caller(dialer, webhook_request(f"https://{at}/again")) != first
 
 
 async def test_a_server_that_hangs_up_is_told_once(dialer: HttpsDialer) -> None:
@@ -200,8 +202,8 @@ async def test_a_server_that_hangs_up_is_told_once(dialer: HttpsDialer) -> None:
 
     asked: list[str] = []
     async with server("127.0.0.1", handler=silent) as at:
-        with pytest.raises(Unreachable) as refused:
-            await dialer.post(letter(f"https://{at}/x"))
+        with pytest.raises(WebhookUnreachable) as refused:
+            await dialer.post(webhook_request(f"https://{at}/x"))
     assert str(refused.value) == f'Post "https://{at}/x": EOF'
     assert asked == ["/x"]
 
@@ -231,12 +233,12 @@ class Listener:
 async def test_a_closed_dialer_keeps_no_connection(dialer: HttpsDialer) -> None:
     listener = Listener()
     async with listener.listening() as url:
-        await dialer.post(letter(url))
+        await dialer.post(webhook_request(url))
         assert not listener.left.is_set(), "it is kept for the next letter"
         dialer.close()
         await listener.left.wait()
         listener.left.clear()
-        await dialer.post(letter(url))
+        await dialer.post(webhook_request(url))
         await listener.left.wait()
 
 

@@ -12,7 +12,11 @@ from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.webhooks.admission_review import request_of
 from quintant.cluster.apiserver.webhooks.attributes import Attributes
-from quintant.cluster.apiserver.webhooks.match_conditions import Condition, Unmet, wanted
+from quintant.cluster.apiserver.webhooks.match_conditions import (
+    MatchCondition,
+    MatchConditionError,
+    conditions_match,
+)
 
 POD = next(kind for kind in builtin_kinds() if kind.name == "pods")
 OBJ: dict[str, Any] = {"metadata": {"name": "p", "namespace": "n", "labels": {"a.b/c": "d"}}}
@@ -29,8 +33,8 @@ def decide(user: User, route: Route) -> Decision:
 
 def holds(*expressions: str, old: Any = None) -> bool:
     attributes = Attributes("CREATE", POD, POD.resource, "n", "p", "", ANN, OBJ, old)
-    conditions = tuple(map(Condition, expressions))
-    return wanted(conditions, attributes, request_of(attributes, POD, "uid"), decide)
+    conditions = tuple(map(MatchCondition, expressions))
+    return conditions_match(conditions, attributes, request_of(attributes, POD, "uid"), decide)
 
 
 @pytest.mark.parametrize(
@@ -69,20 +73,22 @@ def test_one_that_is_false_decides_before_one_that_fails() -> None:
 
 
 def test_failures_are_told_with_their_expressions() -> None:
-    with pytest.raises(Unmet) as one:
+    with pytest.raises(MatchConditionError) as one:
         holds("object.none == 1")
     assert str(one.value) == "expression 'object.none == 1' resulted in error: no such key: none"
-    with pytest.raises(Unmet, match=r"^\[expression 'object.none.*, expression 'object.other"):
+    with pytest.raises(
+        MatchConditionError, match=r"^\[expression 'object.none.*, expression 'object.other"
+    ):
         holds("object.none == 1", "object.other == 1")
 
 
 def test_conditions_together_have_a_budget() -> None:
     asking = 'authorizer.path("/healthz").check("get").allowed()'
     assert holds(*[asking] * 7)
-    with pytest.raises(Unmet, match="actual cost limit exceeded"):
+    with pytest.raises(MatchConditionError, match="actual cost limit exceeded"):
         holds(*[asking] * 8)
 
 
 def test_an_empty_path_cannot_be_asked_about() -> None:
-    with pytest.raises(Unmet, match="path must not be empty"):
+    with pytest.raises(MatchConditionError, match="path must not be empty"):
         holds('authorizer.path("").check("get").allowed()')

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.cluster.apiserver.webhooks.configuration import Service
-from quintant.cluster.apiserver.webhooks.dialer import Unreachable
-from quintant.cluster.apiserver.webhooks.service_resolver import locate
+from quintant.cluster.apiserver.webhooks.configuration import ServiceReference
+from quintant.cluster.apiserver.webhooks.dialer import WebhookUnreachable
+from quintant.cluster.apiserver.webhooks.service_resolver import resolve_service
 from quintant.core.address import Address
 from unit.cluster.api import Api
 
 SERVICES = "/api/v1/namespaces/default/services"
 SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
 ENDPOINTS = "/api/v1/namespaces/default/endpoints"
-WANTED = Service("s", "default")
+WANTED = ServiceReference("s", "default")
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ async def test_the_first_endpoint_that_is_ready_is_dialled(api: Api) -> None:
         {"addresses": ["127.1.0.1"], "conditions": {"ready": False}},
         {"addresses": ["127.1.0.2"], "conditions": {"ready": True}},
     )
-    assert locate(api.server.store, WANTED) == Address("127.1.0.2", 9443)
+    assert resolve_service(api.server.store, WANTED) == Address("127.1.0.2", 9443)
 
 
 async def test_the_older_endpoints_do_as_well(api: Api) -> None:
@@ -57,27 +57,27 @@ async def test_the_older_endpoints_do_as_well(api: Api) -> None:
         "ports": [{"name": "https", "port": 9444}],
     }
     await api.create(ENDPOINTS, {"metadata": {"name": "s"}, "subsets": [subset]})
-    assert locate(api.server.store, WANTED) == Address("127.1.0.3", 9444)
+    assert resolve_service(api.server.store, WANTED) == Address("127.1.0.3", 9444)
 
 
 async def test_an_external_name_is_dialled_as_it_is(api: Api) -> None:
     await serve(api, type="ExternalName", externalName="hooks.example.com")
-    assert locate(api.server.store, WANTED) == Address("hooks.example.com", 443)
+    assert resolve_service(api.server.store, WANTED) == Address("hooks.example.com", 443)
 
 
 async def test_a_service_without_endpoints_says_so(api: Api) -> None:
     await serve(api)
     await slices(api, {"addresses": ["127.1.0.1"]}, port="other")
-    with pytest.raises(Unreachable, match='no endpoints available for service "s"'):
-        locate(api.server.store, WANTED)
+    with pytest.raises(WebhookUnreachable, match='no endpoints available for service "s"'):
+        resolve_service(api.server.store, WANTED)
 
 
 async def test_a_port_has_to_be_the_services(api: Api) -> None:
     await serve(api)
-    with pytest.raises(Unreachable, match='no service port 8443 found for service "s"'):
-        locate(api.server.store, Service("s", "default", 8443))
+    with pytest.raises(WebhookUnreachable, match='no service port 8443 found for service "s"'):
+        resolve_service(api.server.store, ServiceReference("s", "default", 8443))
 
 
 async def test_a_service_has_to_be_there(api: Api) -> None:
-    with pytest.raises(Unreachable, match='service "s" not found'):
-        locate(api.server.store, WANTED)
+    with pytest.raises(WebhookUnreachable, match='service "s" not found'):
+        resolve_service(api.server.store, WANTED)

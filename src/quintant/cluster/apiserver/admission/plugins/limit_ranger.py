@@ -1,7 +1,7 @@
 """LimitRanges: what containers get that do not say what they need, and what they may ask for.
 
 Defaults are set when a pod is made (`default_limits`); bounds are held, for claims on every change,
-once all others have had their say (`hold_limits`). The texts are a real server's.
+once all others have had their say (`enforce_limits`). The texts are a real server's.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.apiserver.admission.plugins.context import AdmissionContext
-from quintant.cluster.apiserver.admission.plugins.pod_requests import total
+from quintant.cluster.apiserver.admission.plugins.pod_requests import pod_requests
 from quintant.cluster.apiserver.kinds.draft import Draft
 from quintant.cluster.apiserver.meta.status import forbidden
 from quintant.cluster.apiserver.meta.types import JsonObject
@@ -69,7 +69,7 @@ def default_limits(draft: Draft, around: AdmissionContext) -> None:
             metadata["annotations"] = {**(metadata.get("annotations") or {}), ANNOTATION: text}
 
 
-def hold_limits(draft: Draft, around: AdmissionContext) -> None:
+def enforce_limits(draft: Draft, around: AdmissionContext) -> None:
     """Refuse a pod or a claim that asks for less or for more than its namespace allows."""
     live = draft.live
     if live is not None and live["metadata"].get("deletionTimestamp"):
@@ -114,7 +114,9 @@ def _pod_complaints(limits: list[Limit], spec: JsonObject) -> Iterator[str]:
                     resources = container.get("resources") or {}
                     yield from _complaints(limit, *_said(resources))
         elif limit.type == _POD:
-            yield from _complaints(limit, total(spec, "requests"), total(spec, "limits"))
+            yield from _complaints(
+                limit, pod_requests(spec, "requests"), pod_requests(spec, "limits")
+            )
 
 
 def _claim_complaints(limits: list[Limit], spec: JsonObject) -> Iterator[str]:

@@ -53,7 +53,7 @@ def admit_priority(draft: Draft, around: AdmissionContext) -> None:
     spec |= {"priority": found.value, "preemptionPolicy": policy}
 
 
-def admit_class(draft: Draft, around: AdmissionContext) -> None:
+def admit_priority_class(draft: Draft, around: AdmissionContext) -> None:
     """Refuse a second class that shall be the default."""
     if not draft.obj.get("globalDefault"):
         return

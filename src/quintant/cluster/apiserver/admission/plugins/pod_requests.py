@@ -16,7 +16,7 @@ Sums = dict[str, tuple[Decimal, str]]
 """Of each resource the sum, and a quantity in whose manner it is written."""
 
 
-def total(spec: JsonObject, sort: str) -> dict[str, str]:
+def pod_requests(spec: JsonObject, sort: str) -> dict[str, str]:
     """The requests or limits of a pod, as they are written."""
     return written(sums(spec, sort))
 

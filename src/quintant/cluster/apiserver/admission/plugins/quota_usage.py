@@ -46,7 +46,7 @@ def table_of(name: str) -> str:
     return name if name in _LEGACY else "pods"
 
 
-def unsaid(names: Iterable[str], spec: JsonObject) -> str:
+def missing_requests(names: Iterable[str], spec: JsonObject) -> str:
     """Which of the limited resources the containers of a pod do not state; empty if none."""
     wanted = sorted(MUST_SAY & set(names))
     told = []
@@ -57,7 +57,7 @@ def unsaid(names: Iterable[str], spec: JsonObject) -> str:
     return "; ".join(told)
 
 
-def about(scopes: Iterable[JsonObject], table: str, obj: JsonObject) -> bool:
+def scopes_match(scopes: Iterable[JsonObject], table: str, obj: JsonObject) -> bool:
     """Whether a quota with some scopes is about an object; scopes are of pods."""
     scopes = list(scopes)
     return not scopes or (table == "pods" and all(_scoped(each, obj) for each in scopes))

@@ -13,7 +13,12 @@ import msgspec
 
 from quintant.cluster.apiserver.admission.plugins.context import AdmissionContext
 from quintant.cluster.apiserver.admission.plugins.pod_requests import Sums, add, counted, written
-from quintant.cluster.apiserver.admission.plugins.quota_usage import about, table_of, unsaid, usage
+from quintant.cluster.apiserver.admission.plugins.quota_usage import (
+    missing_requests,
+    scopes_match,
+    table_of,
+    usage,
+)
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import Draft
 from quintant.cluster.apiserver.meta.status import StatusError, forbidden
@@ -40,7 +45,7 @@ class _Spec(msgspec.Struct, frozen=True, rename="camel"):
     scope_selector: _Selector | None = None
 
 
-class Quota(msgspec.Struct, frozen=True):
+class QuotaView(msgspec.Struct, frozen=True):
     """What a namespace may use, of some or of all its objects."""
 
     metadata: _Named
@@ -59,32 +64,32 @@ class _Object(msgspec.Struct, frozen=True):
     status: dict[str, Any] = {}
 
 
-def hold_quota(draft: Draft, around: AdmissionContext) -> None:
+def enforce_quota(draft: Draft, around: AdmissionContext) -> None:
     """Refuse an object that a quota of its namespace has no room for."""
     table, live = draft.target.kind.table, draft.live
     if not draft.target.namespace or (live is not None and table not in _GROWING):
         return
-    for quota in around.within(QUOTAS, draft.target.namespace, Quota):
-        if about(quota.scopes, table, draft.obj):
+    for quota in around.within(QUOTAS, draft.target.namespace, QuotaView):
+        if scopes_match(quota.scopes, table, draft.obj):
             _hold(draft, quota, around.store)
 
 
-def used(store: Store, namespace: str, quota: Quota, tables: Collection[str]) -> Sums:
+def used(store: Store, namespace: str, quota: QuotaView, tables: Collection[str]) -> Sums:
     """What the objects of a namespace take of a quota, of those in some tables."""
     names = [name for name in quota.spec.hard if table_of(name) in tables]
     found = dict.fromkeys(names, _ZERO)
     for table in sorted(set(map(table_of, names))):
         for _, entry in store.table(table).now.scan(f"{namespace}/"):
             obj = msgspec.structs.asdict(stored_json.read(entry, _Object))
-            if about(quota.scopes, table, obj):
+            if scopes_match(quota.scopes, table, obj):
                 add(found, _masked(usage(table, obj), quota.spec.hard))
     return found
 
 
-def _hold(draft: Draft, quota: Quota, store: Store) -> None:
+def _hold(draft: Draft, quota: QuotaView, store: Store) -> None:
     table, hard = draft.target.kind.table, counted(quota.spec.hard)
     taken = _masked(usage(table, draft.obj), hard)
-    if table == "pods" and (lacking := unsaid(hard, draft.obj["spec"])):
+    if table == "pods" and (lacking := missing_requests(hard, draft.obj["spec"])):
         raise _refused(draft, f"failed quota: {quota.metadata.name}: must specify {lacking}")
     if draft.live is not None:
         before = usage(table, draft.live)

@@ -54,7 +54,7 @@ def admit_storage_class(draft: Draft, around: AdmissionContext) -> None:
         claim["spec"]["storageClassName"] = known[0].name
 
 
-def admit_growth(draft: Draft, around: AdmissionContext) -> None:
+def admit_resize(draft: Draft, around: AdmissionContext) -> None:
     """Let a bound claim grow only if its class says that its volumes can."""
     if draft.live is None or _size(draft.obj) <= _size(draft.live):
         return
@@ -66,12 +66,12 @@ def admit_growth(draft: Draft, around: AdmissionContext) -> None:
         raise forbidden(draft.target.kind.resource, draft.target.name, _RIGID)
 
 
-def protect_claim(draft: Draft, around: AdmissionContext) -> None:
+def add_claim_protection(draft: Draft, around: AdmissionContext) -> None:
     """Hold a claim while pods use it, in place."""
     _hold(draft, CLAIM_PROTECTION)
 
 
-def protect_volume(draft: Draft, around: AdmissionContext) -> None:
+def add_volume_protection(draft: Draft, around: AdmissionContext) -> None:
     """Hold a volume while it is bound, in place."""
     _hold(draft, VOLUME_PROTECTION)
 

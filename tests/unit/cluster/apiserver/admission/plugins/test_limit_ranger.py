@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from quintant.cluster.apiserver.admission.plugins.limit_ranger import ANNOTATION
-from quintant.cluster.apiserver.admission.plugins.pod_requests import total
+from quintant.cluster.apiserver.admission.plugins.pod_requests import pod_requests
 from unit.cluster.api import PODS, Api, Plain, api
 
 RANGES = "/api/v1/namespaces/default/limitranges"
@@ -49,7 +49,7 @@ async def made(client: Api, *containers: Plain, **more: Any) -> Plain:
     ],
 )
 def test_what_runs_together_is_added_up(spec: Plain, sums: Plain) -> None:
-    assert total(spec, "requests") == sums
+    assert pod_requests(spec, "requests") == sums
 
 
 async def test_the_second_range_finds_what_the_first_one_set() -> None:
