@@ -115,6 +115,10 @@ class _Wiring:
             check(rate, burst)
         return self._with(retry=Retry(first, cap, rate, burst))
 
+    def without_resync(self) -> Self:
+        """Do not look at every key again every ten hours."""
+        return self._with(resync=False)
+
     def _watch(self, watch: Watch) -> Self:
         return self._with(watches=(*self._draft.watches, watch))
 
@@ -179,10 +183,6 @@ class Builder(_Wiring, Generic[K]):
         """Call `forget(request)` when an object is gone: to drop a metric, a map entry."""
         return self._with(on_deleted=forget)
 
-    def without_resync(self) -> Self:
-        """Do not look at every object again every ten hours."""
-        return self._with(resync=False)
-
     def reconcile(self, reconcile: Reconciler[K]) -> None:
         """End the declaration with the function that does the work."""
         self._check_indexes()
@@ -200,16 +200,6 @@ class Builder(_Wiring, Generic[K]):
 class KeyBuilder(_Wiring):
     """Declares a controller whose keys are no objects: a network, a zone, a whole cluster."""
 
-    def on(self, given: Source | AsyncIterable[Request]) -> Self:
-        """Let something outside wake keys: an async iterable of requests."""
-        if isinstance(given, Ticker):
-            raise ConfigError(
-                "every(...) would wake nobody",
-                because=f"controller {self._draft.name!r} has no objects, and its keys are unknown",
-                hint="return Result(after=...), or give an async iterable of requests",
-            )
-        return super().on(given)
-
     def reconcile(self, reconcile: KeyReconciler) -> None:
         """End the declaration with the function that does the work."""
         if not (self._draft.watches or self._draft.sources):
@@ -217,6 +207,12 @@ class KeyBuilder(_Wiring):
                 f"controller {self._draft.name!r} watches nothing",
                 because="nothing would ever wake it",
                 hint="add .watches(Kind, to=...) or .on(source)",
+            )
+        if not self._draft.watches and any(isinstance(on, Ticker) for on in self._draft.sources):
+            raise ConfigError(
+                "every(...) would wake nobody",
+                because=f"controller {self._draft.name!r} watches nothing that names its keys",
+                hint="return Result(after=...), or give an async iterable of requests",
             )
         if any(isinstance(watch.to, ByIndex) for watch in self._draft.watches):
             raise ConfigError(

@@ -114,7 +114,7 @@ class Controller(Generic[K]):
 
     def _sources(self, resync: float) -> Iterable[Source]:
         yield from self.declaration.sources
-        if self.declaration.resync and self._intake.primary is not None:
+        if self.declaration.resync:
             yield every(resync, RESYNC_JITTER)
 
     async def _work(self) -> None:

@@ -30,11 +30,9 @@ class Intake(Struct, Generic[K], frozen=True):
 
     primary: Informer[K] | None
     related: tuple[Informer[Any], ...]
-
-    @property
-    def known(self) -> Callable[[], Iterable[Request]]:
-        """The keys of every controlled object the cache has seen."""
-        return self.primary.store.requests if self.primary is not None else tuple
+    known: Callable[[], Iterable[Request]]
+    """The keys of every controlled object the caches have seen; without a controlled kind, those
+    that the objects of the watched ones map to."""
 
 
 def connect(
@@ -49,7 +47,9 @@ def connect(
     """
     primary = _primary(declared, declared.kind, caches, queue, going) if declared.kind else None
     related = tuple(_related(declared, watch, primary, caches, queue) for watch in declared.watches)
-    return Intake(primary, related)
+    if primary is not None:
+        return Intake(primary, related, primary.store.requests)
+    return Intake(primary, related, lambda: _known(declared, related))
 
 
 def _primary(
@@ -98,6 +98,16 @@ def _related(
 
     informer.subscribe(enqueue)
     return informer
+
+
+def _known(declared: Declaration[Any], related: Iterable[Informer[Any]]) -> Iterable[Request]:
+    """The keys of a controller without a kind, from what its watches have seen."""
+    found: dict[Request, None] = {}
+    for watch, informer in zip(declared.watches, related, strict=True):
+        mapper = _mapper(watch.to, None)
+        for obj in informer.store:
+            found |= dict.fromkeys(_mapped(declared, mapper, obj))
+    return found
 
 
 def _mapper(to: Mapper[Any] | ByIndex[Any], primary: Informer[Any] | None) -> Mapper[Any]:

@@ -25,7 +25,7 @@ class SourceContext(Struct, frozen=True):
 
     queue: Queue[Request]
     known: Callable[[], Iterable[Request]]
-    """The keys of every object the controller controls, as far as its cache has seen them."""
+    """The keys of the controller, as far as its caches have seen what is behind them."""
     random: Random
 
 

@@ -93,7 +93,7 @@ def test_controller_is_named_after_its_kind_by_default() -> None:
         (lambda m: m.controls(Parent).timeout(0), "more than zero"),
         (lambda m: m.controls(Parent).retry(first=2, cap=1), "0 < first <= cap"),
         (lambda m: m.controls(Parent).retry(rate=0), "makes no sense"),
-        (lambda m: m.keyed("x").on(every(60)), "would wake nobody"),
+        (lambda m: m.keyed("x").on(every(60)).reconcile(reconcile_key), "would wake nobody"),
         (lambda m: Manager("slow", rate=-1), "makes no sense"),
         (lambda m: m.controls(Parent).uses(Pod), "names no verb"),
         (lambda m: m.controls(Parent).finalize("bare", cleanup), "not qualified"),

@@ -555,6 +555,45 @@ async def test_every_object_is_looked_at_again_after_ten_hours_or_so(
     assert len(log.runs) == 2
 
 
+async def test_every_key_of_a_controller_without_a_kind_is_looked_at_again(
+    cluster: InProcessCluster,
+) -> None:
+    keys: list[Request] = []
+
+    async def network(key: Request, ctx: KeyContext) -> None:
+        keys.append(key)
+
+    def label(secret: Secret) -> list[Request]:
+        return [Request(net) for net in secret.metadata.labels.values()]
+
+    manager = Manager("test", resync=60)
+    manager.keyed("networks").watches(Secret, to=label).reconcile(network)
+    await cluster.run(manager)
+    for name, net in (("a", "blue"), ("b", "blue"), ("c", "red")):
+        await cluster.create(Secret(metadata=named(name, labels={"net": net})))
+    await cluster.advance(1)
+    before = len(keys)
+    await cluster.advance(80)
+
+    assert sorted(keys[before:]) == [Request("blue"), Request("red")]
+
+
+async def test_keyed_controller_may_do_without_a_resync(cluster: InProcessCluster) -> None:
+    keys: list[Request] = []
+
+    async def network(key: Request, ctx: KeyContext) -> None:
+        keys.append(key)
+
+    manager = Manager("test", resync=60)
+    watched = manager.keyed("networks").watches(Secret, to=lambda each: [each.key])
+    watched.without_resync().reconcile(network)
+    await cluster.run(manager)
+    await cluster.create(Secret(metadata=named("a")))
+    await cluster.advance(600)
+
+    assert len(keys) == 1
+
+
 async def test_ticker_wakes_every_object(cluster: InProcessCluster) -> None:
     log, manager = Log(), Manager("test")
     manager.controls(Thing).on(every(60)).without_resync().reconcile(log)
