@@ -266,7 +266,7 @@ async def _opened() -> AsyncIterator[Bench]:
         await install(transport, [PortalExpose, TunnelClass])
         client = Client(Rest(transport), manager="bench")
         async with manager.running(Environment(transport)):
-            await _furnish(client)
+            await _prepare(client)
             yield Bench(client, metrics)
 
 
@@ -275,7 +275,7 @@ def _transport(cluster: Cluster) -> InProcessTransport:
     return InProcessTransport(cluster.server, "bench")
 
 
-async def _furnish(client: Client) -> None:
+async def _prepare(client: Client) -> None:
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": PLACE}}
     await Applier(client.rest, "bench", PLACE).apply((space, *sample.manifests()))
     headers = {"Content-Type": "application/merge-patch+json"}

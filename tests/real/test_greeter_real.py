@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from envtest import RealCluster
-from scenarios.greeting import check_greeting
+from scenarios.greeter_example import check_greeting
 from scenarios.server import served
 
 pytestmark = pytest.mark.realtime

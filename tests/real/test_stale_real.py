@@ -27,7 +27,7 @@ from quintant.api.core import ConfigMap, Namespace
 from quintant.client.http.transport import HttpTransport
 from quintant.runtime.manager.install_crds import install
 from quintant.testing.faults.match import kind, verb, watch
-from real.way import way_to
+from real.faulty_proxy import faulty_proxy
 
 pytestmark = pytest.mark.realtime
 
@@ -85,12 +85,12 @@ async def test_late_watch_creates_nothing_twice(
     await install(transport, [Brood])
     await client.apply(Namespace(metadata=ObjectMeta(name=NAMESPACE)))
     breeder = Breeder()
-    async with way_to(real_cluster) as way, breeder.manager().running(way.environment):
-        with way.faults.lag(LATE_SECONDS, watch(ConfigMap)):
+    async with faulty_proxy(real_cluster) as faulty, breeder.manager().running(faulty.environment):
+        with faulty.faults.lag(LATE_SECONDS, watch(ConfigMap)):
             meta = ObjectMeta(name="brood", namespace=NAMESPACE)
             brood = await client.create(Brood(metadata=meta, spec=BroodSpec(children=CHILDREN)))
             await pester(client, brood, breeder.enough)
     found = await client.list(ConfigMap, NAMESPACE)
     assert len([child for child in found if has_owner(child, brood)]) == CHILDREN
-    created = way.faults.seen(verb("create") & kind(ConfigMap))
+    created = faulty.faults.seen(verb("create") & kind(ConfigMap))
     assert [sent.outcome for sent in created] == [201] * CHILDREN

@@ -19,11 +19,11 @@ from quintant.client.rest import Rest
 from quintant.core.object import ObjectMeta
 from quintant.runtime.manager.install_crds import install
 from quintant.testing.faults.match import Match, kind
-from real.way import compact, way_to
-from scenarios.churn import Churn, busiest, cached
+from real.faulty_proxy import compact, faulty_proxy
+from scenarios.changing_objects import ChangingObjects, busiest, cached
 from scenarios.greeter import Greeter, greeter, greeter_manager
-from scenarios.ledger import Ledger
-from scenarios.observe import restarts, unready
+from scenarios.metrics_and_probes import restarts, unready
+from scenarios.missed_deletions import MissedDeletions
 
 pytestmark = pytest.mark.realtime
 
@@ -62,18 +62,18 @@ async def test_silent_connections_are_replaced_and_what_was_missed_is_reconciled
 ) -> None:
     await install(transport, [Greeter])
     async with (
-        way_to(real_cluster) as way,
-        greeter_manager(watch=HASTY).running(way.environment) as engine,
+        faulty_proxy(real_cluster) as faulty,
+        greeter_manager(watch=HASTY).running(faulty.environment) as engine,
     ):
         parent = await client.create(greeter("silent", "before"))
         await said(client, "before")
-        before, read = restarts(engine, Greeter, "idle"), len(way.faults.seen(STREAMED))
+        before, read = restarts(engine, Greeter, "idle"), len(faulty.faults.seen(STREAMED))
 
-        assert way.proxy.silence() >= 3  # two watches, and the connection of the writes
+        assert faulty.proxy.silence() >= 3  # two watches, and the connection of the writes
         await client.apply(greeter("silent", "after"))
         child = await said(client, "after")
         assert restarts(engine, Greeter, "idle") > before
-        assert len(way.faults.seen(STREAMED)) == read
+        assert len(faulty.faults.seen(STREAMED)) == read
         assert not await unready(engine)
     await client.delete(parent)
     await client.delete(child)
@@ -95,51 +95,51 @@ async def said(client: Client, text: str) -> ConfigMap:
 async def test_lost_history_is_read_anew_without_haste(
     forgetful_cluster: RealCluster, forgetful: Client
 ) -> None:
-    churn = Churn(forgetful, OBJECTS, await made(forgetful, "churn"))
-    await churn.fill()
+    objects = ChangingObjects(forgetful, OBJECTS, await made(forgetful, "changing"))
+    await objects.fill()
     async with (
-        way_to(forgetful_cluster) as way,
-        churn.manager(HASTY).running(way.environment) as engine,
+        faulty_proxy(forgetful_cluster) as faulty,
+        objects.manager(HASTY).running(faulty.environment) as engine,
     ):
         for _ in range(TURNS):
-            way.proxy.refuse()
-            way.proxy.cut()
-            await churn.turn(CHANGES)
+            faulty.proxy.refuse()
+            faulty.proxy.cut()
+            await objects.turn(CHANGES)
             await compact(forgetful_cluster.store)
-            way.proxy.resume()
+            faulty.proxy.resume()
             await asyncio.sleep(TURN_SECONDS)
-        truth = await churn.truth()
+        truth = await objects.truth()
         await soon(lambda: cached(engine) == truth)
 
         assert restarts(engine, ConfigMap, "410") >= 1
         # A cut may also meet a stream that is still reading the state, which is then begun again.
         broken = sum(restarts(engine, ConfigMap, reason) for reason in ("410", "error", "eof"))
-        assert len(way.faults.seen(STREAMED)) <= broken + 1
-        assert busiest(way.faults.seen(kind(ConfigMap))) < 5
+        assert len(faulty.faults.seen(STREAMED)) <= broken + 1
+        assert busiest(faulty.faults.seen(kind(ConfigMap))) < 5
         assert not await unready(engine)
 
 
 async def test_what_vanished_while_away_is_told_and_forgotten(
     forgetful_cluster: RealCluster, forgetful: Client
 ) -> None:
-    ledger = Ledger(forgetful, await made(forgetful, "ledger"))
-    before = await ledger.fill()
+    missed = MissedDeletions(forgetful, await made(forgetful, "missed"))
+    before = await missed.fill()
     async with (
-        way_to(forgetful_cluster) as way,
-        ledger.manager().running(way.environment) as engine,
+        faulty_proxy(forgetful_cluster) as faulty,
+        missed.manager().running(faulty.environment) as engine,
     ):
-        await soon(lambda: ledger.started == before)
-        ledger.listen(engine)
+        await soon(lambda: missed.started == before)
+        missed.listen(engine)
 
-        way.proxy.refuse()
-        way.proxy.cut()
-        await ledger.vanish()
+        faulty.proxy.refuse()
+        faulty.proxy.cut()
+        await missed.vanish()
         await compact(forgetful_cluster.store)
-        assert not ledger.changes
-        way.proxy.resume()
-        after = await ledger.truth()
-        await soon(lambda: ledger.started == after)
+        assert not missed.changes
+        faulty.proxy.resume()
+        after = await missed.truth()
+        await soon(lambda: missed.started == after)
 
         assert restarts(engine, ConfigMap, "410") == 1
-        assert len(way.faults.seen(STREAMED)) == 2
-        ledger.check(engine, before, after)
+        assert len(faulty.faults.seen(STREAMED)) == 2
+        missed.check(engine, before, after)

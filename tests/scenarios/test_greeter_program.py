@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scenarios.greeting import check_greeting
+from scenarios.greeter_example import check_greeting
 from scenarios.server import served
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from quintant.cluster.instance.cluster import save
 from quintant.operators.klight.api import LightNetwork
 from quintant.runtime.manager.install_crds import install
-from testbeds.real_peers import Harbour
+from testbeds.real_peers import RealPeersTestbed
 
 # Checked often, so that a test sees in seconds what takes half a minute elsewhere.
 QUICK = {"KLIGHT_PROBE_INTERVAL": "2s", "KLIGHT_DOWN_AFTER": "6s", "KLIGHT_SETTLE": "10s"}
@@ -23,10 +23,10 @@ QUICK = {"KLIGHT_PROBE_INTERVAL": "2s", "KLIGHT_DOWN_AFTER": "6s", "KLIGHT_SETTL
 class Controller:
     """`quintant operator klight` at a cluster, or none."""
 
-    def __init__(self, harbour: Harbour, folder: Path) -> None:
+    def __init__(self, testbed: RealPeersTestbed, folder: Path) -> None:
         self.kubeconfig = folder / "kubeconfig"
-        save(harbour.cluster, self.kubeconfig)
-        self._transport = harbour.transport
+        save(testbed.cluster, self.kubeconfig)
+        self._transport = testbed.transport
         self.metrics = f"127.87.{os.getpid() % 250}.1:8080"
         """Where it serves what it measures, and its networks."""
         self._log = folder / "controller.log"

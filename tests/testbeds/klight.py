@@ -1,4 +1,4 @@
-"""A town of modelled peers: pods on an in-process cluster, the operator, and what they do."""
+"""Modelled peers: pods on an in-process cluster, the operator, and what they do."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def manager_with(peers: ModelledPeers, options: Options = Options(), **settings:
 
 
 @dataclass
-class Town:
+class KlightTestbed:
     """A cluster with labelled pods and the peers in them."""
 
     cluster: InProcessCluster
@@ -190,4 +190,4 @@ class Town:
         return [each for each in self.peers.models.values() if each.mood is Mood.SERVING]
 
 
-__all__ = ["GATE", "NET", "Mood", "Town", "manager_with"]
+__all__ = ["GATE", "NET", "KlightTestbed", "Mood", "manager_with"]

@@ -36,11 +36,11 @@ START_SECONDS = 20.0
 class Lightpeer:
     """A lightpeer that may run or not."""
 
-    def __init__(self, town: Loopback, number: int, program: str, *flags: str) -> None:
-        self.town = town
-        self.host = f"{town.network}.{number}"
+    def __init__(self, testbed: Loopback, number: int, program: str, *flags: str) -> None:
+        self.testbed = testbed
+        self.host = f"{testbed.network}.{number}"
         self.address = f"{self.host}:9081"
-        self.repo = town.folder / f"repo{number}"
+        self.repo = testbed.folder / f"repo{number}"
         self._line = (program, f"-repo={self.repo}", f"-host={self.host}", *flags)
         self.process: Process | None = None
 
@@ -73,7 +73,7 @@ class Lightpeer:
 
     async def ask(self, method: Method[Any, Any], message: Any, seconds: float = 10.0) -> Any:
         """What it answers."""
-        reply = await self.town.channels.ask(
+        reply = await self.testbed.channels.ask(
             self.address, method, message, seconds=seconds, metadata={}
         )
         return reply.message
@@ -85,7 +85,7 @@ class Lightpeer:
         await self.ask(PERSIST, PersistRequest(payload))
 
     async def query(self) -> list[bytes]:
-        stream = self.town.channels.stream(
+        stream = self.testbed.channels.stream(
             self.address, QUERY, EmptyQueryRequest(), seconds=10, metadata={}
         )
         return [each.payload async for each in stream]
@@ -132,14 +132,14 @@ class Loopback:
 @asynccontextmanager
 async def loopback(folder: Path) -> AsyncIterator[Loopback]:
     """Addresses whose peers end with the block."""
-    town = Loopback(folder)
+    testbed = Loopback(folder)
     try:
-        yield town
+        yield testbed
     finally:
-        for peer in town.peers:
+        for peer in testbed.peers:
             if peer.process is not None:
                 await peer.kill()
-        await town.channels.close()
+        await testbed.channels.close()
 
 
 async def until(true: Callable[[], Any], seconds: float) -> None:

@@ -45,7 +45,7 @@ PORT = 8080
 
 
 @dataclass
-class Town:
+class PortalTestbed:
     """The cluster, its modelled parts, and what a test does with them."""
 
     cluster: InProcessCluster
@@ -251,18 +251,18 @@ def _moment(event: Event) -> str:
 
 
 @asynccontextmanager
-async def opened(options: Options = Options()) -> AsyncIterator[Town]:
-    """A town in which the operator is at work."""
+async def opened(options: Options = Options()) -> AsyncIterator[PortalTestbed]:
+    """A testbed in which the operator is at work."""
     cluster = InProcessCluster(rbac=True)
     await cluster.install(PortalExpose, TunnelClass)
-    town = Town(cluster, options)
+    testbed = PortalTestbed(cluster, options)
     component = Component(kubernetes())
     async with run_component(cluster.server, component, cluster.clock, Random()):
         async with asyncio.TaskGroup() as group:
-            task = group.create_task(town.attend())
-            await town.start()
+            task = group.create_task(testbed.attend())
+            await testbed.start()
             try:
-                yield town
+                yield testbed
             finally:
                 task.cancel()
         await cluster.close()

@@ -54,7 +54,7 @@ Plain = dict[str, Any]
 
 
 @dataclass
-class Street:
+class RealPortalTestbed:
     """The cluster, and what a test does with it."""
 
     cluster: Cluster
@@ -218,8 +218,8 @@ def _listed(tokens: Mapping[str, list[str]]) -> str:
 @asynccontextmanager
 async def opened(
     *relays: str, options: Options | None = None, tokens: Mapping[str, list[str]] | None = None
-) -> AsyncIterator[Street]:
-    """A street with relays, a web program and the operator at work."""
+) -> AsyncIterator[RealPortalTestbed]:
+    """A testbed with relays, a web program and the operator at work."""
     plan = ClusterConfig(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(0), node=Node())
     async with running(plan) as cluster:
         cluster.server.tokens.add("test", admin("test"))
@@ -230,10 +230,10 @@ async def opened(
         chosen = options or Options(enable_webhooks=False)
         controllers(manager, chosen)
         async with manager.running(await _environment(cluster, client, manager)) as engine:
-            street = _street(cluster, client, engine, relays)
-            street.tokens = tokens or {}
-            await _furnish(street, relays)
-            yield street
+            testbed = _testbed(cluster, client, engine, relays)
+            testbed.tokens = tokens or {}
+            await _prepare(testbed, relays)
+            yield testbed
 
 
 async def _environment(cluster: Cluster, client: Client, manager: Manager) -> Environment:
@@ -248,21 +248,23 @@ async def _environment(cluster: Cluster, client: Client, manager: Manager) -> En
     return Environment(SignedTransport(inner, credentials))
 
 
-def _street(cluster: Cluster, client: Client, engine: Engine, relays: tuple[str, ...]) -> Street:
+def _testbed(
+    cluster: Cluster, client: Client, engine: Engine, relays: tuple[str, ...]
+) -> RealPortalTestbed:
     now = SystemClock().now()
     term = Term(now - timedelta(hours=1), now + timedelta(days=1))
-    authority = Authority.make("street", term)
+    authority = Authority.make("testbed", term)
     names = [name for each in relays for name in (domain(each), f"*.{domain(each)}")]
     pair = authority.serving(names, term)
     keys = {"tls.crt": pair.certificate.reveal().decode(), "tls.key": pair.key.reveal().decode()}
     trust = ssl.create_default_context(cadata=authority.certificate.decode())
-    return Street(cluster, client, engine, authority, trust, keys)
+    return RealPortalTestbed(cluster, client, engine, authority, trust, keys)
 
 
-async def _furnish(street: Street, relays: tuple[str, ...]) -> None:
-    authority = {"ca.crt": street.authority.certificate.decode()}
-    keys = {**street.keys, "tokens.json": _listed(street.tokens)}
-    await street.apply(
+async def _prepare(testbed: RealPortalTestbed, relays: tuple[str, ...]) -> None:
+    authority = {"ca.crt": testbed.authority.certificate.decode()}
+    keys = {**testbed.keys, "tokens.json": _listed(testbed.tokens)}
+    await testbed.apply(
         _part("v1", "ConfigMap", "relay-ca", data=authority),
         _part("v1", "Secret", "relay-tls", type="kubernetes.io/tls", stringData=keys),
         *(
@@ -273,5 +275,5 @@ async def _furnish(street: Street, relays: tuple[str, ...]) -> None:
     )  # fmt: skip
     async with asyncio.TaskGroup() as group:
         for each in relays:
-            group.create_task(street.relay(each))
-        group.create_task(street.serve())
+            group.create_task(testbed.relay(each))
+        group.create_task(testbed.serve())

@@ -61,7 +61,7 @@ class Counted(GrpcPeers):
         return await super().join(address, contact, within)
 
 
-class Harbour:
+class RealPeersTestbed:
     """A cluster whose pods are real peers."""
 
     def __init__(self, cluster: Cluster) -> None:

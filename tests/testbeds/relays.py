@@ -87,7 +87,7 @@ class Tunnel:
             await self.task
 
 
-class Stage:
+class RelayTestbed:
     """Where relays, tunnels and Services meet."""
 
     def __init__(self, folder: Path, stack: AsyncExitStack) -> None:
@@ -97,7 +97,7 @@ class Stage:
         self.authority = str(folder / "ca.crt")
 
     async def relay(self, **options: object) -> Relay:
-        """A relay of this stage; all share an authority."""
+        """A relay of this testbed; all share an authority."""
         plain = RelayOptions(tls_port=0, http_port=0, admin_port=0, folder=self._folder)
         plan = replace(plain, **options)  # type: ignore[arg-type]
         found: asyncio.Future[Relay] = asyncio.get_running_loop().create_future()
@@ -175,14 +175,14 @@ class Stage:
 
 
 @asynccontextmanager
-async def opened(folder: Path) -> AsyncIterator[Stage]:
-    """A stage for a test."""
+async def opened(folder: Path) -> AsyncIterator[RelayTestbed]:
+    """A testbed for a test."""
     async with AsyncExitStack() as stack:
-        stage = Stage(folder, stack)
+        testbed = RelayTestbed(folder, stack)
         try:
-            yield stage
+            yield testbed
         finally:
-            await stage.end()
+            await testbed.end()
 
 
 @asynccontextmanager

@@ -1,14 +1,14 @@
-"""A town of modelled peers for every test, under virtual time."""
+"""Modelled peers for every test, under virtual time."""
 
 from __future__ import annotations
 
 import pytest
 
 from quintant.testing import InProcessCluster
-from testbeds.klight import Town
+from testbeds.klight import KlightTestbed
 
 
 @pytest.fixture
-def town(cluster: InProcessCluster) -> Town:
+def testbed(cluster: InProcessCluster) -> KlightTestbed:
     """A cluster without pods, and the operator not yet started."""
-    return Town(cluster)
+    return KlightTestbed(cluster)

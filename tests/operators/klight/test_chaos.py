@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from quintant.api.core import Pod
-from testbeds.klight import Mood, Town
+from testbeds.klight import KlightTestbed, Mood
 
 PODS, BLOWS = 50, 100
 SEEDS = 20 if os.environ.get("QUINTANT_SOAK") else 1
@@ -17,8 +17,8 @@ SEEDS = 20 if os.environ.get("QUINTANT_SOAK") else 1
 class Storm:
     """Strikes pods, peers and the controller, and replaces what it broke."""
 
-    def __init__(self, town: Town, seed: int) -> None:
-        self.town, self.random = town, Random(seed)
+    def __init__(self, testbed: KlightTestbed, seed: int) -> None:
+        self.testbed, self.random = testbed, Random(seed)
         self.names = [f"p{number:03}" for number in range(PODS)]
         self.lives = dict.fromkeys(self.names, 1)
         self.written: list[str] = []
@@ -32,56 +32,56 @@ class Storm:
             case "process":
                 await self._restart(self.random.choice(self.names))
             case "controller":
-                await self.town.restart()
+                await self.testbed.restart()
             case "pause":
-                model = self.town.peers.models[await self._address()]
+                model = self.testbed.peers.models[await self._address()]
                 model.mood = Mood.SILENT
-                await self.town.cluster.advance(self.random.uniform(0, 3))
+                await self.testbed.cluster.advance(self.random.uniform(0, 3))
                 model.mood = Mood.SERVING
 
     def write(self) -> None:
         """Write through a peer."""
         self.count += 1
-        model = self.random.choice(self.town.alive())
-        if self.town.peers.persist(model.address, f"w{self.count}"):
+        model = self.random.choice(self.testbed.alive())
+        if self.testbed.peers.persist(model.address, f"w{self.count}"):
             self.written.append(f"w{self.count}")
 
     async def _address(self) -> str:
-        return await self.town.address(self.random.choice(self.names))
+        return await self.testbed.address(self.random.choice(self.names))
 
     async def _replace(self, name: str) -> None:
-        await self.town.delete(name)
+        await self.testbed.delete(name)
         fresh = f"q{len(self.lives):03}"
         self.names[self.names.index(name)] = fresh
         self.lives[fresh] = 1
-        await self.town.pod(fresh, peer={"join_seconds": 0.02})
+        await self.testbed.pod(fresh, peer={"join_seconds": 0.02})
 
     async def _restart(self, name: str) -> None:
-        pod, address = await self.town.cluster.get(Pod, name), await self.town.address(name)
-        kept = list(self.town.peers.models[address].contents)
-        self.town.peers.kill(address)
-        await self.town.cluster.advance(self.random.uniform(0, 2))
-        self.town.peers.add(address, contents=kept, join_seconds=0.02)
+        pod, address = await self.testbed.cluster.get(Pod, name), await self.testbed.address(name)
+        kept = list(self.testbed.peers.models[address].contents)
+        self.testbed.peers.kill(address)
+        await self.testbed.cluster.advance(self.random.uniform(0, 2))
+        self.testbed.peers.add(address, contents=kept, join_seconds=0.02)
         self.lives[name] += 1
-        await self.town.run(name, pod.status.pod_ip, life=self.lives[name])
+        await self.testbed.run(name, pod.status.pod_ip, life=self.lives[name])
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 async def test_soak_of_blows_ends_in_one_network_with_everything_written(
-    town: Town, seed: int
+    testbed: KlightTestbed, seed: int
 ) -> None:
-    storm = Storm(town, seed)
-    await town.start()
+    storm = Storm(testbed, seed)
+    await testbed.start()
     for name in storm.names:
-        await town.pod(name, peer={"join_seconds": 0.02})
-    await town.cluster.advance(20)
+        await testbed.pod(name, peer={"join_seconds": 0.02})
+    await testbed.cluster.advance(20)
     for _ in range(BLOWS):
         storm.write()
         await storm.blow()
-        await town.cluster.advance(storm.random.uniform(0, 2))
-    await town.cluster.advance(120)
-    assert sorted(await town.stack()) == sorted(storm.names)
-    members = [town.peers.models[await town.address(name)] for name in storm.names]
+        await testbed.cluster.advance(storm.random.uniform(0, 2))
+    await testbed.cluster.advance(120)
+    assert sorted(await testbed.stack()) == sorted(storm.names)
+    members = [testbed.peers.models[await testbed.address(name)] for name in storm.names]
     assert all(sorted(each.view) == sorted(m.address for m in members) for each in members)
-    assert town.peers.overlaps == 0
+    assert testbed.peers.overlaps == 0
     assert all(set(storm.written) <= set(each.contents) for each in members)

@@ -27,13 +27,13 @@ KILLS = 20 if os.environ.get("QUINTANT_SOAK") else 2
 
 
 @pytest_asyncio.fixture
-async def town(tmp_path: Path) -> AsyncIterator[Loopback]:
+async def testbed(tmp_path: Path) -> AsyncIterator[Loopback]:
     async with loopback(tmp_path) as made:
         yield made
 
 
-async def test_killed_peer_is_dropped_in_time_and_all_others_can_write(town: Loopback) -> None:
-    peers = await town.formed(5)
+async def test_killed_peer_is_dropped_in_time_and_all_others_can_write(testbed: Loopback) -> None:
+    peers = await testbed.formed(5)
     await peers[4].persist(b"before")
     await peers[0].kill()
     rest = peers[1:]
@@ -44,8 +44,8 @@ async def test_killed_peer_is_dropped_in_time_and_all_others_can_write(town: Loo
     assert [await each.query() for each in rest] == [expected] * 4
 
 
-async def test_restarted_peer_has_its_blocks_and_is_a_member_again(town: Loopback) -> None:
-    peers = await town.formed(3)
+async def test_restarted_peer_has_its_blocks_and_is_a_member_again(testbed: Loopback) -> None:
+    peers = await testbed.formed(3)
     await peers[0].persist(b"a")
     await peers[1].kill()
     await peers[0].persist(b"b")
@@ -54,8 +54,8 @@ async def test_restarted_peer_has_its_blocks_and_is_a_member_again(town: Loopbac
     await until(lambda: _alike(peers, [b"b", b"a"]), 10)
 
 
-async def test_stopped_peer_is_dropped_and_returns(town: Loopback) -> None:
-    peers = await town.formed(3)
+async def test_stopped_peer_is_dropped_and_returns(testbed: Loopback) -> None:
+    peers = await testbed.formed(3)
     peers[0].send(signal.SIGSTOP)
     await until(lambda: _members_are(peers[1:], peers[1:]), DROP_SECONDS)
     await peers[1].persist(b"x")
@@ -64,12 +64,12 @@ async def test_stopped_peer_is_dropped_and_returns(town: Loopback) -> None:
     await until(lambda: _alike(peers, [b"x"]), 10)
 
 
-async def test_address_taken_by_another_network_joins_nobody(town: Loopback) -> None:
-    first, second = await town.formed(2)
+async def test_address_taken_by_another_network_joins_nobody(testbed: Loopback) -> None:
+    first, second = await testbed.formed(2)
     await first.persist(b"one")
     await second.kill()
     second.repo.rename(second.repo.with_name("old"))
-    other = await town.peer(9).start()
+    other = await testbed.peer(9).start()
     await second.start()
     await second.join(other)
     await second.persist(b"two")
@@ -78,8 +78,8 @@ async def test_address_taken_by_another_network_joins_nobody(town: Loopback) -> 
     assert await other.query() == await second.query() == [b"two"]
 
 
-async def test_peer_told_to_end_leaves_first(town: Loopback) -> None:
-    peers = await town.formed(3)
+async def test_peer_told_to_end_leaves_first(testbed: Loopback) -> None:
+    peers = await testbed.formed(3)
     writes = asyncio.gather(*(peers[1].persist(b"%d" % number) for number in range(20)))
     assert await peers[0].kill(signal.SIGTERM) == 0
     assert await peers[1].members() == {each.address for each in peers[1:]}
@@ -88,19 +88,19 @@ async def test_peer_told_to_end_leaves_first(town: Loopback) -> None:
     assert await peers[1].query() == await peers[2].query()
 
 
-async def test_silent_and_garbled_contacts_are_refused_in_bounded_time(town: Loopback) -> None:
-    peer = await town.peer(1).start()
+async def test_silent_and_garbled_contacts_are_refused_in_bounded_time(testbed: Loopback) -> None:
+    peer = await testbed.peer(1).start()
     await peer.persist(b"mine")
     for number, answer in ((7, b""), (8, b"HTTP/1.1 200 OK\r\n\r\nhello"), (9, os.urandom(4096))):
-        async with await _answering(f"{town.network}.{number}", answer):
+        async with await _answering(f"{testbed.network}.{number}", answer):
             with pytest.raises(Failed) as refused:
-                await peer.ask(JOIN_NETWORK, JoinRequest(f"{town.network}.{number}:9081"), 30)
+                await peer.ask(JOIN_NETWORK, JoinRequest(f"{testbed.network}.{number}:9081"), 30)
             assert refused.value.code == Code.UNKNOWN
     assert await peer.query() == [b"mine"]
 
 
-async def test_garbage_on_the_port_harms_nobody(town: Loopback) -> None:
-    peer = await town.peer(1).start()
+async def test_garbage_on_the_port_harms_nobody(testbed: Loopback) -> None:
+    peer = await testbed.peer(1).start()
     for _ in range(20):
         _, writer = await asyncio.open_connection(peer.host, 9081)
         writer.write(os.urandom(2000))
@@ -115,8 +115,8 @@ async def test_garbage_on_the_port_harms_nobody(town: Loopback) -> None:
     assert await peer.query() == [b"x"]
 
 
-async def test_health_is_served_as_everybody_asks_for_it(town: Loopback) -> None:
-    peer = await town.peer(1).start()
+async def test_health_is_served_as_everybody_asks_for_it(testbed: Loopback) -> None:
+    peer = await testbed.peer(1).start()
     async with grpc.aio.insecure_channel(peer.address) as channel:
         stub: Any = health_pb2_grpc.HealthStub(channel)
         for service in ("", "Lightpeer"):
@@ -127,13 +127,13 @@ async def test_health_is_served_as_everybody_asks_for_it(town: Loopback) -> None
         watch.cancel()
 
 
-async def test_state_file_follows_its_writer(town: Loopback) -> None:
-    files = [town.folder / "one" / "index.html", town.folder / "two" / "index.html"]
+async def test_state_file_follows_its_writer(testbed: Loopback) -> None:
+    files = [testbed.folder / "one" / "index.html", testbed.folder / "two" / "index.html"]
     peers = []
     for number, file in enumerate(files, start=1):
         file.parent.mkdir()
         flag = f"-statePath={file}"
-        peers.append(await town.peer(number, "klightpeer", flag, "-v").start())
+        peers.append(await testbed.peer(number, "klightpeer", flag, "-v").start())
     await peers[1].join(peers[0])
     for text in ("one", "two"):
         files[0].write_text(text)
@@ -141,8 +141,8 @@ async def test_state_file_follows_its_writer(town: Loopback) -> None:
     assert await peers[1].query() == [b"two", b"one"]
 
 
-async def test_soak_whoever_is_killed_nothing_acknowledged_is_lost(town: Loopback) -> None:
-    peers = await town.formed(5)
+async def test_soak_whoever_is_killed_nothing_acknowledged_is_lost(testbed: Loopback) -> None:
+    peers = await testbed.formed(5)
     random = Random(7)
     acknowledged: list[bytes] = []
     async with asyncio.TaskGroup() as group:

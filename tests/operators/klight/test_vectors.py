@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from quintant.api.core import Pod
-from testbeds.klight import Mood, Town
+from testbeds.klight import KlightTestbed, Mood
 
 
-async def play(town: Town, steps: str) -> None:
+async def play(testbed: KlightTestbed, steps: str) -> None:
     """`a81` lets a pod's peer run and be looked at, `s81` stops it and has it looked at."""
     lives: dict[str, int] = {}
     for step in steps.split():
@@ -16,16 +16,16 @@ async def play(town: Town, steps: str) -> None:
         name = f"p{word[1:]}"
         if word[0] == "a" and name not in lives:
             lives[name] = 1
-            await town.pod(name, network or "net1", peer={})
+            await testbed.pod(name, network or "net1", peer={})
         elif word[0] == "a":
             lives[name] += 1
-            pod = await town.cluster.get(Pod, name)
-            town.peers.add(await town.address(name))
-            await town.run(name, pod.status.pod_ip, life=lives[name])
+            pod = await testbed.cluster.get(Pod, name)
+            testbed.peers.add(await testbed.address(name))
+            await testbed.run(name, pod.status.pod_ip, life=lives[name])
         else:
-            town.peers.kill(await town.address(name))
-            assert town.peers.models[await town.address(name)].mood is Mood.DEAD
-        await town.cluster.advance(3)
+            testbed.peers.kill(await testbed.address(name))
+            assert testbed.peers.models[await testbed.address(name)].mood is Mood.DEAD
+        await testbed.cluster.advance(3)
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,8 @@ async def play(town: Town, steps: str) -> None:
     ],
 )
 async def test_stacks_end_as_the_originals_do(
-    town: Town, steps: str, stacks: dict[str, list[str]]
+    testbed: KlightTestbed, steps: str, stacks: dict[str, list[str]]
 ) -> None:
-    await town.start()
-    await play(town, steps)
-    assert {name: await town.stack(name) for name in stacks} == stacks
+    await testbed.start()
+    await play(testbed, steps)
+    assert {name: await testbed.stack(name) for name in stacks} == stacks

@@ -1,4 +1,4 @@
-"""The scenarios of Portal Expose: the operator under its role, in a modelled town."""
+"""The scenarios of Portal Expose: the operator under its role, in a modelled testbed."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
-from testbeds.portal import Town, opened
+from testbeds.portal import PortalTestbed, opened
 
 
 @pytest_asyncio.fixture
-async def town() -> AsyncIterator[Town]:
-    """A town of the test's own; the operator was denied nothing in it."""
+async def testbed() -> AsyncIterator[PortalTestbed]:
+    """A testbed of the test's own; the operator was denied nothing in it."""
     async with opened() as found:
         yield found
         assert found.account is not None

@@ -14,7 +14,7 @@ from quintant.operators.portal import controllers
 from quintant.operators.portal.api import DEFAULT_CLASS, FINALIZER, PortalExpose
 from quintant.operators.portal.options import Options
 from quintant.runtime.manager.manager import Manager
-from testbeds.portal import Town, exposing
+from testbeds.portal import PortalTestbed, exposing
 
 EXPOSES = "/apis/portal.gosuda.org/v1alpha1/namespaces/default/portalexposes"
 CLASSES = "/apis/portal.gosuda.org/v1alpha1/tunnelclasses"
@@ -39,12 +39,14 @@ def test_endpoints_and_names_are_those_of_the_contract() -> None:
         assert (settings.match_policy, settings.timeout_seconds) == ("Equivalent", 5)
 
 
-async def sent(town: Town, method: str, path: str, body: Any = None) -> tuple[int, list[str]]:
+async def sent(
+    testbed: PortalTestbed, method: str, path: str, body: Any = None
+) -> tuple[int, list[str]]:
     """Status and warnings of a request."""
     kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
     raw = msgspec.json.encode(body) if body is not None else None
     call = Call(method, path, {}, {"Content-Type": kind}, raw)
-    reply = await town.cluster.admin.request(call)
+    reply = await testbed.cluster.admin.request(call)
     text = reply.headers.get("warning", reply.headers.get("Warning", ""))
     return reply.status, [text] if text else []
 
@@ -60,9 +62,9 @@ def tangled() -> dict[str, Any]:
     return made
 
 
-async def test_every_broken_rule_is_named_in_one_refusal(town: Town) -> None:
+async def test_every_broken_rule_is_named_in_one_refusal(testbed: PortalTestbed) -> None:
     with pytest.raises((Invalid, Forbidden)) as refused:
-        await town.cluster.client.raw("POST", EXPOSES, body=msgspec.json.encode(tangled()))
+        await testbed.cluster.client.raw("POST", EXPOSES, body=msgspec.json.encode(tangled()))
     for path in ("spec.app.service.name", "spec.relay.targets[0].url", "spec.relay.targets[1].url"):
         assert path in refused.value.message
     assert "secret" not in refused.value.message
@@ -78,62 +80,68 @@ async def test_every_broken_rule_is_named_in_one_refusal(town: Town) -> None:
     ],
     ids=str,
 )
-async def test_seeds_of_trouble_are_refused_at_the_door(town: Town, change: Any) -> None:
-    await town.ready()
+async def test_seeds_of_trouble_are_refused_at_the_door(
+    testbed: PortalTestbed, change: Any
+) -> None:
+    await testbed.ready()
     with pytest.raises((Invalid, Forbidden)):
-        await town.merge(f"{EXPOSES}/shop", {"spec": change})
+        await testbed.merge(f"{EXPOSES}/shop", {"spec": change})
 
 
-async def test_missing_parts_and_taken_names_are_warned_of(town: Town) -> None:
-    status, warned = await sent(town, "POST", EXPOSES, to_plain(exposing()))
+async def test_missing_parts_and_taken_names_are_warned_of(testbed: PortalTestbed) -> None:
+    status, warned = await sent(testbed, "POST", EXPOSES, to_plain(exposing()))
     assert status == 201
     assert "Service 'web' does not exist" in warned[0]
     assert DEFAULT_CLASS in warned[0]
-    await town.serve()
-    await town.classed()
-    await town.cluster.advance(1)
-    status, warned = await sent(town, "POST", EXPOSES, to_plain(exposing("other", app="shop")))
+    await testbed.serve()
+    await testbed.classed()
+    await testbed.cluster.advance(1)
+    status, warned = await sent(testbed, "POST", EXPOSES, to_plain(exposing("other", app="shop")))
     assert status == 201
     assert "claimed by PortalExpose default/shop" in warned[0]
 
 
-async def test_second_default_and_deletion_of_a_used_class_are_warned_of(town: Town) -> None:
-    await town.ready()
+async def test_second_default_and_deletion_of_a_used_class_are_warned_of(
+    testbed: PortalTestbed,
+) -> None:
+    await testbed.ready()
     second = {
         "metadata": {"name": "second", "annotations": {DEFAULT_CLASS: "true"}},
         "spec": {"replicas": 1, "size": "small"},
     }
     body = {"apiVersion": "portal.gosuda.org/v1alpha1", "kind": "TunnelClass", **second}
-    status, warned = await sent(town, "POST", CLASSES, body)
+    status, warned = await sent(testbed, "POST", CLASSES, body)
     assert status == 201
     assert "small is the default already" in warned[0]
-    await town.cluster.advance(1)
-    status, warned = await sent(town, "DELETE", f"{CLASSES}/second")
+    await testbed.cluster.advance(1)
+    status, warned = await sent(testbed, "DELETE", f"{CLASSES}/second")
     assert status == 200
     assert "in use by default/shop" in warned[0]
 
 
-async def test_bad_tolerations_are_refused(town: Town) -> None:
+async def test_bad_tolerations_are_refused(testbed: PortalTestbed) -> None:
     with pytest.raises((Invalid, Forbidden), match=r"spec\.tolerations\[0\]"):
-        await town.classed(tolerations=({"operator": "Maybe"},))
+        await testbed.classed(tolerations=({"operator": "Maybe"},))
 
 
-async def test_object_older_than_its_rules_can_be_labelled_and_can_go(town: Town) -> None:
-    assert town.engine is not None
-    await town.cluster.crash(town.engine)
+async def test_object_older_than_its_rules_can_be_labelled_and_can_go(
+    testbed: PortalTestbed,
+) -> None:
+    assert testbed.engine is not None
+    await testbed.cluster.crash(testbed.engine)
     hooks = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
-    await town.cluster.client.raw("DELETE", f"{hooks}/portal-validating-webhook-configuration")
+    await testbed.cluster.client.raw("DELETE", f"{hooks}/portal-validating-webhook-configuration")
     made = tangled()
     made["metadata"]["finalizers"] = [FINALIZER]
-    await town.cluster.client.raw("POST", EXPOSES, body=msgspec.json.encode(made))
-    await town.start()
-    await town.merge(f"{EXPOSES}/shop", {"metadata": {"labels": {"a": "b"}}})
-    await town.serve()
-    await town.classed()
-    found = await town.phase("Failed")
+    await testbed.cluster.client.raw("POST", EXPOSES, body=msgspec.json.encode(made))
+    await testbed.start()
+    await testbed.merge(f"{EXPOSES}/shop", {"metadata": {"labels": {"a": "b"}}})
+    await testbed.serve()
+    await testbed.classed()
+    found = await testbed.phase("Failed")
     assert found.status is not None
     said = next(each for each in found.status.conditions if each.type == "Available")
     assert said.reason == "InvalidSpec"
-    assert "InvalidSpec" in await town.reasons()
-    await town.cluster.client.delete(found)
-    await town.cluster.gone(PortalExpose, "shop")
+    assert "InvalidSpec" in await testbed.reasons()
+    await testbed.cluster.client.delete(found)
+    await testbed.cluster.gone(PortalExpose, "shop")

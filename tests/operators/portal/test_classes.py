@@ -5,7 +5,7 @@ from __future__ import annotations
 from quintant.api.apps import Deployment
 from quintant.api.meta import condition_of
 from quintant.operators.portal.api import DEFAULT_CLASS, PortalExpose, TunnelClass
-from testbeds.portal import Town
+from testbeds.portal import PortalTestbed
 
 CLASSES = "/apis/portal.gosuda.org/v1alpha1/tunnelclasses"
 
@@ -16,36 +16,36 @@ def container(deployment: Deployment) -> dict[str, object]:
     return found
 
 
-async def test_change_of_a_class_rolls_its_tunnels_and_says_so_once(town: Town) -> None:
-    await town.ready()
-    await town.merge(f"{CLASSES}/small", {"spec": {"replicas": 3}})
-    await town.cluster.eventually(
+async def test_change_of_a_class_rolls_its_tunnels_and_says_so_once(testbed: PortalTestbed) -> None:
+    await testbed.ready()
+    await testbed.merge(f"{CLASSES}/small", {"spec": {"replicas": 3}})
+    await testbed.cluster.eventually(
         PortalExpose,
         "shop",
         until=lambda it: bool(it.status and it.status.tunnel_pods.ready == 3),  # type: ignore[union-attr]
     )
-    await town.merge(f"{CLASSES}/small", {"spec": {"size": "large"}})
-    await town.cluster.advance(30)
-    await town.phase("Ready")
-    assert container(await town.deployment())["resources"] == {
+    await testbed.merge(f"{CLASSES}/small", {"spec": {"size": "large"}})
+    await testbed.cluster.advance(30)
+    await testbed.phase("Ready")
+    assert container(await testbed.deployment())["resources"] == {
         "requests": {"cpu": "500m", "memory": "512Mi"},
         "limits": {"cpu": "2", "memory": "2Gi"},
     }
     updated = ("Normal", "Updated", "Configuration updated, rolling update in progress")
-    told = [event for event in await town.events() if event[1] == "Updated"]
+    told = [event for event in await testbed.events() if event[1] == "Updated"]
     assert set(told) == {updated}
-    assert "DriftCorrected" not in await town.reasons()
+    assert "DriftCorrected" not in await testbed.reasons()
 
 
-async def test_progressing_is_true_while_a_rolling_update_runs(town: Town) -> None:
-    await town.ready(replicas=3)
-    town.starts = lambda pod: (
+async def test_progressing_is_true_while_a_rolling_update_runs(testbed: PortalTestbed) -> None:
+    await testbed.ready(replicas=3)
+    testbed.starts = lambda pod: (
         "large" not in str(pod.metadata.labels)
         and (pod.spec.containers[0].resources.requests.get("cpu") != "500m")
     )
-    await town.merge(f"{CLASSES}/small", {"spec": {"size": "large"}})
-    await town.cluster.advance(10)
-    found = await town.cluster.get(PortalExpose, "shop")
+    await testbed.merge(f"{CLASSES}/small", {"spec": {"size": "large"}})
+    await testbed.cluster.advance(10)
+    found = await testbed.cluster.get(PortalExpose, "shop")
     assert found.status is not None
     progressing = condition_of(found.status.conditions, "Progressing")
     assert progressing is not None
@@ -53,52 +53,54 @@ async def test_progressing_is_true_while_a_rolling_update_runs(town: Town) -> No
     assert progressing.message == "Rolling update in progress"
 
 
-async def test_place_of_tunnels_follows_the_class(town: Town) -> None:
-    await town.ready()
+async def test_place_of_tunnels_follows_the_class(testbed: PortalTestbed) -> None:
+    await testbed.ready()
     place = {"nodeSelector": {"zone": "a"}, "tolerations": [{"key": "edge", "operator": "Exists"}]}
-    await town.merge(f"{CLASSES}/small", {"spec": place})
-    await town.cluster.eventually(
+    await testbed.merge(f"{CLASSES}/small", {"spec": place})
+    await testbed.cluster.eventually(
         Deployment,
         "shop-tunnel",
         until=lambda it: it.spec.template.value["spec"].get("nodeSelector") == {"zone": "a"},
     )
-    template = (await town.deployment()).spec.template.value["spec"]
+    template = (await testbed.deployment()).spec.template.value["spec"]
     assert template["tolerations"] == place["tolerations"]
-    await town.merge(f"{CLASSES}/small", {"spec": {"nodeSelector": None, "tolerations": None}})
-    await town.cluster.eventually(
+    await testbed.merge(f"{CLASSES}/small", {"spec": {"nodeSelector": None, "tolerations": None}})
+    await testbed.cluster.eventually(
         Deployment,
         "shop-tunnel",
         until=lambda it: (
             not {"nodeSelector", "tolerations"} & it.spec.template.value["spec"].keys()
         ),
     )
-    assert "DriftCorrected" not in await town.reasons()
+    assert "DriftCorrected" not in await testbed.reasons()
 
 
-async def test_another_default_is_followed_by_those_who_name_none(town: Town) -> None:
-    await town.ready()
-    await town.classed("large", default=False, size="large")
-    await town.expose("named", tunnel_class="small")
-    await town.phase("Ready", "named")
-    await town.merge(f"{CLASSES}/small", {"metadata": {"annotations": {DEFAULT_CLASS: None}}})
-    await town.phase("Failed")
+async def test_another_default_is_followed_by_those_who_name_none(testbed: PortalTestbed) -> None:
+    await testbed.ready()
+    await testbed.classed("large", default=False, size="large")
+    await testbed.expose("named", tunnel_class="small")
+    await testbed.phase("Ready", "named")
+    await testbed.merge(f"{CLASSES}/small", {"metadata": {"annotations": {DEFAULT_CLASS: None}}})
+    await testbed.phase("Failed")
     mark = {"metadata": {"annotations": {DEFAULT_CLASS: "true"}}}
-    await town.merge(f"{CLASSES}/large", mark)
-    found = await town.phase("Ready")
+    await testbed.merge(f"{CLASSES}/large", mark)
+    found = await testbed.phase("Ready")
     assert found.status is not None
     assert found.status.tunnel_class_name == "large"
-    named = container(await town.deployment("named"))["resources"]
+    named = container(await testbed.deployment("named"))["resources"]
     assert named["requests"]["cpu"] == "100m"  # type: ignore[index]
 
 
-async def test_of_two_defaults_the_newest_is_in_force_and_both_say_so(town: Town) -> None:
-    await town.classed("older")
-    await town.cluster.advance(2)
-    await town.classed("newer")
-    await town.cluster.advance(2)
+async def test_of_two_defaults_the_newest_is_in_force_and_both_say_so(
+    testbed: PortalTestbed,
+) -> None:
+    await testbed.classed("older")
+    await testbed.cluster.advance(2)
+    await testbed.classed("newer")
+    await testbed.cluster.advance(2)
     states = {}
     for name in ("older", "newer"):
-        found = await town.cluster.get(TunnelClass, name, "")
+        found = await testbed.cluster.get(TunnelClass, name, "")
         assert found.status is not None
         assert found.metadata.annotations[DEFAULT_CLASS] == "true"
         states[name] = [
@@ -107,18 +109,18 @@ async def test_of_two_defaults_the_newest_is_in_force_and_both_say_so(town: Town
             if (held := condition_of(found.status.conditions, type))
         ]
     assert states == {"older": ["False", "True"], "newer": ["True", "True"]}
-    told = [note for _, reason, note in await town.events() if reason == "MultipleDefaults"]
+    told = [note for _, reason, note in await testbed.events() if reason == "MultipleDefaults"]
     assert len(told) == 2
     assert "newer, older" in told[0]
 
 
-async def test_conflict_of_defaults_ends_with_its_cause(town: Town) -> None:
-    await town.classed("older")
-    await town.cluster.advance(2)
-    newer = await town.classed("newer")
-    await town.cluster.advance(2)
-    await town.cluster.client.delete(newer)
-    found = await town.cluster.eventually(
+async def test_conflict_of_defaults_ends_with_its_cause(testbed: PortalTestbed) -> None:
+    await testbed.classed("older")
+    await testbed.cluster.advance(2)
+    newer = await testbed.classed("newer")
+    await testbed.cluster.advance(2)
+    await testbed.cluster.client.delete(newer)
+    found = await testbed.cluster.eventually(
         TunnelClass,
         "older",
         "",
@@ -127,10 +129,10 @@ async def test_conflict_of_defaults_ends_with_its_cause(town: Town) -> None:
     assert condition_of(found.status.conditions, "Default").status == "True"  # type: ignore[union-attr]
 
 
-async def test_class_tells_which_generation_was_seen(town: Town) -> None:
-    made = await town.classed()
-    await town.merge(f"{CLASSES}/small", {"spec": {"replicas": 2}})
-    found = await town.cluster.eventually(
+async def test_class_tells_which_generation_was_seen(testbed: PortalTestbed) -> None:
+    made = await testbed.classed()
+    await testbed.merge(f"{CLASSES}/small", {"spec": {"replicas": 2}})
+    found = await testbed.cluster.eventually(
         TunnelClass,
         "small",
         "",

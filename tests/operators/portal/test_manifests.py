@@ -11,7 +11,7 @@ from quintant.api.core import Namespace
 from quintant.core.object import ObjectMeta
 from quintant.operators.sample import manifests
 from quintant.runtime.cache.manifests import Applier
-from testbeds.portal import Town
+from testbeds.portal import PortalTestbed
 
 FILES = sorted((Path(__file__).parent / "manifests").glob("*.yaml"))
 GROUP = "portal.gosuda.org/v1alpha1"
@@ -22,11 +22,11 @@ def test_there_are_twelve() -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-async def test_manifest_applies_and_keeps_every_field(town: Town, file: Path) -> None:
+async def test_manifest_applies_and_keeps_every_field(testbed: PortalTestbed, file: Path) -> None:
     for name in ("production", "microservices"):
-        await town.cluster.create(Namespace(metadata=ObjectMeta(name=name)))
+        await testbed.cluster.create(Namespace(metadata=ObjectMeta(name=name)))
     wanted = manifests(file)
-    await Applier(town.cluster.client.rest, "user").apply(wanted)
+    await Applier(testbed.cluster.client.rest, "user").apply(wanted)
     for each in wanted:
         if each["apiVersion"] == GROUP:
             place, plural = each["metadata"].get("namespace", "default"), "portalexposes"
@@ -34,19 +34,19 @@ async def test_manifest_applies_and_keeps_every_field(town: Town, file: Path) ->
             if each["kind"] == "TunnelClass":
                 scope, plural = "", "tunnelclasses"
             path = f"/apis/{GROUP}{scope}/{plural}/{each['metadata']['name']}"
-            stored = msgspec.json.decode(await town.cluster.client.raw("GET", path))
+            stored = msgspec.json.decode(await testbed.cluster.client.raw("GET", path))
             assert stored["spec"] == each["spec"]
             annotations = stored["metadata"].get("annotations", {})
             assert annotations == each["metadata"].get("annotations", {})
 
 
-async def test_quick_start_becomes_ready(town: Town) -> None:
+async def test_quick_start_becomes_ready(testbed: PortalTestbed) -> None:
     (file,) = [each for each in FILES if each.stem == "quick-start"]
-    town.starts = lambda pod: pod.metadata.name.startswith("hello-world-tunnel")
-    await Applier(town.cluster.client.rest, "user").apply(manifests(file))
-    found = await town.phase("Ready", "hello-world")
+    testbed.starts = lambda pod: pod.metadata.name.startswith("hello-world-tunnel")
+    await Applier(testbed.cluster.client.rest, "user").apply(manifests(file))
+    found = await testbed.phase("Ready", "hello-world")
     assert found.status is not None
     assert found.status.public_url == "https://hello-world.portal.gosuda.org"
-    deployment = await town.deployment("hello-world")
+    deployment = await testbed.deployment("hello-world")
     assert deployment.spec.replicas == 1
     assert len(deployment.spec.selector.match_labels) == 4

@@ -5,13 +5,13 @@ from __future__ import annotations
 from prometheus_client.parser import text_string_to_metric_families
 
 from quintant.operators.portal.api import TunnelClass
-from testbeds.portal import Town
+from testbeds.portal import PortalTestbed
 
 
-def series(town: Town) -> dict[tuple[str, str], float]:
+def series(testbed: PortalTestbed) -> dict[tuple[str, str], float]:
     """Every sample by its name and its one label's value."""
-    assert town.engine is not None
-    text = town.engine.metrics.render().decode()
+    assert testbed.engine is not None
+    text = testbed.engine.metrics.render().decode()
     return {
         (sample.name, next(iter(sample.labels.values()), "")): sample.value
         for family in text_string_to_metric_families(text)
@@ -19,14 +19,14 @@ def series(town: Town) -> dict[tuple[str, str], float]:
     }
 
 
-async def test_gauges_equal_what_there_is(town: Town) -> None:
-    assert series(town)["portalexpose_status_phase", "Ready"] == 0
-    await town.ready(relays=2)
-    await town.classed("unused", default=False)
-    await town.expose("lost", tunnel_class="none")
-    await town.phase("Failed", "lost")
-    await town.cluster.advance(1)
-    found = series(town)
+async def test_gauges_equal_what_there_is(testbed: PortalTestbed) -> None:
+    assert series(testbed)["portalexpose_status_phase", "Ready"] == 0
+    await testbed.ready(relays=2)
+    await testbed.classed("unused", default=False)
+    await testbed.expose("lost", tunnel_class="none")
+    await testbed.phase("Failed", "lost")
+    await testbed.cluster.advance(1)
+    found = series(testbed)
     phases = {phase: found["portalexpose_status_phase", phase] for phase in
               ("Pending", "Ready", "Degraded", "Failed")}  # fmt: skip
     assert phases == {"Pending": 0, "Ready": 1, "Degraded": 0, "Failed": 1}
@@ -43,12 +43,12 @@ async def test_gauges_equal_what_there_is(town: Town) -> None:
     assert found["portalexpose_status_lag_seconds_count", ""] > 0
 
 
-async def test_series_of_a_class_goes_with_it(town: Town) -> None:
-    await town.ready()
-    before = series(town)
-    await town.cluster.client.delete(await town.cluster.get(TunnelClass, "small", ""))
-    await town.phase("Failed")
-    after = series(town)
+async def test_series_of_a_class_goes_with_it(testbed: PortalTestbed) -> None:
+    await testbed.ready()
+    before = series(testbed)
+    await testbed.cluster.client.delete(await testbed.cluster.get(TunnelClass, "small", ""))
+    await testbed.phase("Failed")
+    after = series(testbed)
     assert ("tunnelclass_referenced_total", "small") in before
     assert ("tunnelclass_referenced_total", "small") not in after
     total = ("portalexpose_reconcile_total", "success")

@@ -13,7 +13,7 @@ import pytest
 
 from quintant.core.codec import to_plain
 from quintant.operators.portal.api import DEFAULT_CLASS
-from testbeds.portal import Town, exposing
+from testbeds.portal import PortalTestbed, exposing
 
 UID = "705ab4f5-6393-11e8-b7cc-42010a800002"
 EXPOSE = "/validate-portal-gosuda-org-v1alpha1-portalexpose"
@@ -59,11 +59,11 @@ def review(new: Plain | None, old: Plain | None = None, **request: Any) -> bytes
     )
 
 
-async def asked(town: Town, path: str, body: bytes) -> Plain:
+async def asked(testbed: PortalTestbed, path: str, body: bytes) -> Plain:
     """The response to a review."""
-    assert town.engine is not None
-    assert town.engine.webhooks is not None
-    answer = msgspec.json.decode(await town.engine.webhooks.reviews.review(path, body))
+    assert testbed.engine is not None
+    assert testbed.engine.webhooks is not None
+    answer = msgspec.json.decode(await testbed.engine.webhooks.reviews.review(path, body))
     response: Plain = answer["response"]
     assert response["uid"] == UID
     return response
@@ -86,10 +86,10 @@ RULES: dict[str, tuple[Callable[[], Plain], str]] = {
 
 
 @pytest.mark.parametrize("rule", RULES)
-async def test_broken_rule_of_a_portal_expose_is_refused(town: Town, rule: str) -> None:
+async def test_broken_rule_of_a_portal_expose_is_refused(testbed: PortalTestbed, rule: str) -> None:
     made, field = RULES[rule]
     for old in (None, expose()):
-        told = await asked(town, EXPOSE, review(made(), old))
+        told = await asked(testbed, EXPOSE, review(made(), old))
         assert told["allowed"] is False
         assert (told["status"]["code"], told["status"]["reason"]) == (422, "Invalid")
         assert field in told["status"]["message"]
@@ -109,63 +109,63 @@ CLASS_RULES: dict[str, tuple[Plain, str]] = {
 
 
 @pytest.mark.parametrize("rule", CLASS_RULES)
-async def test_broken_rule_of_a_class_is_refused(town: Town, rule: str) -> None:
+async def test_broken_rule_of_a_class_is_refused(testbed: PortalTestbed, rule: str) -> None:
     spec, field = CLASS_RULES[rule]
-    told = await asked(town, CLASS, review(tunnels(**spec)))
+    told = await asked(testbed, CLASS, review(tunnels(**spec)))
     assert told["allowed"] is False
     assert told["status"]["code"] == 422
     assert field in told["status"]["message"]
 
 
-async def test_three_broken_rules_are_one_refusal_that_names_all(town: Town) -> None:
+async def test_three_broken_rules_are_one_refusal_that_names_all(testbed: PortalTestbed) -> None:
     made = expose(app_name="A_b", app_service_port=0, relay_targets_0_url="ws://a")
-    told = await asked(town, EXPOSE, review(made, dryRun=True))
+    told = await asked(testbed, EXPOSE, review(made, dryRun=True))
     fields = {cause["field"] for cause in told["status"]["details"]["causes"]}
     assert fields == {"spec.app.name", "spec.app.service.port", f"{TARGETS}[0].url"}
     assert all(field in told["status"]["message"] for field in fields)
 
 
-async def test_what_is_right_passes_and_so_does_a_dry_run(town: Town) -> None:
-    await town.serve()
-    await town.classed()
-    await town.cluster.advance(1)
+async def test_what_is_right_passes_and_so_does_a_dry_run(testbed: PortalTestbed) -> None:
+    await testbed.serve()
+    await testbed.classed()
+    await testbed.cluster.advance(1)
     for dry in (False, True):
-        told = await asked(town, EXPOSE, review(expose(), dryRun=dry))
+        told = await asked(testbed, EXPOSE, review(expose(), dryRun=dry))
         assert told["allowed"] is True
         assert not told.get("warnings")
 
 
-async def test_object_of_old_may_keep_its_fault_and_may_go(town: Town) -> None:
+async def test_object_of_old_may_keep_its_fault_and_may_go(testbed: PortalTestbed) -> None:
     wrong = expose(app_name="A_b")
     labelled = {**wrong, "metadata": {**wrong["metadata"], "labels": {"a": "b"}}}
-    assert (await asked(town, EXPOSE, review(labelled, wrong)))["allowed"] is True
+    assert (await asked(testbed, EXPOSE, review(labelled, wrong)))["allowed"] is True
     going = expose(app_name="C_d")
     going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    assert (await asked(town, EXPOSE, review(going, wrong)))["allowed"] is True
+    assert (await asked(testbed, EXPOSE, review(going, wrong)))["allowed"] is True
 
 
-async def test_relay_without_a_name_is_warned_of(town: Town) -> None:
-    told = await asked(town, EXPOSE, review(expose(relay_targets_0_url="wss://10.0.0.1/relay")))
+async def test_relay_without_a_name_is_warned_of(testbed: PortalTestbed) -> None:
+    told = await asked(testbed, EXPOSE, review(expose(relay_targets_0_url="wss://10.0.0.1/relay")))
     assert told["allowed"] is True
     assert any("IP address" in said for said in told["warnings"])
 
 
-async def test_users_of_a_class_that_goes_are_named_ten_at_most(town: Town) -> None:
-    await town.classed()
+async def test_users_of_a_class_that_goes_are_named_ten_at_most(testbed: PortalTestbed) -> None:
+    await testbed.classed()
     for at in range(12):
-        await town.expose(f"shop-{at:02}")
-    await town.cluster.advance(1)
+        await testbed.expose(f"shop-{at:02}")
+    await testbed.cluster.advance(1)
     old = tunnels()
     old["metadata"]["annotations"] = {DEFAULT_CLASS: "true"}
-    told = await asked(town, CLASS, review(None, old))
+    told = await asked(testbed, CLASS, review(None, old))
     assert told["allowed"] is True
     (said,) = told["warnings"]
     assert said.count("default/shop-") == 10
     assert "and 2 more" in said
 
 
-async def test_review_without_an_object_is_no_verdict(town: Town) -> None:
-    told = await asked(town, EXPOSE, review(None, None, operation="CREATE"))
+async def test_review_without_an_object_is_no_verdict(testbed: PortalTestbed) -> None:
+    told = await asked(testbed, EXPOSE, review(None, None, operation="CREATE"))
     assert told["allowed"] is False
     assert told["status"]["code"] == 400
 
@@ -175,9 +175,9 @@ async def test_review_without_an_object_is_no_verdict(town: Town) -> None:
     [(b"{}", "text/plain", 415), (b"nonsense", "application/json", 400)],
 )
 async def test_what_is_no_review_gets_no_review(
-    town: Town, body: bytes, kind: str, code: int
+    testbed: PortalTestbed, body: bytes, kind: str, code: int
 ) -> None:
-    assert town.engine is not None
-    assert town.engine.webhooks is not None
-    reply = await town.engine.webhooks.reviews.answer(EXPOSE, body, kind)
+    assert testbed.engine is not None
+    assert testbed.engine.webhooks is not None
+    reply = await testbed.engine.webhooks.reviews.answer(EXPOSE, body, kind)
     assert reply.status == code

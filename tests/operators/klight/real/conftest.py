@@ -12,7 +12,7 @@ from quintant.cluster.instance.cluster import ClusterConfig, running
 from quintant.cluster.kubelet.options import Options
 from quintant.cluster.simulated.fleet import Fleet
 from quintant.core.address import Address
-from testbeds.real_peers import Harbour
+from testbeds.real_peers import RealPeersTestbed
 
 
 def pytest_asyncio_loop_factories(
@@ -23,11 +23,11 @@ def pytest_asyncio_loop_factories(
 
 
 @pytest_asyncio.fixture
-async def harbour() -> AsyncIterator[Harbour]:
+async def testbed() -> AsyncIterator[RealPeersTestbed]:
     """A cluster with controllers and a node, and the operator not yet started."""
     plan = ClusterConfig(Address("127.0.0.1", 0), controllers=True, fleet=Fleet(), node=Options())
     async with running(plan) as cluster:
-        made = Harbour(cluster)
+        made = RealPeersTestbed(cluster)
         try:
             yield made
         finally:

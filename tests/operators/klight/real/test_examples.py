@@ -8,7 +8,7 @@ import pytest
 
 from quintant.core.yaml import documents
 from quintant.runtime.cache.manifests import Applier
-from testbeds.real_peers import Harbour
+from testbeds.real_peers import RealPeersTestbed
 
 FOLDER = Path(__file__).parents[4] / "examples" / "klight"
 
@@ -21,18 +21,18 @@ FOLDER = Path(__file__).parents[4] / "examples" / "klight"
     ],
 )
 async def test_what_one_pod_writes_another_one_reads(
-    harbour: Harbour, name: str, pods: tuple[str, str], readers: str
+    testbed: RealPeersTestbed, name: str, pods: tuple[str, str], readers: str
 ) -> None:
     file = FOLDER / f"{name}.yaml"
     text = file.read_bytes().replace(b"-every=10", b"-every=1")
-    await harbour.start()
-    await Applier(harbour.client.rest, "test").apply(documents(text, file.name))
+    await testbed.start()
+    await Applier(testbed.client.rest, "test").apply(documents(text, file.name))
     writer, reader = pods
 
     async def read() -> bool:
-        said = (await harbour.log(reader, "app")).splitlines()
+        said = (await testbed.log(reader, "app")).splitlines()
         return any(line.startswith(readers) for line in said)
 
-    await harbour.until(read)
-    assert "wrote" in await harbour.log(writer, "app")
-    assert len(harbour.peers.joins) == 1
+    await testbed.until(read)
+    assert "wrote" in await testbed.log(writer, "app")
+    assert len(testbed.peers.joins) == 1

@@ -7,19 +7,19 @@ from pathlib import Path
 from quintant.core.yaml import documents
 from quintant.operators.klight.api import LightNetwork
 from quintant.runtime.cache.manifests import Applier
-from testbeds.real_peers import Harbour
+from testbeds.real_peers import RealPeersTestbed
 
 FILE = Path(__file__).parents[4] / "deploy" / "klight" / "controller.yaml"
 
 
-async def test_one_file_installs_a_controller_that_joins_pods(harbour: Harbour) -> None:
-    await Applier(harbour.client.rest, "test").apply(documents(FILE.read_bytes(), FILE.name))
+async def test_one_file_installs_a_controller_that_joins_pods(testbed: RealPeersTestbed) -> None:
+    await Applier(testbed.client.rest, "test").apply(documents(FILE.read_bytes(), FILE.name))
     for name in ("p1", "p2", "p3"):
-        await harbour.pod(name)
-    await harbour.formed(3)
+        await testbed.pod(name)
+    await testbed.formed(3)
 
     async def ready() -> bool:
-        shown = await harbour.client.find(LightNetwork, "net", "default")
+        shown = await testbed.client.find(LightNetwork, "net", "default")
         return shown is not None and shown.status is not None and shown.status.members == 3
 
-    await harbour.until(ready)
+    await testbed.until(ready)

@@ -20,7 +20,7 @@ import pytest
 import pytest_asyncio
 
 from testbeds.controller import Controller
-from testbeds.real_peers import Harbour, persist, query, shoot
+from testbeds.real_peers import RealPeersTestbed, persist, query, shoot
 
 SOAK = bool(os.environ.get("QUINTANT_SOAK"))
 PODS = int(os.environ.get("QUINTANT_PODS", "50" if SOAK else "5"))
@@ -42,15 +42,15 @@ Say = Callable[[str], None]
 class Writer:
     """Clients that write through random members, and what was acknowledged to them."""
 
-    def __init__(self, harbour: Harbour, random: Random) -> None:
-        self.harbour, self.random = harbour, random
+    def __init__(self, testbed: RealPeersTestbed, random: Random) -> None:
+        self.testbed, self.random = testbed, random
         self.acknowledged: set[bytes] = set()
         self.refused = 0
 
     async def run(self, name: str) -> None:
         number = 0
         while True:
-            addresses = sorted((await self.harbour.addresses()).values())
+            addresses = sorted((await self.testbed.addresses()).values())
             if addresses:
                 payload = f"{name} {number}".encode()
                 if await persist(self.random.choice(addresses), payload):
@@ -62,9 +62,9 @@ class Writer:
 
 
 @pytest_asyncio.fixture
-async def controller(harbour: Harbour, tmp_path: Path) -> AsyncIterator[Controller]:
-    harbour.patience = PATIENCE_SECONDS
-    made = Controller(harbour, tmp_path)
+async def controller(testbed: RealPeersTestbed, tmp_path: Path) -> AsyncIterator[Controller]:
+    testbed.patience = PATIENCE_SECONDS
+    made = Controller(testbed, tmp_path)
     await made.start()
     yield made
     await made.kill()
@@ -84,14 +84,14 @@ def say(capsys: pytest.CaptureFixture[str]) -> Say:
     return tell
 
 
-async def strike(harbour: Harbour, controller: Controller, random: Random) -> None:
+async def strike(testbed: RealPeersTestbed, controller: Controller, random: Random) -> None:
     """Kill something."""
     match random.choice(("pod", "process", "process", "controller")):
         case "pod":
-            pods = sorted(pod.metadata.name for pod in await harbour.pods())
-            await harbour.delete(random.choice(pods), grace=random.choice((0, 5)))
+            pods = sorted(pod.metadata.name for pod in await testbed.pods())
+            await testbed.delete(random.choice(pods), grace=random.choice((0, 5)))
         case "process":
-            shoot(random.choice(harbour.processes()))
+            shoot(random.choice(testbed.processes()))
         case "controller":
             await controller.kill()
             await asyncio.sleep(random.uniform(0, 1))
@@ -99,28 +99,28 @@ async def strike(harbour: Harbour, controller: Controller, random: Random) -> No
 
 
 async def test_soak_kills_split_no_network_and_lose_no_acknowledged_write(
-    harbour: Harbour, controller: Controller, say: Say
+    testbed: RealPeersTestbed, controller: Controller, say: Say
 ) -> None:
     random = Random(SEED)
-    writer = Writer(harbour, Random(SEED))
+    writer = Writer(testbed, Random(SEED))
     say(f"{PODS} pods, {KILLS} kills, seed {SEED}")
-    await harbour.replicas(PODS)
-    await harbour.formed(PODS)
+    await testbed.replicas(PODS)
+    await testbed.formed(PODS)
     async with asyncio.TaskGroup() as group:
         writing = [group.create_task(writer.run(name)) for name in WRITERS]
         for kill in range(KILLS):
             if kill % TOLD_KILLS == 0:
                 say(f"kill {kill}: {len(writer.acknowledged)} written, {writer.refused} refused")
             await asyncio.sleep(random.uniform(0.2, 2.0))
-            await harbour.enough(QUORUM)
-            await strike(harbour, controller, random)
+            await testbed.enough(QUORUM)
+            await strike(testbed, controller, random)
         say("the last kill is done")
         for task in writing:
             task.cancel()
-    await harbour.formed(PODS)
+    await testbed.formed(PODS)
     say(f"one network again: {len(writer.acknowledged)} written, {writer.refused} refused")
     assert len(writer.acknowledged) > KILLS
-    for address in (await harbour.addresses()).values():
+    for address in (await testbed.addresses()).values():
         missing = await lacking(address, writer.acknowledged)
         assert not missing, f"seed {SEED}: {address} lacks {sorted(missing)[:5]}"
     say("everything acknowledged is on every member")

@@ -13,7 +13,7 @@ import aiohttp
 from quintant.cluster.instance.cluster import save
 from quintant.operators.klight.api import LightNetwork
 from testbeds.controller import Controller
-from testbeds.real_peers import Harbour
+from testbeds.real_peers import RealPeersTestbed
 
 
 async def quintant(kubeconfig: Path, *words: str, given: bytes = b"") -> tuple[int, str, str]:
@@ -27,14 +27,14 @@ async def quintant(kubeconfig: Path, *words: str, given: bytes = b"") -> tuple[i
 
 
 async def test_command_line_http_and_cluster_tell_the_same(
-    harbour: Harbour, tmp_path: Path
+    testbed: RealPeersTestbed, tmp_path: Path
 ) -> None:
-    controller = Controller(harbour, tmp_path)
+    controller = Controller(testbed, tmp_path)
     await controller.start()
     try:
         for name in ("p1", "p2", "p3"):
-            await harbour.pod(name)
-        await harbour.formed(3)
+            await testbed.pod(name)
+        await testbed.formed(3)
 
         async def alike() -> bool:
             status, out, _ = await quintant(controller.kubeconfig, "get", "networks", "-o", "json")
@@ -43,24 +43,24 @@ async def test_command_line_http_and_cluster_tell_the_same(
             return bool(
                 told == await _served(controller)
                 and told["networks"][0]["members"] == 3
-                and told["networks"][0]["stack"] == await _stack(harbour)
+                and told["networks"][0]["stack"] == await _stack(testbed)
             )
 
-        await harbour.until(alike)
+        await testbed.until(alike)
     finally:
         await controller.kill()
 
 
 async def test_network_is_written_read_and_repaired_from_the_command_line(
-    harbour: Harbour, tmp_path: Path
+    testbed: RealPeersTestbed, tmp_path: Path
 ) -> None:
     way = tmp_path / "kubeconfig"
-    save(harbour.cluster, way)
-    await harbour.start()
+    save(testbed.cluster, way)
+    await testbed.start()
     for name in ("p1", "p2"):
-        await harbour.pod(name)
-    await harbour.formed(2)
-    await harbour.until(lambda: _shown(harbour, 2))
+        await testbed.pod(name)
+    await testbed.formed(2)
+    await testbed.until(lambda: _shown(testbed, 2))
     for text in (b"one", b"two"):
         assert (await quintant(way, "persist", "net", "-", given=text))[0] == 0
     assert (await quintant(way, "query", "net"))[1] == "two\none\n"
@@ -69,10 +69,10 @@ async def test_network_is_written_read_and_repaired_from_the_command_line(
     assert (await quintant(way, "repair", "net"))[0] == 0
 
     async def repaired() -> bool:
-        status = (await harbour.shown()).status
+        status = (await testbed.shown()).status
         return status is not None and bool(status.repair_handled)
 
-    await harbour.until(repaired)
+    await testbed.until(repaired)
     code, _, complaint = await quintant(way, "describe", "nothing")
     assert code == 1
     assert "there is no network nothing in namespace default" in complaint
@@ -86,11 +86,11 @@ async def _served(controller: Controller) -> Any:
         return await answer.json()
 
 
-async def _stack(harbour: Harbour) -> list[str]:
-    status = (await harbour.shown()).status
+async def _stack(testbed: RealPeersTestbed) -> list[str]:
+    status = (await testbed.shown()).status
     return list(status.stack) if status is not None else []
 
 
-async def _shown(harbour: Harbour, members: int) -> bool:
-    shown = await harbour.client.find(LightNetwork, "net", "default")
+async def _shown(testbed: RealPeersTestbed, members: int) -> bool:
+    shown = await testbed.client.find(LightNetwork, "net", "default")
     return shown is not None and shown.status is not None and shown.status.ready == members

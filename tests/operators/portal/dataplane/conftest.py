@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest_asyncio
 import uvloop
 
-from testbeds.relays import Stage, opened
+from testbeds.relays import RelayTestbed, opened
 
 
 def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
@@ -18,7 +18,7 @@ def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.Abstrac
 
 
 @pytest_asyncio.fixture
-async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
-    """An empty stage."""
+async def testbed(tmp_path: Path) -> AsyncIterator[RelayTestbed]:
+    """An empty testbed."""
     async with opened(tmp_path) as found:
         yield found

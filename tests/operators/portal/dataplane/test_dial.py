@@ -9,7 +9,7 @@ import pytest
 from quintant.agents.tunnel.dial import TurnedAway, dialled
 from quintant.agents.tunnel.options import Relay
 from quintant.agents.tunnel.places import Places
-from testbeds.relays import DOMAIN, Stage, answering, saying
+from testbeds.relays import DOMAIN, RelayTestbed, answering, saying
 
 _UPGRADE = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
 PROVEN = b"Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"
@@ -29,9 +29,9 @@ async def _dialled(url: str, authority: str = "") -> None:
     ],
 )
 async def test_another_answer_than_an_upgrade_is_told(
-    stage: Stage, raw: bytes, status: int
+    testbed: RelayTestbed, raw: bytes, status: int
 ) -> None:
-    port = await stage.service(answering(raw))
+    port = await testbed.service(answering(raw))
     with pytest.raises(TurnedAway) as caught:
         await _dialled(f"ws://127.0.0.1:{port}/relay")
     assert caught.value.status == status
@@ -49,17 +49,19 @@ async def test_another_answer_than_an_upgrade_is_told(
         b"",
     ],
 )
-async def test_what_speaks_no_websocket_is_no_relay(stage: Stage, raw: bytes) -> None:
-    port = await stage.service(answering(raw))
+async def test_what_speaks_no_websocket_is_no_relay(testbed: RelayTestbed, raw: bytes) -> None:
+    port = await testbed.service(answering(raw))
     with pytest.raises(ConnectionError):
         await _dialled(f"ws://127.0.0.1:{port}/relay")
 
 
-async def test_a_relay_is_believed_only_with_the_authority_that_was_given(stage: Stage) -> None:
-    relay, _ = await stage.exposed("hello", saying("here"))
+async def test_a_relay_is_believed_only_with_the_authority_that_was_given(
+    testbed: RelayTestbed,
+) -> None:
+    relay, _ = await testbed.exposed("hello", saying("here"))
     url = f"wss://{DOMAIN}:{relay.tls_port}/relay"
-    await _dialled(url, stage.authority)
+    await _dialled(url, testbed.authority)
     with pytest.raises(OSError, match="certificate verify failed"):
         await _dialled(url)
     with pytest.raises(OSError, match="not valid for"):
-        await _dialled(f"wss://127.0.0.1:{relay.tls_port}/relay", stage.authority)
+        await _dialled(f"wss://127.0.0.1:{relay.tls_port}/relay", testbed.authority)

@@ -13,10 +13,10 @@ from pathlib import Path
 from aiohttp import ClientSession, WSMsgType, web
 
 from real.proxy import Proxy
-from scenarios.sized import SHARE, sized
-from testbeds.crowds import crowd, visited
+from scenarios.soak_size import SHARE, sized
 from testbeds.programs import megabytes, relay_program, tunnel_program
-from testbeds.relays import PATIENCE_SECONDS, Stage, Talk, host, request
+from testbeds.relays import PATIENCE_SECONDS, RelayTestbed, Talk, host, request
+from testbeds.visitors import steady_visitors, visited
 
 RATE = 100.0
 """Visitors per second."""
@@ -59,15 +59,15 @@ async def lost_now(child: asyncio.subprocess.Process) -> tuple[float, float]:
     return began, loop.time()
 
 
-async def test_soak_rolling_updates_lose_no_request(stage: Stage, tmp_path: Path) -> None:
-    service, loop = await stage.service(slow_talk(0.02)), asyncio.get_running_loop()
+async def test_soak_rolling_updates_lose_no_request(testbed: RelayTestbed, tmp_path: Path) -> None:
+    service, loop = await testbed.service(slow_talk(0.02)), asyncio.get_running_loop()
     async with relay_program(tmp_path) as relay, AsyncExitStack() as stack:
         pods = [
             await stack.enter_async_context(tunnel_program(tmp_path, "hello", service, relay.tls))
             for _ in range(3)
         ]
         rolled, until = 0, loop.time() + SECONDS
-        async with crowd("hello", RATE, [relay.http]) as visitors:
+        async with steady_visitors("hello", RATE, [relay.http]) as visitors:
             while loop.time() < until or rolled < len(pods):
                 new = tunnel_program(tmp_path, "hello", service, relay.tls)
                 pods.append(await stack.enter_async_context(new))
@@ -80,15 +80,15 @@ async def test_soak_rolling_updates_lose_no_request(stage: Stage, tmp_path: Path
 
 
 async def test_soak_a_lost_relay_loses_only_what_was_under_way_on_it(
-    stage: Stage, tmp_path: Path
+    testbed: RelayTestbed, tmp_path: Path
 ) -> None:
-    service = await stage.service(slow_talk(0.02))
+    service = await testbed.service(slow_talk(0.02))
     async with relay_program(tmp_path) as lost, relay_program(tmp_path) as other:
         ports = [lost.http, other.http]
         async with (
             tunnel_program(tmp_path, "hello", service, lost.tls, other.tls),
             tunnel_program(tmp_path, "hello", service, lost.tls, other.tls),
-            crowd("hello", RATE, ports) as visitors,
+            steady_visitors("hello", RATE, ports) as visitors,
         ):
             await asyncio.sleep(SECONDS / 2)
             loss = await lost_now(lost.child)
@@ -101,14 +101,14 @@ async def test_soak_a_lost_relay_loses_only_what_was_under_way_on_it(
 
 
 async def test_soak_a_lost_pod_loses_only_what_must_not_be_asked_twice(
-    stage: Stage, tmp_path: Path
+    testbed: RelayTestbed, tmp_path: Path
 ) -> None:
-    service = await stage.service(slow_talk(0.02))
+    service = await testbed.service(slow_talk(0.02))
     async with (
         relay_program(tmp_path) as relay,
         tunnel_program(tmp_path, "hello", service, relay.tls) as lost,
         tunnel_program(tmp_path, "hello", service, relay.tls),
-        crowd("hello", RATE, [relay.http]) as visitors,
+        steady_visitors("hello", RATE, [relay.http]) as visitors,
     ):
         await asyncio.sleep(SECONDS / 2)
         loss = await lost_now(lost.child)
@@ -119,14 +119,16 @@ async def test_soak_a_lost_pod_loses_only_what_must_not_be_asked_twice(
     )
 
 
-async def test_soak_a_silent_partition_is_noticed_in_time(stage: Stage, tmp_path: Path) -> None:
-    service, loop = await stage.service(slow_talk(0.0)), asyncio.get_running_loop()
+async def test_soak_a_silent_partition_is_noticed_in_time(
+    testbed: RelayTestbed, tmp_path: Path
+) -> None:
+    service, loop = await testbed.service(slow_talk(0.0)), asyncio.get_running_loop()
     async with (
         relay_program(tmp_path) as far,
         relay_program(tmp_path) as near,
         Proxy.before("127.0.0.1", far.tls) as line,
         tunnel_program(tmp_path, "hello", service, line.port, near.tls) as tunnel,
-        crowd("hello", RATE / 2, [near.http]) as safe,
+        steady_visitors("hello", RATE / 2, [near.http]) as safe,
     ):
         await asyncio.sleep(sized(10))
         began = loop.time()
@@ -174,22 +176,22 @@ def download(size: int) -> Talk:
 
 
 async def test_soak_a_slow_reader_costs_no_memory_and_delays_nobody(
-    stage: Stage, tmp_path: Path
+    testbed: RelayTestbed, tmp_path: Path
 ) -> None:
-    service, loop = await stage.service(download(DOWNLOAD_BYTES)), asyncio.get_running_loop()
+    service, loop = await testbed.service(download(DOWNLOAD_BYTES)), asyncio.get_running_loop()
     async with (
         relay_program(tmp_path) as relay,
         tunnel_program(tmp_path, "hello", service, relay.tls) as tunnel,
     ):
         children, most = (relay.child, tunnel.child), [0.0, 0.0]
-        async with crowd("hello", RATE, [relay.http]):
+        async with steady_visitors("hello", RATE, [relay.http]):
             await asyncio.sleep(1)  # Both have what they need to work at all.
         before = [megabytes(child) for child in children]
         reader, writer = await asyncio.open_connection("127.0.0.1", relay.http, limit=65_536)
         writer.write(request("hello", "/large"))
         await reader.readuntil(b"\r\n\r\n")
         left, until = DOWNLOAD_BYTES, loop.time() + SECONDS
-        async with crowd("hello", RATE / 2, [relay.http]) as others:
+        async with steady_visitors("hello", RATE / 2, [relay.http]) as others:
             while loop.time() < until:
                 left -= len(await reader.readexactly(SLOW_BYTES // 10))
                 most = [max(each) for each in zip(most, map(megabytes, children), strict=True)]
@@ -239,7 +241,7 @@ async def _web() -> web.AppRunner:
 
 
 async def test_soak_streams_may_be_silent_for_longer_than_requests_may_wait(
-    stage: Stage, tmp_path: Path
+    testbed: RelayTestbed, tmp_path: Path
 ) -> None:
     runner, loop = await _web(), asyncio.get_running_loop()
     service: int = runner.addresses[0][1]

@@ -31,7 +31,16 @@ from quintant.wire.portal import (
     encode,
     telling,
 )
-from testbeds.relays import DOMAIN, PATIENCE_SECONDS, Stage, Talk, asked, request, saying, visiting
+from testbeds.relays import (
+    DOMAIN,
+    PATIENCE_SECONDS,
+    RelayTestbed,
+    Talk,
+    asked,
+    request,
+    saying,
+    visiting,
+)
 
 K = TypeVar("K")
 HELLO = Hello("mine", "me")
@@ -42,10 +51,10 @@ SMALL = 10
 
 @asynccontextmanager
 async def rogue(
-    stage: Stage, relay: Relay, token: str = "", protocols: tuple[str, ...] = (PROTOCOL,)
+    testbed: RelayTestbed, relay: Relay, token: str = "", protocols: tuple[str, ...] = (PROTOCOL,)
 ) -> AsyncIterator[ClientWebSocketResponse]:
     """A tunnel that says whatever the test wants."""
-    context = ssl.create_default_context(cafile=stage.authority)
+    context = ssl.create_default_context(cafile=testbed.authority)
     url = f"https://127.0.0.1:{relay.tls_port}/relay"
     headers = {"Host": DOMAIN} | ({"Authorization": f"Bearer {token}"} if token else {})
     async with (
@@ -137,11 +146,11 @@ WITHIN = {
 """What a tunnel says on a stream that the relay opened; all of it ends with 4400."""
 
 
-async def test_a_tunnel_that_breaks_the_rules_is_told_which(stage: Stage) -> None:
-    relay, _ = await stage.exposed("theirs", saying("theirs"))
+async def test_a_tunnel_that_breaks_the_rules_is_told_which(testbed: RelayTestbed) -> None:
+    relay, _ = await testbed.exposed("theirs", saying("theirs"))
     found = {}
     for name, (sent, _, _) in (FIRST | THEN).items():
-        async with rogue(stage, relay) as socket:
+        async with rogue(testbed, relay) as socket:
             if name in THEN:
                 await socket.send_bytes(GREETING)
                 await frame_of(socket, Kind.HELLO_ACK)
@@ -157,10 +166,10 @@ async def test_a_tunnel_that_breaks_the_rules_is_told_which(stage: Stage) -> Non
     assert (await asked(relay, request("theirs"))).endswith(b"theirs")
 
 
-async def test_a_tunnel_that_misuses_a_stream_is_told_how(stage: Stage) -> None:
-    relay, _ = await stage.exposed("theirs", saying("theirs"))
+async def test_a_tunnel_that_misuses_a_stream_is_told_how(testbed: RelayTestbed) -> None:
+    relay, _ = await testbed.exposed("theirs", saying("theirs"))
     for name, (frames, words) in WITHIN.items():
-        async with rogue(stage, relay) as socket, visiting(relay) as (_, writer):
+        async with rogue(testbed, relay) as socket, visiting(relay) as (_, writer):
             await socket.send_bytes(hello(window=SMALL))
             await frame_of(socket, Kind.HELLO_ACK)
             writer.write(request("mine"))
@@ -172,9 +181,9 @@ async def test_a_tunnel_that_misuses_a_stream_is_told_how(stage: Stage) -> None:
     assert (await asked(relay, request("theirs"))).endswith(b"theirs")
 
 
-async def test_what_nobody_has_to_know_is_ignored(stage: Stage) -> None:
-    relay = await stage.relay()
-    async with rogue(stage, relay) as socket:
+async def test_what_nobody_has_to_know_is_ignored(testbed: RelayTestbed) -> None:
+    relay = await testbed.relay()
+    async with rogue(testbed, relay) as socket:
         await socket.send_bytes(GREETING)
         await frame_of(socket, Kind.HELLO_ACK)
         for frame in (raw(0x80, 7, b"?", 0xFF), raw(11, 0, b'{"service_ok":true}')):
@@ -183,24 +192,24 @@ async def test_what_nobody_has_to_know_is_ignored(stage: Stage) -> None:
         assert (await frame_of(socket, Kind.PONG)).payload == b"12345678"
 
 
-async def test_who_is_not_let_in_is_told_why(stage: Stage, tmp_path: Path) -> None:
+async def test_who_is_not_let_in_is_told_why(testbed: RelayTestbed, tmp_path: Path) -> None:
     path = tmp_path / "tokens.json"
     entry = {"sha256": digest("right"), "subject": "me", "names": ["mine"], "maxSessions": 2}
     path.write_text(json.dumps({"tokens": [entry]}))
-    relay = await stage.relay(tokens=path)
+    relay = await testbed.relay(tokens=path)
     for token in ("", "wrong", "righ", "rightt"):
-        async with rogue(stage, relay, token) as socket:
+        async with rogue(testbed, relay, token) as socket:
             assert (await ending(socket))[0] == 4401
-    async with rogue(stage, relay, "right", protocols=()) as socket:
+    async with rogue(testbed, relay, "right", protocols=()) as socket:
         assert await ending(socket) == (4426, f"only {PROTOCOL} is spoken here")
-    async with rogue(stage, relay, "right") as socket:
+    async with rogue(testbed, relay, "right") as socket:
         await socket.send_bytes(hello(app="theirs"))
         assert await ending(socket) == (4403, "the token does not allow the name theirs")
-    async with rogue(stage, relay, "right") as one, rogue(stage, relay, "right") as two:
+    async with rogue(testbed, relay, "right") as one, rogue(testbed, relay, "right") as two:
         for socket in (one, two):
             await socket.send_bytes(GREETING)
             await frame_of(socket, Kind.HELLO_ACK)
-        async with rogue(stage, relay, "right") as three:
+        async with rogue(testbed, relay, "right") as three:
             await three.send_bytes(GREETING)
             assert await ending(three) == (4429, "2 tunnels have this token already")
 
@@ -265,10 +274,10 @@ REQUESTS = {
 REFUSALS = (b"HTTP/1.1 400 ", b"HTTP/1.1 501 ", b"HTTP/1.1 505 ")
 
 
-async def test_what_can_be_read_in_two_ways_reaches_nobody_twice(stage: Stage) -> None:
+async def test_what_can_be_read_in_two_ways_reaches_nobody_twice(testbed: RelayTestbed) -> None:
     mine, theirs = list[bytes](), list[bytes]()
-    relay, _ = await stage.exposed("mine", watched(mine))
-    other = stage.tunnel("theirs", await stage.service(watched(theirs)), stage.target(relay))
+    relay, _ = await testbed.exposed("mine", watched(mine))
+    other = testbed.tunnel("theirs", await testbed.service(watched(theirs)), testbed.target(relay))
     await other.connected()
     found = await answered(relay, {name: sent + _THEIRS for name, sent in REQUESTS.items()})
     assert [
@@ -318,8 +327,8 @@ HOSTS = {
 """What a visitor says whom it visits, and the status it gets."""
 
 
-async def test_a_host_leads_to_its_app_or_nowhere(stage: Stage) -> None:
-    relay, _ = await stage.exposed("mine", saying("mine"))
+async def test_a_host_leads_to_its_app_or_nowhere(testbed: RelayTestbed) -> None:
+    relay, _ = await testbed.exposed("mine", saying("mine"))
     heads = {
         name: b"GET / HTTP/1.1\r\nHost: %b\r\nConnection: close\r\n\r\n" % name for name in HOSTS
     }
@@ -327,9 +336,9 @@ async def test_a_host_leads_to_its_app_or_nowhere(stage: Stage) -> None:
     assert {name: got[9:12] for name, got in found.items()} == HOSTS
 
 
-async def test_fields_of_one_hop_cannot_strike_out_others(stage: Stage) -> None:
+async def test_fields_of_one_hop_cannot_strike_out_others(testbed: RelayTestbed) -> None:
     seen: list[bytes] = []
-    relay, _ = await stage.exposed("mine", watched(seen))
+    relay, _ = await testbed.exposed("mine", watched(seen))
     lies = (
         "Connection: X-Forwarded-For, Host, X-Request-Id, Authorization, X-Secret\r\n"
         "Authorization: Basic eA==\r\nX-Secret: 1\r\nX-Forwarded-For: 10.0.0.1\r\n"
@@ -345,8 +354,8 @@ async def test_fields_of_one_hop_cannot_strike_out_others(stage: Stage) -> None:
     assert not {b"x-secret", b"keep-alive", b"te", b"proxy", b"trailer"} & set(fields)
 
 
-async def test_large_heads_are_refused_and_slow_ones_wait_for_nobody(stage: Stage) -> None:
-    relay, _ = await stage.exposed("mine", saying("mine"))
+async def test_large_heads_are_refused_and_slow_ones_wait_for_nobody(testbed: RelayTestbed) -> None:
+    relay, _ = await testbed.exposed("mine", saying("mine"))
     many = "".join(f"X-{number}: y\r\n" for number in range(101))
     heads = {
         "fields": request("mine", extra=many),

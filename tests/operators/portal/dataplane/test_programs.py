@@ -11,7 +11,7 @@ from aiohttp import ClientSession
 
 from quintant.agents.mux.link import Pulse
 from testbeds.programs import relay_program, tunnel_program
-from testbeds.relays import PATIENCE_SECONDS, Stage, free_port, host, saying
+from testbeds.relays import PATIENCE_SECONDS, RelayTestbed, free_port, host, saying
 
 
 async def _status(http: int, app: str) -> int:
@@ -22,11 +22,13 @@ async def _status(http: int, app: str) -> int:
 
 
 async def test_a_relay_that_falls_silent_is_noticed_and_found_again(
-    stage: Stage, tmp_path: Path
+    testbed: RelayTestbed, tmp_path: Path
 ) -> None:
     tls, http = free_port(), free_port()
     async with relay_program(tmp_path, tls=tls, http=http) as relay:
-        tunnel = stage.tunnel("hello", await stage.service(saying("here")), stage.target_at(tls))
+        tunnel = testbed.tunnel(
+            "hello", await testbed.service(saying("here")), testbed.target_at(tls)
+        )
         await tunnel.connected()
         began = asyncio.get_running_loop().time()
         relay.child.send_signal(signal.SIGSTOP)
@@ -39,8 +41,10 @@ async def test_a_relay_that_falls_silent_is_noticed_and_found_again(
         await tunnel.stop()
 
 
-async def test_a_machine_that_stood_still_loses_no_tunnel(stage: Stage, tmp_path: Path) -> None:
-    service = await stage.service(saying("here"))
+async def test_a_machine_that_stood_still_loses_no_tunnel(
+    testbed: RelayTestbed, tmp_path: Path
+) -> None:
+    service = await testbed.service(saying("here"))
     async with (
         relay_program(tmp_path) as relay,
         tunnel_program(tmp_path, "hello", service, relay.tls) as tunnel,
@@ -54,11 +58,13 @@ async def test_a_machine_that_stood_still_loses_no_tunnel(stage: Stage, tmp_path
 
 
 async def test_a_killed_relay_is_found_again_by_the_same_tunnel(
-    stage: Stage, tmp_path: Path
+    testbed: RelayTestbed, tmp_path: Path
 ) -> None:
     tls, http = free_port(), free_port()
     async with relay_program(tmp_path, tls=tls, http=http) as relay:
-        tunnel = stage.tunnel("hello", await stage.service(saying("here")), stage.target_at(tls))
+        tunnel = testbed.tunnel(
+            "hello", await testbed.service(saying("here")), testbed.target_at(tls)
+        )
         await tunnel.connected()
         relay.child.kill()
         await tunnel.until(lambda told: told.relays[0].state == "Backoff")
@@ -71,10 +77,10 @@ async def test_a_killed_relay_is_found_again_by_the_same_tunnel(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 async def test_a_tunnel_that_ends_leaves_its_visitors_to_the_others(
-    stage: Stage, tmp_path: Path, number: signal.Signals
+    testbed: RelayTestbed, tmp_path: Path, number: signal.Signals
 ) -> None:
-    relay, port = await stage.relay(), await stage.service(saying("here"))
-    other = stage.tunnel("hello", port, stage.target(relay))
+    relay, port = await testbed.relay(), await testbed.service(saying("here"))
+    other = testbed.tunnel("hello", port, testbed.target(relay))
     await other.connected()
     async with tunnel_program(tmp_path, "hello", port, relay.tls_port) as tunnel:
         statuses = [await _status(relay.http_port, "hello") for _ in range(20)]

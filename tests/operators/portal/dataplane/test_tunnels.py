@@ -10,7 +10,7 @@ from quintant.agents.relay.relay import Relay
 from quintant.agents.relay.tokens import digest
 from testbeds.relays import (
     PATIENCE_SECONDS,
-    Stage,
+    RelayTestbed,
     Talk,
     asked,
     browsing,
@@ -31,22 +31,22 @@ async def _load(relay: Relay, stop: asyncio.Event, seen: Counter[int | str]) -> 
                 seen[answer.status] += 1
 
 
-async def test_a_rolling_update_loses_no_request(stage: Stage) -> None:
+async def test_a_rolling_update_loses_no_request(testbed: RelayTestbed) -> None:
     async def slow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while await reader.readuntil(b"\r\n\r\n"):
             await asyncio.sleep(0.02)
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
-    relay = await stage.relay()
-    port, stop, seen = await stage.service(slow), asyncio.Event(), Counter[int | str]()
-    old = [stage.tunnel("hello", port, stage.target(relay)) for _ in range(3)]
+    relay = await testbed.relay()
+    port, stop, seen = await testbed.service(slow), asyncio.Event(), Counter[int | str]()
+    old = [testbed.tunnel("hello", port, testbed.target(relay)) for _ in range(3)]
     for tunnel in old:
         await tunnel.connected()
     async with asyncio.TaskGroup() as group:
         for _ in range(8):
             group.create_task(_load(relay, stop, seen))
         for tunnel in old:
-            new = stage.tunnel("hello", port, stage.target(relay))
+            new = testbed.tunnel("hello", port, testbed.target(relay))
             await new.connected()
             await tunnel.stop()
         stop.set()
@@ -54,10 +54,10 @@ async def test_a_rolling_update_loses_no_request(stage: Stage) -> None:
     assert seen[200] > 20
 
 
-async def test_tunnels_of_a_group_share_the_visitors(stage: Stage) -> None:
-    relay = await stage.relay()
+async def test_tunnels_of_a_group_share_the_visitors(testbed: RelayTestbed) -> None:
+    relay = await testbed.relay()
     for text in ("a", "b"):
-        tunnel = stage.tunnel("hello", await stage.service(saying(text)), stage.target(relay))
+        tunnel = testbed.tunnel("hello", await testbed.service(saying(text)), testbed.target(relay))
         await tunnel.connected()
     found: Counter[str] = Counter()
     async with browsing(relay) as client:
@@ -68,23 +68,23 @@ async def test_tunnels_of_a_group_share_the_visitors(stage: Stage) -> None:
 
 
 async def test_a_name_that_another_holds_is_refused_and_its_holder_undisturbed(
-    stage: Stage,
+    testbed: RelayTestbed,
 ) -> None:
-    relay, _ = await stage.exposed("hello", saying("first"))
-    port = await stage.service(saying("second"))
-    thief = stage.tunnel("hello", port, stage.target(relay), group="another")
+    relay, _ = await testbed.exposed("hello", saying("first"))
+    port = await testbed.service(saying("second"))
+    thief = testbed.tunnel("hello", port, testbed.target(relay), group="another")
     report = await thief.until(lambda told: told.relays[0].state == "Backoff")
     assert "held by another (4409)" in report.relays[0].last_error
     assert not await thief.ready()
     assert (await asked(relay, request("hello"))).endswith(b"first")
 
 
-async def test_every_relay_is_used_and_each_for_itself(stage: Stage) -> None:
-    relays = [await stage.relay() for _ in range(3)]
-    targets = [stage.target(relay, name) for relay, name in zip(relays, "abc", strict=True)]
-    tunnel = stage.tunnel("hello", await stage.service(saying("here")), *targets)
+async def test_every_relay_is_used_and_each_for_itself(testbed: RelayTestbed) -> None:
+    relays = [await testbed.relay() for _ in range(3)]
+    targets = [testbed.target(relay, name) for relay, name in zip(relays, "abc", strict=True)]
+    tunnel = testbed.tunnel("hello", await testbed.service(saying("here")), *targets)
     await tunnel.connected()
-    await stage.down(0)
+    await testbed.down(0)
     report = await tunnel.until(lambda told: told.relays[0].state == "Backoff")
     assert report.relays[0].last_error
     assert await tunnel.ready()
@@ -92,14 +92,14 @@ async def test_every_relay_is_used_and_each_for_itself(stage: Stage) -> None:
         assert (await asked(relay, request("hello"))).endswith(b"here")
 
 
-async def test_a_relay_that_appears_later_is_found(stage: Stage) -> None:
+async def test_a_relay_that_appears_later_is_found(testbed: RelayTestbed) -> None:
     port = free_port()
-    first = await stage.relay()
-    tunnel = stage.tunnel("hello", await stage.service(saying("here")), stage.target_at(port))
+    first = await testbed.relay()
+    tunnel = testbed.tunnel("hello", await testbed.service(saying("here")), testbed.target_at(port))
     report = await tunnel.until(lambda told: told.relays[0].attempts >= 2)
     assert report.relays[0].last_error
     assert not await tunnel.ready()
-    late = await stage.relay(tls_port=port)
+    late = await testbed.relay(tls_port=port)
     await tunnel.connected()
     assert (await asked(late, request("hello"))).endswith(b"here")
     assert first.names.groups == 0
@@ -114,14 +114,14 @@ def _tokens(path: Path, **names: list[str]) -> Path:
     return path
 
 
-async def test_tokens_say_who_may_have_which_name(stage: Stage, tmp_path: Path) -> None:
+async def test_tokens_say_who_may_have_which_name(testbed: RelayTestbed, tmp_path: Path) -> None:
     path = _tokens(tmp_path / "tokens.json", right=["hello"])
-    relay = await stage.relay(tokens=path)
-    port = await stage.service(saying("here"))
-    good = stage.tunnel("hello", port, stage.target(relay, token="right"))
+    relay = await testbed.relay(tokens=path)
+    port = await testbed.service(saying("here"))
+    good = testbed.tunnel("hello", port, testbed.target(relay, token="right"))
     await good.connected()
-    wrong = stage.tunnel("hello", port, stage.target(relay, token="wrong"), group="hello")
-    other = stage.tunnel("other", port, stage.target(relay, token="right"))
+    wrong = testbed.tunnel("hello", port, testbed.target(relay, token="wrong"), group="hello")
+    other = testbed.tunnel("other", port, testbed.target(relay, token="right"))
     told = await wrong.until(lambda told: told.relays[0].state == "Backoff")
     assert "(4401)" in told.relays[0].last_error
     assert "wrong" not in told.relays[0].last_error
@@ -147,9 +147,9 @@ def _endless(sent: list[int]) -> Talk:
     return talk
 
 
-async def test_a_visitor_who_does_not_read_stops_the_service(stage: Stage) -> None:
+async def test_a_visitor_who_does_not_read_stops_the_service(testbed: RelayTestbed) -> None:
     sent: list[int] = []
-    relay, _ = await stage.exposed("hello", _endless(sent))
+    relay, _ = await testbed.exposed("hello", _endless(sent))
     async with visiting(relay) as (_, writer):
         writer.write(request("hello", "/large"))
         before = -1
@@ -160,7 +160,7 @@ async def test_a_visitor_who_does_not_read_stops_the_service(stage: Stage) -> No
         assert (await asked(relay, request("hello", "/small"))).endswith(b"ok")
 
 
-async def test_nothing_is_fetched_for_a_visitor_who_left(stage: Stage) -> None:
+async def test_nothing_is_fetched_for_a_visitor_who_left(testbed: RelayTestbed) -> None:
     gone = asyncio.Event()
 
     async def patient(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -171,7 +171,7 @@ async def test_nothing_is_fetched_for_a_visitor_who_left(stage: Stage) -> None:
         finally:
             gone.set()
 
-    relay, _ = await stage.exposed("hello", patient)
+    relay, _ = await testbed.exposed("hello", patient)
     async with visiting(relay) as (reader, writer):
         writer.write(request("hello"))
         await reader.readuntil(b"x")
@@ -189,9 +189,11 @@ def _counting(opened: list[int]) -> Talk:
     return talk
 
 
-async def test_connections_to_the_service_are_used_again_where_that_is_safe(stage: Stage) -> None:
+async def test_connections_to_the_service_are_used_again_where_that_is_safe(
+    testbed: RelayTestbed,
+) -> None:
     opened: list[int] = []
-    relay, _ = await stage.exposed("hello", _counting(opened))
+    relay, _ = await testbed.exposed("hello", _counting(opened))
     async with browsing(relay) as client:
         for _ in range(5):
             async with client.get("/", headers=host("hello")):
@@ -203,13 +205,13 @@ async def test_connections_to_the_service_are_used_again_where_that_is_safe(stag
     assert len(opened) == 4
 
 
-async def test_a_connection_that_grew_old_is_replaced_unnoticed(stage: Stage) -> None:
+async def test_a_connection_that_grew_old_is_replaced_unnoticed(testbed: RelayTestbed) -> None:
     async def once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         await reader.read(1)
 
-    relay, _ = await stage.exposed("hello", once)
+    relay, _ = await testbed.exposed("hello", once)
     async with browsing(relay) as client:
         for _ in range(5):
             async with client.get("/", headers=host("hello")) as answer:
@@ -217,7 +219,7 @@ async def test_a_connection_that_grew_old_is_replaced_unnoticed(stage: Stage) ->
 
 
 async def test_a_relay_that_ends_finishes_its_visitors_while_its_successor_takes_over(
-    stage: Stage,
+    testbed: RelayTestbed,
 ) -> None:
     begun, go = asyncio.Event(), asyncio.Event()
 
@@ -228,7 +230,7 @@ async def test_a_relay_that_ends_finishes_its_visitors_while_its_successor_takes
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         await reader.read()
 
-    relay, tunnel = await stage.exposed("hello", slow)
+    relay, tunnel = await testbed.exposed("hello", slow)
     async with visiting(relay) as (reader, writer):
         writer.write(request("hello"))
         await begun.wait()
@@ -236,7 +238,7 @@ async def test_a_relay_that_ends_finishes_its_visitors_while_its_successor_takes
             port = relay.tls_port
             group.create_task(relay.drain())
             await asyncio.sleep(0)
-            await stage.relay(tls_port=port)
+            await testbed.relay(tls_port=port)
             again = await tunnel.until(
                 lambda told: told.relays[0].attempts > 1 and told.relays[0].state == "Connected"
             )
@@ -245,7 +247,9 @@ async def test_a_relay_that_ends_finishes_its_visitors_while_its_successor_takes
             assert (await reader.read()).endswith(b"ok")
 
 
-async def test_a_tunnel_takes_so_many_visitors_and_says_so_to_the_next(stage: Stage) -> None:
+async def test_a_tunnel_takes_so_many_visitors_and_says_so_to_the_next(
+    testbed: RelayTestbed,
+) -> None:
     arrived: asyncio.Queue[None] = asyncio.Queue()
 
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -253,7 +257,7 @@ async def test_a_tunnel_takes_so_many_visitors_and_says_so_to_the_next(stage: St
         arrived.put_nowait(None)
         await reader.read()
 
-    relay, _ = await stage.exposed("hello", silent)
+    relay, _ = await testbed.exposed("hello", silent)
     (held,) = relay.names.everybody()
     async with AsyncExitStack() as stack:
         for _ in range(held.session.limit):
@@ -265,9 +269,9 @@ async def test_a_tunnel_takes_so_many_visitors_and_says_so_to_the_next(stage: St
     assert b"X-Portal-Error: LIMIT" in found
 
 
-async def test_only_what_can_be_part_of_a_host_is_a_name(stage: Stage) -> None:
-    relay = await stage.relay()
-    tunnel = stage.tunnel("not_a_label", 1, stage.target(relay))
+async def test_only_what_can_be_part_of_a_host_is_a_name(testbed: RelayTestbed) -> None:
+    relay = await testbed.relay()
+    tunnel = testbed.tunnel("not_a_label", 1, testbed.target(relay))
     told = await tunnel.until(lambda told: told.relays[0].state == "Backoff")
     assert "(4403)" in told.relays[0].last_error
     assert relay.names.groups == 0

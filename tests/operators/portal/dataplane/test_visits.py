@@ -11,7 +11,7 @@ from aiohttp import ClientSession, WSMsgType, web
 from quintant.agents.relay.exchange import Limits
 from testbeds.relays import (
     DOMAIN,
-    Stage,
+    RelayTestbed,
     answering,
     asked,
     browsing,
@@ -23,8 +23,8 @@ from testbeds.relays import (
 )
 
 
-async def test_a_visitor_gets_what_the_service_says(stage: Stage) -> None:
-    relay, tunnel = await stage.exposed("hello", saying("good day"))
+async def test_a_visitor_gets_what_the_service_says(testbed: RelayTestbed) -> None:
+    relay, tunnel = await testbed.exposed("hello", saying("good day"))
     async with browsing(relay) as client, client.get("/", headers=host("hello")) as answer:
         assert (answer.status, await answer.text()) == (200, "good day")
     assert (await tunnel.report()).relays[
@@ -32,9 +32,9 @@ async def test_a_visitor_gets_what_the_service_says(stage: Stage) -> None:
     ].public_url == f"https://hello.{DOMAIN}:{relay.tls_port}"
 
 
-async def test_the_public_url_works_with_the_relays_authority(stage: Stage) -> None:
-    relay, _ = await stage.exposed("hello", saying("good day"))
-    context = ssl.create_default_context(cafile=stage.authority)
+async def test_the_public_url_works_with_the_relays_authority(testbed: RelayTestbed) -> None:
+    relay, _ = await testbed.exposed("hello", saying("good day"))
+    context = ssl.create_default_context(cafile=testbed.authority)
     reader, writer = await asyncio.open_connection(
         "127.0.0.1", relay.tls_port, ssl=context, server_hostname=f"hello.{DOMAIN}"
     )
@@ -43,9 +43,9 @@ async def test_the_public_url_works_with_the_relays_authority(stage: Stage) -> N
     writer.close()
 
 
-async def test_each_request_goes_where_its_own_host_says(stage: Stage) -> None:
-    relay, _ = await stage.exposed("one", saying("first"))
-    other = stage.tunnel("two", await stage.service(saying("second")), stage.target(relay))
+async def test_each_request_goes_where_its_own_host_says(testbed: RelayTestbed) -> None:
+    relay, _ = await testbed.exposed("one", saying("first"))
+    other = testbed.tunnel("two", await testbed.service(saying("second")), testbed.target(relay))
     await other.connected()
     async with visiting(relay) as (reader, writer):
         for app, text in (("one", b"first"), ("two", b"second"), ("one", b"first")):
@@ -54,9 +54,9 @@ async def test_each_request_goes_where_its_own_host_says(stage: Stage) -> None:
             assert await reader.readexactly(len(text)) == text
 
 
-async def test_requests_sent_at_once_are_answered_in_order(stage: Stage) -> None:
-    relay, _ = await stage.exposed("one", saying("first"))
-    other = stage.tunnel("two", await stage.service(saying("second")), stage.target(relay))
+async def test_requests_sent_at_once_are_answered_in_order(testbed: RelayTestbed) -> None:
+    relay, _ = await testbed.exposed("one", saying("first"))
+    other = testbed.tunnel("two", await testbed.service(saying("second")), testbed.target(relay))
     await other.connected()
     async with visiting(relay) as (reader, writer):
         both = f"GET / HTTP/1.1\r\nHost: one.{DOMAIN}\r\n\r\n".encode() + request("two")
@@ -82,17 +82,17 @@ async def test_requests_sent_at_once_are_answered_in_order(stage: Stage) -> None
     ],
 )
 async def test_requests_that_can_be_read_in_two_ways_end_their_connection(
-    stage: Stage, raw: bytes
+    testbed: RelayTestbed, raw: bytes
 ) -> None:
-    relay, _ = await stage.exposed("hello", saying("never"))
+    relay, _ = await testbed.exposed("hello", saying("never"))
     found = await asked(relay, raw)
     assert found.startswith(b"HTTP/1.1 400 ")
     assert b"X-Portal-Error: BAD_REQUEST" in found
     assert found.count(b"HTTP/1.1 ") == 1
 
 
-async def test_refusals_say_which_hop_failed(stage: Stage) -> None:
-    relay, tunnel = await stage.exposed("hello", saying("good day"))
+async def test_refusals_say_which_hop_failed(testbed: RelayTestbed) -> None:
+    relay, tunnel = await testbed.exposed("hello", saying("good day"))
     assert b" 404 Not Found" in await asked(relay, request("nobody"))
     assert b"UNKNOWN_APP" in await asked(relay, request("nobody"))
     away = b"GET / HTTP/1.1\r\nHost: elsewhere.test\r\nConnection: close\r\n\r\n"
@@ -106,9 +106,9 @@ async def test_refusals_say_which_hop_failed(stage: Stage) -> None:
     assert b"Retry-After: 5" in found
 
 
-async def test_a_service_that_is_not_there_is_told_apart(stage: Stage) -> None:
-    relay = await stage.relay()
-    tunnel = stage.tunnel("hello", 1, stage.target(relay))
+async def test_a_service_that_is_not_there_is_told_apart(testbed: RelayTestbed) -> None:
+    relay = await testbed.relay()
+    tunnel = testbed.tunnel("hello", 1, testbed.target(relay))
     await tunnel.connected()
     found = await asked(relay, request("hello"))
     assert b" 502 " in found
@@ -117,21 +117,21 @@ async def test_a_service_that_is_not_there_is_told_apart(stage: Stage) -> None:
     assert await tunnel.ready()
 
 
-async def test_a_silent_service_is_given_up(stage: Stage) -> None:
+async def test_a_silent_service_is_given_up(testbed: RelayTestbed) -> None:
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
 
-    relay = await stage.relay(limits=Limits(first_byte=0.2))
-    tunnel = stage.tunnel("hello", await stage.service(silent), stage.target(relay))
+    relay = await testbed.relay(limits=Limits(first_byte=0.2))
+    tunnel = testbed.tunnel("hello", await testbed.service(silent), testbed.target(relay))
     await tunnel.connected()
     found = await asked(relay, request("hello"))
     assert b" 504 " in found
     assert b"TIMEOUT" in found
 
 
-async def test_limits_of_size_are_told(stage: Stage) -> None:
-    relay = await stage.relay(limits=Limits(body=10))
-    tunnel = stage.tunnel("hello", await stage.service(saying("never")), stage.target(relay))
+async def test_limits_of_size_are_told(testbed: RelayTestbed) -> None:
+    relay = await testbed.relay(limits=Limits(body=10))
+    tunnel = testbed.tunnel("hello", await testbed.service(saying("never")), testbed.target(relay))
     await tunnel.connected()
     long = "X: " + "x" * 40_000 + "\r\n"
     assert b" 431 " in await asked(relay, request("hello", extra=long))
@@ -155,26 +155,26 @@ async def test_limits_of_size_are_told(stage: Stage) -> None:
     ],
 )
 async def test_answers_end_where_the_service_ends_them(
-    stage: Stage, raw: bytes, end: bytes
+    testbed: RelayTestbed, raw: bytes, end: bytes
 ) -> None:
-    relay, _ = await stage.exposed("hello", answering(raw))
+    relay, _ = await testbed.exposed("hello", answering(raw))
     found = await asked(relay, request("hello"))
     assert end in found
     assert found.endswith(end) or end.startswith(b"X-A")
 
 
-async def test_old_visitors_get_no_chunks(stage: Stage) -> None:
+async def test_old_visitors_get_no_chunks(testbed: RelayTestbed) -> None:
     raw = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n"
-    relay, _ = await stage.exposed("hello", answering(raw))
+    relay, _ = await testbed.exposed("hello", answering(raw))
     old = f"GET / HTTP/1.0\r\nHost: hello.{DOMAIN}\r\n\r\n".encode()
     found = await asked(relay, old)
     assert found.endswith(b"\r\n\r\nabc")
     assert b"chunked" not in found
 
 
-async def test_an_answer_to_head_has_its_length_and_no_body(stage: Stage) -> None:
+async def test_an_answer_to_head_has_its_length_and_no_body(testbed: RelayTestbed) -> None:
     raw = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
-    relay, _ = await stage.exposed("hello", answering(raw))
+    relay, _ = await testbed.exposed("hello", answering(raw))
     found = await asked(relay, request("hello", method="HEAD"))
     assert b"Content-Length: 1000" in found
     assert found.endswith(b"\r\n\r\n")
@@ -189,8 +189,8 @@ async def test_an_answer_to_head_has_its_length_and_no_body(stage: Stage) -> Non
         b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
     ],
 )
-async def test_a_service_that_speaks_no_http_is_told_so(stage: Stage, raw: bytes) -> None:
-    relay, _ = await stage.exposed("hello", answering(raw))
+async def test_a_service_that_speaks_no_http_is_told_so(testbed: RelayTestbed, raw: bytes) -> None:
+    relay, _ = await testbed.exposed("hello", answering(raw))
     found = await asked(relay, request("hello"))
     assert found.startswith(b"HTTP/1.1 502 ")
     assert b"BAD_RESPONSE" in found
@@ -203,21 +203,23 @@ async def test_a_service_that_speaks_no_http_is_told_so(stage: Stage, raw: bytes
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
     ],
 )
-async def test_an_answer_that_breaks_off_never_looks_whole(stage: Stage, raw: bytes) -> None:
-    relay, _ = await stage.exposed("hello", answering(raw))
+async def test_an_answer_that_breaks_off_never_looks_whole(
+    testbed: RelayTestbed, raw: bytes
+) -> None:
+    relay, _ = await testbed.exposed("hello", answering(raw))
     found = await asked(relay, request("hello"))
     assert b"half" in found
     assert not found.endswith(b"0\r\n\r\n")
 
 
-async def test_an_old_visitor_notices_an_answer_that_breaks_off(stage: Stage) -> None:
+async def test_an_old_visitor_notices_an_answer_that_breaks_off(testbed: RelayTestbed) -> None:
     raw = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"
-    relay, _ = await stage.exposed("hello", answering(raw))
+    relay, _ = await testbed.exposed("hello", answering(raw))
     with pytest.raises(ConnectionResetError):
         await asked(relay, f"GET / HTTP/1.0\r\nHost: hello.{DOMAIN}\r\n\r\n".encode())
 
 
-async def test_events_arrive_as_they_are_sent(stage: Stage) -> None:
+async def test_events_arrive_as_they_are_sent(testbed: RelayTestbed) -> None:
     more = asyncio.Event()
 
     async def events(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -227,21 +229,21 @@ async def test_events_arrive_as_they_are_sent(stage: Stage) -> None:
         writer.write(b"data: 2\n\n")
         await writer.drain()
 
-    relay, _ = await stage.exposed("hello", events)
+    relay, _ = await testbed.exposed("hello", events)
     async with browsing(relay) as client, client.get("/", headers=host("hello")) as answer:
         assert await answer.content.readuntil(b"\n\n") == b"data: 1\n\n"
         more.set()
         assert await answer.content.readuntil(b"\n\n") == b"data: 2\n\n"
 
 
-async def test_a_body_is_sent_only_after_the_service_wants_it(stage: Stage) -> None:
+async def test_a_body_is_sent_only_after_the_service_wants_it(testbed: RelayTestbed) -> None:
     async def careful(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         body = await reader.readexactly(5)
         writer.write(b"HTTP/1.1 201 Created\r\nContent-Length: 5\r\n\r\n" + body)
 
-    relay, _ = await stage.exposed("hello", careful)
+    relay, _ = await testbed.exposed("hello", careful)
     extra = "Expect: 100-continue\r\nContent-Length: 5\r\n"
     async with visiting(relay) as (reader, writer):
         writer.write(request("hello", method="POST", extra=extra))
@@ -270,10 +272,10 @@ async def _app() -> web.AppRunner:
     return runner
 
 
-async def test_websockets_pass(stage: Stage) -> None:
+async def test_websockets_pass(testbed: RelayTestbed) -> None:
     runner = await _app()
-    relay = await stage.relay()
-    tunnel = stage.tunnel("hello", runner.addresses[0][1], stage.target(relay))
+    relay = await testbed.relay()
+    tunnel = testbed.tunnel("hello", runner.addresses[0][1], testbed.target(relay))
     await tunnel.connected()
     async with (
         ClientSession() as client,
@@ -289,10 +291,10 @@ async def test_websockets_pass(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_536, 1_000_000])
-async def test_bodies_of_any_size_pass_both_ways(stage: Stage, size: int) -> None:
+async def test_bodies_of_any_size_pass_both_ways(testbed: RelayTestbed, size: int) -> None:
     runner = await _app()
-    relay = await stage.relay()
-    tunnel = stage.tunnel("hello", runner.addresses[0][1], stage.target(relay))
+    relay = await testbed.relay()
+    tunnel = testbed.tunnel("hello", runner.addresses[0][1], testbed.target(relay))
     await tunnel.connected()
     body = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
 
@@ -309,21 +311,21 @@ async def test_bodies_of_any_size_pass_both_ways(stage: Stage, size: int) -> Non
     await runner.cleanup()
 
 
-async def test_a_service_with_tls_is_reached(stage: Stage) -> None:
+async def test_a_service_with_tls_is_reached(testbed: RelayTestbed) -> None:
     from quintant.agents.tunnel.options import Service
 
-    relay = await stage.relay()
+    relay = await testbed.relay()
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    folder = stage.authority.removesuffix("ca.crt")
+    folder = testbed.authority.removesuffix("ca.crt")
     context.load_cert_chain(f"{folder}tls.crt", f"{folder}tls.key")
-    port = await stage.service(saying("encrypted"), context)
-    tunnel = stage.tunnel(
-        "hello", port, stage.target(relay), service=Service("127.0.0.1", port, "insecure")
+    port = await testbed.service(saying("encrypted"), context)
+    tunnel = testbed.tunnel(
+        "hello", port, testbed.target(relay), service=Service("127.0.0.1", port, "insecure")
     )
     await tunnel.connected()
     assert (await asked(relay, request("hello"))).endswith(b"encrypted")
-    strict = stage.tunnel(
-        "strict", port, stage.target(relay), service=Service("127.0.0.1", port, "verify")
+    strict = testbed.tunnel(
+        "strict", port, testbed.target(relay), service=Service("127.0.0.1", port, "verify")
     )
     await strict.connected()
     assert b" 502 " in await asked(relay, request("strict"))
@@ -332,15 +334,15 @@ async def test_a_service_with_tls_is_reached(stage: Stage) -> None:
 @pytest.mark.parametrize(
     "target", [b"http://[::1", b"http://", b"//", b"/%zz", b"http://hello.relay.localhost:x/"]
 )
-async def test_strange_targets_harm_nobody(stage: Stage, target: bytes) -> None:
-    relay, _ = await stage.exposed("hello", saying("good day"))
+async def test_strange_targets_harm_nobody(testbed: RelayTestbed, target: bytes) -> None:
+    relay, _ = await testbed.exposed("hello", saying("good day"))
     head = b"GET " + target + b" HTTP/1.1\r\nHost: hello.relay.localhost\r\nConnection: close\r\n"
     assert (await asked(relay, head + b"\r\n"))[:12] in (b"HTTP/1.1 400", b"HTTP/1.1 200")
     assert (await asked(relay, request("hello"))).endswith(b"good day")
 
 
-async def test_a_visitor_who_leaves_while_it_is_refused_harms_nobody(stage: Stage) -> None:
-    relay, _ = await stage.exposed("hello", saying("good day"))
+async def test_a_visitor_who_leaves_while_it_is_refused_harms_nobody(testbed: RelayTestbed) -> None:
+    relay, _ = await testbed.exposed("hello", saying("good day"))
     for _ in range(20):
         async with visiting(relay) as (_, writer):
             writer.write(b"GET / HTTP/1.1\nHost: x\n\n")
@@ -349,19 +351,19 @@ async def test_a_visitor_who_leaves_while_it_is_refused_harms_nobody(stage: Stag
     assert (await asked(relay, request("hello"))).endswith(b"good day")
 
 
-async def test_what_follows_a_refused_upgrade_reaches_no_app(stage: Stage) -> None:
+async def test_what_follows_a_refused_upgrade_reaches_no_app(testbed: RelayTestbed) -> None:
     visited = asyncio.Event()
 
     async def secret(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
         visited.set()
 
-    relay, _ = await stage.exposed("hello", secret)
+    relay, _ = await testbed.exposed("hello", secret)
     upgrade = (
         f"GET /relay HTTP/1.1\r\nHost: {DOMAIN}\r\nConnection: Upgrade\r\n"
         "Upgrade: websocket\r\n\r\n"
     ).encode()
-    context = ssl.create_default_context(cafile=stage.authority)
+    context = ssl.create_default_context(cafile=testbed.authority)
     reader, writer = await asyncio.open_connection(
         "127.0.0.1", relay.tls_port, ssl=context, server_hostname=DOMAIN
     )

@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from quintant.agents.klightpeer.file import Stamp
 from quintant.agents.klightpeer.state import Settings, StateFile
-from unit.agents.lightpeer.town import House, Town, join, persist, query, worker
+from unit.agents.lightpeer.peer_network import PeerHost, PeerNetwork, join, persist, query, worker
 
 LOOK_SECONDS = 2.0
 
@@ -39,29 +39,29 @@ class MemoryFile:
 
 
 @pytest_asyncio.fixture
-async def town() -> AsyncIterator[Town]:
-    built = Town(seed=3)
+async def network() -> AsyncIterator[PeerNetwork]:
+    built = PeerNetwork(seed=3)
     yield built
     await built.close()
 
 
-def keep(house: House, file: MemoryFile, *, read_only: bool = False) -> MemoryFile:
-    assert house.peer is not None
-    peer = house.peer
+def keep(host: PeerHost, file: MemoryFile, *, read_only: bool = False) -> MemoryFile:
+    assert host.peer is not None
+    peer = host.peer
     state = StateFile(
         file,
         worker,
         peer.store,
         peer.ordering,
-        chance=Random(house.address),
+        chance=Random(host.address),
         settings=Settings(read_only),
     )
-    house.run(state.run())
+    host.run(state.run())
     return file
 
 
-async def test_hundred_edits_reach_the_reader_and_none_comes_back(town: Town) -> None:
-    writer, reader = await town.network(2)
+async def test_hundred_edits_reach_the_reader_and_none_comes_back(network: PeerNetwork) -> None:
+    writer, reader = await network.joined(2)
     written, read = keep(writer, MemoryFile(b"")), keep(reader, MemoryFile())
     for number in range(100):
         written.edit(b"edit %d" % number)
@@ -71,8 +71,8 @@ async def test_hundred_edits_reach_the_reader_and_none_comes_back(town: Town) ->
     assert read.writes == 100
 
 
-async def test_late_joiner_has_the_newest_content(town: Town) -> None:
-    early, late = town.house(1), town.house(2)
+async def test_late_joiner_has_the_newest_content(network: PeerNetwork) -> None:
+    early, late = network.host(1), network.host(2)
     await early.start()
     await late.start()
     keep(early, MemoryFile(b"state"))
@@ -83,8 +83,10 @@ async def test_late_joiner_has_the_newest_content(town: Town) -> None:
     assert file.content == b"state"
 
 
-async def test_joiner_gives_up_what_its_file_held_for_what_the_network_has(town: Town) -> None:
-    early, late = town.house(1), town.house(2)
+async def test_joiner_gives_up_what_its_file_held_for_what_the_network_has(
+    network: PeerNetwork,
+) -> None:
+    early, late = network.host(1), network.host(2)
     await early.start()
     await late.start()
     kept = keep(early, MemoryFile(b"ours"))
@@ -96,8 +98,8 @@ async def test_joiner_gives_up_what_its_file_held_for_what_the_network_has(town:
     assert await query(early) == await query(late) == [b"ours"]
 
 
-async def test_joiner_publishes_its_file_if_the_network_has_nothing(town: Town) -> None:
-    early, late = town.house(1), town.house(2)
+async def test_joiner_publishes_its_file_if_the_network_has_nothing(network: PeerNetwork) -> None:
+    early, late = network.host(1), network.host(2)
     await early.start()
     await late.start()
     empty = keep(early, MemoryFile())
@@ -109,53 +111,55 @@ async def test_joiner_publishes_its_file_if_the_network_has_nothing(town: Town) 
     assert await query(early) == [b"state"]
 
 
-async def test_write_of_a_client_changes_the_writers_own_file(town: Town) -> None:
-    [house] = await town.network(1)
-    file = keep(house, MemoryFile())
-    await persist(house, b"by a client")
+async def test_write_of_a_client_changes_the_writers_own_file(network: PeerNetwork) -> None:
+    [host] = await network.joined(1)
+    file = keep(host, MemoryFile())
+    await persist(host, b"by a client")
     await asyncio.sleep(LOOK_SECONDS)
     assert file.content == b"by a client"
 
 
-async def test_content_from_before_the_start_counts_only_if_the_chain_is_empty(town: Town) -> None:
-    [house] = await town.network(1)
-    await persist(house, b"newest")
-    file = keep(house, MemoryFile(b"old"))
+async def test_content_from_before_the_start_counts_only_if_the_chain_is_empty(
+    network: PeerNetwork,
+) -> None:
+    [host] = await network.joined(1)
+    await persist(host, b"newest")
+    file = keep(host, MemoryFile(b"old"))
     await asyncio.sleep(LOOK_SECONDS)
     assert file.content == b"newest"
-    assert await query(house) == [b"newest"]
+    assert await query(host) == [b"newest"]
 
 
-async def test_edit_during_an_outage_is_published_once_it_is_over(town: Town) -> None:
-    [house] = await town.network(1)
-    file = keep(house, MemoryFile(b"one"))
+async def test_edit_during_an_outage_is_published_once_it_is_over(network: PeerNetwork) -> None:
+    [host] = await network.joined(1)
+    file = keep(host, MemoryFile(b"one"))
     await asyncio.sleep(LOOK_SECONDS)
-    house.disk.room = 0
+    host.disk.room = 0
     file.edit(b"two")
     await asyncio.sleep(30)
-    assert await query(house) == [b"one"]
-    house.disk.room = float("inf")
+    assert await query(host) == [b"one"]
+    host.disk.room = float("inf")
     await asyncio.sleep(LOOK_SECONDS)
-    assert await query(house) == [b"two", b"one"]
+    assert await query(host) == [b"two", b"one"]
 
 
-async def test_missing_file_is_made_and_a_deleted_one_is_made_again(town: Town) -> None:
-    [house] = await town.network(1)
-    file = keep(house, MemoryFile())
+async def test_missing_file_is_made_and_a_deleted_one_is_made_again(network: PeerNetwork) -> None:
+    [host] = await network.joined(1)
+    file = keep(host, MemoryFile())
     await asyncio.sleep(LOOK_SECONDS)
     assert file.content is None
-    await persist(house, b"x")
+    await persist(host, b"x")
     await asyncio.sleep(LOOK_SECONDS)
     file.content = None
     await asyncio.sleep(LOOK_SECONDS)
     assert file.content == b"x"
 
 
-async def test_file_that_cannot_be_written_is_written_later(town: Town) -> None:
-    [house] = await town.network(1)
-    file = keep(house, MemoryFile(b""))
+async def test_file_that_cannot_be_written_is_written_later(network: PeerNetwork) -> None:
+    [host] = await network.joined(1)
+    file = keep(host, MemoryFile(b""))
     file.stubborn = True
-    await persist(house, b"x")
+    await persist(host, b"x")
     await asyncio.sleep(LOOK_SECONDS)
     assert file.content == b""
     file.stubborn = False
@@ -163,22 +167,22 @@ async def test_file_that_cannot_be_written_is_written_later(town: Town) -> None:
     assert file.content == b"x"
 
 
-async def test_reader_publishes_nothing(town: Town) -> None:
-    [house] = await town.network(1)
-    file = keep(house, MemoryFile(b"own"), read_only=True)
+async def test_reader_publishes_nothing(network: PeerNetwork) -> None:
+    [host] = await network.joined(1)
+    file = keep(host, MemoryFile(b"own"), read_only=True)
     file.edit(b"edited")
     await asyncio.sleep(LOOK_SECONDS)
-    assert await query(house) == []
-    await persist(house, b"x")
+    assert await query(host) == []
+    await persist(host, b"x")
     await asyncio.sleep(LOOK_SECONDS)
     assert file.content == b"x"
 
 
-async def test_file_that_is_too_long_is_not_sent(town: Town) -> None:
-    [house] = await town.network(1)
-    file = keep(house, MemoryFile(b"x" * 4_000_001))
+async def test_file_that_is_too_long_is_not_sent(network: PeerNetwork) -> None:
+    [host] = await network.joined(1)
+    file = keep(host, MemoryFile(b"x" * 4_000_001))
     await asyncio.sleep(LOOK_SECONDS)
-    assert await query(house) == []
+    assert await query(host) == []
     file.edit(b"short")
     await asyncio.sleep(LOOK_SECONDS)
-    assert await query(house) == [b"short"]
+    assert await query(host) == [b"short"]

@@ -10,11 +10,11 @@ from uuid import UUID
 from quintant.agents.lightpeer.chain.block import payload_of
 from quintant.agents.lightpeer.rpc.calls import Call, Code, Failed, Reply, Route
 from quintant.wire import lightpeer as wire
-from unit.agents.lightpeer.town import Home, Wire
+from unit.agents.lightpeer.peer_network import AnsweringHost, Wire
 
 
-class Opaque(Home):
-    """A house with such a peer. It crashes where the first one did."""
+class Opaque(AnsweringHost):
+    """A host with such a peer. It crashes where the first one did."""
 
     peer: Any
 
@@ -89,7 +89,7 @@ class Opaque(Home):
                     raise
 
     def _block(self, payload: bytes, kind: wire.BlockType) -> wire.Lightblock:
-        identity = str(UUID(int=self.town.chance.getrandbits(128), version=4))
+        identity = str(UUID(int=self.network.chance.getrandbits(128), version=4))
         return wire.Lightblock(identity, payload, self.head, kind)
 
     def _take(self, block: wire.Lightblock) -> None:

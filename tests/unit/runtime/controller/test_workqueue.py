@@ -274,7 +274,7 @@ async def test_gauges_are_right_whenever_they_are_read() -> None:
 
 
 @dataclass
-class Ledger:
+class RecordingObserver:
     """An observer that keeps what it hears."""
 
     adds: int = 0
@@ -296,8 +296,8 @@ class Ledger:
 
 
 async def test_an_observer_hears_adds_retries_and_durations() -> None:
-    ledger = Ledger()
-    queue: Queue[str] = Queue(ledger)
+    observer = RecordingObserver()
+    queue: Queue[str] = Queue(observer)
     queue.add("a")
     queue.add("a", priority=7)
     queue.add("b", after=1)
@@ -308,7 +308,7 @@ async def test_an_observer_hears_adds_retries_and_durations() -> None:
     queue.done("a")
     await advance(1)
     queue.done("b")
-    assert ledger == Ledger(adds=2, retries=1, queues=[4.0, 3.0], works=[2.0, 3.0])
+    assert observer == RecordingObserver(adds=2, retries=1, queues=[4.0, 3.0], works=[2.0, 3.0])
 
 
 class Early(VirtualLoop):
@@ -326,11 +326,11 @@ class Early(VirtualLoop):
 
 def test_a_timer_that_rings_early_still_hands_out_its_key() -> None:
     async def main() -> None:
-        ledger = Ledger()
-        queue: Queue[str] = Queue(ledger)
+        observer = RecordingObserver()
+        queue: Queue[str] = Queue(observer)
         queue.add("a", after=1)
         assert await queue.get() == Lease("a", 0)
-        assert ledger.queues == [0.0]
+        assert observer.queues == [0.0]
 
     with asyncio.Runner(loop_factory=Early) as runner:
         runner.run(main())

@@ -14,7 +14,7 @@ from quintant.agents.lightpeer.disk.store import Store
 from quintant.agents.lightpeer.rpc.calls import Failed
 from quintant.agents.lightpeer.scope import Scope
 from quintant.wire.lightpeer import BlockType, Lightblock, PeerInfo
-from unit.agents.lightpeer.town import MemoryDisk, worker
+from unit.agents.lightpeer.peer_network import MemoryDisk, worker
 
 ME = PeerInfo("10.0.0.1:9081")
 OTHER = PeerInfo("10.0.0.2:9081")

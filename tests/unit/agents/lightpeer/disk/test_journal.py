@@ -13,7 +13,7 @@ from quintant.agents.lightpeer.disk.folder import Folder
 from quintant.agents.lightpeer.disk.journal import JOURNAL_BYTES
 from quintant.agents.lightpeer.disk.store import LONG_BYTES, Store
 from quintant.wire.lightpeer import BlockType, Lightblock
-from unit.agents.lightpeer.town import MemoryDisk
+from unit.agents.lightpeer.peer_network import MemoryDisk
 
 FULL = JOURNAL_BYTES // 100_000
 """So many blocks of this length fill a journal; base64 makes them longer, so there is room."""

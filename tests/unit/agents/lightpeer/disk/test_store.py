@@ -10,7 +10,7 @@ from quintant.agents.lightpeer.chain.block import payload_of, written
 from quintant.agents.lightpeer.disk.folder import Folder
 from quintant.agents.lightpeer.disk.store import READ_BYTES, Store
 from quintant.wire.lightpeer import BlockType, Lightblock, PeerInfo
-from unit.agents.lightpeer.town import MemoryDisk
+from unit.agents.lightpeer.peer_network import MemoryDisk
 
 
 def client(identity: str, previous: str) -> Lightblock:

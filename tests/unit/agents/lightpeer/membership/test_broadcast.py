@@ -9,30 +9,32 @@ import pytest_asyncio
 
 from quintant.wire.lightpeer import NOTIFY_NEW_BLOCK
 from quintant.wire.peeradmin import GET_BLOCKS, TAKE_BLOCKS
-from unit.agents.lightpeer.town import Town, persist, query
+from unit.agents.lightpeer.peer_network import PeerNetwork, persist, query
 
 
 @pytest_asyncio.fixture
-async def town() -> AsyncIterator[Town]:
-    built = Town(seed=4)
+async def network() -> AsyncIterator[PeerNetwork]:
+    built = PeerNetwork(seed=4)
     yield built
     await built.close()
 
 
-async def test_next_block_brings_the_missing_ones(town: Town) -> None:
-    first, second, last = await town.network(3)
+async def test_next_block_brings_the_missing_ones(network: PeerNetwork) -> None:
+    first, second, last = await network.joined(3)
     last.deaf = True
     for payload in (b"a", b"b"):
         await persist(second, payload)
     last.deaf = False
-    town.calls.clear()
+    network.calls.clear()
     await persist(first, b"c")
     assert await query(last) == [b"c", b"b", b"a"]
-    assert not [path for _, _, path in town.calls if path == GET_BLOCKS.path]
+    assert not [path for _, _, path in network.calls if path == GET_BLOCKS.path]
 
 
-async def test_slow_member_is_waited_for_once_and_gets_everything_later(town: Town) -> None:
-    first, slow, _ = await town.network(3)
+async def test_slow_member_is_waited_for_once_and_gets_everything_later(
+    network: PeerNetwork,
+) -> None:
+    first, slow, _ = await network.joined(3)
     await persist(first, b"before")
     slow.pace = 1.5
     loop = asyncio.get_running_loop()
@@ -48,27 +50,29 @@ async def test_slow_member_is_waited_for_once_and_gets_everything_later(town: To
     assert await query(slow) == await query(first)
 
 
-async def test_member_has_one_message_under_way_and_the_rest_goes_together(town: Town) -> None:
-    first, second = await town.network(2)
+async def test_member_has_one_message_under_way_and_the_rest_goes_together(
+    network: PeerNetwork,
+) -> None:
+    first, second = await network.joined(2)
     await persist(first, b"before")
-    town.calls.clear()
+    network.calls.clear()
     second.pace = 0.1
     await asyncio.gather(*(persist(first, b"%d" % number) for number in range(50)))
-    told = [path for _, target, path in town.calls if target == second.address]
+    told = [path for _, target, path in network.calls if target == second.address]
     assert told.count(TAKE_BLOCKS.path) <= 4
     assert NOTIFY_NEW_BLOCK.path not in told
     assert await query(second) == await query(first)
 
 
-async def test_blocks_too_long_for_one_message_go_in_several(town: Town) -> None:
-    first, second, last = await town.network(3)
+async def test_blocks_too_long_for_one_message_go_in_several(network: PeerNetwork) -> None:
+    first, second, last = await network.joined(3)
     await persist(first, b"begin")
     last.deaf = True
     for _ in range(5):
         await persist(second, bytes(400_000))
     last.deaf = False
-    town.calls.clear()
+    network.calls.clear()
     await persist(second, b"end")
-    told = [path for _, target, path in town.calls if target == last.address]
+    told = [path for _, target, path in network.calls if target == last.address]
     assert told.count(TAKE_BLOCKS.path) == 3
     assert await query(last) == await query(first)

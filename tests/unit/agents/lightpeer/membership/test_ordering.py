@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from quintant.wire.lightpeer import BlockType, Lightblock
-from unit.agents.lightpeer.town import House, Town, join, members, persist, query
+from unit.agents.lightpeer.peer_network import PeerHost, PeerNetwork, join, members, persist, query
 
 LOOK_SECONDS = 0.85
 """Nobody looks at anybody else by itself so soon after the start."""
@@ -18,8 +18,8 @@ MOMENT = 0.3
 
 
 @pytest_asyncio.fixture
-async def town() -> AsyncIterator[Town]:
-    built = Town(seed=2)
+async def network() -> AsyncIterator[PeerNetwork]:
+    built = PeerNetwork(seed=2)
     yield built
     await built.close()
 
@@ -28,15 +28,15 @@ def now() -> float:
     return asyncio.get_running_loop().time()
 
 
-async def bury(house: House, others: Iterable[House]) -> None:
+async def bury(host: PeerHost, others: Iterable[PeerHost]) -> None:
     """End a peer, and have everybody know it."""
-    await house.crash()
+    await host.crash()
     for each in others:
         assert each.peer is not None
-        each.peer.membership.dead.add(house.address)
+        each.peer.membership.dead.add(host.address)
 
 
-async def only(writer: House, others: Iterable[House], payload: bytes) -> None:
+async def only(writer: PeerHost, others: Iterable[PeerHost], payload: bytes) -> None:
     """Have a writer keep something that others miss, apart from the first member."""
     for each in others:
         each.deaf = True
@@ -45,8 +45,10 @@ async def only(writer: House, others: Iterable[House], payload: bytes) -> None:
         each.deaf = False
 
 
-async def test_successor_of_the_first_member_begins_with_the_best_chain(town: Town) -> None:
-    first, second, third, writer = await town.network(4)
+async def test_successor_of_the_first_member_begins_with_the_best_chain(
+    network: PeerNetwork,
+) -> None:
+    first, second, third, writer = await network.joined(4)
     await only(writer, (second, third), b"a")
     assert [await query(each) for each in (writer, second)] == [[b"a"], []]
     await bury(first, (second, third, writer))
@@ -55,23 +57,23 @@ async def test_successor_of_the_first_member_begins_with_the_best_chain(town: To
     assert now() - began < MOMENT
     assert await query(second) == [b"b", b"a"]
     await asyncio.sleep(5)
-    for house in (second, third, writer):
-        assert house.peer is not None
-        assert await query(house) == [b"b", b"a"]
-        assert not any("." in each for each in house.peer.store.chain.ids), "it was written again"
+    for host in (second, third, writer):
+        assert host.peer is not None
+        assert await query(host) == [b"b", b"a"]
+        assert not any("." in each for each in host.peer.store.chain.ids), "it was written again"
 
 
-async def test_successor_asks_everybody_only_once(town: Town) -> None:
-    first, second, third = await town.network(3)
+async def test_successor_asks_everybody_only_once(network: PeerNetwork) -> None:
+    first, second, third = await network.joined(3)
     await bury(first, (second, third))
     await persist(second, b"a")
-    town.calls.clear()
+    network.calls.clear()
     await persist(second, b"b")
-    assert len(town.calls) == 1
+    assert len(network.calls) == 1
 
 
-async def test_first_member_fetches_what_a_proposal_follows(town: Town) -> None:
-    first, second, writer = await town.network(3)
+async def test_first_member_fetches_what_a_proposal_follows(network: PeerNetwork) -> None:
+    first, second, writer = await network.joined(3)
     await bury(first, (second, writer))
     await persist(second, b"a")
     assert second.peer is not None
@@ -82,29 +84,31 @@ async def test_first_member_fetches_what_a_proposal_follows(town: Town) -> None:
     began = now()
     await persist(writer, b"c")
     assert now() - began < MOMENT
-    for house in (second, writer):
-        assert await query(house) == [b"c", b"b", b"a"]
+    for host in (second, writer):
+        assert await query(host) == [b"c", b"b", b"a"]
 
 
-async def test_refused_proposer_catches_up_and_tries_again_at_once(town: Town) -> None:
-    houses = await town.network(3)
-    contact = houses[2]
-    one, two = town.house(8), town.house(9)
+async def test_refused_proposer_catches_up_and_tries_again_at_once(network: PeerNetwork) -> None:
+    hosts = await network.joined(3)
+    contact = hosts[2]
+    one, two = network.host(8), network.host(9)
     for each in (one, two):
         await each.start()
     contact.deaf = True
-    await join(one, houses[0])
+    await join(one, hosts[0])
     contact.deaf = False
     assert one.address not in members(contact)
     began = now()
     await join(two, contact)
     assert now() - began < MOMENT
-    expected = [each.address for each in (*houses, one, two)]
-    assert members(contact) == members(houses[0]) == expected
+    expected = [each.address for each in (*hosts, one, two)]
+    assert members(contact) == members(hosts[0]) == expected
 
 
-async def test_first_member_turns_to_the_better_chain_of_whoever_refuses(town: Town) -> None:
-    first, second = await town.network(2)
+async def test_first_member_turns_to_the_better_chain_of_whoever_refuses(
+    network: PeerNetwork,
+) -> None:
+    first, second = await network.joined(2)
     assert second.peer is not None
     store = second.peer.store
     for identity in ("y", "z"):
@@ -116,8 +120,8 @@ async def test_first_member_turns_to_the_better_chain_of_whoever_refuses(town: T
     assert await query(first) == await query(second) == [b"x", b"z", b"y"]
 
 
-async def test_proposer_that_nobody_can_reach_fetches_what_it_missed(town: Town) -> None:
-    first, _, proposer = await town.network(3)
+async def test_proposer_that_nobody_can_reach_fetches_what_it_missed(network: PeerNetwork) -> None:
+    first, _, proposer = await network.joined(3)
     proposer.deaf = True
     await persist(first, b"a")
     assert proposer.peer is not None
@@ -128,9 +132,9 @@ async def test_proposer_that_nobody_can_reach_fetches_what_it_missed(town: Town)
 
 
 async def test_peer_that_is_not_first_refuses_and_the_proposer_finds_out_who_is(
-    town: Town,
+    network: PeerNetwork,
 ) -> None:
-    first, second, writer = await town.network(3)
+    first, second, writer = await network.joined(3)
     assert writer.peer is not None
     writer.peer.membership.dead.add(first.address)
     began = now()
@@ -139,8 +143,8 @@ async def test_peer_that_is_not_first_refuses_and_the_proposer_finds_out_who_is(
     assert [await query(each) for each in (first, second, writer)] == [[b"x"]] * 3
 
 
-async def test_write_is_not_acknowledged_before_another_member_has_it(town: Town) -> None:
-    first, second = await town.network(2)
+async def test_write_is_not_acknowledged_before_another_member_has_it(network: PeerNetwork) -> None:
+    first, second = await network.joined(2)
     second.hanging = True
     began = now()
     await persist(first, b"x")
@@ -148,8 +152,10 @@ async def test_write_is_not_acknowledged_before_another_member_has_it(town: Town
     assert members(first) == [first.address, second.address]
 
 
-async def test_write_at_a_first_member_whom_all_refuse_is_not_acknowledged(town: Town) -> None:
-    first, second = await town.network(2)
+async def test_write_at_a_first_member_whom_all_refuse_is_not_acknowledged(
+    network: PeerNetwork,
+) -> None:
+    first, second = await network.joined(2)
     second.disk.room = 0
     writing = asyncio.create_task(persist(first, b"x"))
     await asyncio.sleep(1)
@@ -159,8 +165,8 @@ async def test_write_at_a_first_member_whom_all_refuse_is_not_acknowledged(town:
     assert await query(second) == [b"x"]
 
 
-async def test_proposer_does_not_take_a_dead_first_member_for_a_copy(town: Town) -> None:
-    first, second, writer = await town.network(3)
+async def test_proposer_does_not_take_a_dead_first_member_for_a_copy(network: PeerNetwork) -> None:
+    first, second, writer = await network.joined(3)
     for each in (second, writer):
         each.rest()
     second.deaf = True
@@ -176,12 +182,12 @@ async def test_proposer_does_not_take_a_dead_first_member_for_a_copy(town: Town)
 
 
 @pytest.mark.parametrize("number", range(3))
-async def test_many_writers_cost_few_calls(town: Town, number: int) -> None:
-    houses = await town.network(20)
-    town.calls.clear()
+async def test_many_writers_cost_few_calls(network: PeerNetwork, number: int) -> None:
+    hosts = await network.joined(20)
+    network.calls.clear()
     writes = [
-        persist(each, b"%d" % count) for each in houses[:10] for count in range(number * 9 + 1)
+        persist(each, b"%d" % count) for each in hosts[:10] for count in range(number * 9 + 1)
     ]
     await asyncio.gather(*writes)
-    told = len(town.calls) - len(writes)
+    told = len(network.calls) - len(writes)
     assert told < 19 * 4 + 20

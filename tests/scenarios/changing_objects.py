@@ -14,7 +14,7 @@ from quintant.testing.faults.transport import Sent
 DELETED_SHARE = 0.3
 
 
-class Churn:
+class ChangingObjects:
     """So many objects in a namespace, of which `turn` changes some."""
 
     def __init__(self, client: Client, objects: int, namespace: str = "default") -> None:
@@ -22,7 +22,7 @@ class Churn:
         self._random = Random(3)
 
     def manager(self, timers: Timers = Timers()) -> Manager:
-        manager = Manager("churn", namespaces=[self._namespace], watch=timers)
+        manager = Manager("changing", namespaces=[self._namespace], watch=timers)
         manager.controls(ConfigMap).reconcile(_reconcile)
         return manager
 

@@ -12,7 +12,7 @@ from quintant import Context, Manager, ObjectMeta, Request, control
 from quintant.api.core import ConfigMap
 from quintant.testing import InProcessCluster, watch, writes
 from scenarios.greeter import Greeter, GreeterStatus, greeter, greeter_manager
-from scenarios.observe import sample
+from scenarios.metrics_and_probes import sample
 
 OBJECTS = 10_000
 PARENTS = 500

@@ -1,7 +1,7 @@
 """Objects of which most vanish while nobody looks, and a controller that must notice.
 
-`Ledger` starts something for each object and ends it when the object is gone. Of 150 objects 100
-are deleted, and 20 of those are made anew under their old names.
+`MissedDeletions` starts something for each object and ends it when the object is gone. Of 150
+objects 100 are deleted, and 20 of those are made anew under their old names.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RECREATED = range(20)
 Uids = dict[Request, str]
 
 
-class Ledger:
+class MissedDeletions:
     """What was started for which object, what was ended, and every change that was told."""
 
     def __init__(self, client: Client, namespace: str = "default") -> None:
@@ -32,7 +32,7 @@ class Ledger:
 
     def manager(self) -> Manager:
         """The controller, indexing its objects by team."""
-        manager = Manager("ledger", namespaces=[self._namespace])
+        manager = Manager("missed", namespaces=[self._namespace])
         declared = manager.controls(ConfigMap).on_deleted(self._gone)
         declared.index("team", lambda obj: [obj.metadata.labels["team"]]).reconcile(self._reconcile)
         return manager

@@ -16,7 +16,7 @@ from quintant.api.core import ConfigMap, Secret
 from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, kind, named, verb, watch
 from scenarios.greeter import Greeter, greeter
-from scenarios.observe import sample, unready
+from scenarios.metrics_and_probes import sample, unready
 
 OBJECTS = 1000
 INDEXES = ("first", "last", "length")

@@ -14,7 +14,7 @@ from quintant import Context, Manager, every
 from quintant.api.events import Event
 from quintant.testing import InProcessCluster, kind, writes
 from scenarios.greeter import Greeter, greeter
-from scenarios.observe import sample
+from scenarios.metrics_and_probes import sample
 
 FLOOD = 10_000
 # A series is over when nothing has happened for so long, and its count has been written.

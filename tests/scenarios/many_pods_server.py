@@ -1,4 +1,7 @@
-"""An API server full of pods and networks: `python crowded.py FOLDER`, served as `server` does."""
+"""An API server full of pods and networks, served as `server` does.
+
+Usage: `python many_pods_server.py FOLDER`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from quintant import Client, ObjectMeta
 from quintant.client.rest import MERGE, Rest
 from quintant.client.transport import JSON, Call, InProcessTransport
 from quintant.runtime.manager.install_crds import install
-from scenarios.crowd import Network, NetworkSpec
+from scenarios.many_pods_program import Network, NetworkSpec
 from scenarios.server import run
 
 PODS, NETWORKS = 10_000, 2_000

@@ -41,7 +41,7 @@ class Run:
 
 
 @dataclass
-class Ledger:
+class RunRecorder:
     """Writes down every call, and every one that began while another ran for the same key."""
 
     fates: Iterator[tuple[float, str]]
@@ -79,7 +79,7 @@ class Ledger:
 class World:
     """A cluster, a controller in it, and everything that may happen to them."""
 
-    ledger: Ledger
+    recorder: RunRecorder
     workers: int
     cluster: InProcessCluster = field(default_factory=InProcessCluster)
     engine: Engine | None = None
@@ -88,10 +88,10 @@ class World:
         manager = Manager("greeter")
 
         async def apply(obj: Greeter, ctx: Context[Greeter]) -> Result | None:
-            return await self.ledger.call("apply", obj)
+            return await self.recorder.call("apply", obj)
 
         async def clean(obj: Greeter, ctx: Context[Greeter]) -> Result | None:
-            return await self.ledger.call("clean", obj)
+            return await self.recorder.call("clean", obj)
 
         controller = manager.controls(Greeter).workers(self.workers).retry(cap=10).timeout(5)
         controller.on(every(TICK_SECONDS)).finalize(FINALIZER, clean).reconcile(apply)
@@ -169,7 +169,7 @@ def test_object_is_with_one_worker_and_is_cleaned_up_after_its_last_reconcile(
 
 
 async def live(course: list[Any], fate: list[tuple[float, str]], workers: int) -> None:
-    world = World(Ledger(cycle(fate)), workers)
+    world = World(RunRecorder(cycle(fate)), workers)
     await world.start()
     for name in NAMES:
         await world.create(name)
@@ -177,7 +177,7 @@ async def live(course: list[Any], fate: list[tuple[float, str]], workers: int) -
         await act(world, name)
         await world.cluster.advance(seconds)
     world.cluster.faults.clear()
-    world.ledger.fates = repeat((0.0, "ends"))
+    world.recorder.fates = repeat((0.0, "ends"))
     await world.cluster.advance(CALM_SECONDS)
     await check(world)
     await world.cluster.close()
@@ -186,14 +186,14 @@ async def live(course: list[Any], fate: list[tuple[float, str]], workers: int) -
 async def check(world: World) -> None:
     living = {obj.metadata.uid: obj for obj in await world.cluster.client.list(Greeter)}
     assert not any(obj.deleting for obj in living.values())
-    ledger = world.ledger
-    assert not ledger.overlaps
-    for uid in {each.uid for each in ledger.runs}:
-        applied = [each for each in ledger.runs if (each.uid, each.work) == (uid, "apply")]
-        cleaned = [each for each in ledger.runs if (each.uid, each.work) == (uid, "clean")]
+    recorder = world.recorder
+    assert not recorder.overlaps
+    for uid in {each.uid for each in recorder.runs}:
+        applied = [each for each in recorder.runs if (each.uid, each.work) == (uid, "apply")]
+        cleaned = [each for each in recorder.runs if (each.uid, each.work) == (uid, "clean")]
         if uid in living:
             assert not cleaned
-            assert ledger.seen[uid] == living[uid].metadata.generation
+            assert recorder.seen[uid] == living[uid].metadata.generation
         else:
             assert cleaned
             assert any(each.done for each in cleaned)

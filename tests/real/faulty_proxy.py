@@ -1,4 +1,4 @@
-"""The way from a controller to a real API server, with faults on it.
+"""A real API server behind a proxy with faults.
 
 A `Proxy` stands in between and treats connections badly; a `FaultTransport` before it remembers
 what was asked. Time limits are short: a test cannot wait for those that suit production.
@@ -27,7 +27,7 @@ ANY_KEY = {"key": "AA=="}
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class FaultyProxy:
     """The proxy, and the transport that leads through it."""
 
     proxy: Proxy
@@ -35,13 +35,13 @@ class Way:
 
     @property
     def environment(self) -> Environment:
-        """What a manager is bound to, to go this way."""
+        """What a manager is bound to, to go through the proxy."""
         return Environment(self.faults)
 
 
 @asynccontextmanager
-async def way_to(cluster: RealCluster) -> AsyncIterator[Way]:
-    """A way to a cluster, as long as the context."""
+async def faulty_proxy(cluster: RealCluster) -> AsyncIterator[FaultyProxy]:
+    """A proxy before a cluster, as long as the context."""
     config = Config.load(cluster.kubeconfig)
     server = urlsplit(config.server)
     host = server.hostname or ""
@@ -50,7 +50,7 @@ async def way_to(cluster: RealCluster) -> AsyncIterator[Way]:
         there = replace(config, server=f"https://127.0.0.1:{proxy.port}", trust=trust)
         transport = HttpTransport(there, limits=LIMITS)
         try:
-            yield Way(proxy, FaultTransport(transport))
+            yield FaultyProxy(proxy, FaultTransport(transport))
         finally:
             await transport.close()
 

@@ -34,7 +34,7 @@ from quintant.keys.tls import memory_file
 from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, watch
 from scenarios.greeter import Greeter, greeter, greeter_manager
-from scenarios.observe import restarts, sample
+from scenarios.metrics_and_probes import restarts, sample
 from unit.client.pki import Authority
 
 ROTATION_SECONDS = 300.0

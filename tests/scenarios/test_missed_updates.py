@@ -12,7 +12,7 @@ from quintant import Context, Manager, Request
 from quintant.core.object import replace
 from quintant.testing import InProcessCluster, watch
 from scenarios.greeter import Greeter, GreeterSpec, greeter
-from scenarios.sized import sized
+from scenarios.soak_size import sized
 
 OBJECTS = sized(10_000)
 UPDATES = 20

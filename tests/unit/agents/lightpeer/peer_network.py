@@ -88,7 +88,7 @@ async def worker(work: Callable[[], T], /) -> T:
 
 
 def loop_time() -> float:
-    """The time of day in a town: virtual, and 1970 when it is built."""
+    """The time of day in this network: virtual, and 1970 when it is made."""
     return asyncio.get_running_loop().time()
 
 
@@ -102,11 +102,11 @@ class Faults:
     cut: set[frozenset[str]] = field(default_factory=set)
 
 
-class House:
+class PeerHost:
     """An address with a disk, where a peer runs or not."""
 
-    def __init__(self, town: Town, address: str) -> None:
-        self.town = town
+    def __init__(self, network: PeerNetwork, address: str) -> None:
+        self.network = network
         self.address = address
         self.disk = MemoryDisk()
         self.peer: Peer | None = None
@@ -121,7 +121,7 @@ class House:
 
     async def start(self) -> Peer:
         """Start a peer on what the disk has."""
-        chance = Random(self.town.chance.random())
+        chance = Random(self.network.chance.random())
         effects = Effects(self.disk, self.work, Wire(self), chance, loop_time)
         peer = Peer(PeerInfo(self.address), effects, merge=self.merge)
         await peer.open()
@@ -131,7 +131,7 @@ class House:
         return peer
 
     async def work(self, work: Callable[[], T], /) -> T:
-        """The disk of this house."""
+        """The disk of this host."""
         await asyncio.sleep(self.pace)
         return await worker(work)
 
@@ -166,10 +166,10 @@ class House:
 
 
 class Wire:
-    """How the peer of a house asks others."""
+    """How the peer of a host asks others."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
+    def __init__(self, host: PeerHost) -> None:
+        self.host = host
 
     async def ask(
         self,
@@ -180,15 +180,15 @@ class Wire:
         seconds: float,
         metadata: Metadata,
     ) -> Reply[B]:
-        town, source = self.house.town, self.house.address
-        town.calls.append((source, address, method.path))
+        network, source = self.host.network, self.host.address
+        network.calls.append((source, address, method.path))
         try:
             async with asyncio.timeout(seconds):
-                target = await town.reach(source, address)
+                target = await network.reach(source, address)
                 call = Call(metadata, seconds)
-                for _ in range(2 if town.chance.random() < town.faults.doubled else 1):
+                for _ in range(2 if network.chance.random() < network.faults.doubled else 1):
                     reply = await target.answer(method, message, call)
-                await town.travel(source, address)
+                await network.travel(source, address)
                 return reply
         except TimeoutError:
             raise Failed(Code.DEADLINE_EXCEEDED, "late") from None
@@ -202,9 +202,9 @@ class Wire:
         seconds: float,
         metadata: Metadata,
     ) -> AsyncGenerator[B, None]:
-        town, source = self.house.town, self.house.address
-        town.calls.append((source, address, method.path))
-        target = await town.reach(source, address)
+        network, source = self.host.network, self.host.address
+        network.calls.append((source, address, method.path))
+        target = await network.reach(source, address)
         answers: asyncio.Queue[Any] = asyncio.Queue()
         task = target.run(target.pour(method, message, Call(metadata, seconds), answers))
         try:
@@ -216,39 +216,39 @@ class Wire:
             task.cancel()
 
 
-class Town:
-    """Houses, and the network between them."""
+class PeerNetwork:
+    """Hosts, and the network between them."""
 
     def __init__(self, seed: int = 0) -> None:
         self.chance = Random(seed)
         self.faults = Faults()
-        self.houses: dict[str, House] = {}
+        self.hosts: dict[str, PeerHost] = {}
         self.calls: list[tuple[str, str, str]] = []
 
-    def house(self, number: int) -> House:
-        """The house with a number; it is built if it is not there."""
+    def host(self, number: int) -> PeerHost:
+        """The host with a number; it is made if it is not there."""
         address = f"10.0.0.{number}:9081"
-        if address not in self.houses:
-            self.houses[address] = Home(self, address)
-        return self.houses[address]
+        if address not in self.hosts:
+            self.hosts[address] = AnsweringHost(self, address)
+        return self.hosts[address]
 
-    async def network(self, count: int) -> list[House]:
+    async def joined(self, count: int) -> list[PeerHost]:
         """Peers that joined each other as a controller joins them: each by the newest before."""
-        houses = [self.house(number) for number in range(1, count + 1)]
-        for house in houses:
-            await house.start()
-        for before, house in pairwise(houses):
-            await join(house, before)
-        return houses
+        hosts = [self.host(number) for number in range(1, count + 1)]
+        for host in hosts:
+            await host.start()
+        for before, host in pairwise(hosts):
+            await join(host, before)
+        return hosts
 
-    async def settled(self, count: int) -> list[House]:
+    async def settled(self, count: int) -> list[PeerHost]:
         """Peers that come back as the members of a network that has long existed."""
-        houses = [self.house(number) for number in range(1, count + 1)]
-        everybody = payload_of([PeerInfo(each.address) for each in houses])
-        for house in houses:
-            Store(house.disk).append([Lightblock("old", everybody)], 1)
-            await house.start()
-        return houses
+        hosts = [self.host(number) for number in range(1, count + 1)]
+        everybody = payload_of([PeerInfo(each.address) for each in hosts])
+        for host in hosts:
+            Store(host.disk).append([Lightblock("old", everybody)], 1)
+            await host.start()
+        return hosts
 
     async def travel(self, source: str, target: str) -> None:
         """A message's way: it takes a moment, and may never end."""
@@ -258,23 +258,23 @@ class Town:
         slow = 50 if self.chance.random() < faults.slow else 1
         await asyncio.sleep(slow * self.chance.uniform(*WIRE_SECONDS))
 
-    async def reach(self, source: str, address: str) -> Home:
+    async def reach(self, source: str, address: str) -> AnsweringHost:
         await self.travel(source, address)
-        house = self.houses.get(address)
-        if not isinstance(house, Home) or house.peer is None or house.deaf:
+        host = self.hosts.get(address)
+        if not isinstance(host, AnsweringHost) or host.peer is None or host.deaf:
             raise Failed(Code.UNAVAILABLE, "refused")
-        if house.hanging:
+        if host.hanging:
             await asyncio.sleep(3600)
-        return house
+        return host
 
     async def close(self) -> None:
         """End every peer."""
-        for house in self.houses.values():
-            await house.crash()
+        for host in self.hosts.values():
+            await host.crash()
 
 
-class Home(House):
-    """A house that answers."""
+class AnsweringHost(PeerHost):
+    """A host that answers."""
 
     async def answer(self, method: Method[Any, B], message: Message, call: Call) -> Reply[B]:
         route = self.routes[method.path]
@@ -309,44 +309,40 @@ class Home(House):
             into.put_nowait(end)
 
 
-async def join(house: House, contact: House) -> None:
+async def join(host: PeerHost, contact: PeerHost) -> None:
     """What a controller asks of a peer."""
-    await client(house).ask(
-        house.address, JOIN_NETWORK, JoinRequest(contact.address), seconds=30, metadata={}
+    await client(host).ask(
+        host.address, JOIN_NETWORK, JoinRequest(contact.address), seconds=30, metadata={}
     )
 
 
-async def persist(house: House, payload: bytes) -> None:
+async def persist(host: PeerHost, payload: bytes) -> None:
     """What a client asks of a peer."""
-    await client(house).ask(
-        house.address, PERSIST, PersistRequest(payload), seconds=10, metadata={}
-    )
+    await client(host).ask(host.address, PERSIST, PersistRequest(payload), seconds=10, metadata={})
 
 
-async def query(house: House) -> list[bytes]:
+async def query(host: PeerHost) -> list[bytes]:
     """What a peer has, newest first."""
-    stream = client(house).stream(
-        house.address, QUERY, EmptyQueryRequest(), seconds=10, metadata={}
-    )
+    stream = client(host).stream(host.address, QUERY, EmptyQueryRequest(), seconds=10, metadata={})
     return [each.payload async for each in stream]
 
 
-def client(house: House) -> Wire:
-    """A client in the same pod as the peer of a house: its messages are never lost."""
-    sure = Town()
-    sure.houses = house.town.houses
-    return Wire(House(sure, "client"))
+def client(host: PeerHost) -> Wire:
+    """A client in the same pod as the peer of a host: its messages are never lost."""
+    sure = PeerNetwork()
+    sure.hosts = host.network.hosts
+    return Wire(PeerHost(sure, "client"))
 
 
-def members(house: House) -> list[str]:
+def members(host: PeerHost) -> list[str]:
     """Whom a peer believes to be members."""
-    assert house.peer is not None
-    return [each.address for each in house.peer.store.members]
+    assert host.peer is not None
+    return [each.address for each in host.peer.store.members]
 
 
-def serving(house: House) -> bool:
+def serving(host: PeerHost) -> bool:
     """Whether a peer says that it is well."""
-    return house.peer is not None and house.peer.serving
+    return host.peer is not None and host.peer.serving
 
 
 async def attempt(work: Any) -> bool:

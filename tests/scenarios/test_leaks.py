@@ -29,9 +29,9 @@ from quintant.client.http.transport import HttpTransport
 from quintant.client.rest import Rest
 from quintant.runtime.manager.install_crds import install
 from quintant.testing import InProcessCluster, named, watch
-from scenarios.observe import restarts
+from scenarios.metrics_and_probes import restarts
 from scenarios.server import served
-from scenarios.sized import sized
+from scenarios.soak_size import sized
 from scenarios.usage import MEGABYTE, Usage
 
 RECONCILES, RECONNECTS = sized(200_000), sized(2_000)

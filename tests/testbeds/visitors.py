@@ -42,7 +42,7 @@ class Visit:
 
 
 @dataclass
-class Crowd:
+class Visits:
     """All visitors so far."""
 
     visits: list[Visit] = field(default_factory=list)
@@ -62,10 +62,10 @@ class Crowd:
 
 
 @asynccontextmanager
-async def crowd(app: str, rate: float, relays: Sequence[int]) -> AsyncIterator[Crowd]:
+async def steady_visitors(app: str, rate: float, relays: Sequence[int]) -> AsyncIterator[Visits]:
     """So many visitors per second through relays in turn, while the context lasts; those who are
     on their way at its end are waited for."""
-    found, over = Crowd(), asyncio.Event()
+    found, over = Visits(), asyncio.Event()
     async with asyncio.TaskGroup() as group:
         group.create_task(_come(app, rate, relays, found, over, group))
         try:
@@ -76,7 +76,7 @@ async def crowd(app: str, rate: float, relays: Sequence[int]) -> AsyncIterator[C
 
 async def visited(app: str, port: int) -> str:
     """What one visitor of a relay gets."""
-    found = Crowd()
+    found = Visits()
     await _visit(app, "GET", [port], found)
     return found.visits[0].outcome
 
@@ -85,7 +85,7 @@ async def _come(
     app: str,
     rate: float,
     relays: Sequence[int],
-    found: Crowd,
+    found: Visits,
     over: asyncio.Event,
     group: asyncio.TaskGroup,
 ) -> None:
@@ -104,7 +104,7 @@ async def _come(
         await asyncio.sleep(began + (number + 1) / rate - loop.time())
 
 
-async def _visit(app: str, method: str, relays: Sequence[int], found: Crowd) -> None:
+async def _visit(app: str, method: str, relays: Sequence[int], found: Visits) -> None:
     loop = asyncio.get_running_loop()
     began, relay, outcome = loop.time(), 0, "refused"
     for relay in relays:

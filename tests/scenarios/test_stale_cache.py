@@ -16,7 +16,7 @@ from quintant.core.object import replace
 from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, kind, watch, writes
 from scenarios.greeter import Greeter, greeter
-from scenarios.observe import sample
+from scenarios.metrics_and_probes import sample
 
 LAG_SECONDS = 5
 CHILDREN = 20

@@ -12,8 +12,8 @@ from quintant.api.core import ConfigMap
 from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, watch
 from quintant.testing.faults.match import Match
-from scenarios.ledger import OBJECTS, Ledger
-from scenarios.observe import restarts
+from scenarios.metrics_and_probes import restarts
+from scenarios.missed_deletions import OBJECTS, MissedDeletions
 
 # The longest pause between two attempts, and a moment for the attempt.
 BACKOFF_SECONDS = 31
@@ -22,10 +22,10 @@ WATCHES = watch(ConfigMap)
 STREAMED = WATCHES & Match(lambda call: "sendInitialEvents" in call.query)
 
 
-async def follow(cluster: InProcessCluster, ledger: Ledger) -> Engine:
-    engine = await cluster.run(ledger.manager())
+async def follow(cluster: InProcessCluster, missed: MissedDeletions) -> Engine:
+    engine = await cluster.run(missed.manager())
     await cluster.advance(1)
-    ledger.listen(engine)
+    missed.listen(engine)
     return engine
 
 
@@ -35,56 +35,56 @@ async def test_what_vanished_while_away_is_told_and_forgotten(
 ) -> None:
     if paged:
         cluster.faults.answer(400, when=STREAMED)
-    ledger = Ledger(cluster.client)
-    before = await ledger.fill()
-    engine = await follow(cluster, ledger)
-    assert ledger.started == before
+    missed = MissedDeletions(cluster.client)
+    before = await missed.fill()
+    engine = await follow(cluster, missed)
+    assert missed.started == before
 
     with cluster.faults.refuse(WATCHES):
         cluster.faults.cut(WATCHES)
-        await ledger.vanish()
+        await missed.vanish()
         cluster.server.compact()
         await cluster.advance(1)
-        assert not ledger.changes
+        assert not missed.changes
     await cluster.advance(BACKOFF_SECONDS)
     assert restarts(engine, ConfigMap, "410") == 1
-    ledger.check(engine, before, await ledger.truth())
+    missed.check(engine, before, await missed.truth())
 
 
 async def test_deletion_that_was_seen_is_told_with_the_last_state(
     cluster: InProcessCluster,
 ) -> None:
-    ledger = Ledger(cluster.client)
-    only = await cluster.create(ledger.config(0))
-    await follow(cluster, ledger)
+    missed = MissedDeletions(cluster.client)
+    only = await cluster.create(missed.config(0))
+    await follow(cluster, missed)
     await cluster.client.delete(only)
     await cluster.advance(1)
-    assert [(change.new, change.final) for change in ledger.changes] == [(None, True)]
-    assert not ledger.started
+    assert [(change.new, change.final) for change in missed.changes] == [(None, True)]
+    assert not missed.started
 
 
 async def test_reading_that_broke_off_halfway_leaves_no_ghosts(cluster: InProcessCluster) -> None:
-    ledger = Ledger(cluster.client)
-    await ledger.fill()
-    engine = await follow(cluster, ledger)
+    missed = MissedDeletions(cluster.client)
+    await missed.fill()
+    engine = await follow(cluster, missed)
     with cluster.faults.refuse(WATCHES):
         cluster.faults.cut(WATCHES)
-        await cluster.create(ledger.config(OBJECTS))
+        await cluster.create(missed.config(OBJECTS))
         cluster.server.compact()
     half = cluster.faults.truncate(STREAMED)
     while not half.spent:
         await cluster.advance(0.1)
-    await ledger.vanish()
+    await missed.vanish()
     await cluster.advance(BACKOFF_SECONDS)
-    after = await ledger.truth()
+    after = await missed.truth()
     assert {obj.key: obj.metadata.uid for obj in engine.caches.of(ConfigMap).store} == after
-    assert ledger.started == after
+    assert missed.started == after
 
 
 async def test_what_vanished_before_a_restart_is_not_there_after_it(
     cluster: InProcessCluster,
 ) -> None:
-    first, second = Ledger(cluster.client), Ledger(cluster.client)
+    first, second = MissedDeletions(cluster.client), MissedDeletions(cluster.client)
     await first.fill()
     await cluster.crash(await follow(cluster, first))
     await first.vanish()

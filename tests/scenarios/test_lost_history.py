@@ -12,8 +12,8 @@ from quintant.api.core import ConfigMap
 from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, kind, verb, watch
 from quintant.testing.faults.match import Match
-from scenarios.churn import Churn, busiest, cached
-from scenarios.observe import restarts, unready
+from scenarios.changing_objects import ChangingObjects, busiest, cached
+from scenarios.metrics_and_probes import restarts, unready
 
 OBJECTS = 1000
 CHURN_SECONDS = 60
@@ -32,17 +32,17 @@ STREAMED = WATCHES & Match(lambda call: "sendInitialEvents" in call.query)
 FIRST_PAGES = verb("list") & ABOUT & Match(lambda call: "continue" not in call.query)
 
 
-async def follow(cluster: InProcessCluster, churn: Churn) -> Engine:
-    await churn.fill()
-    return await cluster.run(churn.manager())
+async def follow(cluster: InProcessCluster, objects: ChangingObjects) -> Engine:
+    await objects.fill()
+    return await cluster.run(objects.manager())
 
 
-async def forget(cluster: InProcessCluster, churn: Churn) -> None:
+async def forget(cluster: InProcessCluster, objects: ChangingObjects) -> None:
     """For a minute, streams end each second and what happened meanwhile is forgotten."""
     with cluster.faults.delay(LATENCY_SECONDS, ABOUT):
         for _ in range(CHURN_SECONDS):
             cluster.faults.cut(WATCHES, clean=True)
-            await churn.turn(CHANGES_PER_SECOND)
+            await objects.turn(CHANGES_PER_SECOND)
             cluster.server.compact()
             await cluster.advance(1)
 
@@ -57,14 +57,14 @@ def check_calm(cluster: InProcessCluster, engine: Engine, relist: Match) -> None
 
 
 async def test_lost_history_is_read_anew_without_haste(cluster: InProcessCluster) -> None:
-    churn = Churn(cluster.client, OBJECTS)
-    engine = await follow(cluster, churn)
-    await forget(cluster, churn)
+    objects = ChangingObjects(cluster.client, OBJECTS)
+    engine = await follow(cluster, objects)
+    await forget(cluster, objects)
     check_calm(cluster, engine, STREAMED)
     assert not cluster.faults.seen(verb("list") & ABOUT)
 
     await cluster.advance(BACKOFF_SECONDS)
-    assert cached(engine) == await churn.truth()
+    assert cached(engine) == await objects.truth()
     assert not await unready(engine)
 
 
@@ -72,14 +72,14 @@ async def test_history_lost_between_two_pages_is_read_anew_without_haste(
     cluster: InProcessCluster,
 ) -> None:
     cluster.faults.answer(400, when=STREAMED)
-    churn = Churn(cluster.client, OBJECTS)
-    engine = await follow(cluster, churn)
-    await forget(cluster, churn)
+    objects = ChangingObjects(cluster.client, OBJECTS)
+    engine = await follow(cluster, objects)
+    await forget(cluster, objects)
     check_calm(cluster, engine, FIRST_PAGES)
     assert len(cluster.faults.seen(STREAMED)) == 1  # refused once, and never asked for again
 
     await cluster.advance(BACKOFF_SECONDS)
-    assert cached(engine) == await churn.truth()
+    assert cached(engine) == await objects.truth()
     assert not await unready(engine)
 
 
@@ -87,34 +87,34 @@ async def test_history_lost_between_two_pages_is_read_anew_without_haste(
 async def test_expired_version_is_never_asked_for_twice(
     cluster: InProcessCluster, spoken: bool
 ) -> None:
-    churn = Churn(cluster.client, OBJECTS)
-    engine = await follow(cluster, churn)
+    objects = ChangingObjects(cluster.client, OBJECTS)
+    engine = await follow(cluster, objects)
     opened = len(cluster.faults.seen(WATCHES))
     if spoken:
         cluster.faults.fail(410, WATCHES)
     else:
         cluster.faults.answer(410, when=WATCHES, times=1)
         cluster.faults.cut(WATCHES, clean=True)
-    await churn.turn(CHANGES_PER_SECOND)
+    await objects.turn(CHANGES_PER_SECOND)
     await cluster.advance(BACKOFF_SECONDS)
 
     asked = [one.call.query for one in cluster.faults.seen(WATCHES)[opened:]]
     resumed = [query["resourceVersion"] for query in asked if "sendInitialEvents" not in query]
     assert len(resumed) == len(set(resumed)) <= 1
     assert restarts(engine, ConfigMap, "410") == 1
-    assert cached(engine) == await churn.truth()
+    assert cached(engine) == await objects.truth()
 
 
 async def test_server_that_lost_its_newest_versions_is_read_anew(cluster: InProcessCluster) -> None:
-    churn = Churn(cluster.client, OBJECTS)
-    engine = await follow(cluster, churn)
+    objects = ChangingObjects(cluster.client, OBJECTS)
+    engine = await follow(cluster, objects)
     past = cluster.server.snapshot()
     for number in range(10):
-        await cluster.create(churn.config(OBJECTS + number))
+        await cluster.create(objects.config(OBJECTS + number))
     await cluster.advance(1)
     assert len(cached(engine)) == OBJECTS + 10
 
     cluster.server.restore(past)
     await cluster.advance(BACKOFF_SECONDS)
-    assert cached(engine) == await churn.truth()
+    assert cached(engine) == await objects.truth()
     assert len(cached(engine)) == OBJECTS

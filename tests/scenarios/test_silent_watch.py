@@ -11,7 +11,7 @@ import pytest
 from quintant.api.core import ConfigMap
 from quintant.testing import InProcessCluster, kind, verb, watch
 from scenarios.greeter import Greeter, greeter, greeter_manager
-from scenarios.observe import restarts, unready
+from scenarios.metrics_and_probes import restarts, unready
 
 # Silence is noticed 90 s after the last byte; the rest is for what follows.
 NOTICED_SECONDS = 120

@@ -1,4 +1,4 @@
-"""A controller of many pods and of a kind of its own; `quintant run` runs it, `crowded` serves it.
+"""A controller of many pods and of a kind of its own, run by `quintant run`.
 
 It keeps of each pod what finding peers needs: name, namespace, labels, phase and address.
 """

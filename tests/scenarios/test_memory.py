@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from examples_support import EXAMPLES
-from scenarios import crowd, crowded
+from scenarios import many_pods_program, many_pods_server
 from scenarios.program import running
 from scenarios.server import served
 from scenarios.usage import MEGABYTE
@@ -41,11 +41,11 @@ async def test_idle_controller_is_small(tmp_path: Path) -> None:
 
 async def test_thousands_of_objects_fit_and_are_never_held_twice(tmp_path: Path) -> None:
     with (
-        served(tmp_path, Path(crowded.__file__)) as server,
-        running(Path(crowd.__file__), server.kubeconfig) as program,
+        served(tmp_path, Path(many_pods_server.__file__)) as server,
+        running(Path(many_pods_program.__file__), server.kubeconfig) as program,
     ):
         await program.ready()
-        await program.counted(FIRST_PASS, crowded.PODS, controller="pod", result="success")
-        assert await program.sample("quintant_cache_objects", kind="pods") == crowded.PODS
+        await program.counted(FIRST_PASS, many_pods_server.PODS, controller="pod", result="success")
+        assert await program.sample("quintant_cache_objects", kind="pods") == many_pods_server.PODS
         assert program.peak < CROWD_BYTES
         assert program.peak < PEAK_FACTOR * program.memory

@@ -16,7 +16,7 @@ from quintant.api.core import ConfigMap
 from quintant.runtime.manager.engine import Engine
 from quintant.testing import InProcessCluster, watch
 from scenarios.greeter import Greeter, greeter, greeter_manager
-from scenarios.observe import unready
+from scenarios.metrics_and_probes import unready
 
 CHILDREN = watch(ConfigMap)
 # A stream that has failed for 5 s is named.

@@ -16,7 +16,7 @@ from quintant.api.core import ConfigMap
 from quintant.core.object import replace
 from quintant.testing import InProcessCluster, named, watch, writes
 from scenarios.greeter import Greeter, greeter
-from scenarios.observe import sample
+from scenarios.metrics_and_probes import sample
 
 FLIP_SECONDS = 0.01
 FLIPS = 1000

@@ -27,7 +27,7 @@ from quintant.keys.sensitive import Sensitive
 from quintant.runtime.controller import predicates
 from quintant.runtime.controller.finalizer import BLOCKED, RELEASE
 from quintant.testing import InProcessCluster, kind, settle, verb, watch
-from scenarios.berth import FINALIZER, Berth, berth, berth_manager, moor
+from scenarios.finalizer_program import FINALIZER, Bucket, bucket, bucket_manager, provision
 
 MINUTE = 60.0
 QUINTANT = "from quintant.cli import main; main()"
@@ -37,17 +37,17 @@ async def broken(*_: Any) -> None:
     raise ValueError("the crane is away")
 
 
-async def deleted(cluster: InProcessCluster, name: str = "a") -> Berth:
-    """Create a berth, let it be taken hold of, and ask for its deletion."""
-    await cluster.create(berth(name))
+async def deleted(cluster: InProcessCluster, name: str = "a") -> Bucket:
+    """Create a bucket, let it be taken hold of, and ask for its deletion."""
+    await cluster.create(bucket(name))
     held = await cluster.eventually(
-        Berth, name, until=lambda obj: FINALIZER in obj.metadata.finalizers
+        Bucket, name, until=lambda obj: FINALIZER in obj.metadata.finalizers
     )
     await cluster.client.delete(held)
     return held
 
 
-def blocked(obj: Berth) -> bool:
+def blocked(obj: Bucket) -> bool:
     conditions = obj.status.conditions if obj.status else ()
     return [(c.type, c.status) for c in conditions] == [(BLOCKED, "True")]
 
@@ -57,26 +57,26 @@ async def test_uninstalled_programs_objects_and_namespace_are_released_by_one_co
     cluster: InProcessCluster, tmp_path: Path
 ) -> None:
     await cluster.run(controllers())
-    engine = await cluster.run(berth_manager())
+    engine = await cluster.run(bucket_manager())
     await cluster.client.create(Namespace(metadata=ObjectMeta(name="harbour")))
     for name in ("a", "b"):
-        await cluster.create(berth(name, "harbour"))
+        await cluster.create(bucket(name, "harbour"))
         await cluster.eventually(
-            Berth, name, "harbour", until=lambda obj: bool(obj.metadata.finalizers)
+            Bucket, name, "harbour", until=lambda obj: bool(obj.metadata.finalizers)
         )
     await cluster.stop(engine)
     await cluster.client.delete(await cluster.client.get(Namespace, "harbour"))
     stuck = await cluster.client.get(Namespace, "harbour")
     assert stuck.deleting
 
-    program = Path(__file__).with_name("berth.py")
+    program = Path(__file__).with_name("finalizer_program.py")
     async with serve(cluster.server) as url:
         kubeconfig = write_kubeconfig(tmp_path, url)
         said = await command("finalizers", "release", program, "--yes", "--kubeconfig", kubeconfig)
 
     assert said.splitlines()[-1] == "released 2 objects"
     await cluster.gone(Namespace, "harbour", "")
-    assert await cluster.client.list(Berth) == []
+    assert await cluster.client.list(Bucket) == []
 
 
 def write_kubeconfig(folder: Path, url: str) -> Path:
@@ -104,9 +104,9 @@ async def command(*words: object) -> str:
 async def test_failing_cleanup_is_told_on_the_object_and_as_an_event_within_a_minute(
     cluster: InProcessCluster,
 ) -> None:
-    await cluster.run(berth_manager(broken))
+    await cluster.run(bucket_manager(broken))
     await deleted(cluster)
-    obj = await cluster.eventually(Berth, "a", until=blocked, within=MINUTE)
+    obj = await cluster.eventually(Bucket, "a", until=blocked, within=MINUTE)
     await settle()
 
     assert obj.status is not None
@@ -119,12 +119,12 @@ async def test_failing_cleanup_is_told_on_the_object_and_as_an_event_within_a_mi
 
 async def test_cleanup_that_gave_up_is_told_at_once(cluster: InProcessCluster) -> None:
     async def refused(*_: Any) -> None:
-        raise Terminal("the harbour does not know this ship")
+        raise Terminal("nobody knows this bucket")
 
-    await cluster.run(berth_manager(refused))
+    await cluster.run(bucket_manager(refused))
     await deleted(cluster)
 
-    await cluster.eventually(Berth, "a", until=blocked, within=1)
+    await cluster.eventually(Bucket, "a", until=blocked, within=1)
 
 
 async def test_cleanup_that_never_ends_is_told_when_its_time_is_over(
@@ -133,21 +133,21 @@ async def test_cleanup_that_never_ends_is_told_when_its_time_is_over(
     async def endless(*_: Any) -> None:
         await asyncio.Event().wait()
 
-    await cluster.run(berth_manager(endless))
+    await cluster.run(bucket_manager(endless))
     await deleted(cluster)
 
-    await cluster.eventually(Berth, "a", until=blocked, within=3 * MINUTE)
+    await cluster.eventually(Bucket, "a", until=blocked, within=3 * MINUTE)
 
 
 async def test_failures_before_the_deletion_do_not_delay_what_comes_after(
     cluster: InProcessCluster,
 ) -> None:
-    await cluster.run(berth_manager(broken, reconcile=broken))
-    await cluster.create(berth("a"))
+    await cluster.run(bucket_manager(broken, reconcile=broken))
+    await cluster.create(bucket("a"))
     await cluster.advance(60 * MINUTE)
-    await cluster.client.delete(await cluster.get(Berth, "a"))
+    await cluster.client.delete(await cluster.get(Bucket, "a"))
 
-    await cluster.eventually(Berth, "a", until=blocked, within=MINUTE)
+    await cluster.eventually(Bucket, "a", until=blocked, within=MINUTE)
 
 
 async def test_cleanup_that_fails_otherwise_each_time_is_not_driven_by_its_own_reports(
@@ -159,7 +159,7 @@ async def test_cleanup_that_fails_otherwise_each_time_is_not_driven_by_its_own_r
         tries.append(1)
         raise ValueError(f"attempt {len(tries)}")
 
-    await cluster.run(berth_manager(moody))
+    await cluster.run(bucket_manager(moody))
     await deleted(cluster)
     await cluster.advance(60 * MINUTE)
 
@@ -171,32 +171,32 @@ async def test_cleanup_that_fails_otherwise_each_time_is_not_driven_by_its_own_r
 async def test_annotation_lets_a_blocked_object_go_at_once(
     cluster: InProcessCluster, predicate: Any
 ) -> None:
-    await cluster.run(berth_manager(broken, when=predicate))
+    await cluster.run(bucket_manager(broken, when=predicate))
     await deleted(cluster)
-    obj = await cluster.eventually(Berth, "a", until=blocked)
+    obj = await cluster.eventually(Bucket, "a", until=blocked)
     await cluster.advance(10 * MINUTE)
-    obj = await cluster.get(Berth, "a")
+    obj = await cluster.get(Bucket, "a")
     meta = replace(obj.metadata, annotations={RELEASE: "true"})
     await cluster.client.patch(replace(obj, metadata=meta), since=obj)
 
-    await cluster.gone(Berth, "a", within=1)
+    await cluster.gone(Bucket, "a", within=1)
 
 
 async def test_operator_writes_nothing_to_objects_that_another_one_holds(
     cluster: InProcessCluster,
 ) -> None:
     await cluster.run(
-        berth_manager(broken), environment=cluster.environment(known(cluster, "owner"))
+        bucket_manager(broken), environment=cluster.environment(known(cluster, "owner"))
     )
     watcher, keeper = Manager("watcher"), Manager("keeper")
-    watcher.controls(Berth).reconcile(moor)
-    keeper.controls(Berth).finalize("demo.dev/keeper", moor).reconcile(moor)
+    watcher.controls(Bucket).reconcile(provision)
+    keeper.controls(Bucket).finalize("demo.dev/keeper", provision).reconcile(provision)
     for manager in (watcher, keeper):
         environment = cluster.environment(known(cluster, manager.name))
         await cluster.run(manager, environment=environment)
     await deleted(cluster)
     await cluster.eventually(
-        Berth, "a", until=lambda obj: obj.metadata.finalizers == (FINALIZER,), within=1
+        Bucket, "a", until=lambda obj: obj.metadata.finalizers == (FINALIZER,), within=1
     )
     cluster.server.audit.clear()
     await cluster.advance(10 * MINUTE)
@@ -204,24 +204,24 @@ async def test_operator_writes_nothing_to_objects_that_another_one_holds(
     assert written(cluster, "owner")
     assert not written(cluster, "watcher")
     assert not written(cluster, "keeper")
-    assert (await cluster.get(Berth, "a")).metadata.finalizers == (FINALIZER,)
+    assert (await cluster.get(Bucket, "a")).metadata.finalizers == (FINALIZER,)
 
 
 async def test_namesake_keeps_its_finalizer_while_the_cache_still_shows_the_old_one(
     cluster: InProcessCluster,
 ) -> None:
-    await cluster.run(berth_manager())
-    await cluster.create(berth("a"))
-    old = await cluster.eventually(Berth, "a", until=lambda obj: bool(obj.metadata.finalizers))
-    cluster.faults.lose(verb("patch") & kind(Berth), times=1)
+    await cluster.run(bucket_manager())
+    await cluster.create(bucket("a"))
+    old = await cluster.eventually(Bucket, "a", until=lambda obj: bool(obj.metadata.finalizers))
+    cluster.faults.lose(verb("patch") & kind(Bucket), times=1)
     await cluster.client.delete(old)
-    with cluster.faults.lag(5, watch(Berth)):
-        await cluster.gone(Berth, "a")
+    with cluster.faults.lag(5, watch(Bucket)):
+        await cluster.gone(Bucket, "a")
         meta = ObjectMeta(name="a", namespace="default", finalizers=(FINALIZER,))
-        new = await cluster.create(Berth(metadata=meta, spec=berth("a").spec))
+        new = await cluster.create(Bucket(metadata=meta, spec=bucket("a").spec))
         await cluster.advance(MINUTE)
 
-    assert await cluster.get(Berth, "a") == new
+    assert await cluster.get(Bucket, "a") == new
 
 
 def known(cluster: InProcessCluster, name: str) -> Fixed:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from quintant.api.apps import Deployment
 from quintant.api.core import Pod, Service
 from quintant.operators.portal.api import PortalExpose, TunnelClass
-from testbeds.portal_real import Street, opened
+from testbeds.portal_real import RealPortalTestbed, opened
 
 CLASS = "/apis/portal.gosuda.org/v1alpha1/tunnelclasses/default"
 EXPOSE = "/apis/portal.gosuda.org/v1alpha1/namespaces/default/portalexposes/hello"
@@ -21,7 +21,7 @@ def states(expose: PortalExpose) -> dict[str, str]:
     return {each.name: each.status for each in expose.status.relay.connected}
 
 
-class Crowd:
+class Visits:
     """Visitors who come again and again, and what they got."""
 
     def __init__(self) -> None:
@@ -30,123 +30,123 @@ class Crowd:
 
 
 @asynccontextmanager
-async def visited(street: Street, relay: str) -> AsyncIterator[Crowd]:
+async def visited(testbed: RealPortalTestbed, relay: str) -> AsyncIterator[Visits]:
     """Visitors through a relay, one every few milliseconds, while the context lasts."""
-    crowd = Crowd()
+    visits = Visits()
 
     async def come() -> None:
         while True:
             try:
-                code, answer = await street.visit(relay)
+                code, answer = await testbed.visit(relay)
             except OSError as error:
                 code, answer = 0, str(error)
-            crowd.visits += 1
+            visits.visits += 1
             if code != 200:
-                crowd.failures.append(f"{code} {answer[:200]}")
+                visits.failures.append(f"{code} {answer[:200]}")
             await asyncio.sleep(0.02)
 
     task = asyncio.ensure_future(come())
     try:
-        yield crowd
+        yield visits
     finally:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
 
 
-async def ready(street: Street, *relays: str, replicas: int = 1) -> PortalExpose:
-    await street.classed(replicas)
-    await street.expose(*relays)
-    return await street.phase("Ready")
+async def ready(testbed: RealPortalTestbed, *relays: str, replicas: int = 1) -> PortalExpose:
+    await testbed.classed(replicas)
+    await testbed.expose(*relays)
+    return await testbed.phase("Ready")
 
 
 async def test_visitors_reach_the_service_through_every_relay_until_it_is_gone() -> None:
-    async with opened("a", "b") as street:
-        found = await ready(street, "a", "b", replicas=2)
+    async with opened("a", "b") as testbed:
+        found = await ready(testbed, "a", "b", replicas=2)
         assert found.status is not None
         assert found.status.public_url == "https://hello.a.default.svc.cluster.local:8443"
         for relay in ("a", "b"):
-            code, answer = await street.visit(relay)
+            code, answer = await testbed.visit(relay)
             assert code == 200
             assert '"hostname": "web"' in answer
 
-        await street.merge(EXPOSE, {"spec": {"app": {"name": "renamed"}}})
-        await street.until(
+        await testbed.merge(EXPOSE, {"spec": {"app": {"name": "renamed"}}})
+        await testbed.until(
             PortalExpose,
             "hello",
             lambda it: it.status is not None and it.status.public_url.startswith("https://renamed"),
         )
-        await _answers(street, "a", "renamed", 200)
-        await _answers(street, "a", "hello", 404, 503)
+        await _answers(testbed, "a", "renamed", 200)
+        await _answers(testbed, "a", "hello", 404, 503)
 
         began = asyncio.get_running_loop().time()
-        await street.client.delete(found)
-        await street.client.wait_for(
+        await testbed.client.delete(found)
+        await testbed.client.wait_for(
             PortalExpose, "hello", "default", until=lambda it: it is None, timeout=20
         )
         assert asyncio.get_running_loop().time() - began < 10
-        assert await street.tunnels() == []
-        assert (await street.visit("a", "renamed"))[0] in (404, 503)
-        assert "Deleted" in await street.reasons()
+        assert await testbed.tunnels() == []
+        assert (await testbed.visit("a", "renamed"))[0] in (404, 503)
+        assert "Deleted" in await testbed.reasons()
 
 
-async def _answers(street: Street, relay: str, app: str, *codes: int) -> None:
+async def _answers(testbed: RealPortalTestbed, relay: str, app: str, *codes: int) -> None:
     async with asyncio.timeout(30):
-        while (await street.visit(relay, app))[0] not in codes:  # noqa: ASYNC110
+        while (await testbed.visit(relay, app))[0] not in codes:  # noqa: ASYNC110
             await asyncio.sleep(0.1)
 
 
 async def test_service_and_class_may_come_and_go_while_tunnels_stay() -> None:
-    async with opened("a") as street:
-        await ready(street, "a")
-        before = {pod.metadata.uid for pod in await street.tunnels()}
+    async with opened("a") as testbed:
+        await ready(testbed, "a")
+        before = {pod.metadata.uid for pod in await testbed.tunnels()}
 
-        await street.client.delete(await street.client.get(Service, "web", "default"))
-        await street.phase("Failed")
-        await _answers(street, "a", "hello", 502)
-        await street.serve()
-        await street.phase("Ready")
-        await _answers(street, "a", "hello", 200)
+        await testbed.client.delete(await testbed.client.get(Service, "web", "default"))
+        await testbed.phase("Failed")
+        await _answers(testbed, "a", "hello", 502)
+        await testbed.serve()
+        await testbed.phase("Ready")
+        await _answers(testbed, "a", "hello", 200)
 
-        await street.client.delete(await street.client.get(TunnelClass, "default"))
-        await street.phase("Failed")
-        assert (await street.visit("a"))[0] == 200
-        await street.classed(1)
-        await street.phase("Ready")
-        assert {pod.metadata.uid for pod in await street.tunnels()} == before
+        await testbed.client.delete(await testbed.client.get(TunnelClass, "default"))
+        await testbed.phase("Failed")
+        assert (await testbed.visit("a"))[0] == 200
+        await testbed.classed(1)
+        await testbed.phase("Ready")
+        assert {pod.metadata.uid for pod in await testbed.tunnels()} == before
 
 
 async def test_lost_relays_are_told_and_return_without_a_restart() -> None:
-    async with opened("a", "b") as street:
-        await ready(street, "a", "b")
-        lost = await street.client.get(Pod, "b", "default")
-        await street.client.delete(lost, grace=0)
-        found = await street.phase("Degraded")
+    async with opened("a", "b") as testbed:
+        await ready(testbed, "a", "b")
+        lost = await testbed.client.get(Pod, "b", "default")
+        await testbed.client.delete(lost, grace=0)
+        found = await testbed.phase("Degraded")
         assert states(found) == {"a": "Connected", "b": "Disconnected"}
         assert found.status is not None
         assert found.status.relay is not None
         assert found.status.relay.connected[1].last_error
-        assert (await street.visit("a"))[0] == 200
+        assert (await testbed.visit("a"))[0] == 200
 
-        await street.client.delete(await street.client.get(Pod, "a", "default"), grace=0)
-        await street.phase("Failed")
-        await street.relay("a")
-        await street.relay("b")
-        found = await street.phase("Ready")
+        await testbed.client.delete(await testbed.client.get(Pod, "a", "default"), grace=0)
+        await testbed.phase("Failed")
+        await testbed.relay("a")
+        await testbed.relay("b")
+        found = await testbed.phase("Ready")
         assert states(found) == {"a": "Connected", "b": "Connected"}
-        (tunnel,) = await street.tunnels()
+        (tunnel,) = await testbed.tunnels()
         assert [each.restart_count for each in tunnel.status.container_statuses] == [0]
 
 
 async def test_rolling_update_under_visitors_fails_none_of_them() -> None:
-    async with opened("a") as street:
-        await ready(street, "a", replicas=3)
-        before = {pod.metadata.uid for pod in await street.tunnels()}
-        async with visited(street, "a") as crowd:
+    async with opened("a") as testbed:
+        await ready(testbed, "a", replicas=3)
+        before = {pod.metadata.uid for pod in await testbed.tunnels()}
+        async with visited(testbed, "a") as visits:
             await asyncio.sleep(0.5)
             began = asyncio.get_running_loop().time()
-            await street.merge(CLASS, {"spec": {"size": "medium"}})
-            await street.until(
+            await testbed.merge(CLASS, {"spec": {"size": "medium"}})
+            await testbed.until(
                 Deployment,
                 "hello-tunnel",
                 lambda it: (
@@ -155,25 +155,25 @@ async def test_rolling_update_under_visitors_fails_none_of_them() -> None:
                     and it.status.ready_replicas == 3
                 ),
             )
-            await street.phase("Ready")
+            await testbed.phase("Ready")
             took = asyncio.get_running_loop().time() - began
             await asyncio.sleep(1)
-        assert crowd.failures == []
-        assert crowd.visits > 20
+        assert visits.failures == []
+        assert visits.visits > 20
         assert took < 60
-        assert not before & {pod.metadata.uid for pod in await street.tunnels()}
-        assert "Updated" in await street.reasons()
+        assert not before & {pod.metadata.uid for pod in await testbed.tunnels()}
+        assert "Updated" in await testbed.reasons()
 
 
 async def test_killed_tunnel_of_three_degrades_it_until_it_is_back() -> None:
-    async with opened("a") as street:
-        await ready(street, "a", replicas=3)
-        victim = (await street.tunnels())[0]
-        for process in street.processes(victim):
+    async with opened("a") as testbed:
+        await ready(testbed, "a", replicas=3)
+        victim = (await testbed.tunnels())[0]
+        for process in testbed.processes(victim):
             process.kill()
-        found = await street.phase("Degraded")
+        found = await testbed.phase("Degraded")
         assert found.status is not None
         assert found.status.tunnel_pods is not None
         assert (found.status.tunnel_pods.ready, found.status.tunnel_pods.total) == (2, 3)
-        assert (await street.visit("a"))[0] == 200
-        await street.phase("Ready")
+        assert (await testbed.visit("a"))[0] == 200
+        await testbed.phase("Ready")

@@ -22,7 +22,7 @@ from quintant.runtime.manager.environment import Environment
 from quintant.testing import InProcessCluster, kind, writes
 from quintant.testing.faults.transport import FaultTransport
 from scenarios.greeter import Greeter, greeter, greeter_manager
-from scenarios.sized import sized
+from scenarios.soak_size import sized
 
 REPLICAS = 3
 DEATHS = 50
