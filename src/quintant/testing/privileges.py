@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from quintant.client.config.credentials import Credentials, Fixed, Proof, bearer
-from quintant.cluster.apiserver.filters.audit import Record
+from quintant.cluster.apiserver.filters.audit import AuditRecord
 from quintant.cluster.apiserver.meta.user import service_account
 from quintant.keys.sensitive import Sensitive
 from quintant.runtime.manager.manager import Manager
@@ -46,11 +46,11 @@ class Account:
     permissions: Needs
     """What its controllers declare; the lease is granted apart."""
 
-    def requests(self) -> list[Record]:
+    def requests(self) -> list[AuditRecord]:
         """What it asked for, as far as the server remembers."""
         return self.cluster.server.audit.by(self.user)
 
-    def denied(self) -> list[Record]:
+    def denied(self) -> list[AuditRecord]:
         """What it asked for and may not do."""
         return [record for record in self.requests() if record.code == HTTPStatus.FORBIDDEN]
 

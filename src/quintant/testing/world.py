@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 
-from quintant.cluster.apiserver.meta.user import Tokens
+from quintant.cluster.apiserver.meta.user import StaticTokens
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.storage.revision_log import Snapshot, Store
 from quintant.core.clock import LoopClock, Random
@@ -27,7 +27,7 @@ class World:
 
     objects: Snapshot = field(repr=False)
     kinds: frozenset[type[Object]] = frozenset()
-    tokens: Tokens = field(default_factory=Tokens, repr=False)
+    tokens: StaticTokens = field(default_factory=StaticTokens, repr=False)
 
     def store(self) -> Store:
         """A store of one's own with these objects."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import count, cycle
 from typing import Any
 
-from quintant.cluster.apiserver.tables import Field, Message, Sort, Type, message
+from quintant.cluster.apiserver.tables import Field, FieldKind, FieldType, Message, message
 from unit.cluster.api import Plain
 
 SPEC = "core.v1.PodSpec"
@@ -63,12 +63,12 @@ GIVEN_IN: dict[str, Plain] = {
     "meta.v1.LabelSelectorRequirement": {"operator": "In"},
 }
 """The same where it depends on the message."""
-PLAIN: dict[Sort, Any] = {
-    Sort.BOOL: True,
-    Sort.TIME: "2026-01-02T03:04:05Z",
-    Sort.QUANTITY: "64",
-    Sort.INT_OR_STRING: 80,
-    Sort.JSON: {"f:a": {}},
+PLAIN: dict[FieldKind, Any] = {
+    FieldKind.BOOL: True,
+    FieldKind.TIME: "2026-01-02T03:04:05Z",
+    FieldKind.QUANTITY: "64",
+    FieldKind.INT_OR_STRING: 80,
+    FieldKind.JSON: {"f:a": {}},
 }
 
 
@@ -107,14 +107,14 @@ class Filler:
                 field.name: self._value(field, field.type),
             }
 
-    def _value(self, field: Field, type: Type) -> Any:
+    def _value(self, field: Field, type: FieldType) -> Any:
         if type.of is not None:
             one = self._value(field, type.of)
-            return {f"k{next(self._numbers)}": one} if type.sort is Sort.MAP else [one]
-        if type.sort is Sort.MESSAGE:
+            return {f"k{next(self._numbers)}": one} if type.sort is FieldKind.MAP else [one]
+        if type.sort is FieldKind.MESSAGE:
             return self.fill(type.message)
         if field.traits.enum:
             return field.traits.enum[0]
-        if type.sort in (Sort.INT32, Sort.INT64):
+        if type.sort in (FieldKind.INT32, FieldKind.INT64):
             return next(self._numbers)
         return PLAIN.get(type.sort) or f"{field.name.lower()}-{next(self._numbers)}"

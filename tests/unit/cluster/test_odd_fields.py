@@ -14,7 +14,7 @@ from conformance.kinds import EVENT, NAMESPACE, SAMPLES
 from conformance.target import STRATEGIC
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
-from quintant.cluster.apiserver.tables import Message, Sort, Type
+from quintant.cluster.apiserver.tables import FieldKind, FieldType, Message
 from unit.cluster.api import (
     APPLY,
     CMS,
@@ -91,14 +91,14 @@ def places(message: Message, obj: Plain, path: Path = ()) -> Iterator[Path]:
             yield from below(field.type, obj[name], (*path, name))
 
 
-def below(kind: Type, value: Any, path: Path) -> Iterator[Path]:
-    if kind.sort is Sort.MESSAGE and isinstance(value, dict) and not kind.message.union:
+def below(kind: FieldType, value: Any, path: Path) -> Iterator[Path]:
+    if kind.sort is FieldKind.MESSAGE and isinstance(value, dict) and not kind.message.union:
         yield from places(kind.message, value, path)
-    elif kind.sort in (Sort.LIST, Sort.BOX) and isinstance(value, list):
+    elif kind.sort in (FieldKind.LIST, FieldKind.BOX) and isinstance(value, list):
         for at, item in enumerate(value):
             yield (*path, at)
             yield from below(kind.item, item, (*path, at))
-    elif kind.sort is Sort.MAP and isinstance(value, dict):
+    elif kind.sort is FieldKind.MAP and isinstance(value, dict):
         for key in list(value)[:1]:
             yield (*path, key)
             yield from below(kind.item, value[key], (*path, key))

@@ -111,10 +111,10 @@ async def persistent(
     cannot be used; Broken, after cancelling what runs inside, when it cannot be written any more.
     """
     # SQLite is loaded by those who use it.
-    from quintant.cluster.apiserver.storage.durable import keeping
-    from quintant.cluster.apiserver.storage.sqlite import Sync
+    from quintant.cluster.apiserver.storage.durable import open_durable_store
+    from quintant.cluster.apiserver.storage.sqlite import SyncMode
 
-    async with keeping(folder, Sync.FULL if power else Sync.NORMAL) as store:
+    async with open_durable_store(folder, SyncMode.FULL if power else SyncMode.NORMAL) as store:
         # Only now: the open store keeps a second server away from the keys as well.
         roots, node = Roots.keep(folder / KEYS, clock.now()), plan.node
         if node is not None:

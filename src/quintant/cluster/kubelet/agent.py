@@ -26,7 +26,7 @@ from quintant.api.core import (
 )
 from quintant.api.meta import ObjectReference
 from quintant.api.pod import Pod
-from quintant.cluster.apiserver.handlers.log_provider import Absent, LogOptions
+from quintant.cluster.apiserver.handlers.log_provider import LogOptions, LogsUnavailable
 from quintant.cluster.kubelet.container.run import Note
 from quintant.cluster.kubelet.logs.tail import read as read_journal
 from quintant.cluster.kubelet.node_context import NodeContext
@@ -105,11 +105,15 @@ class Agent:
         name = sandbox.pod.metadata.name
         journal = sandbox.journal(container, previous=wish.previous)
         if journal is None and wish.previous:
-            raise Absent(f'previous terminated container "{container}" in pod "{name}" not found')
+            raise LogsUnavailable(
+                f'previous terminated container "{container}" in pod "{name}" not found'
+            )
         if journal is None:
             state = state_of(sandbox.view(), sandbox.containers[container], self.ground.now())
             why = state.waiting.reason if state.waiting else ""
-            raise Absent(f'container "{container}" in pod "{name}" is waiting to start: {why}')
+            raise LogsUnavailable(
+                f'container "{container}" in pod "{name}" is waiting to start: {why}'
+            )
         return read_journal(journal, wish)
 
     def cease(self) -> None:

@@ -18,7 +18,7 @@ from stat import S_ISDIR
 
 from msgspec import Struct
 
-from quintant.cluster.apiserver.handlers.log_provider import Logs
+from quintant.cluster.apiserver.handlers.log_provider import LogProvider
 from quintant.cluster.common.labels import NODE
 from quintant.cluster.common.pod_ips import Addresses
 from quintant.cluster.common.volume_paths import ROOT
@@ -54,7 +54,7 @@ class LocalNode(Struct, frozen=True):
     """A node at work: the component to run, and what others ask it for."""
 
     component: Component
-    logs: Logs
+    logs: LogProvider
     images: Images
     addresses: Addresses
     storage: Path

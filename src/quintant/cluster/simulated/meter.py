@@ -16,7 +16,7 @@ from quintant.cluster.apiserver.handlers.meter import (
     MeasuredPod,
     NodeUsage,
     PodUsage,
-    Usage,
+    ResourceUsage,
 )
 from quintant.cluster.common.labels import FAULT, POD, SIMULATED
 from quintant.cluster.simulated import usage
@@ -41,7 +41,7 @@ class SimulatedMeter(Struct, frozen=True):
         self, nodes: Sequence[MeasuredNode], running: Sequence[MeasuredPod]
     ) -> Mapping[str, NodeUsage]:
         now = self.clock.now()
-        used: dict[str, list[Usage]] = {}
+        used: dict[str, list[ResourceUsage]] = {}
         for pod in _simulated(running):
             used.setdefault(pod.spec.node_name, []).extend(_containers(pod, now).values())
         found = {}
@@ -57,7 +57,7 @@ def _simulated(running: Sequence[MeasuredPod]) -> Iterator[MeasuredPod]:
     return (pod for pod in running if POD in pod.metadata.annotations)
 
 
-def _containers(pod: MeasuredPod, now: datetime) -> dict[str, Usage]:
+def _containers(pod: MeasuredPod, now: datetime) -> dict[str, ResourceUsage]:
     where = f"{pod.metadata.namespace}/{pod.metadata.name}"
     return {
         each.name: usage.container(f"{where}/{each.name}", each.resources.requests or {}, now)
@@ -65,7 +65,7 @@ def _containers(pod: MeasuredPod, now: datetime) -> dict[str, Usage]:
     }
 
 
-def _node(node: MeasuredNode, used: Sequence[Usage]) -> Usage | None:
+def _node(node: MeasuredNode, used: Sequence[ResourceUsage]) -> ResourceUsage | None:
     if SIMULATED not in node.metadata.labels:
         return None
     fault = fault_named(node.metadata.annotations.get(FAULT, ""))

@@ -12,7 +12,7 @@ from math import pi, sin
 from zlib import crc32
 
 from quintant.api.quantity import Quantity, parse_quantity
-from quintant.cluster.apiserver.handlers.meter import Usage
+from quintant.cluster.apiserver.handlers.meter import ResourceUsage
 from quintant.cluster.simulated.faults import Fault
 
 WINDOW_SECONDS = 10.0
@@ -29,16 +29,18 @@ FULL = 0.97
 """The part of its memory that a node uses which is told to be full."""
 
 
-def container(identity: str, requests: Mapping[str, Quantity], now: datetime) -> Usage:
+def container(identity: str, requests: Mapping[str, Quantity], now: datetime) -> ResourceUsage:
     """What a container uses; `identity` tells it from all others."""
     rhythm = 2 * pi * (now.timestamp() / SWING_SECONDS + crc32(identity.encode()) / 2**32)
     part = 1 + SWING * sin(rhythm)
     cores = float(parse_quantity(requests.get("cpu", "0"))) * CPU_SHARE or IDLE_CORES
     memory = float(parse_quantity(requests.get("memory", "0"))) * MEMORY_SHARE or IDLE_BYTES
-    return Usage(cores * part, int(memory * part))
+    return ResourceUsage(cores * part, int(memory * part))
 
 
-def node(used: Iterable[Usage], capacity: Mapping[str, Quantity], fault: Fault) -> Usage | None:
+def node(
+    used: Iterable[ResourceUsage], capacity: Mapping[str, Quantity], fault: Fault
+) -> ResourceUsage | None:
     """What a node uses with these containers on it; None if nothing is heard of it."""
     if fault.silent:
         return None
@@ -47,4 +49,4 @@ def node(used: Iterable[Usage], capacity: Mapping[str, Quantity], fault: Fault) 
         cores, memory = cores + each.cores, memory + each.memory
     if fault is Fault.FULL:
         memory = int(float(parse_quantity(capacity.get("memory", "0"))) * FULL)
-    return Usage(cores, memory)
+    return ResourceUsage(cores, memory)

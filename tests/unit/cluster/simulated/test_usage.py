@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from quintant.api.quantity import Quantity
-from quintant.cluster.apiserver.handlers.meter import Usage
+from quintant.cluster.apiserver.handlers.meter import ResourceUsage
 from quintant.cluster.simulated import usage
 from quintant.cluster.simulated.faults import Fault
 
@@ -33,7 +33,7 @@ def test_container_that_asks_for_nothing_uses_a_little() -> None:
 
 def test_node_adds_up_and_a_full_one_is_full() -> None:
     has = {"memory": Quantity("10Gi")}
-    whole = usage.node([Usage(1.0, 2**30)], has, Fault.NONE)
+    whole = usage.node([ResourceUsage(1.0, 2**30)], has, Fault.NONE)
     assert whole is not None
     assert whole.memory == 2**30 + usage.BASE_BYTES
     full = usage.node([], has, Fault.FULL)

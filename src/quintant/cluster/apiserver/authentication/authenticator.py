@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from quintant.cluster.apiserver.authentication.service_accounts import AUDIENCES, Accounts, Rejected
+from quintant.cluster.apiserver.authentication.service_accounts import (
+    AUDIENCES,
+    ServiceAccountTokens,
+    TokenRejected,
+)
 from quintant.cluster.apiserver.meta.status import unauthorized
-from quintant.cluster.apiserver.meta.user import ANONYMOUS, Tokens, User, bearer
+from quintant.cluster.apiserver.meta.user import ANONYMOUS, StaticTokens, User, bearer
 
 BAD = "invalid bearer token"
 
 
-class Authentication:
+class Authenticator:
     """Tells who is asking."""
 
-    def __init__(self, tokens: Tokens, accounts: Accounts) -> None:
+    def __init__(self, tokens: StaticTokens, accounts: ServiceAccountTokens) -> None:
         self._tokens, self._accounts = tokens, accounts
 
     def identify(self, headers: Mapping[str, str], peer: User | None) -> User:
@@ -30,7 +34,7 @@ class Authentication:
             return ANONYMOUS
         try:
             user, _ = self.review(token)
-        except Rejected:
+        except TokenRejected:
             raise unauthorized() from None
         return user
 
@@ -42,13 +46,13 @@ class Authentication:
         if own is not None:
             meant = tuple(each for each in audiences if each in AUDIENCES)
             if not meant:
-                raise Rejected(BAD)
+                raise TokenRejected(BAD)
             return own, meant
         try:
             user = self._accounts.authenticate(token, audiences)
-        except Rejected as rejected:
-            raise Rejected(f"[{BAD}, {rejected}]") from None
+        except TokenRejected as rejected:
+            raise TokenRejected(f"[{BAD}, {rejected}]") from None
         claims = self._accounts.claims(token)
         if user is None or claims is None:
-            raise Rejected(BAD)
+            raise TokenRejected(BAD)
         return user, tuple(each for each in audiences if each in claims.aud)

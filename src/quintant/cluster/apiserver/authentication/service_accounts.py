@@ -36,29 +36,29 @@ REMEMBERED = 1024
 """Tokens whose signature need not be verified again."""
 
 
-class Rejected(Exception):
+class TokenRejected(Exception):
     """A token that is ours, or claims to be, and does not count; the text says why."""
 
 
-class Reference(msgspec.Struct, frozen=True, omit_defaults=True):
+class ClaimRef(msgspec.Struct, frozen=True, omit_defaults=True):
     """An object by name and uid."""
 
     name: str = ""
     uid: str = ""
 
 
-class Bound(msgspec.Struct, frozen=True, omit_defaults=True):
+class KubernetesClaims(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a token says about Kubernetes: its account, and the object it is bound to."""
 
     namespace: str = ""
-    node: Reference | None = None
-    pod: Reference | None = None
-    secret: Reference | None = None
-    serviceaccount: Reference = Reference()
+    node: ClaimRef | None = None
+    pod: ClaimRef | None = None
+    secret: ClaimRef | None = None
+    serviceaccount: ClaimRef = ClaimRef()
     warnafter: int = 0
 
 
-class Claims(msgspec.Struct, frozen=True):
+class TokenClaims(msgspec.Struct, frozen=True):
     """What a token says."""
 
     aud: tuple[str, ...]
@@ -66,12 +66,12 @@ class Claims(msgspec.Struct, frozen=True):
     iat: int
     iss: str
     jti: str
-    bound: Bound = msgspec.field(name="kubernetes.io")
+    bound: KubernetesClaims = msgspec.field(name="kubernetes.io")
     nbf: int
     sub: str
 
 
-class Metadata(msgspec.Struct, frozen=True, rename="camel"):
+class BoundMetadata(msgspec.Struct, frozen=True, rename="camel"):
     """Who an object is, and since when it is going."""
 
     name: str
@@ -79,36 +79,36 @@ class Metadata(msgspec.Struct, frozen=True, rename="camel"):
     deletion_timestamp: str = ""
 
 
-class Place(msgspec.Struct, frozen=True, rename="camel"):
+class BoundPodSpec(msgspec.Struct, frozen=True, rename="camel"):
     """Of a pod: as whom and where it runs."""
 
     service_account_name: str = ""
     node_name: str = ""
 
 
-class Identity(msgspec.Struct, frozen=True):
+class BoundObject(msgspec.Struct, frozen=True):
     """Of an object, what a token can be bound to."""
 
-    metadata: Metadata
-    spec: Place = Place()
+    metadata: BoundMetadata
+    spec: BoundPodSpec = BoundPodSpec()
 
     @property
-    def reference(self) -> Reference:
-        return Reference(self.metadata.name, self.metadata.uid)
+    def reference(self) -> ClaimRef:
+        return ClaimRef(self.metadata.name, self.metadata.uid)
 
 
 class _Issued(msgspec.Struct):
     iss: str = ""
 
 
-class Accounts:
+class ServiceAccountTokens:
     """Signs and believes tokens of service accounts; `key` (PEM) signs them, else a new one."""
 
     def __init__(self, store: Store, clock: Clock, key: Sensitive[bytes] | None = None) -> None:
         self._store, self._clock, self._pem = store, clock, key
-        self._verified: dict[bytes, Claims] = {}
+        self._verified: dict[bytes, TokenClaims] = {}
 
-    def sign(self, claims: Claims) -> str:
+    def sign(self, claims: TokenClaims) -> str:
         """The token that makes these claims."""
         return self._signer.sign(claims)
 
@@ -118,7 +118,7 @@ class Accounts:
         if claims is None:
             return None
         if not set(claims.aud) & set(audiences):
-            raise Rejected(
+            raise TokenRejected(
                 f"token audiences {words(claims.aud)} is invalid for the target audiences "
                 f"{words(audiences)}"
             )
@@ -126,7 +126,7 @@ class Accounts:
         self._check_objects(claims.bound)
         return _user(claims)
 
-    def claims(self, token: str) -> Claims | None:
+    def claims(self, token: str) -> TokenClaims | None:
         """What a token says; None if it is not ours, Rejected if somebody else signed it."""
         digest = sha256(token.encode()).digest()
         found = self._verified.get(digest) or self._verify(token)
@@ -134,11 +134,11 @@ class Accounts:
             self._remember(digest, found)
         return found
 
-    def find(self, plural: str, namespace: str, name: str) -> Identity | None:
+    def find(self, plural: str, namespace: str, name: str) -> BoundObject | None:
         """Who an object of the core group is, if there is one of that name."""
         key = f"{namespace}/{name}" if namespace else name
         entry = self._store.table(plural).entries.get(key)
-        return None if entry is None else stored_json.read(entry, Identity)
+        return None if entry is None else stored_json.read(entry, BoundObject)
 
     @cached_property
     def _signer(self) -> Signer:
@@ -147,55 +147,57 @@ class Accounts:
 
         return Signer(self._pem or private_pem(new_key()))
 
-    def _verify(self, token: str) -> Claims | None:
+    def _verify(self, token: str) -> TokenClaims | None:
         parts = jwt.parse(token)
         if parts is None or _issuer(parts.claims) != ISSUER:
             return None
         if not self._signer.signed(parts):
-            raise Rejected("go-jose/go-jose: error in cryptographic primitive")
-        return msgspec.json.decode(parts.claims, type=Claims)
+            raise TokenRejected("go-jose/go-jose: error in cryptographic primitive")
+        return msgspec.json.decode(parts.claims, type=TokenClaims)
 
-    def _remember(self, digest: bytes, claims: Claims) -> None:
+    def _remember(self, digest: bytes, claims: TokenClaims) -> None:
         if len(self._verified) >= REMEMBERED and digest not in self._verified:
             del self._verified[next(iter(self._verified))]
         self._verified[digest] = claims
 
-    def _check_time(self, claims: Claims) -> None:
+    def _check_time(self, claims: TokenClaims) -> None:
         now = self._clock.now().timestamp()
         if now - LEEWAY.total_seconds() > claims.exp:
-            raise Rejected("service account token has expired")
+            raise TokenRejected("service account token has expired")
         if now + LEEWAY.total_seconds() < claims.nbf:
-            raise Rejected("service account token is not valid yet")
+            raise TokenRejected("service account token is not valid yet")
 
-    def _check_objects(self, bound: Bound) -> None:
+    def _check_objects(self, bound: KubernetesClaims) -> None:
         account = bound.serviceaccount
         found = self.find("serviceaccounts", bound.namespace, account.name)
         if found is None:
-            raise Rejected(f'serviceaccounts "{account.name}" not found')
+            raise TokenRejected(f'serviceaccounts "{account.name}" not found')
         if found.metadata.uid != account.uid:
-            raise Rejected(
+            raise TokenRejected(
                 f"service account UID ({found.metadata.uid}) does not match claim ({account.uid})"
             )
         if self._overdue(found):
-            raise Rejected(f"service account {bound.namespace}/{account.name} has been deleted")
+            raise TokenRejected(
+                f"service account {bound.namespace}/{account.name} has been deleted"
+            )
         self._check_bound("secret", bound.namespace, bound.secret)
         self._check_bound("pod", bound.namespace, bound.pod)
         # With a pod, the node is only told: the pod's life counts.
         self._check_bound("node", "", None if bound.pod else bound.node)
 
-    def _check_bound(self, kind: str, namespace: str, wanted: Reference | None) -> None:
+    def _check_bound(self, kind: str, namespace: str, wanted: ClaimRef | None) -> None:
         if wanted is None:
             return
         found = self.find(f"{kind}s", namespace, wanted.name)
         if found is None or self._overdue(found):
-            raise Rejected("service account token has been invalidated")
+            raise TokenRejected("service account token has been invalidated")
         if found.metadata.uid != wanted.uid:
-            raise Rejected(
+            raise TokenRejected(
                 f"{kind} UID ({found.metadata.uid}) does not match service account {kind} ref "
                 f"claim ({wanted.uid})"
             )
 
-    def _overdue(self, found: Identity) -> bool:
+    def _overdue(self, found: BoundObject) -> bool:
         """Whether an object is marked as deleted, and was so long enough."""
         marked = found.metadata.deletion_timestamp
         return bool(marked) and parse_timestamp(marked) < self._clock.now() - LEEWAY
@@ -208,7 +210,7 @@ def _issuer(claims: bytes) -> str:
         return ""
 
 
-def _user(claims: Claims) -> User:
+def _user(claims: TokenClaims) -> User:
     bound = claims.bound
     user = service_account(bound.namespace, bound.serviceaccount.name)
     extra = {CREDENTIAL: (f"JTI={claims.jti}",)}

@@ -23,7 +23,7 @@ class RoleRef(msgspec.Struct, frozen=True, rename="camel"):
         return f'{self.kind.lower()}.{GROUP} "{self.name}"'
 
 
-class Subject(msgspec.Struct, frozen=True):
+class RbacSubject(msgspec.Struct, frozen=True):
     """Whom a binding is about."""
 
     kind: str = ""
@@ -47,19 +47,19 @@ class _Named(msgspec.Struct, frozen=True):
     namespace: str = ""
 
 
-class Binding(msgspec.Struct, frozen=True, rename="camel"):
+class RbacBinding(msgspec.Struct, frozen=True, rename="camel"):
     """Who is given which role, and where: everywhere without a namespace."""
 
     metadata: _Named
-    subjects: tuple[Subject, ...] | None = None
+    subjects: tuple[RbacSubject, ...] | None = None
     role_ref: RoleRef = RoleRef()
 
-    def subject(self, user: User) -> Subject | None:
+    def subject(self, user: User) -> RbacSubject | None:
         """The first subject that means a user."""
         where = self.metadata.namespace
         return next((each for each in self.subjects or () if each.means(user, where)), None)
 
-    def told(self, subject: Subject) -> str:
+    def told(self, subject: RbacSubject) -> str:
         """The binding and its subject, as a decision tells of them."""
         where, name = self.metadata.namespace, self.metadata.name
         own = f'RoleBinding "{name}/{where}"' if where else f'ClusterRoleBinding "{name}"'

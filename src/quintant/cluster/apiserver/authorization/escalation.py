@@ -13,15 +13,15 @@ import msgspec
 from quintant.cluster.apiserver.authorization.bindings import GROUP, RoleRef
 from quintant.cluster.apiserver.authorization.policy_rules import (
     EVERYTHING,
-    Rule,
-    compact,
-    missing,
+    RbacRule,
+    compact_rules,
+    uncovered_rules,
     words,
 )
-from quintant.cluster.apiserver.authorization.rbac import Authorizer, together
+from quintant.cluster.apiserver.authorization.rbac import Authorizer, join_errors
 from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
-from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.status import forbidden, not_found
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.user import MASTERS, User
@@ -55,7 +55,7 @@ class Escalation:
         self._check_held(user, draft, _rules(draft.obj))
         if _aggregates(draft.obj) or _aggregates(draft.live or {}):
             held = self._authorizer.holdings(user, "").rules
-            if missing(held, EVERYTHING):
+            if uncovered_rules(held, EVERYTHING):
                 text = "must have cluster-admin privileges to use the aggregationRule"
                 raise forbidden(target.kind.resource, _name(draft), text)
 
@@ -68,9 +68,9 @@ class Escalation:
             raise not_found(target.kind.resource, ref.name)
         self._check_held(user, draft, rules)
 
-    def _check_held(self, user: User, draft: Draft, wanted: Sequence[Rule]) -> None:
+    def _check_held(self, user: User, draft: Draft, wanted: Sequence[RbacRule]) -> None:
         holdings = self._authorizer.holdings(user, draft.target.namespace)
-        lacking = compact(missing(holdings.rules, wanted))
+        lacking = compact_rules(uncovered_rules(holdings.rules, wanted))
         if not lacking:
             return
         listed = "\n".join(sorted({str(rule) for rule in lacking}))
@@ -79,11 +79,11 @@ class Escalation:
             f"permissions not currently held:\n{listed}"
         )
         if holdings.lost:
-            text += f"; resolution errors: [{together(list(holdings.lost))}]"
+            text += f"; resolution errors: [{join_errors(list(holdings.lost))}]"
         raise forbidden(draft.target.kind.resource, _name(draft), text)
 
     def _may(self, user: User, verb: str, target: ObjectRef, resource: str, name: str) -> bool:
-        wish = Route(
+        wish = RequestInfo(
             verb, "", group=GROUP, resource=resource, namespace=target.namespace, name=name
         )
         return self._authorizer.decide(user, wish).allowed
@@ -100,8 +100,8 @@ def _lasting(obj: JsonObject) -> JsonObject:
     return {**obj, "metadata": kept}
 
 
-def _rules(role: JsonObject) -> list[Rule]:
-    return msgspec.convert(role.get("rules") or [], list[Rule])
+def _rules(role: JsonObject) -> list[RbacRule]:
+    return msgspec.convert(role.get("rules") or [], list[RbacRule])
 
 
 def _ref(binding: JsonObject) -> RoleRef:

@@ -12,12 +12,12 @@ from itertools import product
 import msgspec
 
 from quintant.cluster.apiserver.golang.printing import quoted
-from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.request_info import RequestInfo
 
 ALL = "*"
 
 
-class Rule(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class RbacRule(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """One rule of a role."""
 
     verbs: tuple[str, ...] = ()
@@ -26,7 +26,7 @@ class Rule(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     resource_names: tuple[str, ...] = ()
     non_resource_urls: tuple[str, ...] = msgspec.field(default=(), name="nonResourceURLs")
 
-    def allows(self, route: Route) -> bool:
+    def allows(self, route: RequestInfo) -> bool:
         """Whether the rule allows a request."""
         if not _listed(route.verb, self.verbs):
             return False
@@ -38,7 +38,7 @@ class Rule(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
             return False
         return _has_resource(self.resources, route.full_resource)
 
-    def covers(self, piece: Rule) -> bool:
+    def covers(self, piece: RbacRule) -> bool:
         """Whether everything that a piece of a rule allows is allowed by this rule."""
         return (
             all(_listed(verb, self.verbs) for verb in piece.verbs)
@@ -48,14 +48,14 @@ class Rule(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
             and all(self._covers_path(path) for path in piece.non_resource_urls)
         )
 
-    def pieces(self) -> Iterator[Rule]:
+    def pieces(self) -> Iterator[RbacRule]:
         """The same permissions in rules of one verb, one resource and one name each."""
         names: list[tuple[str, ...]] = [(name,) for name in self.resource_names] or [()]
         for piece in product(self.api_groups, self.resources, self.verbs, names):
             group, resource, verb, name = piece
-            yield Rule((verb,), (group,), (resource,), name)
+            yield RbacRule((verb,), (group,), (resource,), name)
         for path, verb in product(self.non_resource_urls, self.verbs):
-            yield Rule((verb,), non_resource_urls=(path,))
+            yield RbacRule((verb,), non_resource_urls=(path,))
 
     def __str__(self) -> str:
         """As a refusal prints it."""
@@ -79,21 +79,21 @@ class Rule(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 EVERYTHING = (
-    Rule((ALL,), (ALL,), (ALL,)),
-    Rule((ALL,), non_resource_urls=(ALL,)),
+    RbacRule((ALL,), (ALL,), (ALL,)),
+    RbacRule((ALL,), non_resource_urls=(ALL,)),
 )
 """What an administrator may do."""
 
 
-def missing(held: Sequence[Rule], wanted: Iterable[Rule]) -> list[Rule]:
+def uncovered_rules(held: Sequence[RbacRule], wanted: Iterable[RbacRule]) -> list[RbacRule]:
     """What of the wanted rules is not covered by those that are held."""
     pieces = [piece for rule in wanted for piece in rule.pieces()]
     return [piece for piece in pieces if not any(rule.covers(piece) for rule in held)]
 
 
-def compact(pieces: Iterable[Rule]) -> list[Rule]:
+def compact_rules(pieces: Iterable[RbacRule]) -> list[RbacRule]:
     """Pieces about the same resource and name as one rule, with all their verbs."""
-    found: dict[object, Rule] = {}
+    found: dict[object, RbacRule] = {}
     for piece in pieces:
         key = (piece.api_groups, piece.resources, piece.resource_names)
         if piece.non_resource_urls:

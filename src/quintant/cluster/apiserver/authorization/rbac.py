@@ -13,10 +13,15 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
-from quintant.cluster.apiserver.authorization.bindings import GROUP, Binding, RoleRef, Subject
-from quintant.cluster.apiserver.authorization.policy_rules import EVERYTHING, Rule
+from quintant.cluster.apiserver.authorization.bindings import (
+    GROUP,
+    RbacBinding,
+    RbacSubject,
+    RoleRef,
+)
+from quintant.cluster.apiserver.authorization.policy_rules import EVERYTHING, RbacRule
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.status import StatusError, forbidden_path
 from quintant.cluster.apiserver.meta.user import MASTERS, User
 from quintant.cluster.apiserver.storage.history import Change
@@ -36,22 +41,22 @@ class Decision(Struct, frozen=True):
 ALLOWED = Decision(True)
 
 
-class Holdings(Struct, frozen=True):
+class ResolvedRules(Struct, frozen=True):
     """The rules that hold for somebody somewhere, and the roles that could not be found."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[RbacRule, ...]
     lost: tuple[str, ...] = ()
 
 
 class Authorizer(Protocol):
     """Decides whether a user may do what a request asks."""
 
-    def decide(self, user: User, route: Route) -> Decision: ...
+    def decide(self, user: User, route: RequestInfo) -> Decision: ...
 
-    def holdings(self, user: User, namespace: str) -> Holdings:
+    def holdings(self, user: User, namespace: str) -> ResolvedRules:
         """What a user may do in a namespace, or in none."""
 
-    def role(self, ref: RoleRef, namespace: str) -> tuple[Rule, ...] | None:
+    def role(self, ref: RoleRef, namespace: str) -> tuple[RbacRule, ...] | None:
         """The rules of a role, as named by a binding in a namespace; None if there is none."""
 
     def forget(self) -> None:
@@ -61,13 +66,13 @@ class Authorizer(Protocol):
 class AllowAll:
     """Everybody may do everything."""
 
-    def decide(self, user: User, route: Route) -> Decision:
+    def decide(self, user: User, route: RequestInfo) -> Decision:
         return ALLOWED
 
-    def holdings(self, user: User, namespace: str) -> Holdings:
-        return Holdings(EVERYTHING)
+    def holdings(self, user: User, namespace: str) -> ResolvedRules:
+        return ResolvedRules(EVERYTHING)
 
-    def role(self, ref: RoleRef, namespace: str) -> tuple[Rule, ...] | None:
+    def role(self, ref: RoleRef, namespace: str) -> tuple[RbacRule, ...] | None:
         return ()
 
     def forget(self) -> None:
@@ -75,7 +80,7 @@ class AllowAll:
 
 
 class _Role(msgspec.Struct, frozen=True):
-    rules: tuple[Rule, ...] | None = None
+    rules: tuple[RbacRule, ...] | None = None
 
 
 class Rbac:
@@ -83,12 +88,12 @@ class Rbac:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._roles: dict[tuple[str, str], tuple[Rule, ...] | None] = {}
-        self._bindings: dict[str, list[Binding]] = {}
-        self._decided: dict[tuple[str, tuple[str, ...], Route], Decision] = {}
+        self._roles: dict[tuple[str, str], tuple[RbacRule, ...] | None] = {}
+        self._bindings: dict[str, list[RbacBinding]] = {}
+        self._decided: dict[tuple[str, tuple[str, ...], RequestInfo], Decision] = {}
         store.subscribe(self._told)
 
-    def decide(self, user: User, route: Route) -> Decision:
+    def decide(self, user: User, route: RequestInfo) -> Decision:
         """Whether some role bound to the user covers the request."""
         if MASTERS in user.groups:
             return ALLOWED
@@ -100,16 +105,16 @@ class Rbac:
             found = known[key] = self._decide(user, route)
         return found
 
-    def holdings(self, user: User, namespace: str) -> Holdings:
-        rules: list[Rule] = []
+    def holdings(self, user: User, namespace: str) -> ResolvedRules:
+        rules: list[RbacRule] = []
         lost = []
         for binding, _ in self._bound(user, namespace):
             found = self.role(binding.role_ref, binding.metadata.namespace)
             rules += found or ()
             lost += [f"{binding.role_ref} not found"] if found is None else []
-        return Holdings(tuple(rules), tuple(lost))
+        return ResolvedRules(tuple(rules), tuple(lost))
 
-    def role(self, ref: RoleRef, namespace: str) -> tuple[Rule, ...] | None:
+    def role(self, ref: RoleRef, namespace: str) -> tuple[RbacRule, ...] | None:
         if ref.kind == "ClusterRole":
             return self._rules("clusterroles", ref.name)
         return self._rules("roles", f"{namespace}/{ref.name}")
@@ -121,7 +126,7 @@ class Rbac:
         """
         self._roles, self._bindings, self._decided = {}, {}, {}
 
-    def _decide(self, user: User, route: Route) -> Decision:
+    def _decide(self, user: User, route: RequestInfo) -> Decision:
         lost = []
         for binding, subject in self._bound(user, route.namespace):
             rules = self.role(binding.role_ref, binding.metadata.namespace)
@@ -129,9 +134,9 @@ class Rbac:
                 lost.append(f"{binding.role_ref} not found")
             elif any(rule.allows(route) for rule in rules):
                 return Decision(True, f"RBAC: allowed by {binding.told(subject)}")
-        return Decision(False, f"RBAC: {together(lost)}" if lost else "")
+        return Decision(False, f"RBAC: {join_errors(lost)}" if lost else "")
 
-    def _bound(self, user: User, namespace: str) -> Iterator[tuple[Binding, Subject]]:
+    def _bound(self, user: User, namespace: str) -> Iterator[tuple[RbacBinding, RbacSubject]]:
         for binding in self._all("clusterrolebindings"):
             if (subject := binding.subject(user)) is not None:
                 yield binding, subject
@@ -139,7 +144,7 @@ class Rbac:
             if binding.metadata.namespace == namespace and (subject := binding.subject(user)):
                 yield binding, subject
 
-    def _rules(self, plural: str, key: str) -> tuple[Rule, ...] | None:
+    def _rules(self, plural: str, key: str) -> tuple[RbacRule, ...] | None:
         known = self._roles
         if (plural, key) not in known:
             entry = self._table(plural).entries.get(key)
@@ -148,12 +153,12 @@ class Rbac:
             )
         return known[plural, key]
 
-    def _all(self, plural: str) -> list[Binding]:
+    def _all(self, plural: str) -> list[RbacBinding]:
         known = self._bindings
         found = known.get(plural)
         if found is None:
             entries = sorted(self._table(plural).entries.copy().items())
-            found = known[plural] = [stored_json.read(entry, Binding) for _, entry in entries]
+            found = known[plural] = [stored_json.read(entry, RbacBinding) for _, entry in entries]
         return found
 
     def _table(self, plural: str) -> Table:
@@ -164,7 +169,7 @@ class Rbac:
             self.forget()
 
 
-def denied(user: User, route: Route, reason: str = "") -> StatusError:
+def forbidden_request(user: User, route: RequestInfo, reason: str = "") -> StatusError:
     """403, saying what the user lacks."""
     why = f": {reason}" if reason else ""
     if not route.resource:
@@ -182,7 +187,7 @@ def denied(user: User, route: Route, reason: str = "") -> StatusError:
     )
 
 
-def together(errors: list[str]) -> str:
+def join_errors(errors: list[str]) -> str:
     """Several errors as one, as Go joins them: each once."""
     unique = list(dict.fromkeys(errors))
     return unique[0] if len(unique) == 1 else f"[{', '.join(unique)}]"

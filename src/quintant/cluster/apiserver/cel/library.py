@@ -15,11 +15,11 @@ from quintant.cluster.apiserver.cel.versions import version_key
 from quintant.cluster.apiserver.golang.regexp import BadPattern, finder
 from quintant.cluster.apiserver.meta import formats
 from quintant.cluster.apiserver.meta.names import (
-    identifier_complaints,
-    key_complaints,
-    label_complaints,
-    subdomain_complaints,
-    word_complaints,
+    dns1035_label_errors,
+    dns1123_label_errors,
+    dns1123_subdomain_errors,
+    label_value_errors,
+    qualified_name_errors,
 )
 
 _NO_QUANTITY = (
@@ -86,14 +86,14 @@ def _strict(name: str, complaint: str) -> Callable[[str], list[str]]:
 
 
 _COMPLAINTS: dict[str, Callable[[str], list[str]]] = {
-    "dns1123Label": word_complaints,
-    "dns1123Subdomain": subdomain_complaints,
-    "dns1035Label": identifier_complaints,
-    "qualifiedName": key_complaints,
-    "dns1123LabelPrefix": _prefix(word_complaints),
-    "dns1123SubdomainPrefix": _prefix(subdomain_complaints),
-    "dns1035LabelPrefix": _prefix(identifier_complaints),
-    "labelValue": label_complaints,
+    "dns1123Label": dns1123_label_errors,
+    "dns1123Subdomain": dns1123_subdomain_errors,
+    "dns1035Label": dns1035_label_errors,
+    "qualifiedName": qualified_name_errors,
+    "dns1123LabelPrefix": _prefix(dns1123_label_errors),
+    "dns1123SubdomainPrefix": _prefix(dns1123_subdomain_errors),
+    "dns1035LabelPrefix": _prefix(dns1035_label_errors),
+    "labelValue": label_value_errors,
     "uri": _strict("uri", "invalid URI for request"),
     "uuid": _strict("uuid", "does not match the UUID format"),
     "byte": _strict("byte", "invalid base64"),

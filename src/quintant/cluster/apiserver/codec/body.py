@@ -159,7 +159,7 @@ def said_media(headers: Mapping[str, str]) -> str:
 def _object(value: Any, raw: bytes, *, custom: bool) -> Any:
     """A document that is a map; null is an empty one, of which a custom resource says more."""
     if isinstance(value, dict):
-        if why := misnamed(value):
+        if why := type_meta_error(value):
             raise ValueError(why)
         if value.get("kind") or not custom:
             return value
@@ -170,7 +170,7 @@ def _object(value: Any, raw: bytes, *, custom: bool) -> Any:
     return {}
 
 
-def misnamed(value: Mapping[str, Any]) -> str:
+def type_meta_error(value: Mapping[str, Any]) -> str:
     """What is wrong with how a document says what it is, if that is no text."""
     for name in [name for name in value if name in ("kind", "apiVersion")]:
         if not isinstance(value[name], str | None):

@@ -17,19 +17,19 @@ from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.codec.type_meta import check_patched, check_sent
 from quintant.cluster.apiserver.golang.printing import encoded, plain, quoted
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.kinds.metadata_rules import identified, unknown_metadata
+from quintant.cluster.apiserver.kinds.metadata_rules import unknown_metadata, with_type_meta
 from quintant.cluster.apiserver.meta.field_errors import invalid_patch
 from quintant.cluster.apiserver.meta.status import StatusError, bad_request
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
+from quintant.cluster.apiserver.tables.coerce import CoercionError, coerce
 from quintant.core.resource import Resource
 
-TOLD = 100
+MAX_REPORTED = 100
 """Unknown and repeated fields that are told, as by the decoder of a real server."""
 _STEP = re.compile(r"[^.\[\]]+")
 
 
-class Strictness(Enum):
+class FieldValidationMode(Enum):
     """What becomes of fields the server does not know."""
 
     STRICT = "Strict"
@@ -40,7 +40,7 @@ class Strictness(Enum):
 class FieldValidation(msgspec.Struct, frozen=True):
     """How closely a document is read, and what is amiss in its text."""
 
-    strictness: Strictness = Strictness.WARN
+    strictness: FieldValidationMode = FieldValidationMode.WARN
     told: tuple[str, ...] = ()
     yaml: bool = False
     """The text is YAML, whose reader tells everything at once."""
@@ -55,12 +55,12 @@ class FieldValidation(msgspec.Struct, frozen=True):
     @property
     def strict(self) -> bool:
         """Whether anything amiss is a reason to refuse it."""
-        return self.strictness is Strictness.STRICT
+        return self.strictness is FieldValidationMode.STRICT
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is amiss in the text, as far as its author is to be warned."""
-        return self.told if self.strictness is Strictness.WARN else ()
+        return self.told if self.strictness is FieldValidationMode.WARN else ()
 
     @property
     def refusal(self) -> tuple[str, ...]:
@@ -74,14 +74,14 @@ def sent_object(kind: Kind, sent: Any) -> JsonObject:
     """What a client sent, as an object of the kind; 400 or 422 if it is not one."""
     if isinstance(sent, dict):
         check_sent(kind, sent)
-    return identified(kind, sent)
+    return with_type_meta(kind, sent)
 
 
 def patched_object(kind: Kind, changed: Any, scrutiny: FieldValidation) -> JsonObject:
     """What a patch made, as an object of the kind; 400 or 422 if it is not one."""
     if isinstance(changed, dict):
         check_patched(kind, changed, converted=scrutiny.converted)
-    return identified(kind, changed)
+    return with_type_meta(kind, changed)
 
 
 def decode(
@@ -91,7 +91,7 @@ def decode(
     sent = encoded(obj) if patch and scrutiny.strict else ""
     try:
         paths = drop_unknown(kind, obj)
-    except Mistyped as error:
+    except CoercionError as error:
         if scrutiny.converted:
             raise invalid_patch(plain(scrutiny.merged), error.converted) from None
         raise _unfit(kind.resource, str(error), sent or encoded(obj), patch=patch) from None
@@ -100,23 +100,25 @@ def decode(
     unknown = tuple(f"unknown field {quoted(path)}" for path in paths)
     if not (patch or kind.custom):
         scrutiny = _less(scrutiny, paths)
-    most = None if patch or kind.custom else TOLD
+    most = None if patch or kind.custom else MAX_REPORTED
     complaints = (*scrutiny.refusal, *unknown)[:most]
     if scrutiny.strict and complaints:
         why = f"strict decoding error: {', '.join(complaints)}"
         raise _unfit(kind.resource, why, sent, patch=patch)
-    return (*scrutiny.told, *unknown)[:most] if scrutiny.strictness is Strictness.WARN else ()
+    return (
+        (*scrutiny.told, *unknown)[:most] if scrutiny.strictness is FieldValidationMode.WARN else ()
+    )
 
 
-def fitted(sent: Any, wanted: Resource, *, patch: bool = False) -> Any:
+def coerced(sent: Any, wanted: Resource, *, patch: bool = False) -> Any:
     """A document that is read and not stored, made to fit in place; 400 or 422 if it cannot be."""
     message = tables.find(wanted.api_version, wanted.kind)
     if message is None or not isinstance(sent, dict):
         return sent
     before = encoded(sent) if patch else ""
     try:
-        fit(message, sent)
-    except Mistyped as error:
+        coerce(message, sent)
+    except CoercionError as error:
         raise _unfit(wanted, str(error), before, patch=patch) from None
     return sent
 
@@ -124,7 +126,7 @@ def fitted(sent: Any, wanted: Resource, *, patch: bool = False) -> Any:
 def drop_unknown(kind: Kind, obj: JsonObject) -> list[str]:
     """Drop the fields the kind does not have, in place; their paths."""
     if kind.message is not None:
-        return fit(kind.message, obj)
+        return coerce(kind.message, obj)
     unknown = unknown_metadata(obj)
     return unknown + (kind.prune(obj) if kind.prune is not None else [])
 

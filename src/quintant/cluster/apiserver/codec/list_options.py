@@ -30,7 +30,7 @@ _LARGEST = 2**64 - 1
 _MOST_DIGITS = 20
 
 
-class Query(Struct, frozen=True):
+class ListOptions(Struct, frozen=True):
     """ListOptions, understood and checked."""
 
     rv: str = ""
@@ -46,22 +46,22 @@ class Query(Struct, frozen=True):
         return int(self.rv or 0)
 
 
-def read_query(query: Mapping[str, str], *, watch: bool) -> Query:
+def read_list_options(query: Mapping[str, str], *, watch: bool) -> ListOptions:
     """ListOptions from a query; 400 or 422 where they contradict each other."""
-    found = Query(
+    found = ListOptions(
         rv=query.get("resourceVersion", ""),
         match=query.get("resourceVersionMatch", ""),
-        limit=whole(query, "limit"),
+        limit=whole_number(query, "limit"),
         token=query.get("continue", ""),
         initial=flag(query, "sendInitialEvents") if "sendInitialEvents" in query else None,
         bookmarks=flag(query, "allowWatchBookmarks"),
-        seconds=whole(query, "timeoutSeconds"),
+        seconds=whole_number(query, "timeoutSeconds"),
     )
     (_check_watch if watch else _check_list)(found)
     return found
 
 
-def misread(rv: str) -> str:
+def resource_version_error(rv: str) -> str:
     """What Go says of a revision that is none; nothing if it is one, or absent."""
     if not rv:
         return ""
@@ -74,7 +74,7 @@ def misread(rv: str) -> str:
     return f"resourceVersion: Invalid value: {said}: strconv.ParseUint: parsing {said}: {why}"
 
 
-def whole(query: Mapping[str, str], name: str) -> int:
+def whole_number(query: Mapping[str, str], name: str) -> int:
     """A whole number in a query, 0 if it is not there; 400 if it is none."""
     text = query.get(name, "0")
     if not _WHOLE.fullmatch(text):
@@ -84,7 +84,7 @@ def whole(query: Mapping[str, str], name: str) -> int:
     return int(text)
 
 
-def _check_list(query: Query) -> None:
+def _check_list(query: ListOptions) -> None:
     causes = list(_match_causes(query)) if query.match else []
     if query.initial is not None:
         text = "sendInitialEvents is forbidden for list"
@@ -93,11 +93,11 @@ def _check_list(query: Query) -> None:
         raise invalid_options("ListOptions", *causes)
     if query.token and read_token(query.token) and query.rv not in ("", "0"):
         raise bad_request("specifying resource version is not allowed when using continue")
-    if why := misread(query.rv):
+    if why := resource_version_error(query.rv):
         raise bad_request(f"invalid resource version: {why}")
 
 
-def _match_causes(query: Query) -> Iterator[Cause]:
+def _match_causes(query: ListOptions) -> Iterator[Cause]:
     forbid = partial(forbidden, _MATCH)
     if not query.rv:
         yield forbid("resourceVersionMatch is forbidden unless resourceVersion is provided")
@@ -109,15 +109,15 @@ def _match_causes(query: Query) -> Iterator[Cause]:
         yield forbid('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
 
 
-def _check_watch(query: Query) -> None:
+def _check_watch(query: ListOptions) -> None:
     causes = list(_watch_causes(query))
     if causes:
         raise invalid_options("ListOptions", *causes)
-    if why := misread(query.rv):
+    if why := resource_version_error(query.rv):
         raise unknown_error(why)
 
 
-def _watch_causes(query: Query) -> Iterator[Cause]:
+def _watch_causes(query: ListOptions) -> Iterator[Cause]:
     forbid = partial(forbidden, _MATCH)
     if query.initial is not None and query.match != NOT_OLDER:
         yield forbid(f"sendInitialEvents requires setting resourceVersionMatch to {NOT_OLDER}")

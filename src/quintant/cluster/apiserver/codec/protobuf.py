@@ -18,7 +18,7 @@ from typing import Any
 from msgspec import Struct
 
 from quintant.cluster.apiserver.codec.protobuf_scalars import LEAVES
-from quintant.cluster.apiserver.tables import Field, Message, Sort, Type
+from quintant.cluster.apiserver.tables import Field, FieldKind, FieldType, Message
 from quintant.wire.protobuf import Malformed, Wire, bytes_in, members, numbers, tag, text
 
 MAGIC = b"k8s\x00"
@@ -34,7 +34,7 @@ Step = Callable[[Plain, Any, int], None]
 """Puts a value on the wire, met at a depth, into an object."""
 
 
-class Body(Struct, frozen=True):
+class Envelope(Struct, frozen=True):
     """What a body says it is, and the message it holds."""
 
     api_version: str
@@ -47,7 +47,7 @@ class Body(Struct, frozen=True):
         return obj
 
 
-def unwrap(data: bytes) -> Body:
+def unwrap(data: bytes) -> Envelope:
     """Open a body's envelope; Malformed if there is none."""
     if not data.startswith(MAGIC):
         expected = f"expected prefix [{' '.join(map(str, MAGIC))}]"
@@ -60,7 +60,7 @@ def unwrap(data: bytes) -> Body:
         raise Malformed("empty body")
     envelope = dict(members(data[len(MAGIC) :]))
     said = dict(members(bytes_in(envelope, 1)))
-    return Body(text(bytes_in(said, 1)), text(bytes_in(said, 2)), bytes_in(envelope, 2))
+    return Envelope(text(bytes_in(said, 1)), text(bytes_in(said, 2)), bytes_in(envelope, 2))
 
 
 class _Plan(Struct, frozen=True):
@@ -118,9 +118,9 @@ def _steps(field: Field) -> dict[int, Step]:
     kind = field.type
     if not field.name:
         return {tag(field.number, Wire.LENGTH): _flattened(kind)}
-    if kind.sort is Sort.MAP:
+    if kind.sort is FieldKind.MAP:
         return {tag(field.number, Wire.LENGTH): _entry(field.name, kind.item)}
-    if kind.sort is Sort.LIST:
+    if kind.sort is FieldKind.LIST:
         return _appending(field, kind.item)
     return {tag(field.number, _wire(kind)): _single(field)}
 
@@ -139,11 +139,11 @@ def _single(field: Field) -> Step:
     return put
 
 
-def _flattened(kind: Type) -> Step:
+def _flattened(kind: FieldType) -> Step:
     return lambda obj, value, depth: _plan(kind.message).into(obj, value, depth + 1)
 
 
-def _appending(field: Field, item: Type) -> dict[int, Step]:
+def _appending(field: Field, item: FieldType) -> dict[int, Step]:
     name, read, wire = field.name, _reader(item), _wire(item)
 
     def append(obj: Plain, value: Any, depth: int) -> None:
@@ -157,9 +157,9 @@ def _appending(field: Field, item: Type) -> dict[int, Step]:
     return packed | {tag(field.number, wire): append}
 
 
-def _entry(name: str, item: Type) -> Step:
+def _entry(name: str, item: FieldType) -> Step:
     read, second = _reader(item), tag(2, _wire(item))
-    absent = "" if item.sort is Sort.BYTES else None
+    absent = "" if item.sort is FieldKind.BYTES else None
 
     def put(obj: Plain, value: Any, depth: int) -> None:
         pair = dict(members(value))
@@ -170,16 +170,16 @@ def _entry(name: str, item: Type) -> Step:
     return put
 
 
-def _wire(kind: Type) -> Wire:
-    if kind.sort in (Sort.BOOL, Sort.INT32, Sort.INT64):
+def _wire(kind: FieldType) -> Wire:
+    if kind.sort in (FieldKind.BOOL, FieldKind.INT32, FieldKind.INT64):
         return Wire.VARINT
-    return Wire.FIXED64 if kind.sort is Sort.FLOAT else Wire.LENGTH
+    return Wire.FIXED64 if kind.sort is FieldKind.FLOAT else Wire.LENGTH
 
 
-def _reader(kind: Type) -> Reader:
-    if kind.sort is Sort.MESSAGE:
+def _reader(kind: FieldType) -> Reader:
+    if kind.sort is FieldKind.MESSAGE:
         return lambda value, depth: _message(kind.message, value, depth + 1)
-    if kind.sort is Sort.BOX:
+    if kind.sort is FieldKind.BOX:
         read = _reader(kind.item)
         return lambda value, depth: (
             [read(item, depth) for key, item in members(value) if key == _FIRST] or None

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.apiserver.meta.quantity import canonical
-from quintant.cluster.apiserver.tables import Sort
+from quintant.cluster.apiserver.tables import FieldKind
 from quintant.core.clock import micro_timestamp, timestamp
 from quintant.wire.protobuf import (
     Malformed,
@@ -83,16 +83,16 @@ def _json(value: bytes) -> Any:
         raise Malformed(str(error)) from None
 
 
-LEAVES: Mapping[Sort, Callable[[Any], Any]] = {
-    Sort.STRING: text,
-    Sort.BOOL: lambda value: value != 0,
-    Sort.INT32: lambda value: signed(value, 32),
-    Sort.INT64: lambda value: signed(value, 64),
-    Sort.FLOAT: _float,
-    Sort.BYTES: lambda value: b64encode(value).decode(),
-    Sort.TIME: _time,
-    Sort.MICROTIME: _micro_time,
-    Sort.QUANTITY: _quantity,
-    Sort.INT_OR_STRING: _int_or_string,
-    Sort.JSON: _json,
+LEAVES: Mapping[FieldKind, Callable[[Any], Any]] = {
+    FieldKind.STRING: text,
+    FieldKind.BOOL: lambda value: value != 0,
+    FieldKind.INT32: lambda value: signed(value, 32),
+    FieldKind.INT64: lambda value: signed(value, 64),
+    FieldKind.FLOAT: _float,
+    FieldKind.BYTES: lambda value: b64encode(value).decode(),
+    FieldKind.TIME: _time,
+    FieldKind.MICROTIME: _micro_time,
+    FieldKind.QUANTITY: _quantity,
+    FieldKind.INT_OR_STRING: _int_or_string,
+    FieldKind.JSON: _json,
 }

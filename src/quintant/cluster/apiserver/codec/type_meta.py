@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from quintant.cluster.apiserver import tables
-from quintant.cluster.apiserver.codec.body import misnamed
+from quintant.cluster.apiserver.codec.body import type_meta_error
 from quintant.cluster.apiserver.golang.printing import encoded, quoted, unregistered
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.field_errors import invalid, invalid_object, invalid_patch
@@ -41,7 +41,7 @@ def check_kind(kind: Kind, said: str, name: str) -> None:
 
 def check_patched(kind: Kind, obj: JsonObject, *, converted: bool) -> None:
     """422 for a patch that makes an object another kind; a converted one never does."""
-    if why := misnamed(obj):
+    if why := type_meta_error(obj):
         raise invalid_patch(encoded(obj), why)
     if kind.custom:
         _check_renamed(kind.resource, obj)

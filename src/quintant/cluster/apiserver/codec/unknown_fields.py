@@ -34,7 +34,7 @@ _UNCOUNTABLE = re.compile(rb'"\s+:|\\u')
 _OPERATION_FIELDS = frozenset({"op", "path", "from", "value"})
 
 
-def oddities(
+def text_warnings(
     headers: Mapping[str, str], body: bytes | None, sent: Any
 ) -> tuple[tuple[str, ...], bool]:
     """What is amiss in a text that could be read, and whether it was read as YAML."""

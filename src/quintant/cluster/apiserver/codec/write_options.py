@@ -14,8 +14,8 @@ from quintant.cluster.apiserver.codec.body import (
     read_object,
     said_media,
 )
-from quintant.cluster.apiserver.codec.decode import FieldValidation, Strictness, fitted
-from quintant.cluster.apiserver.codec.unknown_fields import oddities
+from quintant.cluster.apiserver.codec.decode import FieldValidation, FieldValidationMode, coerced
+from quintant.cluster.apiserver.codec.unknown_fields import text_warnings
 from quintant.cluster.apiserver.meta.field_errors import (
     forbidden,
     invalid,
@@ -33,7 +33,7 @@ MANAGER_LIMIT = 128
 """Characters of a field manager's name."""
 
 
-class Options(msgspec.Struct, frozen=True):
+class WriteOptions(msgspec.Struct, frozen=True):
     """What is said about a write beside the object."""
 
     manager: str = ""
@@ -47,7 +47,7 @@ class Options(msgspec.Struct, frozen=True):
     """When it is written, where that has to be known beforehand: a thread has no clock."""
 
 
-def write_options(call: Call, document: str, user: User, sent: Any) -> Options:
+def write_options(call: Call, document: str, user: User, sent: Any) -> WriteOptions:
     """The options of a write of what was sent.
 
     422 about `document` (CreateOptions, …) if they make no sense.
@@ -57,7 +57,7 @@ def write_options(call: Call, document: str, user: User, sent: Any) -> Options:
     if complaints := list(_manager_causes(manager)):
         raise invalid_options(document, *complaints)
     agent = call.headers.get("user-agent", "").partition("/")[0]
-    return Options(
+    return WriteOptions(
         manager=manager or agent,
         dry_run=_dry_run(query, document),
         force=flag(query, "force"),
@@ -77,16 +77,20 @@ def _manager_causes(manager: str) -> Iterator[Cause]:
             yield invalid("fieldManager", manager, why)
 
 
-def read_asked(call: Call, wanted: Resource, document: str, user: User) -> tuple[Any, Options]:
+def read_document(
+    call: Call, wanted: Resource, document: str, user: User
+) -> tuple[Any, WriteOptions]:
     """A document in a body, which should be a `wanted`, and the options beside it."""
     sent = read_object(call.headers, call.body, wanted)
     return sent, write_options(call, document, user, sent)
 
 
-def read_order(call: Call, wanted: Resource, document: str, user: User) -> tuple[Any, Options]:
+def read_action(
+    call: Call, wanted: Resource, document: str, user: User
+) -> tuple[Any, WriteOptions]:
     """The same for a document that does something: what it has no field for is nothing."""
-    sent, options = read_asked(call, wanted, document, user)
-    return fitted(sent, wanted), options
+    sent, options = read_document(call, wanted, document, user)
+    return coerced(sent, wanted), options
 
 
 def _said(query: Mapping[str, str]) -> dict[str, Any]:
@@ -108,16 +112,16 @@ def check_force(query: Mapping[str, str], media: str) -> None:
 def _scrutiny(call: Call, document: str, sent: Any) -> FieldValidation:
     strictness = _strictness(call.query, document)
     merged = sent if said_media(call.headers) == STRATEGIC_PATCH else None
-    if strictness is Strictness.IGNORE:
+    if strictness is FieldValidationMode.IGNORE:
         return FieldValidation(strictness, merged=merged)
-    told, yaml = oddities(call.headers, call.body, sent)
+    told, yaml = text_warnings(call.headers, call.body, sent)
     return FieldValidation(strictness, told, yaml, merged)
 
 
-def _strictness(query: Mapping[str, str], document: str) -> Strictness:
-    asked = query.get("fieldValidation") or Strictness.WARN.value
+def _strictness(query: Mapping[str, str], document: str) -> FieldValidationMode:
+    asked = query.get("fieldValidation") or FieldValidationMode.WARN.value
     try:
-        return Strictness(asked)
+        return FieldValidationMode(asked)
     except ValueError:
         complaint = not_supported("fieldValidation", asked, ["", "Ignore", "Strict", "Warn"])
         raise invalid_options(document, complaint) from None

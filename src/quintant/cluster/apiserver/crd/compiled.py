@@ -15,28 +15,28 @@ import msgspec
 from msgspec import Struct
 
 from quintant.cluster.apiserver.crd.strategy import CustomSchema
-from quintant.cluster.apiserver.structuredmerge.schema import Shape, custom_shape
+from quintant.cluster.apiserver.structuredmerge.schema import MergeSchema, custom_schema
 from quintant.core.resource import Scale
 
 RECENT = 64
 """Schemas kept at hand: those of the definitions that are written now, and by tests again."""
 
 
-class Prepared(Struct, frozen=True):
+class CompiledSchema(Struct, frozen=True):
     """A schema at work, and the shape of its objects for who merges them."""
 
     schema: CustomSchema
-    shape: Shape
+    shape: MergeSchema
     size: int
     """Bytes of it as JSON."""
 
 
-def prepared(schema: Mapping[str, Any], scale: Scale | None) -> Prepared:
+def compile_schema(schema: Mapping[str, Any], scale: Scale | None) -> CompiledSchema:
     """What is made of a schema; the same for the same."""
     return _prepared(msgspec.json.encode(schema), scale)
 
 
 @lru_cache(RECENT)
-def _prepared(raw: bytes, scale: Scale | None) -> Prepared:
+def _prepared(raw: bytes, scale: Scale | None) -> CompiledSchema:
     schema = msgspec.json.decode(raw)
-    return Prepared(CustomSchema(schema, scale), custom_shape(schema), len(raw))
+    return CompiledSchema(CustomSchema(schema, scale), custom_schema(schema), len(raw))

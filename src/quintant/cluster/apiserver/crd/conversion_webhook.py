@@ -1,8 +1,8 @@
 """Conversion webhooks: objects of one version of a custom kind, as another version has them.
 
 Whoever shows or stores objects does so at once, without waiting; a webhook takes its time. So what
-is not known yet raises `Unconverted`, and whoever can wait has it converted (`settle`) and begins
-again. What was converted is remembered by its content.
+is not known yet raises `ConversionNeeded`, and whoever can wait has it converted (`convert`) and
+begins again. What was converted is remembered by its content.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.status import unknown_error
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.storage.history import Entry
+from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.cluster.apiserver.webhooks.call import WebhookClient
 from quintant.cluster.apiserver.webhooks.configuration import WebhookClientConfig
 from quintant.cluster.apiserver.webhooks.dialer import WebhookUnreachable
@@ -35,7 +35,7 @@ _OPEN = ("labels", "annotations")
 """The metadata that a conversion may change."""
 
 
-class Unconverted(Exception):
+class ConversionNeeded(Exception):
     """An object has to be converted first."""
 
     def __init__(self, converter: Converter, obj: JsonObject, version: str) -> None:
@@ -43,7 +43,7 @@ class Unconverted(Exception):
         self.converter, self.obj, self.version = converter, obj, version
 
     async def settle(self) -> None:
-        """Convert it; Problem if that fails."""
+        """Convert it; StatusError if that fails."""
         await self.converter.convert([self.obj], self.version)
 
 
@@ -58,14 +58,14 @@ class Converter:
     _known: dict[tuple[str, bytes], JsonObject] = field(default_factory=dict, repr=False)
 
     def known(self, obj: JsonObject, version: str) -> JsonObject:
-        """An object as a version (with its group) has it, fresh; Unconverted if not known yet."""
+        """An object as a version (with its group) has it, fresh; ConversionNeeded if unknown."""
         found = self._known.get((version, _digest(obj)))
         if found is None:
-            raise Unconverted(self, obj, version)
+            raise ConversionNeeded(self, obj, version)
         return _restored(obj, found)
 
     async def convert(self, objects: Sequence[JsonObject], version: str) -> None:
-        """Ask the webhook, and remember what it says; Problem if it does not do its work."""
+        """Ask the webhook, and remember what it says; StatusError if it does not do its work."""
         sent = [_bare(obj) for obj in objects]
         what = f"conversion webhook for {sent[0]['apiVersion']}, Kind={sent[0]['kind']}"
         converted = await self._asked(sent, version, what)
@@ -94,23 +94,23 @@ class Converter:
         return response.get("convertedObjects") or []
 
 
-async def prime(kind: Kind, entries: Iterable[Entry]) -> None:
+async def convert_for_read(kind: Kind, entries: Iterable[StoredEntry]) -> None:
     """Make sure that entries can be shown as a kind, by one review for all of them."""
-    needs: dict[str, list[Unconverted]] = {}
+    needs: dict[str, list[ConversionNeeded]] = {}
     for entry in entries:
         try:
             stored_json.unpack(kind, entry)
-        except Unconverted as need:
+        except ConversionNeeded as need:
             needs.setdefault(need.obj["apiVersion"], []).append(need)
     for found in needs.values():
         await found[0].converter.convert([need.obj for need in found], found[0].version)
 
 
-async def stow(kind: Kind, obj: JsonObject) -> None:
+async def convert_for_write(kind: Kind, obj: JsonObject) -> None:
     """Make sure that an object of a kind can be stored."""
     try:
         stored_json.pack(kind, obj)
-    except Unconverted as need:
+    except ConversionNeeded as need:
         await need.settle()
 
 

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from quintant.cluster.apiserver.crd import validate
-from quintant.cluster.apiserver.crd.compiled import prepared
-from quintant.cluster.apiserver.meta.conditions import Condition
-from quintant.cluster.apiserver.meta.types import JsonObject, Verdict
+from quintant.cluster.apiserver.crd.compiled import compile_schema
+from quintant.cluster.apiserver.crd.validate import validate_definition
+from quintant.cluster.apiserver.meta.conditions import StatusCondition
+from quintant.cluster.apiserver.meta.types import JsonObject, ValidationResult
 from quintant.core.errors import Cause
 from quintant.core.resource import Scale
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 """The finalizer that holds a deleted definition until its objects are gone."""
-PENDING = Condition(
+PENDING = StatusCondition(
     "Terminating",
     True,
     "InstanceDeletionPending",
@@ -29,7 +29,7 @@ PRESERVE_ALL: Mapping[str, Any] = {"x-kubernetes-preserve-unknown-fields": True}
 """The schema of a version that has none."""
 
 
-def complete(crd: JsonObject) -> None:
+def prepare_for_create(crd: JsonObject) -> None:
     """Say what the server says about a new definition, in place."""
     crd["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}}
     stored = [each["name"] for each in versions(crd) if each.get("storage")]
@@ -51,7 +51,7 @@ def default(crd: JsonObject) -> None:
         service.setdefault("port", 443)
 
 
-def revise(crd: JsonObject, live: JsonObject) -> None:
+def prepare_for_update(crd: JsonObject, live: JsonObject) -> None:
     """Remember the storage versions that a definition ever had, in place."""
     status = crd["status"]
     stored = status.get("storedVersions") or []
@@ -60,7 +60,7 @@ def revise(crd: JsonObject, live: JsonObject) -> None:
         crd["status"] = {**status, "storedVersions": [*stored, new[0]]}
 
 
-def dying(crd: JsonObject, now: str) -> None:
+def on_delete(crd: JsonObject, now: str) -> None:
     """Hold a deleted definition until its objects are gone, and say so, in place."""
     metadata = crd["metadata"]
     if CLEANUP not in metadata.get("finalizers", ()):
@@ -68,12 +68,14 @@ def dying(crd: JsonObject, now: str) -> None:
     crd["status"] = PENDING.set(crd["status"], now)
 
 
-def judge(crd: JsonObject, live: JsonObject | None, sub: str, found: Sequence[Cause]) -> Verdict:
+def validate(
+    crd: JsonObject, live: JsonObject | None, sub: str, found: Sequence[Cause]
+) -> ValidationResult:
     """What is wrong with a definition; the schemas of one that is right are prepared for use."""
-    verdict = validate.judge(crd, live, sub, found)
+    verdict = validate_definition(crd, live, sub, found)
     if not (sub or found or verdict.causes):
         for each in versions(crd):
-            prepared(schema_of(each), scale_of(each))
+            compile_schema(schema_of(each), scale_of(each))
     return verdict
 
 

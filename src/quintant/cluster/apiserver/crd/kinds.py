@@ -1,8 +1,8 @@
 """The kinds that a definition defines, and how their objects are stored and shown.
 
 Every served version is a kind; all of them share what is stored, which is of one version at a
-time. An object that was stored earlier may be of another (`Epochs`): it gets the defaults of what
-it was stored as, and is then shown as what is asked for. Pure;
+time. An object that was stored earlier may be of another (`StorageEpochs`): it gets the defaults of
+what it was stored as, and is then shown as what is asked for. Pure;
 quintant.cluster.apiserver.reconcilers.crd_lifecycle acts.
 """
 
@@ -14,8 +14,12 @@ from functools import partial
 import msgspec
 from msgspec.structs import replace
 
-from quintant.cluster.apiserver.crd.compiled import Prepared, prepared
-from quintant.cluster.apiserver.crd.conversion_webhook import Converter, prime, stow
+from quintant.cluster.apiserver.crd.compiled import CompiledSchema, compile_schema
+from quintant.cluster.apiserver.crd.conversion_webhook import (
+    Converter,
+    convert_for_read,
+    convert_for_write,
+)
 from quintant.cluster.apiserver.crd.definition import (
     PRESERVE_ALL,
     scale_of,
@@ -26,7 +30,7 @@ from quintant.cluster.apiserver.crd.definition import (
 from quintant.cluster.apiserver.crd.strategy import CustomSchema
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.meta.version_order import priority
+from quintant.cluster.apiserver.meta.version_order import version_priority
 from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED
 from quintant.core.resource import Resource
 
@@ -35,7 +39,7 @@ SCHEMA_SHARE = 16
 does not have, but what has to be added to one may be all of it."""
 
 
-class Epochs(msgspec.Struct, frozen=True):
+class StorageEpochs(msgspec.Struct, frozen=True):
     """What objects were stored as until when: revisions in order, each with a version's name."""
 
     ends: tuple[tuple[int, str], ...] = ()
@@ -47,8 +51,8 @@ class Epochs(msgspec.Struct, frozen=True):
         return next((version for end, version in self.ends if 0 < rv <= end), "")
 
 
-def kinds(
-    crd: JsonObject, epochs: Epochs = Epochs(), converter: Converter | None = None
+def custom_kinds(
+    crd: JsonObject, epochs: StorageEpochs = StorageEpochs(), converter: Converter | None = None
 ) -> list[Kind]:
     """The kinds a definition serves; with a converter, its versions differ by more than a name."""
     history = _History(crd, epochs, converter)
@@ -61,18 +65,18 @@ def _waiting(kind: Kind, crd: JsonObject, history: _History) -> Kind:
     apart = kind.resource.version != history.storage
     return replace(
         kind,
-        prime=partial(prime, kind),
-        stow=partial(stow, kind) if apart else None,
+        prime=partial(convert_for_read, kind),
+        stow=partial(convert_for_write, kind) if apart else None,
         kept=_kind(crd, storage_version(crd), history) if apart else None,
     )
 
 
 def storage_kind(crd: JsonObject) -> Kind:
     """The kind whose objects are those that are stored, served or not."""
-    return _kind(crd, storage_version(crd), _History(crd, Epochs(), None))
+    return _kind(crd, storage_version(crd), _History(crd, StorageEpochs(), None))
 
 
-def facts(crd: JsonObject) -> dict[str, str]:
+def field_values(crd: JsonObject) -> dict[str, str]:
     """What objects can be selected by at any version, each with its value when absent."""
     return {path: "" for each in versions(crd) for path in _selectable(each)}
 
@@ -80,23 +84,23 @@ def facts(crd: JsonObject) -> dict[str, str]:
 class _History:
     """The schemas of a definition, and which of them an object was stored with."""
 
-    def __init__(self, crd: JsonObject, epochs: Epochs, converter: Converter | None) -> None:
+    def __init__(self, crd: JsonObject, epochs: StorageEpochs, converter: Converter | None) -> None:
         self.epochs = epochs
         self.converter = converter
         self._group, self._kind = crd["spec"]["group"], crd["spec"]["names"]["kind"]
         self.storage = storage_version(crd)["name"]
         self._versions = {each["name"]: each for each in versions(crd)}
-        self._prepared: dict[str, Prepared] = {}
-        self.facts = facts(crd)
+        self._prepared: dict[str, CompiledSchema] = {}
+        self.facts = field_values(crd)
         self.best = _best(versions(crd))
 
     def schema(self, version: str) -> CustomSchema:
         return self.prepared(version).schema
 
-    def prepared(self, version: str) -> Prepared:
+    def prepared(self, version: str) -> CompiledSchema:
         if version not in self._prepared:
             found = self._versions[version]
-            self._prepared[version] = prepared(schema_of(found), scale_of(found))
+            self._prepared[version] = compile_schema(schema_of(found), scale_of(found))
         return self._prepared[version]
 
     def alike(self, version: str) -> bool:
@@ -125,7 +129,7 @@ class _History:
         return stored
 
     def _converted(self, obj: JsonObject, source: str, target: str) -> JsonObject:
-        """An object of one version as another has it; Unconverted if nobody knows that yet."""
+        """An object of one version as another has it; ConversionNeeded if nobody knows that yet."""
         if self.converter is None:
             return obj
         named = {**obj, "apiVersion": f"{self._group}/{source}", "kind": self._kind}
@@ -179,7 +183,7 @@ def _resource(spec: JsonObject, names: JsonObject, version: JsonObject) -> Resou
 def _best(found: Sequence[JsonObject]) -> str:
     """The version to use in place of those that are deprecated, if there is one."""
     usable = (each["name"] for each in found if each.get("served") and not each.get("deprecated"))
-    return max(usable, key=priority, default="")
+    return max(usable, key=version_priority, default="")
 
 
 def _deprecation(spec: JsonObject, version: JsonObject, best: str) -> str:
@@ -189,7 +193,7 @@ def _deprecation(spec: JsonObject, version: JsonObject, best: str) -> str:
         return str(version["deprecationWarning"])
     kind, group = spec["names"]["kind"], spec["group"]
     text = f"{group}/{version['name']} {kind} is deprecated"
-    better = best and priority(best) > priority(version["name"])
+    better = best and version_priority(best) > version_priority(version["name"])
     return f"{text}; use {group}/{best} {kind}" if better else text
 
 

@@ -12,14 +12,14 @@ from typing import Any
 from msgspec import Struct
 
 from quintant.cluster.apiserver.golang.printing import quoted
-from quintant.cluster.apiserver.meta.conditions import Condition
+from quintant.cluster.apiserver.meta.conditions import StatusCondition
 from quintant.cluster.apiserver.meta.field_errors import invalid
-from quintant.cluster.apiserver.meta.names import identifier_complaints
+from quintant.cluster.apiserver.meta.names import dns1035_label_errors
 from quintant.core.errors import Cause
 
 Names = Mapping[str, Any]
 
-ACCEPTED = Condition("NamesAccepted", True, "NoConflicts", "no conflicts found")
+ACCEPTED = StatusCondition("NamesAccepted", True, "NoConflicts", "no conflicts found")
 _RESOURCES = ("plural", "singular", "shortNames")
 _KINDS = ("kind", "listKind")
 # What is asked for, the reason when others have it, and where it could be theirs.
@@ -32,14 +32,14 @@ _FIELDS = {
 }
 
 
-class Naming(Struct, frozen=True):
+class AcceptedNames(Struct, frozen=True):
     """The names a definition has now, and whether they are all it asked for."""
 
     names: dict[str, Any]
-    condition: Condition
+    condition: StatusCondition
 
 
-def named(wanted: Names, accepted: Names, others: Iterable[Names]) -> Naming:
+def accept_names(wanted: Names, accepted: Names, others: Iterable[Names]) -> AcceptedNames:
     """Give a definition the names it asks for, except those that others have."""
     everybody = [*others, accepted]
     got, refusal = dict(accepted), None
@@ -47,13 +47,13 @@ def named(wanted: Names, accepted: Names, others: Iterable[Names]) -> Naming:
         taken = {name for each in everybody for name in _listed(each, fields)}
         conflicts = _conflicts(wanted.get(field), accepted.get(field), taken)
         if conflicts:
-            refusal = Condition("NamesAccepted", False, reason, _told(conflicts))
+            refusal = StatusCondition("NamesAccepted", False, reason, _told(conflicts))
         elif wanted.get(field):
             got[field] = wanted[field]
         else:
             got.pop(field, None)
     got |= {"categories": wanted["categories"]} if wanted.get("categories") else {}
-    return Naming({"plural": "", "kind": "", **got}, refusal or ACCEPTED)
+    return AcceptedNames({"plural": "", "kind": "", **got}, refusal or ACCEPTED)
 
 
 def _listed(names: Names, fields: Iterable[str]) -> Iterator[str]:
@@ -90,7 +90,7 @@ def name_causes(names: Names, path: str) -> Iterator[Cause]:
 
 def spelling_causes(name: str, path: str) -> Iterator[Cause]:
     """What is wrong with a name that begins with a letter, all in one complaint."""
-    if complaints := identifier_complaints(name):
+    if complaints := dns1035_label_errors(name):
         yield invalid(path, name, ",".join(complaints))
 
 
@@ -100,6 +100,6 @@ def _spelling(name: str | None, path: str) -> Iterator[Cause]:
 
 
 def _mixed(name: str | None, path: str) -> Iterator[Cause]:
-    if name and (complaints := identifier_complaints(name.lower())):
+    if name and (complaints := dns1035_label_errors(name.lower())):
         text = ",".join(complaints)
         yield invalid(path, name, f"may have mixed case, but should otherwise match: {text}")

@@ -22,10 +22,10 @@ from quintant.cluster.apiserver.meta.field_errors import (
     invalid,
 )
 from quintant.cluster.apiserver.meta.objectmeta import finalizer_advice
-from quintant.cluster.apiserver.meta.types import JsonObject, Verdict
+from quintant.cluster.apiserver.meta.types import JsonObject, ValidationResult
 from quintant.cluster.apiserver.schema import embedded_objects, list_uniqueness
 from quintant.cluster.apiserver.schema import prune as structural
-from quintant.cluster.apiserver.schema.cel_validate import Rules
+from quintant.cluster.apiserver.schema.cel_validate import ValidationRules
 from quintant.cluster.apiserver.schema.validate import Validator
 from quintant.core.errors import Cause
 from quintant.core.resource import Scale
@@ -43,17 +43,17 @@ class CustomSchema:
     """A version's schema at work."""
 
     def __init__(self, schema: Schema, scale: Scale | None = None) -> None:
-        self._place = structural.resource(schema)
+        self._place = structural.resource_schema(schema)
         self._whole = Validator(schema)
         self._status = Validator((schema.get("properties") or {}).get(_STATUS) or {})
-        self._rules = Rules.of(schema)
+        self._rules = ValidationRules.of(schema)
         self._scale = scale
 
     def prune(self, obj: JsonObject) -> list[str]:
-        """Drop what the schema does not know, in place; the paths of it, Mistyped if unreadable."""
+        """Drop what the schema does not know, in place; its paths, CoercionError if unreadable."""
         unknown = structural.prune(obj, self._place)
         structural.drop_nulls(obj, self._place)
-        return unknown + embedded_objects.coerce(obj, self._place)
+        return unknown + embedded_objects.coerce_embedded(obj, self._place)
 
     def default(self, obj: JsonObject) -> None:
         """Add what the schema says of what is absent, in place."""
@@ -71,17 +71,17 @@ class CustomSchema:
 
     def judge(
         self, obj: JsonObject, live: JsonObject | None, sub: str, found: Sequence[Cause]
-    ) -> Verdict:
+    ) -> ValidationResult:
         """What is wrong with an object, beside what was already found."""
         causes = list(self._causes(obj, live, sub))
         if self._rules is None:
-            return Verdict(causes, _advice(obj, live, sub))
+            return ValidationResult(causes, _advice(obj, live, sub))
         if any(cause.reason in _BLOCKING for cause in (*found, *causes)):
             causes.append(invalid(NO_FIELD, None, _BLOCKED))
-            return Verdict(causes, _advice(obj, live, sub))
+            return ValidationResult(causes, _advice(obj, live, sub))
         verdict = self._rules.judge(obj, ABSENT if live is None else live)
         advice = [*verdict.warnings, *_advice(obj, live, sub)]
-        return Verdict([*causes, *verdict.causes], advice)
+        return ValidationResult([*causes, *verdict.causes], advice)
 
     def _causes(self, obj: JsonObject, live: JsonObject | None, sub: str) -> Iterator[Cause]:
         if sub == _STATUS:
@@ -93,14 +93,14 @@ class CustomSchema:
         if self._scale is not None:
             yield from replica_causes(obj, self._scale, status_only=sub == _STATUS)
         if sub != _STATUS:
-            yield from embedded_objects.complaints(obj, self._place)
+            yield from embedded_objects.embedded_errors(obj, self._place)
         yield from self._repeated(obj, live)
 
     def _repeated(self, obj: JsonObject, live: JsonObject | None) -> Iterable[Cause]:
         """Lists with duplicates, unless there were such before."""
-        if live is not None and any(list_uniqueness.repeated(live, self._place)):
+        if live is not None and any(list_uniqueness.duplicate_items(live, self._place)):
             return ()
-        return list_uniqueness.repeated(obj, self._place)
+        return list_uniqueness.duplicate_items(obj, self._place)
 
 
 def _advice(obj: JsonObject, live: JsonObject | None, sub: str) -> list[str]:

@@ -24,8 +24,8 @@ from quintant.cluster.apiserver.meta.field_errors import (
     not_supported,
     required,
 )
-from quintant.cluster.apiserver.meta.names import subdomain_complaints
-from quintant.cluster.apiserver.meta.types import JsonObject, Verdict
+from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors
+from quintant.cluster.apiserver.meta.types import JsonObject, ValidationResult
 from quintant.cluster.apiserver.schema.check import format_advice, schema_causes
 from quintant.core.errors import Cause
 
@@ -43,10 +43,14 @@ _APART = "may only be set when validations.schema is included"
 _SHARED_ONLY = "may only be set when `version.schema.openAPIV3Schema` is not included"
 
 
-def judge(crd: JsonObject, live: JsonObject | None, sub: str, found: Sequence[Cause]) -> Verdict:
+def validate_definition(
+    crd: JsonObject, live: JsonObject | None, sub: str, found: Sequence[Cause]
+) -> ValidationResult:
     """What is wrong with a definition, and which formats in it mean nothing."""
     if sub == "status":
-        return Verdict(list(name_causes(crd["status"].get("acceptedNames") or {}, _ACCEPTED)))
+        return ValidationResult(
+            list(name_causes(crd["status"].get("acceptedNames") or {}, _ACCEPTED))
+        )
     causes = [*_name(crd, live), *_spec(crd["spec"]), *_unchanged(crd, live)]
     causes += name_causes(crd["status"].get("acceptedNames") or {}, _ACCEPTED)
     causes += _stored(crd)
@@ -55,7 +59,7 @@ def judge(crd: JsonObject, live: JsonObject | None, sub: str, found: Sequence[Ca
         text = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in"
         where = "spec.preserveUnknownFields"
         causes.append(invalid(where, True, f"{text} spec.versions[*].schema instead"))
-    return Verdict(causes, format_advice(crd, live))
+    return ValidationResult(causes, format_advice(crd, live))
 
 
 _ACCEPTED = "status.acceptedNames"
@@ -98,7 +102,7 @@ def _spec(spec: JsonObject) -> Iterator[Cause]:
 def _group(group: str) -> Iterator[Cause]:
     if not group:
         yield required("spec.group")
-    elif complaints := subdomain_complaints(group):
+    elif complaints := dns1123_subdomain_errors(group):
         yield invalid("spec.group", group, ",".join(complaints))
     elif "." not in group:
         yield invalid("spec.group", group, "should be a domain with at least one dot")

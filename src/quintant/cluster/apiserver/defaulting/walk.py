@@ -16,7 +16,7 @@ from msgspec import Struct
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.defaulting.constants import CONSTANTS
 from quintant.cluster.apiserver.defaulting.rules import RULES
-from quintant.cluster.apiserver.tables import Message, Sort, Type
+from quintant.cluster.apiserver.tables import FieldKind, FieldType, Message
 
 Plain = dict[str, Any]
 
@@ -81,8 +81,8 @@ def _below(name: str) -> Iterator[str]:
         open_ += new
 
 
-def _held(kind: Type) -> str:
+def _held(kind: FieldType) -> str:
     """The message that a field holds, alone or in a list."""
-    if kind.sort is Sort.LIST:
+    if kind.sort is FieldKind.LIST:
         return _held(kind.item)
-    return kind.name if kind.sort is Sort.MESSAGE else ""
+    return kind.name if kind.sort is FieldKind.MESSAGE else ""

@@ -27,7 +27,7 @@ NOT_MODIFIED = 304
 _TYPE = ";".join((JSON, *(f"{name}={value}" for name, value in PARAMETERS.items())))
 
 
-def asked(accept: str) -> bool:
+def accepts_aggregated(accept: str) -> bool:
     """Whether a client likes this form best; 406 if it likes only forms there are not."""
     for clause in clauses(accept):
         if not any(clause.covers(media) for media in MEDIA):

@@ -12,10 +12,10 @@ import msgspec
 
 from quintant.client.transport import Call, Reply
 from quintant.cluster.apiserver.codec.body import JSON
-from quintant.cluster.apiserver.discovery.aggregated import aggregated, asked
+from quintant.cluster.apiserver.discovery.aggregated import accepts_aggregated, aggregated
 from quintant.cluster.apiserver.discovery.healthz import is_probe, probe
-from quintant.cluster.apiserver.discovery.openapi_v2 import everything
-from quintant.cluster.apiserver.discovery.openapi_v3 import describe
+from quintant.cluster.apiserver.discovery.openapi_v2 import openapi_v2
+from quintant.cluster.apiserver.discovery.openapi_v3 import openapi_v3
 from quintant.cluster.apiserver.handlers import offers
 from quintant.cluster.apiserver.handlers.offers import Subresource
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
@@ -39,7 +39,7 @@ async def discover(catalog: Catalog, call: Call, offload: Offload) -> Reply:
         return probe(call.path, call.query)
     parts = segments(call.path)
     if parts == ["openapi", "v2"]:
-        found: Reply | None = await everything(catalog, call, offload)
+        found: Reply | None = await openapi_v2(catalog, call, offload)
     else:
         found = _answer(catalog, parts, call)
     if found is None:
@@ -56,9 +56,9 @@ def _inside(catalog: Catalog, parts: list[str]) -> bool:
 
 def _answer(catalog: Catalog, parts: list[str], call: Call) -> Reply | None:
     if parts[:2] == ["openapi", "v3"]:
-        return describe(catalog, "/".join(parts[2:]), call)
+        return openapi_v3(catalog, "/".join(parts[2:]), call)
     accept = call.headers.get("accept", "")
-    if parts in (["api"], ["apis"]) and asked(accept):
+    if parts in (["api"], ["apis"]) and accepts_aggregated(accept):
         return aggregated(catalog, parts[0], call)
     found = _document(catalog, parts)
     if found is None:

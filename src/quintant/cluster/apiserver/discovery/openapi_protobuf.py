@@ -26,7 +26,7 @@ _NAME, _VALUE = 1, 2
 _TEXT_OF_ANY = 2
 
 
-def written(document: Plain) -> bytes:
+def encode_openapi(document: Plain) -> bytes:
     """A document as bytes."""
     return _fields(_DOCUMENT, document)
 

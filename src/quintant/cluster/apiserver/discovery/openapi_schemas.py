@@ -14,7 +14,7 @@ from quintant.cluster.apiserver.handlers import offers
 from quintant.cluster.apiserver.handlers.offers import Subresource
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.tables import Field, Message, Sort, Type
+from quintant.cluster.apiserver.tables import Field, FieldKind, FieldType, Message
 
 Schema = dict[str, Any]
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
@@ -39,20 +39,20 @@ _OTHERS: Mapping[str, Schema] = {
     },
 }
 """What is not a message of the tables."""
-_PLAIN: Mapping[Sort, Schema] = {
-    Sort.STRING: {"type": "string"},
-    Sort.BOOL: {"type": "boolean"},
-    Sort.INT32: {"type": "integer", "format": "int32"},
-    Sort.INT64: {"type": "integer", "format": "int64"},
-    Sort.FLOAT: {"type": "number", "format": "double"},
-    Sort.BYTES: {"type": "string", "format": "byte"},
-    Sort.JSON: _OBJECT,
+_PLAIN: Mapping[FieldKind, Schema] = {
+    FieldKind.STRING: {"type": "string"},
+    FieldKind.BOOL: {"type": "boolean"},
+    FieldKind.INT32: {"type": "integer", "format": "int32"},
+    FieldKind.INT64: {"type": "integer", "format": "int64"},
+    FieldKind.FLOAT: {"type": "number", "format": "double"},
+    FieldKind.BYTES: {"type": "string", "format": "byte"},
+    FieldKind.JSON: _OBJECT,
 }
 _NAMED = {
-    Sort.TIME: f"{META}Time",
-    Sort.MICROTIME: f"{META}MicroTime",
-    Sort.QUANTITY: "io.k8s.apimachinery.pkg.api.resource.Quantity",
-    Sort.INT_OR_STRING: "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
+    FieldKind.TIME: f"{META}Time",
+    FieldKind.MICROTIME: f"{META}MicroTime",
+    FieldKind.QUANTITY: "io.k8s.apimachinery.pkg.api.resource.Quantity",
+    FieldKind.INT_OR_STRING: "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
 }
 
 
@@ -171,7 +171,7 @@ def _collect(message: Message, found: dict[str, Schema]) -> None:
     found[name] = {} if message.union else _structure(message)
     for field in message.fields.values() if not message.union else ():
         inner = _innermost(field.type)
-        if inner.sort is Sort.MESSAGE:
+        if inner.sort is FieldKind.MESSAGE:
             _collect(inner.message, found)
 
 
@@ -190,7 +190,7 @@ def _property(field: Field) -> Schema:
     traits, schema = field.traits, dict(_schema(field.type))
     if "$ref" in schema:
         schema = {"allOf": [schema]}
-    if field.type.sort in (Sort.LIST, Sort.BOX):
+    if field.type.sort in (FieldKind.LIST, FieldKind.BOX):
         schema["x-kubernetes-list-type"] = traits.list
     extra = {
         "x-kubernetes-list-map-keys": list(traits.keys),
@@ -203,18 +203,18 @@ def _property(field: Field) -> Schema:
     return schema if traits.default is None else schema | {"default": traits.default}
 
 
-def _schema(kind: Type) -> Schema:
+def _schema(kind: FieldType) -> Schema:
     match kind.sort:
-        case Sort.LIST | Sort.BOX:
+        case FieldKind.LIST | FieldKind.BOX:
             return {"type": "array", "items": _schema(kind.item)}
-        case Sort.MAP:
+        case FieldKind.MAP:
             return {"type": "object", "additionalProperties": _schema(kind.item)}
-        case Sort.MESSAGE:
+        case FieldKind.MESSAGE:
             return reference(_named(kind.name))
     return reference(_NAMED[kind.sort]) if kind.sort in _NAMED else _PLAIN[kind.sort]
 
 
-def _innermost(kind: Type) -> Type:
+def _innermost(kind: FieldType) -> FieldType:
     while kind.of is not None:
         kind = kind.of
     return kind

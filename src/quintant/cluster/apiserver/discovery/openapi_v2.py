@@ -20,7 +20,7 @@ from msgspec import Struct
 from quintant.client.transport import Call, Reply
 from quintant.cluster.apiserver.codec.body import JSON, YAML
 from quintant.cluster.apiserver.discovery.openapi_paths import paths
-from quintant.cluster.apiserver.discovery.openapi_protobuf import written
+from quintant.cluster.apiserver.discovery.openapi_protobuf import encode_openapi
 from quintant.cluster.apiserver.discovery.openapi_schemas import components, inside
 from quintant.cluster.apiserver.discovery.openapi_v3 import INFO
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
@@ -48,14 +48,14 @@ _STRINGS: JsonObject = {
 }
 
 
-class Document(Struct, frozen=True):
+class OpenApiV2(Struct, frozen=True):
     """The document in one form, and the hash of that."""
 
     body: bytes
     digest: str
 
 
-async def everything(catalog: Catalog, call: Call, offload: Offload) -> Reply:
+async def openapi_v2(catalog: Catalog, call: Call, offload: Offload) -> Reply:
     """The document, in the form that is liked best."""
     media = _liked(call.headers.get("accept", ""))
     if not media:
@@ -76,7 +76,7 @@ def _liked(accept: str) -> str:
 
 # A change of definitions makes a new document: older ones are of no use.
 @lru_cache(len(_ANSWERED))
-def _document(kinds: tuple[Kind, ...], media: str) -> Document:
+def _document(kinds: tuple[Kind, ...], media: str) -> OpenApiV2:
     schemas = components(kinds) | _STRINGS
     document: JsonObject = {
         "swagger": "2.0",
@@ -84,8 +84,8 @@ def _document(kinds: tuple[Kind, ...], media: str) -> Document:
         "paths": {path: _path(found) for kind in kinds for path, found in paths(kind)},
         "definitions": {name: _schema(schemas[name]) for name in sorted(schemas)},
     }
-    body = msgspec.json.encode(document) if media == JSON else written(document)
-    return Document(body, sha512(body).hexdigest().upper())
+    body = msgspec.json.encode(document) if media == JSON else encode_openapi(document)
+    return OpenApiV2(body, sha512(body).hexdigest().upper())
 
 
 def _schema(schema: JsonObject) -> JsonObject:

@@ -31,14 +31,14 @@ _INDEX = {"content-type": "text/plain; charset=utf-8"}
 _MOVED, _NOT_MODIFIED, _NOT_FOUND = 301, 304, 404
 
 
-class Document(Struct, frozen=True):
+class OpenApiV3(Struct, frozen=True):
     """A document and its hash."""
 
     body: bytes
     digest: str
 
 
-def describe(catalog: Catalog, place: str, call: Call) -> Reply:
+def openapi_v3(catalog: Catalog, place: str, call: Call) -> Reply:
     """The index, or the document of a group version (`api/v1`, `apis/apps/v1`)."""
     served = dict(_served(catalog))
     if not place:
@@ -49,7 +49,7 @@ def describe(catalog: Catalog, place: str, call: Call) -> Reply:
     return _sent(place, _document(served[place]), call)
 
 
-def _sent(place: str, document: Document, call: Call) -> Reply:
+def _sent(place: str, document: OpenApiV3, call: Call) -> Reply:
     tag, asked = f'"{document.digest}"', call.query.get("hash")
     headers = {"etag": tag, "vary": "Accept"}
     if asked not in (None, document.digest):
@@ -78,7 +78,7 @@ def _address(name: str, kinds: tuple[Kind, ...]) -> str:
 
 
 @lru_cache(REMEMBERED)
-def _document(kinds: tuple[Kind, ...]) -> Document:
+def _document(kinds: tuple[Kind, ...]) -> OpenApiV3:
     document = {
         "openapi": "3.0.0",
         "info": INFO,
@@ -86,4 +86,4 @@ def _document(kinds: tuple[Kind, ...]) -> Document:
         "components": {"schemas": components(kinds)},
     }
     body = msgspec.json.encode(document)
-    return Document(body, sha512(body).hexdigest().upper())
+    return OpenApiV3(body, sha512(body).hexdigest().upper())

@@ -14,14 +14,14 @@ from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.objectmeta import ANNOTATIONS_LIMIT, annotations_size
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet
-from quintant.cluster.apiserver.structuredmerge.schema import Untypable
-from quintant.cluster.apiserver.structuredmerge.typed import compare, fields_of
+from quintant.cluster.apiserver.structuredmerge.schema import TypingError
+from quintant.cluster.apiserver.structuredmerge.typed import compare, field_set_of
 
 MANAGER = "kubectl"
 ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-def inherited(kind: Kind, live: JsonObject | None, manager: str) -> FieldSet:
+def fields_to_take_over(kind: Kind, live: JsonObject | None, manager: str) -> FieldSet:
     """The fields of a live object that a manager may take from others without force."""
     annotations = ((live or {}).get("metadata") or {}).get("annotations") or {}
     if manager != MANAGER or not annotations.get(ANNOTATION):
@@ -31,13 +31,13 @@ def inherited(kind: Kind, live: JsonObject | None, manager: str) -> FieldSet:
         if last.get("apiVersion") != kind.resource.api_version:
             return FieldSet()
         since = compare(last, live, kind.shape)
-        fields = fields_of(last, kind.shape)
-    except (msgspec.DecodeError, AttributeError, Untypable):
+        fields = field_set_of(last, kind.shape)
+    except (msgspec.DecodeError, AttributeError, TypingError):
         return FieldSet()
     return fields - since.modified - since.added - since.removed
 
 
-def remembered(merged: JsonObject, config: JsonObject, manager: str) -> JsonObject:
+def with_last_applied(merged: JsonObject, config: JsonObject, manager: str) -> JsonObject:
     """An object after an apply, with the configuration in the annotation where there is one.
 
     One that is too long goes without: better no annotation than a wrong one.

@@ -23,7 +23,7 @@ APPLY = "Apply"
 UPDATE = "Update"
 
 
-class Writer(Struct, frozen=True, order=True):
+class ManagerIdentifier(Struct, frozen=True, order=True):
     """Whose entry it is."""
 
     operation: str
@@ -37,7 +37,7 @@ class Writer(Struct, frozen=True, order=True):
         return f'"{self.manager}"{where}{using}'
 
 
-class Claim(Struct, frozen=True):
+class ManagedFields(Struct, frozen=True):
     """What a writer owns, since when, and at which version it was written."""
 
     fields: FieldSet
@@ -45,34 +45,34 @@ class Claim(Struct, frozen=True):
     api_version: str
 
 
-Claims = dict[Writer, Claim]
+Managers = dict[ManagerIdentifier, ManagedFields]
 
 
-class Author(Struct, frozen=True):
+class FieldManager(Struct, frozen=True):
     """Who writes, where and when."""
 
     manager: str
     time: str
     subresource: str = ""
 
-    def writer(self, operation: str, kind: Kind) -> Writer:
+    def writer(self, operation: str, kind: Kind) -> ManagerIdentifier:
         version = kind.resource.api_version if operation == UPDATE else ""
-        return Writer(operation, self.manager or UNKNOWN, version, self.subresource)
+        return ManagerIdentifier(operation, self.manager or UNKNOWN, version, self.subresource)
 
 
-def less(claims: Claims, gone: FieldSet) -> Claims:
+def remove_fields(claims: Managers, gone: FieldSet) -> Managers:
     """The claims without some fields; empty ones vanish."""
     if not gone:
         return claims
-    kept = {writer: minus(claim, gone) for writer, claim in claims.items()}
+    kept = {writer: without_fields(claim, gone) for writer, claim in claims.items()}
     return {writer: claim for writer, claim in kept.items() if claim.fields}
 
 
-def minus(claim: Claim, gone: FieldSet | None) -> Claim:
+def without_fields(claim: ManagedFields, gone: FieldSet | None) -> ManagedFields:
     return claim if gone is None else replace(claim, fields=claim.fields - gone)
 
 
-def capped(claims: Claims) -> Claims:
+def cap_managers(claims: Managers) -> Managers:
     """Fold the oldest updaters together while there are too many."""
     updaters = sorted(
         (writer for writer in claims if writer.operation == UPDATE),
@@ -81,28 +81,28 @@ def capped(claims: Claims) -> Claims:
     excess = updaters[: max(0, len(updaters) - MAX_UPDATERS)]
     for writer in excess and updaters[: len(excess) + 1]:
         claim = claims.pop(writer)
-        bucket = Writer(UPDATE, ANCIENT, writer.api_version)
+        bucket = ManagerIdentifier(UPDATE, ANCIENT, writer.api_version)
         before = claims.get(bucket)
         fields = claim.fields if before is None else before.fields | claim.fields
         claims[bucket] = replace(claim, fields=fields)
     return claims
 
 
-def decode(entries: Any) -> Claims:
+def decode_managed_fields(entries: Any) -> Managers:
     """The claims that managedFields record."""
-    claims: Claims = {}
+    claims: Managers = {}
     for entry in entries or ():
         if entry.get("fieldsType") != "FieldsV1":
             continue
         operation, version = entry.get("operation", UPDATE), entry.get("apiVersion", "")
-        writer = Writer(
+        writer = ManagerIdentifier(
             operation,
             entry.get("manager", ""),
             version if operation == UPDATE else "",
             entry.get("subresource", ""),
         )
         fields = FieldSet.decode(entry.get("fieldsV1") or {})
-        claims[writer] = Claim(fields, entry.get("time", ""), version)
+        claims[writer] = ManagedFields(fields, entry.get("time", ""), version)
     return claims
 
 
@@ -113,10 +113,10 @@ def check_managers(entries: Any) -> None:
             raise ValueError("operation must be `Apply` or `Update`")
         if entry.get("fieldsType") != "FieldsV1":
             raise ValueError("fieldsType must be `FieldsV1`")
-    decode(entries)
+    decode_managed_fields(entries)
 
 
-def store(obj: JsonObject, claims: Claims) -> None:
+def encode_managed_fields(obj: JsonObject, claims: Managers) -> None:
     """Write claims into an object's metadata, which is a new one afterwards."""
     metadata = obj["metadata"] = dict(obj.get("metadata") or {})
     metadata.pop("managedFields", None)
@@ -125,12 +125,12 @@ def store(obj: JsonObject, claims: Claims) -> None:
         metadata["managedFields"] = [_encode(writer, claim) for writer, claim in ordered]
 
 
-def _order(item: tuple[Writer, Claim]) -> tuple[str, ...]:
+def _order(item: tuple[ManagerIdentifier, ManagedFields]) -> tuple[str, ...]:
     writer, claim = item
     return writer.operation, claim.time, writer.manager, claim.api_version, writer.subresource
 
 
-def _encode(writer: Writer, claim: Claim) -> JsonObject:
+def _encode(writer: ManagerIdentifier, claim: ManagedFields) -> JsonObject:
     entry: JsonObject = {
         "manager": writer.manager,
         "operation": writer.operation,

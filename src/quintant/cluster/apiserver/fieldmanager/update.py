@@ -13,31 +13,34 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from quintant.cluster.apiserver.fieldmanager.client_side_apply import inherited, remembered
+from quintant.cluster.apiserver.fieldmanager.client_side_apply import (
+    fields_to_take_over,
+    with_last_applied,
+)
 from quintant.cluster.apiserver.fieldmanager.managers import (
     APPLY,
     UPDATE,
-    Author,
-    Claim,
-    Claims,
-    Writer,
-    capped,
-    decode,
-    less,
-    minus,
-    store,
+    FieldManager,
+    ManagedFields,
+    ManagerIdentifier,
+    Managers,
+    cap_managers,
+    decode_managed_fields,
+    encode_managed_fields,
+    remove_fields,
+    without_fields,
 )
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.status import apply_conflict
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet, Path, shown
-from quintant.cluster.apiserver.structuredmerge.schema import Untypable
+from quintant.cluster.apiserver.structuredmerge.schema import TypingError
 from quintant.cluster.apiserver.structuredmerge.typed import (
     Comparison,
     compare,
-    fields_of,
+    ensure_named_members,
+    field_set_of,
     merge,
-    named,
     remove,
 )
 from quintant.core.errors import Cause
@@ -61,7 +64,9 @@ _WRITTEN = frozenset({"apiVersion", "kind", "metadata", "status"})
 _METADATA = FieldSet.of(("f:metadata",))
 
 
-def track_update(kind: Kind, live: JsonObject | None, new: JsonObject, author: Author) -> None:
+def track_update(
+    kind: Kind, live: JsonObject | None, new: JsonObject, author: FieldManager
+) -> None:
     """Write the managedFields of an object that was created or updated into its metadata."""
     before = {"metadata": {}, **kind.zero} if live is None else live
     claims = _current(live, new, author)
@@ -70,35 +75,36 @@ def track_update(kind: Kind, live: JsonObject | None, new: JsonObject, author: A
         return
     try:
         changed = compare(before, new, kind.shape).without(_ignored(kind, author))
-    except Untypable:
-        store(new, claims)
+    except TypingError:
+        encode_managed_fields(new, claims)
         return
     if changed:
         taken = changed.added | changed.modified
-        claims = less(claims, taken | changed.removed)
+        claims = remove_fields(claims, taken | changed.removed)
         writer = author.writer(UPDATE, kind)
         own = claims[writer].fields | taken if writer in claims else taken
         if own:
-            claims[writer] = Claim(own, author.time, kind.resource.api_version)
-    store(new, capped(claims))
+            claims[writer] = ManagedFields(own, author.time, kind.resource.api_version)
+    encode_managed_fields(new, cap_managers(claims))
 
 
 def track_apply(
-    kind: Kind, live: JsonObject | None, config: JsonObject, author: Author, *, force: bool
+    kind: Kind, live: JsonObject | None, config: JsonObject, author: FieldManager, *, force: bool
 ) -> JsonObject:
     """The live object with a configuration applied, its managedFields brought up to date.
 
-    Untypable if the configuration does not fit the kind's shape; 409 where others stand against it.
+    TypingError if the configuration does not fit the kind's shape; 409 where others stand against
+    it.
     """
     base, claims = _bare(live or {}), _standing(kind, live, author)
     writer = author.writer(APPLY, kind)
     last = claims.get(writer)
-    wanted = fields_of(config, kind.shape).without(_apart(*_endpoint(kind, author)))
-    claims[writer] = Claim(wanted, author.time, kind.resource.api_version)
+    wanted = field_set_of(config, kind.shape).without(_apart(*_endpoint(kind, author)))
+    claims[writer] = ManagedFields(wanted, author.time, kind.resource.api_version)
     merged = _pruned(kind, merge(base, config, kind.shape), claims, last)
     compared = compare(base, merged, kind.shape)
     others = {key: claim for key, claim in claims.items() if key != writer}
-    free = None if force else inherited(kind, live, author.manager)
+    free = None if force else fields_to_take_over(kind, live, author.manager)
     kept = _spared(others, compared.without(_ignored(kind, author)), free)
     # Claiming what is there already is no change, and a real server gives it no new time.
     # Another order of the same items is one, though no field of anybody's.
@@ -106,30 +112,32 @@ def track_apply(
     since = author.time if news else last.time if last else ""
     wanted = wanted.without(_UNTRACKED) - _METADATA
     own = {writer: replace(claims[writer], fields=wanted, time=since)} if wanted else {}
-    merged = remembered(merged, config, author.manager)
-    store(merged, kept | own)
+    merged = with_last_applied(merged, config, author.manager)
+    encode_managed_fields(merged, kept | own)
     return merged
 
 
-def _lost_track(kind: Kind, before: Mapping[str, Any], new: JsonObject, author: Author) -> bool:
+def _lost_track(
+    kind: Kind, before: Mapping[str, Any], new: JsonObject, author: FieldManager
+) -> bool:
     """Whether a status comes with something that does not fit: a real server owns nothing then."""
     if author.subresource != "status" or not kind.custom:
         return False
     apart = {name: new[name] for name in new if name not in _WRITTEN}
     strange = {name: value for name, value in apart.items() if before.get(name) != value}
     try:
-        fields_of(strange, kind.shape)
-    except Untypable:
+        field_set_of(strange, kind.shape)
+    except TypingError:
         return True
     return False
 
 
-def _ignored(kind: Kind, author: Author) -> FieldSet:
+def _ignored(kind: Kind, author: FieldManager) -> FieldSet:
     """What a write through this endpoint never owns."""
     return _nobodys(*_endpoint(kind, author))
 
 
-def _endpoint(kind: Kind, author: Author) -> tuple[str, bool, bool, frozenset[str]]:
+def _endpoint(kind: Kind, author: FieldManager) -> tuple[str, bool, bool, frozenset[str]]:
     """What of an endpoint makes a difference to ownership."""
     return author.subresource, kind.status_metadata, kind.resource.status, kind.status_holds
 
@@ -152,7 +160,7 @@ def _apart(subresource: str, metadata: bool, status: bool, holds: frozenset[str]
     return FieldSet.of(*paths)
 
 
-def _current(live: JsonObject | None, new: JsonObject, author: Author) -> Claims | None:
+def _current(live: JsonObject | None, new: JsonObject, author: FieldManager) -> Managers | None:
     """The claims to start from; None when the object is not tracked.
 
     A client may rewrite managedFields: an empty list, or one empty entry, ends the tracking.
@@ -162,41 +170,45 @@ def _current(live: JsonObject | None, new: JsonObject, author: Author) -> Claims
     before = live["metadata"].get("managedFields")
     sent = new["metadata"].get("managedFields", None)
     if author.subresource or sent is None:
-        return decode(before) or None
+        return decode_managed_fields(before) or None
     if sent in ([], [{}]):
         return None
-    return decode(sent) or decode(before) or None
+    return decode_managed_fields(sent) or decode_managed_fields(before) or None
 
 
-def _standing(kind: Kind, live: JsonObject | None, author: Author) -> Claims:
+def _standing(kind: Kind, live: JsonObject | None, author: FieldManager) -> Managers:
     """The claims that an apply finds; of an object that nobody tracked, the one of before."""
     if live is None:
         return {}
-    return decode(live["metadata"].get("managedFields")) or _before_apply(kind, live, author)
+    return decode_managed_fields(live["metadata"].get("managedFields")) or _before_apply(
+        kind, live, author
+    )
 
 
-def _before_apply(kind: Kind, live: JsonObject, author: Author) -> Claims:
+def _before_apply(kind: Kind, live: JsonObject, author: FieldManager) -> Managers:
     empty = {"metadata": {}, **kind.zero}
     changed = compare(empty, _bare(live), kind.shape).without(_ignored(kind, author))
     existing = changed.added | changed.modified
     version = kind.resource.api_version
-    writer = Writer(UPDATE, BEFORE_APPLY, version, author.subresource)
-    return {writer: Claim(existing, author.time, version)} if existing else {}
+    writer = ManagerIdentifier(UPDATE, BEFORE_APPLY, version, author.subresource)
+    return {writer: ManagedFields(existing, author.time, version)} if existing else {}
 
 
-def _pruned(kind: Kind, merged: JsonObject, claims: Claims, last: Claim | None) -> JsonObject:
+def _pruned(
+    kind: Kind, merged: JsonObject, claims: Managers, last: ManagedFields | None
+) -> JsonObject:
     """Without what the applier named before and nobody names now."""
     if last is None:
         return merged
     owned = FieldSet()
     for claim in claims.values():
         owned = owned | claim.fields
-    gone = named(last.fields, kind.shape) - named(owned, kind.shape)
+    gone = ensure_named_members(last.fields, kind.shape) - ensure_named_members(owned, kind.shape)
     pruned: JsonObject = remove(merged, gone, kind.shape)
     return pruned
 
 
-def _spared(others: Claims, changed: Comparison, free: FieldSet | None) -> Claims:
+def _spared(others: Managers, changed: Comparison, free: FieldSet | None) -> Managers:
     """What others still claim after a change; 409 if it takes more than is free to be taken.
 
     Without a word of what is free, everything is.
@@ -204,18 +216,20 @@ def _spared(others: Claims, changed: Comparison, free: FieldSet | None) -> Claim
     wrested = _lost(others, changed.added | changed.modified)
     if free is not None:
         _defend(wrested, free)
-    left = {key: minus(others[key], wrested.get(key)) for key in others}
-    return less({key: claim for key, claim in left.items() if claim.fields}, changed.removed)
+    left = {key: without_fields(others[key], wrested.get(key)) for key in others}
+    return remove_fields(
+        {key: claim for key, claim in left.items() if claim.fields}, changed.removed
+    )
 
 
-def _lost(others: Claims, changed: FieldSet) -> dict[Writer, FieldSet]:
+def _lost(others: Managers, changed: FieldSet) -> dict[ManagerIdentifier, FieldSet]:
     """What a change takes from whom."""
     return {
         writer: common for writer, claim in others.items() if (common := claim.fields & changed)
     }
 
 
-def _defend(wrested: Mapping[Writer, FieldSet], free: FieldSet) -> None:
+def _defend(wrested: Mapping[ManagerIdentifier, FieldSet], free: FieldSet) -> None:
     """409 for what is taken from others and is not free to be taken."""
     conflicts = [(writer, path) for writer in sorted(wrested) for path in wrested[writer] - free]
     if conflicts:
@@ -226,11 +240,11 @@ def _defend(wrested: Mapping[Writer, FieldSet], free: FieldSet) -> None:
         raise apply_conflict(_conflict_text(conflicts), causes)
 
 
-def _conflict_text(conflicts: list[tuple[Writer, Path]]) -> str:
+def _conflict_text(conflicts: list[tuple[ManagerIdentifier, Path]]) -> str:
     if len(conflicts) == 1:
         writer, path = conflicts[0]
         return f"Apply failed with 1 conflict: conflict with {writer}: {shown(path)}"
-    by_writer: dict[Writer, list[str]] = {}
+    by_writer: dict[ManagerIdentifier, list[str]] = {}
     for writer, path in conflicts:
         by_writer.setdefault(writer, []).append(f"- {shown(path)}")
     lines = [

@@ -8,15 +8,20 @@ What is allowed is noted in the audit, so that it knows which permissions somebo
 from __future__ import annotations
 
 from quintant.client.transport import Call
-from quintant.cluster.apiserver.authentication.authenticator import Authentication
-from quintant.cluster.apiserver.authentication.service_accounts import Accounts
+from quintant.cluster.apiserver.authentication.authenticator import Authenticator
+from quintant.cluster.apiserver.authentication.service_accounts import ServiceAccountTokens
 from quintant.cluster.apiserver.authorization.escalation import Escalation
-from quintant.cluster.apiserver.authorization.rbac import AllowAll, Authorizer, Rbac, denied
+from quintant.cluster.apiserver.authorization.rbac import (
+    AllowAll,
+    Authorizer,
+    Rbac,
+    forbidden_request,
+)
 from quintant.cluster.apiserver.filters.audit import Audit
-from quintant.cluster.apiserver.filters.impersonation import Impersonation, wanted
+from quintant.cluster.apiserver.filters.impersonation import Impersonation, requested_user
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
-from quintant.cluster.apiserver.meta.request_info import Route
-from quintant.cluster.apiserver.meta.user import Tokens, User
+from quintant.cluster.apiserver.meta.request_info import RequestInfo
+from quintant.cluster.apiserver.meta.user import StaticTokens, User
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.core.clock import Clock
 from quintant.keys.sensitive import Sensitive
@@ -28,25 +33,25 @@ class Access:
     def __init__(
         self, store: Store, clock: Clock, *, rbac: bool, key: Sensitive[bytes] | None
     ) -> None:
-        self.tokens = Tokens()
+        self.tokens = StaticTokens()
         self.audit = Audit()
-        self.accounts = Accounts(store, clock, key)
-        self.authentication = Authentication(self.tokens, self.accounts)
+        self.accounts = ServiceAccountTokens(store, clock, key)
+        self.authentication = Authenticator(self.tokens, self.accounts)
         self.authorizer: Authorizer = Rbac(store) if rbac else AllowAll()
         self._impersonation = Impersonation(self.authorize)
         self._escalation = Escalation(self.authorizer)
 
-    def identify(self, call: Call, asked: Route, peer: User | None) -> User:
+    def identify(self, call: Call, asked: RequestInfo, peer: User | None) -> User:
         """The user a request counts as; 401 or 403 if it may not count as that one."""
         user = self.authentication.identify(call.headers, peer)
-        other = wanted(call.headers)
+        other = requested_user(call.headers)
         return user if other is None else self._impersonation.become(user, other, asked)
 
-    def authorize(self, user: User, asked: Route) -> None:
+    def authorize(self, user: User, asked: RequestInfo) -> None:
         """403 unless the user may do what is asked."""
         decision = self.authorizer.decide(user, asked)
         if not decision.allowed:
-            raise denied(user, asked, decision.reason)
+            raise forbidden_request(user, asked, decision.reason)
         self.audit.allow(user.name, asked)
 
     def check(self, draft: Draft, user: User) -> None:
@@ -57,7 +62,7 @@ class Access:
         self._escalation.check(draft, user)
 
 
-def _creation(target: ObjectRef) -> Route:
+def _creation(target: ObjectRef) -> RequestInfo:
     where = target.kind.resource
     place = (where.plural, target.namespace, target.name)
-    return Route("create", "", where.group, where.version, *place)
+    return RequestInfo("create", "", where.group, where.version, *place)

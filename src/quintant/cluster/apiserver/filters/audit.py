@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from quintant.api.rbac import PolicyRule
-from quintant.cluster.apiserver.authorization.policy_rules import Rule
-from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.authorization.policy_rules import RbacRule
+from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.runtime.manager.permissions import Needs, Permission, rules
 
 KEEP = 10_000
@@ -22,7 +22,7 @@ MOST_USED = 10_000
 """Permissions remembered per user: more than there are, if it does not ask for odd paths."""
 
 
-class Record(Struct, frozen=True):
+class AuditRecord(Struct, frozen=True):
     """One request."""
 
     user: str
@@ -38,19 +38,19 @@ class Audit:
     """The latest requests, oldest first, and every permission that was ever made use of."""
 
     def __init__(self, keep: int = KEEP) -> None:
-        self._records: deque[Record] = deque(maxlen=keep)
+        self._records: deque[AuditRecord] = deque(maxlen=keep)
         self._used: dict[str, set[Permission]] = defaultdict(set)
 
-    def __iter__(self) -> Iterator[Record]:
+    def __iter__(self) -> Iterator[AuditRecord]:
         return iter(tuple(self._records))
 
     def __len__(self) -> int:
         return len(self._records)
 
-    def note(self, user: str, route: Route, code: int) -> None:
+    def note(self, user: str, route: RequestInfo, code: int) -> None:
         """Remember a request; subresources are named as roles name them."""
         self._records.append(
-            Record(
+            AuditRecord(
                 user,
                 route.verb,
                 route.group,
@@ -61,13 +61,13 @@ class Audit:
             )
         )
 
-    def allow(self, user: str, route: Route) -> None:
+    def allow(self, user: str, route: RequestInfo) -> None:
         """Remember that somebody was allowed something, and so made use of a permission."""
         used = self._used[user]
         if len(used) < MOST_USED:
             used.add(Permission(route.group, route.full_resource or route.path, route.verb))
 
-    def by(self, user: str) -> list[Record]:
+    def by(self, user: str) -> list[AuditRecord]:
         """The requests of one user."""
         return [record for record in self._records if record.user == user]
 
@@ -79,7 +79,7 @@ class Audit:
         """The smallest rules under which a user could have done everything it did."""
         return rules(held for held in self.used(user) if not held.resource.startswith("/"))
 
-    def unused(self, user: str, granted: Iterable[Rule]) -> list[Rule]:
+    def unused(self, user: str, granted: Iterable[RbacRule]) -> list[RbacRule]:
         """What of these rules a user never made use of, a verb and a resource each.
 
         Names are not told apart: a permission on one object counts as used with its verb.
@@ -96,12 +96,12 @@ class Audit:
         self._used.clear()
 
 
-def _route(held: Permission) -> Route:
+def _route(held: Permission) -> RequestInfo:
     resource, _, sub = held.resource.partition("/")
     if not resource:
-        return Route(held.verb, held.resource)
-    return Route(held.verb, "", group=held.group, resource=resource, sub=sub)
+        return RequestInfo(held.verb, held.resource)
+    return RequestInfo(held.verb, "", group=held.group, resource=resource, sub=sub)
 
 
-def _nameless(piece: Rule) -> Rule:
-    return Rule(piece.verbs, piece.api_groups, piece.resources, (), piece.non_resource_urls)
+def _nameless(piece: RbacRule) -> RbacRule:
+    return RbacRule(piece.verbs, piece.api_groups, piece.resources, (), piece.non_resource_urls)

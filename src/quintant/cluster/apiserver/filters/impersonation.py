@@ -14,10 +14,10 @@ from urllib.parse import unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
-from quintant.cluster.apiserver.authorization.rbac import denied
+from quintant.cluster.apiserver.authorization.rbac import forbidden_request
 from quintant.cluster.apiserver.golang.printing import quoted
-from quintant.cluster.apiserver.meta.names import subdomain_complaints
-from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors
+from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.status import StatusError, bad_request
 from quintant.cluster.apiserver.meta.user import (
     ANONYMOUS,
@@ -37,7 +37,7 @@ _PREFIX = "impersonate-extra-"
 _NODE = "system:node:"
 
 
-def wanted(headers: Mapping[str, str]) -> User | None:
+def requested_user(headers: Mapping[str, str]) -> User | None:
     """Whom a request wants to be taken for, as it says; 400 if it names no user."""
     groups = _values(headers, "impersonate-group")
     extra = {
@@ -58,11 +58,11 @@ def wanted(headers: Mapping[str, str]) -> User | None:
 class Impersonation:
     """Turns users into others; `allow` raises 403 for what a user may not do."""
 
-    def __init__(self, allow: Callable[[User, Route], None]) -> None:
+    def __init__(self, allow: Callable[[User, RequestInfo], None]) -> None:
         self._allow = allow
-        self._last: dict[str, Mode] = {}
+        self._last: dict[str, ImpersonationMode] = {}
 
-    def become(self, user: User, other: User, asked: Route) -> User:
+    def become(self, user: User, other: User, asked: RequestInfo) -> User:
         """The other user, complete with groups; 403 if the user may not act as that one."""
         refusal: StatusError | None = None
         for mode in self._modes(user, other):
@@ -76,19 +76,21 @@ class Impersonation:
         assert refusal is not None, "the old way always applies"
         raise refusal
 
-    def _modes(self, user: User, other: User) -> list[Mode]:
+    def _modes(self, user: User, other: User) -> list[ImpersonationMode]:
         last = self._last.get(user.name)
         ordered = sorted(MODES, key=lambda mode: mode is not last)
         return [mode for mode in ordered if mode.applies(other, user)]
 
-    def _check(self, mode: Mode, user: User, other: User, asked: Route) -> None:
+    def _check(self, mode: ImpersonationMode, user: User, other: User, asked: RequestInfo) -> None:
         for wish in mode.wishes(other, asked):
             if mode.name and wish == mode.group(MASTERS):
-                raise denied(user, wish, "impersonating the system:masters group is not allowed")
+                raise forbidden_request(
+                    user, wish, "impersonating the system:masters group is not allowed"
+                )
             self._allow(user, wish)
 
 
-class Mode(Struct, frozen=True):
+class ImpersonationMode(Struct, frozen=True):
     """A way to act as somebody else; the one without a name is the old one."""
 
     name: str
@@ -97,7 +99,7 @@ class Mode(Struct, frozen=True):
     any_node: bool = False
     """The permission is asked for all nodes: which one it is, is known from elsewhere."""
 
-    def wishes(self, other: User, asked: Route) -> Iterator[Route]:
+    def wishes(self, other: User, asked: RequestInfo) -> Iterator[RequestInfo]:
         """What must be allowed."""
         if self.name:
             yield replace(asked, verb=f"impersonate-on:{self.name}:{asked.verb}")
@@ -110,15 +112,15 @@ class Mode(Struct, frozen=True):
             for value in values:
                 yield replace(self._wish(GROUP, "userextras", value), sub=key)
 
-    def group(self, name: str) -> Route:
+    def group(self, name: str) -> RequestInfo:
         """What must be allowed for one to belong to a group."""
         return self._wish(GROUP if self.name else "", "groups", name)
 
-    def _wish(self, group: str, resource: str, name: str) -> Route:
+    def _wish(self, group: str, resource: str, name: str) -> RequestInfo:
         verb = f"impersonate:{self.name}" if self.name else "impersonate"
-        return Route(verb, "", group=group, resource=resource, name=name)
+        return RequestInfo(verb, "", group=group, resource=resource, name=name)
 
-    def _user(self, other: User) -> Route:
+    def _user(self, other: User) -> RequestInfo:
         wish = self._wish(GROUP if self.name else "", "users", other.name)
         node, account = _node(other), other.account
         if self.name and node:
@@ -152,15 +154,15 @@ def _anybody(other: User, user: User) -> bool:
 
 
 MODES = (
-    Mode("associated-node", _own_node, any_node=True),
-    Mode("arbitrary-node", _some_node),
-    Mode("serviceaccount", _some_account),
-    Mode("user-info", _somebody),
-    Mode("", _anybody),
+    ImpersonationMode("associated-node", _own_node, any_node=True),
+    ImpersonationMode("arbitrary-node", _some_node),
+    ImpersonationMode("serviceaccount", _some_account),
+    ImpersonationMode("user-info", _somebody),
+    ImpersonationMode("", _anybody),
 )
 
 
-def _complete(other: User, mode: Mode) -> User:
+def _complete(other: User, mode: ImpersonationMode) -> User:
     if mode.name and _node(other):
         other = replace(other, groups=(NODES,))
     elif other.account and not other.groups:
@@ -176,7 +178,7 @@ def _only_name(other: User) -> bool:
 
 def _node(user: User) -> str:
     name = user.name.removeprefix(_NODE)
-    return "" if name == user.name or subdomain_complaints(name) else name
+    return "" if name == user.name or dns1123_subdomain_errors(name) else name
 
 
 def _values(headers: Mapping[str, str], name: str) -> tuple[str, ...]:

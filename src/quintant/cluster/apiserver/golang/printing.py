@@ -31,7 +31,7 @@ _PLAIN_FROM, _JSON_FROM, _BELOW = 1e-4, 1e-6, 1e21
 _SCHEME = '"pkg/runtime/scheme.go:111"'
 
 
-class Struct(dict[str, Any]):
+class GoStruct(dict[str, Any]):
     """A Go structure: its members are printed in the order they have."""
 
 
@@ -84,7 +84,7 @@ def encoded(value: Any) -> str:
         case str():
             return json.dumps(value, ensure_ascii=False).translate(_MARKUP)
         case Mapping():
-            keys = value if isinstance(value, Struct) else sorted(value)
+            keys = value if isinstance(value, GoStruct) else sorted(value)
             members = (f"{encoded(key)}:{encoded(value[key])}" for key in keys)
             return f"{{{','.join(members)}}}"
         case Sequence():

@@ -12,16 +12,16 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from quintant.cluster.apiserver.authentication.authenticator import Authentication
-from quintant.cluster.apiserver.authentication.service_accounts import AUDIENCES, Rejected
-from quintant.cluster.apiserver.authorization.rbac import Authorizer, together
+from quintant.cluster.apiserver.authentication.authenticator import Authenticator
+from quintant.cluster.apiserver.authentication.service_accounts import AUDIENCES, TokenRejected
+from quintant.cluster.apiserver.authorization.rbac import Authorizer, join_errors
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.meta.field_errors import invalid, invalid_object
-from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.status import bad_request
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.user import User
-from quintant.cluster.apiserver.tables import Sort, Type
+from quintant.cluster.apiserver.tables import FieldKind, FieldType
 from quintant.cluster.apiserver.tables.go_struct import struct
 from quintant.core.clock import Clock, timestamp
 from quintant.core.errors import Cause
@@ -32,7 +32,7 @@ _ACCESS = Resource("authorization.k8s.io", "v1", "", "")
 # No rule but one for everything allows a request that names no resource.
 _NO_RESOURCE = " "
 
-_METADATA = Type(Sort.MESSAGE, name="meta.v1.ObjectMeta")
+_METADATA = FieldType(FieldKind.MESSAGE, name="meta.v1.ObjectMeta")
 
 
 class _TokenSpec(msgspec.Struct, frozen=True):
@@ -50,10 +50,10 @@ class _Resource(msgspec.Struct, frozen=True):
     name: str = ""
 
     @property
-    def route(self) -> Route:
+    def route(self) -> RequestInfo:
         resource = self.resource or _NO_RESOURCE
         place = (self.namespace, self.name, self.subresource)
-        return Route(self.verb, "", self.group, self.version, resource, *place)
+        return RequestInfo(self.verb, "", self.group, self.version, resource, *place)
 
 
 class _Path(msgspec.Struct, frozen=True):
@@ -61,8 +61,8 @@ class _Path(msgspec.Struct, frozen=True):
     verb: str = ""
 
     @property
-    def route(self) -> Route:
-        return Route(self.verb, self.path)
+    def route(self) -> RequestInfo:
+        return RequestInfo(self.verb, self.path)
 
 
 class _AccessSpec(msgspec.Struct, frozen=True, rename="camel"):
@@ -74,7 +74,7 @@ class _AccessSpec(msgspec.Struct, frozen=True, rename="camel"):
     uid: str = ""
 
     @property
-    def route(self) -> Route:
+    def route(self) -> RequestInfo:
         asked = self.resource_attributes or self.non_resource_attributes
         assert asked is not None, "checked before"
         return asked.route
@@ -88,10 +88,10 @@ class _RulesSpec(msgspec.Struct, frozen=True):
     namespace: str = ""
 
 
-class Reviews(Struct, frozen=True):
+class AccessReviews(Struct, frozen=True):
     """Answers questions about tokens, users and permissions."""
 
-    authentication: Authentication
+    authentication: Authenticator
     authorizer: Authorizer
     clock: Clock
 
@@ -113,7 +113,7 @@ class Reviews(Struct, frozen=True):
             raise bad_request("token is required for TokenReview in authentication")
         try:
             owner, audiences = self.authentication.review(spec.token, spec.audiences or AUDIENCES)
-        except Rejected as rejected:
+        except TokenRejected as rejected:
             return sent | {"status": {"user": {}, "error": str(rejected)}}
         told = {"authenticated": True, "user": owner.info, "audiences": list(audiences)}
         return sent | {"status": told}
@@ -132,7 +132,7 @@ class Reviews(Struct, frozen=True):
         _refuse([], sent, spec)
         return sent | {"status": self._decision(user, spec.route)}
 
-    def _decision(self, user: User, route: Route) -> JsonObject:
+    def _decision(self, user: User, route: RequestInfo) -> JsonObject:
         decision = self.authorizer.decide(user, route)
         return {"allowed": decision.allowed} | (
             {"reason": decision.reason} if decision.reason else {}
@@ -150,7 +150,7 @@ class Reviews(Struct, frozen=True):
             "incomplete": False,
         }
         if holdings.lost:
-            status["evaluationError"] = together(list(holdings.lost))
+            status["evaluationError"] = join_errors(list(holdings.lost))
         return _bare(target, {}) | {"spec": {}, "status": status}
 
 

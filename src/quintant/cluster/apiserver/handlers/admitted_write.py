@@ -17,14 +17,14 @@ import msgspec
 from msgspec.structs import replace
 
 from quintant.cluster.apiserver.admission.plugins.service_account import RetryAdmission
-from quintant.cluster.apiserver.codec.write_options import Options
-from quintant.cluster.apiserver.crd.conversion_webhook import Unconverted
-from quintant.cluster.apiserver.handlers.delete import Deleted, Deletes, Deletion
-from quintant.cluster.apiserver.handlers.draft import revised
-from quintant.cluster.apiserver.handlers.prepare import remanage
+from quintant.cluster.apiserver.codec.write_options import WriteOptions
+from quintant.cluster.apiserver.crd.conversion_webhook import ConversionNeeded
+from quintant.cluster.apiserver.handlers.delete import DeleteOptions, DeleteResult, Deletes
+from quintant.cluster.apiserver.handlers.draft import mutated
+from quintant.cluster.apiserver.handlers.prepare import restore_managed_fields
 from quintant.cluster.apiserver.handlers.scale import DOCUMENT, SCALE, put_scale, view_scale
 from quintant.cluster.apiserver.handlers.store import ObjectStore
-from quintant.cluster.apiserver.handlers.write import Result, Writes
+from quintant.cluster.apiserver.handlers.write import WriteResult, Writes
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.meta.types import JsonObject
@@ -34,15 +34,15 @@ from quintant.cluster.apiserver.webhooks.dispatcher import WebhookDispatcher
 from quintant.cluster.apiserver.webhooks.registry import MatchedWebhook, WebhookRegistry
 from quintant.core.resource import Resource
 
-Drafted = Callable[[str], tuple[Draft, Options]]
+MakeDraft = Callable[[str], tuple[Draft, WriteOptions]]
 """Makes the draft of a write at a time from what is stored; nothing comes of it by itself."""
-PATIENCE = 10
+RETRIES = 10
 """How often a write is tried again that lacks what a controller is about to make."""
 PAUSE_SECONDS = 0.1
 _OPTIONS = {CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions"}
 
 
-class Admission(msgspec.Struct, frozen=True):
+class AdmittedWrites(msgspec.Struct, frozen=True):
     """The way of every change that somebody asks for."""
 
     registry: WebhookRegistry
@@ -52,22 +52,22 @@ class Admission(msgspec.Struct, frozen=True):
     writes: Writes
     deletes: Deletes
 
-    async def write(self, drafted: Drafted, size: int) -> Result:
+    async def write(self, drafted: MakeDraft, size: int) -> WriteResult:
         """Store what is drafted of so many bytes, again and again if somebody else was faster."""
-        for _ in range(PATIENCE):
+        for _ in range(RETRIES):
             try:
                 return await self._write(drafted, size)
             except RetryAdmission:
                 await asyncio.sleep(PAUSE_SECONDS)
         return await self._write(drafted, size)
 
-    async def _write(self, drafted: Drafted, size: int) -> Result:
+    async def _write(self, drafted: MakeDraft, size: int) -> WriteResult:
         while True:
             began = self.stored.revision
             try:
                 drafting = partial(drafted, self.writes.now)
                 draft, options = await self.offload.run(drafting, size)
-            except Unconverted as need:
+            except ConversionNeeded as need:
                 await need.settle()
                 continue
             draft, ready = await self._ready(draft, options, size)
@@ -75,7 +75,7 @@ class Admission(msgspec.Struct, frozen=True):
             if self.stored.revision == began or self.writes.current(draft, ready, options):
                 return self.writes.commit(ready, options)
 
-    async def _ready(self, draft: Draft, options: Options, size: int) -> tuple[Draft, Draft]:
+    async def _ready(self, draft: Draft, options: WriteOptions, size: int) -> tuple[Draft, Draft]:
         """The draft after admission has changed it, and what is to be stored, found valid."""
         target, operation = draft.target, CREATE if draft.base is None else UPDATE
         matched = self.registry.matching(target.kind, target.sub, operation)
@@ -91,7 +91,9 @@ class Admission(msgspec.Struct, frozen=True):
             await target.kind.stow(ready.obj)
         return draft, ready
 
-    async def delete(self, target: ObjectRef, options: Deletion, *, named: bool = True) -> Deleted:
+    async def delete(
+        self, target: ObjectRef, options: DeleteOptions, *, named: bool = True
+    ) -> DeleteResult:
         """Delete an object unless a webhook refuses; `named` if the request was about it alone."""
         matched = self.registry.matching(target.kind, target.sub, DELETE)
         kept = replace(target, kind=target.kind.kept or target.kind)
@@ -109,7 +111,12 @@ class Admission(msgspec.Struct, frozen=True):
         return self.deletes.delete(kept, options)
 
     async def document(
-        self, target: ObjectRef, sort: Resource, sent: Any, old: JsonObject | None, options: Options
+        self,
+        target: ObjectRef,
+        sort: Resource,
+        sent: Any,
+        old: JsonObject | None,
+        options: WriteOptions,
     ) -> tuple[Any, list[str]]:
         """A document that does something, such as a Binding, after webhooks have seen it."""
         operation = CREATE if old is None else UPDATE
@@ -133,7 +140,7 @@ class Admission(msgspec.Struct, frozen=True):
         return reviewed.obj, told
 
     async def _mutated(
-        self, matched: Sequence[MatchedWebhook], draft: Draft, options: Options
+        self, matched: Sequence[MatchedWebhook], draft: Draft, options: WriteOptions
     ) -> Draft:
         mutating = _mutating(matched)
         if not mutating:
@@ -143,7 +150,7 @@ class Admission(msgspec.Struct, frozen=True):
         def revise(sent: Any) -> JsonObject:
             if target.sub == SCALE:
                 return dict(sent)
-            return revised(draft, sent).obj
+            return mutated(draft, sent).obj
 
         def again(obj: JsonObject) -> None:
             if target.sub != SCALE:
@@ -156,7 +163,7 @@ class Admission(msgspec.Struct, frozen=True):
         if target.sub == SCALE:
             put_scale(target.kind, draft.obj, after.obj)
             return warned
-        told += remanage(after.obj, draft.obj)
+        told += restore_managed_fields(after.obj, draft.obj)
         return replace(draft, obj=after.obj, warnings=(*draft.warnings, *told))
 
     async def _reviewed(
@@ -170,7 +177,9 @@ class Admission(msgspec.Struct, frozen=True):
         return attributes, told
 
 
-def _deletion(target: ObjectRef, old: JsonObject, options: Deletion, named: bool) -> Attributes:
+def _deletion(
+    target: ObjectRef, old: JsonObject, options: DeleteOptions, named: bool
+) -> Attributes:
     return Attributes(
         DELETE,
         target.kind,
@@ -194,7 +203,7 @@ def _whole(target: ObjectRef, sort: Resource, sent: JsonObject) -> JsonObject:
     return {**sent, "kind": sort.kind, "apiVersion": sort.api_version, "metadata": metadata}
 
 
-def _attributes(draft: Draft, options: Options) -> Attributes:
+def _attributes(draft: Draft, options: WriteOptions) -> Attributes:
     target, operation = draft.target, CREATE if draft.base is None else UPDATE
     obj, old, document = draft.obj, draft.live, target.kind.resource
     if target.sub == SCALE:

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from quintant.cluster.apiserver.codec.decode import FieldValidation
-from quintant.cluster.apiserver.fieldmanager.managers import Author
+from quintant.cluster.apiserver.fieldmanager.managers import FieldManager
 from quintant.cluster.apiserver.fieldmanager.update import track_apply
 from quintant.cluster.apiserver.handlers.draft import default
 from quintant.cluster.apiserver.handlers.scale import DOCUMENT, SCALE, applied_scale
@@ -20,24 +20,24 @@ from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import (
-    check_revision,
-    identified,
-    placed,
+    check_resource_version,
+    set_namespace,
     unknown_metadata,
-    wipe,
+    wipe_system_metadata,
+    with_type_meta,
 )
 from quintant.cluster.apiserver.meta.status import bad_request, conflict, not_found, unknown_error
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.apiserver.structuredmerge.schema import Untypable
-from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
+from quintant.cluster.apiserver.storage.history import StoredEntry
+from quintant.cluster.apiserver.structuredmerge.schema import TypingError
+from quintant.cluster.apiserver.tables.coerce import CoercionError, coerce
 
 
 def applied(
     target: ObjectRef,
-    base: Entry | None,
+    base: StoredEntry | None,
     config: Any,
-    author: Author,
+    author: FieldManager,
     scrutiny: FieldValidation,
     *,
     force: bool,
@@ -51,7 +51,7 @@ def applied(
 
 
 def _applied(
-    target: ObjectRef, base: Entry | None, config: Any, author: Author, *, force: bool
+    target: ObjectRef, base: StoredEntry | None, config: Any, author: FieldManager, *, force: bool
 ) -> Draft:
     if base is None and target.sub:
         raise not_found(target.kind.resource, target.name)
@@ -60,10 +60,10 @@ def _applied(
         if base is None:
             return _applied_new(target, sent, author)
         return _applied_over(target, base, sent, author, force=force)
-    except Untypable as error:
+    except TypingError as error:
         text = f"failed to create typed patch object ({_titled(target.kind, config)}): {error}"
         raise unknown_error(text) from None
-    except Mistyped as error:
+    except CoercionError as error:
         raise unknown_error(_unconverted(target.kind, config, error)) from None
 
 
@@ -92,7 +92,7 @@ def _spelt(version: str, kind: str) -> str:
     return f"{version}, Kind={kind}" if "/" in version else f"/{version}, Kind={kind}"
 
 
-def _applied_new(target: ObjectRef, sent: JsonObject, author: Author) -> Draft:
+def _applied_new(target: ObjectRef, sent: JsonObject, author: FieldManager) -> Draft:
     merged = track_apply(target.kind, None, sent, author, force=False)
     obj = _fitted(target, merged)
     uid = obj["metadata"].pop("uid", None)
@@ -102,14 +102,14 @@ def _applied_new(target: ObjectRef, sent: JsonObject, author: Author) -> Draft:
             "and no existing object was found"
         )
         raise conflict(target.kind.resource, target.name, text)
-    check_revision(obj["metadata"].pop("resourceVersion", None))
-    wipe(obj)
+    check_resource_version(obj["metadata"].pop("resourceVersion", None))
+    wipe_system_metadata(obj)
     default(target.kind, obj)
     return Draft(target, obj)
 
 
 def _applied_over(
-    target: ObjectRef, base: Entry, sent: JsonObject, author: Author, *, force: bool
+    target: ObjectRef, base: StoredEntry, sent: JsonObject, author: FieldManager, *, force: bool
 ) -> Draft:
     live = stored_json.unpack(target.kind, base)
     merge = applied_scale if target.sub == SCALE else track_apply
@@ -120,16 +120,16 @@ def _applied_over(
 
 def _fitted(target: ObjectRef, merged: JsonObject) -> JsonObject:
     """What applying came to, as an object of its kind in its place."""
-    obj = identified(target.kind, merged)
+    obj = with_type_meta(target.kind, merged)
     if target.kind.message is not None:
-        fit(target.kind.message, obj)
+        coerce(target.kind.message, obj)
     else:
         unknown_metadata(obj)
-    placed(target.kind, obj, target.namespace, target.name)
+    set_namespace(target.kind, obj, target.namespace, target.name)
     return obj
 
 
-def _unconverted(kind: Kind, config: JsonObject, error: Mistyped) -> str:
+def _unconverted(kind: Kind, config: JsonObject, error: CoercionError) -> str:
     where = kind.resource
     what = f"{where.group}/{where.version}, Kind={where.kind}"
     return (

@@ -8,38 +8,43 @@ import msgspec
 
 from quintant.client.transport import Call, Reply
 from quintant.cluster.apiserver.codec.size import request_cost
-from quintant.cluster.apiserver.codec.write_options import Options, read_asked
-from quintant.cluster.apiserver.fieldmanager.managers import Author
+from quintant.cluster.apiserver.codec.write_options import WriteOptions, read_document
+from quintant.cluster.apiserver.fieldmanager.managers import FieldManager
 from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.handlers import draft as drafts
-from quintant.cluster.apiserver.handlers.access_reviews import Reviews
-from quintant.cluster.apiserver.handlers.admitted_write import Admission
+from quintant.cluster.apiserver.handlers.access_reviews import AccessReviews
+from quintant.cluster.apiserver.handlers.admitted_write import AdmittedWrites
 from quintant.cluster.apiserver.handlers.token_request import KIND as TOKEN_REQUEST
 from quintant.cluster.apiserver.handlers.token_request import TokenRequests
 from quintant.cluster.apiserver.handlers.verbs import CREATED
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.meta.user import User
-from quintant.cluster.apiserver.meta.warnings import warned
+from quintant.cluster.apiserver.meta.warnings import warning_headers
 from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.core.clock import Clock, Random, timestamp
 
 
-class Questions:
+class CreateOnlyResources:
     """Answers reviews of tokens and access, and requests for tokens."""
 
     def __init__(
-        self, access: Access, admission: Admission, clock: Clock, random: Random, offload: Offload
+        self,
+        access: Access,
+        admission: AdmittedWrites,
+        clock: Clock,
+        random: Random,
+        offload: Offload,
     ) -> None:
         self._offload = offload
         self._admission = admission
-        self._reviews = Reviews(access.authentication, access.authorizer, clock)
+        self._reviews = AccessReviews(access.authentication, access.authorizer, clock)
         self._requests = TokenRequests(access.accounts, clock, random)
         self._clock = clock
 
-    async def answer(self, call: Call, asked: Route, kind: Kind, user: User) -> Reply:
+    async def answer(self, call: Call, asked: RequestInfo, kind: Kind, user: User) -> Reply:
         """What was sent, with the answer in its status."""
         target = ObjectRef(kind, asked.namespace, asked.name, asked.sub)
         document = TOKEN_REQUEST if target.sub else kind
@@ -54,12 +59,14 @@ class Questions:
         else:
             reviewing = partial(self._reviewed, target, obj, user)
             body = await self._offload.run(reviewing, request_cost(call))
-        return Reply(CREATED, body + b"\n", warned((*draft.warnings, *warnings)))
+        return Reply(CREATED, body + b"\n", warning_headers((*draft.warnings, *warnings)))
 
     def _reviewed(self, target: ObjectRef, obj: JsonObject, user: User) -> bytes:
         return msgspec.json.encode(self._reviews.answer(target, obj, user))
 
-    def _draft(self, call: Call, target: ObjectRef, user: User, now: str) -> tuple[Draft, Options]:
-        sent, options = read_asked(call, target.kind.resource, "CreateOptions", user)
-        author = Author(options.manager, now, target.sub)
+    def _draft(
+        self, call: Call, target: ObjectRef, user: User, now: str
+    ) -> tuple[Draft, WriteOptions]:
+        sent, options = read_document(call, target.kind.resource, "CreateOptions", user)
+        author = FieldManager(options.manager, now, target.sub)
         return drafts.created(target, sent, author, options.scrutiny), options

@@ -16,24 +16,24 @@ import msgspec
 from quintant.client.transport import Call
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.codec.body import read_object
-from quintant.cluster.apiserver.codec.list_options import whole
+from quintant.cluster.apiserver.codec.list_options import whole_number
 from quintant.cluster.apiserver.handlers.store import ObjectStore
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.kinds.metadata_rules import deleting, held
+from quintant.cluster.apiserver.kinds.metadata_rules import deleting, has_finalizers
 from quintant.cluster.apiserver.meta.field_errors import invalid, invalid_options, not_supported
 from quintant.cluster.apiserver.meta.status import StatusError, bad_request
-from quintant.cluster.apiserver.meta.types import JsonObject, Propagation
+from quintant.cluster.apiserver.meta.types import DeletionPropagation, JsonObject
 from quintant.cluster.apiserver.meta.user import SERVER, User
-from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
+from quintant.cluster.apiserver.storage.history import StoredEntry
+from quintant.cluster.apiserver.tables.coerce import CoercionError, coerce
 from quintant.core.clock import Clock, timestamp
 from quintant.core.resource import Resource
 
 FINALIZERS = {
-    Propagation.FOREGROUND: "foregroundDeletion",
-    Propagation.ORPHAN: "orphan",
+    DeletionPropagation.FOREGROUND: "foregroundDeletion",
+    DeletionPropagation.ORPHAN: "orphan",
 }
 DEFAULT_GRACE_SECONDS = 30
 """A pod's grace when its spec does not say."""
@@ -41,11 +41,11 @@ _DOCUMENT = Resource("", "v1", "DeleteOptions", "")
 _FINISHED = ("Succeeded", "Failed")
 
 
-class Deletion(msgspec.Struct, frozen=True):
+class DeleteOptions(msgspec.Struct, frozen=True):
     """DeleteOptions, understood."""
 
     grace: int | None = None
-    propagation: Propagation | None = None
+    propagation: DeletionPropagation | None = None
     uid: str = ""
     rv: str = ""
     dry_run: bool = False
@@ -58,40 +58,40 @@ class Deletion(msgspec.Struct, frozen=True):
     """The legacy orphanDependents=false was sent: what cannot go at once is answered with 202."""
 
 
-class Deleted(msgspec.Struct, frozen=True):
+class DeleteResult(msgspec.Struct, frozen=True):
     """What a deletion came to: the object's last state, and whether it is gone."""
 
-    entry: Entry
+    entry: StoredEntry
     gone: bool
     warnings: tuple[str, ...] = ()
     rv: int = 0
     """The revision of the end, if there was one."""
 
 
-def read_deletion(call: Call, user: User) -> Deletion:
+def read_delete_request(call: Call, user: User) -> DeleteOptions:
     """What a request says of the deletion that it asks for."""
     sent = read_object(call.headers, call.body, _DOCUMENT) if call.body else None
     if isinstance(sent, dict):
         try:
-            fit(tables.message("meta.v1.DeleteOptions"), sent)
-        except Mistyped as error:
+            coerce(tables.message("meta.v1.DeleteOptions"), sent)
+        except CoercionError as error:
             raise bad_request(str(error)) from None
-    return read_options(sent, call.query, user)
+    return read_delete_options(sent, call.query, user)
 
 
-def read_options(body: Any, query: Mapping[str, str], user: User) -> Deletion:
+def read_delete_options(body: Any, query: Mapping[str, str], user: User) -> DeleteOptions:
     """DeleteOptions from a body or, without one, from the query: never from both."""
     if body is None:
         body = {name: _typed(query[name]) for name in _QUERY if name in query}
         body |= {"dryRun": [query["dryRun"]]} if "dryRun" in query else {}
         if _GRACE in query:
-            body[_GRACE] = whole(query, _GRACE)
+            body[_GRACE] = whole_number(query, _GRACE)
     if not isinstance(body, dict):
         raise bad_request("the body is not a DeleteOptions document")
     conditions = body.get("preconditions") or {}
     dry_run = body.get("dryRun") or []
     _check_dry_run(dry_run)
-    return Deletion(
+    return DeleteOptions(
         grace=body.get(_GRACE),
         propagation=_propagation(body),
         uid=conditions.get("uid") or "",
@@ -111,30 +111,32 @@ class Deletes:
         self._stored = stored
         self._clock = clock
 
-    def delete(self, target: ObjectRef, options: Deletion = Deletion()) -> Deleted:
+    def delete(self, target: ObjectRef, options: DeleteOptions = DeleteOptions()) -> DeleteResult:
         """Remove an object, or mark it while finalizers or grace hold it; 404 if there is none."""
         entry = self._stored.found(target)
         obj = stored_json.unpack(target.kind, entry)
         check_preconditions(target, obj, options)
         marked = self._marked(target.kind, obj, options)
         if options.dry_run:
-            gone = not held(target.kind, marked)
+            gone = not has_finalizers(target.kind, marked)
             unmarked = gone and not target.kind.graceful
             last = entry if unmarked else stored_json.pack(target.kind, marked, entry.rv)
-            return Deleted(last, gone=gone)
-        if not held(target.kind, marked):
+            return DeleteResult(last, gone=gone)
+        if not has_finalizers(target.kind, marked):
             if target.kind.graceful and not deleting(obj):
                 entry = self._stored.put(target, marked)
-            return Deleted(entry, gone=True, rv=self._stored.remove(target))
-        return Deleted(entry if marked == obj else self._stored.put(target, marked), gone=False)
+            return DeleteResult(entry, gone=True, rv=self._stored.remove(target))
+        return DeleteResult(
+            entry if marked == obj else self._stored.put(target, marked), gone=False
+        )
 
-    def asks(self, target: ObjectRef, options: Deletion) -> bool:
+    def asks(self, target: ObjectRef, options: DeleteOptions) -> bool:
         """Whether a deletion is one to ask webhooks about: preconditions hold, and it is news."""
         obj = stored_json.unpack(target.kind, self._stored.found(target))
         check_preconditions(target, obj, options)
         return not (target.kind.graceful and self._marked(target.kind, obj, options) == obj)
 
-    def _marked(self, kind: Kind, obj: JsonObject, options: Deletion) -> JsonObject:
+    def _marked(self, kind: Kind, obj: JsonObject, options: DeleteOptions) -> JsonObject:
         """The object as deletion leaves it while something holds it."""
         metadata = _with_finalizers(kind, dict(obj["metadata"]), options)
         grace = _grace(kind, obj, options)
@@ -167,7 +169,7 @@ def _check_dry_run(values: list[str]) -> None:
             raise invalid_options("DeleteOptions", not_supported("dryRun", values, ["All"]))
 
 
-def _propagation(body: Mapping[str, Any]) -> Propagation | None:
+def _propagation(body: Mapping[str, Any]) -> DeletionPropagation | None:
     policy, orphan = body.get("propagationPolicy"), body.get("orphanDependents")
     if policy is not None and orphan is not None:
         complaint = invalid(
@@ -177,17 +179,17 @@ def _propagation(body: Mapping[str, Any]) -> Propagation | None:
         )
         raise invalid_options("DeleteOptions", complaint)
     if orphan is not None:
-        return Propagation.ORPHAN if orphan else Propagation.BACKGROUND
+        return DeletionPropagation.ORPHAN if orphan else DeletionPropagation.BACKGROUND
     if policy is None:
         return None
     try:
-        return Propagation(policy)
+        return DeletionPropagation(policy)
     except ValueError:
         complaint = not_supported("propagationPolicy", policy, _CHOICES)
         raise invalid_options("DeleteOptions", complaint) from None
 
 
-def check_preconditions(target: ObjectRef, obj: JsonObject, options: Deletion) -> None:
+def check_preconditions(target: ObjectRef, obj: JsonObject, options: DeleteOptions) -> None:
     """Refuse to delete what is not the object that was meant: 409."""
     metadata = obj["metadata"]
     for asked, name, word, perhaps in (
@@ -212,7 +214,7 @@ def _failed(target: ObjectRef, message: str) -> StatusError:
     )
 
 
-def _with_finalizers(kind: Kind, metadata: JsonObject, options: Deletion) -> JsonObject:
+def _with_finalizers(kind: Kind, metadata: JsonObject, options: DeleteOptions) -> JsonObject:
     """Metadata with the finalizer that the propagation asks for, and not the other one."""
     if kind.propagation is None:
         return metadata
@@ -227,7 +229,7 @@ def _with_finalizers(kind: Kind, metadata: JsonObject, options: Deletion) -> Jso
     return metadata
 
 
-def _asked_before(metadata: JsonObject) -> Propagation | None:
+def _asked_before(metadata: JsonObject) -> DeletionPropagation | None:
     present = metadata.get("finalizers") or []
     for propagation, finalizer in FINALIZERS.items():
         if finalizer in present:
@@ -235,7 +237,7 @@ def _asked_before(metadata: JsonObject) -> Propagation | None:
     return None
 
 
-def _grace(kind: Kind, obj: JsonObject, options: Deletion) -> int:
+def _grace(kind: Kind, obj: JsonObject, options: DeleteOptions) -> int:
     if not kind.graceful:
         return 0
     spec, status = obj.get("spec") or {}, obj.get("status") or {}

@@ -21,44 +21,44 @@ from quintant.cluster.apiserver.codec.decode import (
     sent_object,
 )
 from quintant.cluster.apiserver.codec.type_meta import check_kind
-from quintant.cluster.apiserver.fieldmanager.managers import Author
+from quintant.cluster.apiserver.fieldmanager.managers import FieldManager
 from quintant.cluster.apiserver.fieldmanager.update import track_update
 from quintant.cluster.apiserver.handlers.scale import SCALE, track_scale
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import (
-    check_revision,
-    placed,
-    unique_owners,
-    wipe,
+    check_resource_version,
+    dedup_owner_references,
+    set_namespace,
+    wipe_system_metadata,
 )
 from quintant.cluster.apiserver.meta.field_errors import missing_resource_version
 from quintant.cluster.apiserver.meta.status import StatusError, conflict
 from quintant.cluster.apiserver.meta.types import Edit, JsonObject
-from quintant.cluster.apiserver.storage.history import Entry
+from quintant.cluster.apiserver.storage.history import StoredEntry
 
 
-def created(target: ObjectRef, sent: Any, author: Author, scrutiny: FieldValidation) -> Draft:
+def created(target: ObjectRef, sent: Any, author: FieldManager, scrutiny: FieldValidation) -> Draft:
     """A new object."""
     draft = read(target, sent, scrutiny)
     said = draft.obj["metadata"].pop("resourceVersion", "0")
     return _new(replace(draft, locked=said.isdecimal() and int(said) > 0), author)
 
 
-def put(draft: Draft, author: Author) -> Draft:
+def created_by_update(draft: Draft, author: FieldManager) -> Draft:
     """A new object, where an update found none; it may say a revision, and no uid."""
     metadata = draft.obj["metadata"]
-    check_revision(metadata.pop("resourceVersion", None))
+    check_resource_version(metadata.pop("resourceVersion", None))
     _check_uid(draft.target, metadata.get("uid"), "")
     return _new(draft, author)
 
 
-def _new(draft: Draft, author: Author) -> Draft:
+def _new(draft: Draft, author: FieldManager) -> Draft:
     kind, obj = draft.target.kind, draft.obj
     check_kind(kind, draft.said, obj["metadata"].get("name", ""))
-    wipe(obj)
-    told = draft.warnings + unique_owners(obj)
+    wipe_system_metadata(obj)
+    told = draft.warnings + dedup_owner_references(obj)
     default(kind, obj)
     track_update(kind, None, obj, author)
     return replace(draft, warnings=told)
@@ -72,7 +72,7 @@ def read(target: ObjectRef, sent: Any, scrutiny: FieldValidation) -> Draft:
     return Draft(target, obj, warnings, said=sent.get("kind") or "")
 
 
-def replaced(draft: Draft, base: Entry, author: Author) -> Draft:
+def replaced(draft: Draft, base: StoredEntry, author: FieldManager) -> Draft:
     """An object that was read, in the place of the live one."""
     target, obj = draft.target, draft.obj
     live = stored_json.unpack(target.kind, base)
@@ -81,12 +81,16 @@ def replaced(draft: Draft, base: Entry, author: Author) -> Draft:
         check_kind(target.kind, draft.said, target.name)
     except StatusError as problem:
         raise problem.warned(*draft.warnings) from None
-    told = draft.warnings + unique_owners(obj)
+    told = draft.warnings + dedup_owner_references(obj)
     return _updated(target, base, obj, live, author, told)
 
 
-def edited(
-    target: ObjectRef, base: Entry, edit: Edit, author: Author, scrutiny: FieldValidation
+def patched(
+    target: ObjectRef,
+    base: StoredEntry,
+    edit: Edit,
+    author: FieldManager,
+    scrutiny: FieldValidation,
 ) -> Draft:
     """The live object after a patch."""
     live = stored_json.unpack(target.kind, base)
@@ -97,7 +101,9 @@ def edited(
     return _updated(target, base, obj, live, author, warnings)
 
 
-def restated(target: ObjectRef, base: Entry, state: Edit, author: Author) -> Draft:
+def server_updated(
+    target: ObjectRef, base: StoredEntry, state: Edit, author: FieldManager
+) -> Draft:
     """The live object in a state that the server gives it: its content is known to be right."""
     live = stored_json.unpack(target.kind, base)
     obj = state(live)
@@ -105,12 +111,12 @@ def restated(target: ObjectRef, base: Entry, state: Edit, author: Author) -> Dra
     return Draft(target, obj, base=base, live=live)
 
 
-def revised(draft: Draft, sent: Any) -> Draft:
-    """The draft after a webhook made something else of its object; Mistyped if that is none."""
+def mutated(draft: Draft, sent: Any) -> Draft:
+    """The draft after a webhook made another object of its own; CoercionError if it is none."""
     kind = draft.target.kind
     obj = sent_object(kind, sent)
     drop_unknown(kind, obj)
-    placed(kind, obj, draft.target.namespace)
+    set_namespace(kind, obj, draft.target.namespace)
     default(kind, obj)
     return replace(draft, obj=obj)
 
@@ -118,7 +124,7 @@ def revised(draft: Draft, sent: Any) -> Draft:
 def _place(target: ObjectRef, obj: JsonObject, warnings: tuple[str, ...]) -> None:
     """Say where an object is, in place; 400 with every warning so far if it is elsewhere."""
     try:
-        placed(target.kind, obj, target.namespace, target.name)
+        set_namespace(target.kind, obj, target.namespace, target.name)
     except StatusError as problem:
         raise problem.warned(*warnings) from None
 
@@ -131,10 +137,10 @@ def default(kind: Kind, obj: JsonObject) -> None:
 
 def _updated(
     target: ObjectRef,
-    base: Entry,
+    base: StoredEntry,
     obj: JsonObject,
     live: JsonObject,
-    author: Author,
+    author: FieldManager,
     warnings: tuple[str, ...],
 ) -> Draft:
     if target.sub == SCALE:

@@ -3,7 +3,7 @@
 A pod that has ended, has not begun or is being deleted costs nobody anything. One that is not
 healthy costs nothing either, if the budget's policy says so or enough of the others are. Every
 other eviction is paid for from the budget's status, before the pod goes: two at once cannot spend
-the same. `spend` and `refusal` are pure.
+the same. `decrement_disruptions` and `disruption_refusal` are pure.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from quintant.cluster.apiserver.handlers.delete import Deletes, Deletion, check_preconditions
+from quintant.cluster.apiserver.handlers.delete import DeleteOptions, Deletes, check_preconditions
 from quintant.cluster.apiserver.handlers.store import ObjectStore
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.meta.conditions import Condition
+from quintant.cluster.apiserver.meta.conditions import StatusCondition
 from quintant.cluster.apiserver.meta.selectors import from_object
 from quintant.cluster.apiserver.meta.status import StatusError, bad_request
 from quintant.cluster.apiserver.meta.types import JsonObject
@@ -34,7 +34,9 @@ _SEVERAL = (
     "support."
 )
 _VIOLATED = "Cannot evict pod as it would violate the pod's disruption budget."
-_TARGET = Condition("DisruptionTarget", True, "EvictionByEvictionAPI", "Eviction API: evicting")
+_TARGET = StatusCondition(
+    "DisruptionTarget", True, "EvictionByEvictionAPI", "Eviction API: evicting"
+)
 _ALLOWED = "DisruptionAllowed"
 _SYNC_FAILED = "SyncFailed"
 
@@ -47,7 +49,7 @@ class Evictions(msgspec.Struct, frozen=True):
     deletes: Deletes
     budgets: Kind
 
-    def evict(self, pod: ObjectRef, sent: Any, options: Deletion, now: str) -> None:
+    def evict(self, pod: ObjectRef, sent: Any, options: DeleteOptions, now: str) -> None:
         """Delete a pod, or say which budget cannot spare it."""
         metadata = sent.get("metadata") or {} if isinstance(sent, dict) else {}
         if metadata.get("name") != pod.name:
@@ -60,19 +62,19 @@ class Evictions(msgspec.Struct, frozen=True):
             self.stored.amend(pod, lambda obj: _marked(obj, now))
         self.deletes.delete(pod, replace(options, rv=""))
 
-    def _charge(self, pod: ObjectRef, live: JsonObject, options: Deletion, now: str) -> None:
+    def _charge(self, pod: ObjectRef, live: JsonObject, options: DeleteOptions, now: str) -> None:
         covering = list(self._covering(live))
         if len(covering) > 1:
             raise StatusError(500, "", _SEVERAL)
         for budget in covering:
-            if unhealthy(live, budget):
+            if evictable_unhealthy(live, budget):
                 continue
-            if problem := refusal(budget):
+            if problem := disruption_refusal(budget):
                 raise problem
             if not options.dry_run:
                 name, namespace = budget["metadata"]["name"], budget["metadata"]["namespace"]
                 target = ObjectRef(self.budgets, namespace, name, "status")
-                self.stored.amend(target, lambda obj: spend(obj, pod.name, now))
+                self.stored.amend(target, lambda obj: decrement_disruptions(obj, pod.name, now))
 
     def _covering(self, pod: JsonObject) -> Iterator[JsonObject]:
         """The budgets whose selector takes the pod."""
@@ -85,7 +87,7 @@ class Evictions(msgspec.Struct, frozen=True):
                 yield budget
 
 
-def unhealthy(pod: JsonObject, budget: JsonObject) -> bool:
+def evictable_unhealthy(pod: JsonObject, budget: JsonObject) -> bool:
     """Whether a pod may go because it is of no use anyway."""
     if _ready(pod):
         return False
@@ -96,7 +98,7 @@ def unhealthy(pod: JsonObject, budget: JsonObject) -> bool:
     return bool(desired > 0 and status.get("currentHealthy", 0) >= desired)
 
 
-def refusal(budget: JsonObject) -> StatusError | None:
+def disruption_refusal(budget: JsonObject) -> StatusError | None:
     """Why a budget cannot spare a pod; None if it can."""
     name, status = budget["metadata"]["name"], budget.get("status") or {}
     if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
@@ -105,7 +107,7 @@ def refusal(budget: JsonObject) -> StatusError | None:
     return None if status.get("disruptionsAllowed", 0) > 0 else _refused(_broke(name, status))
 
 
-def spend(budget: JsonObject, pod: str, now: str) -> JsonObject:
+def decrement_disruptions(budget: JsonObject, pod: str, now: str) -> JsonObject:
     """The budget with one disruption less, and the pod it was spent on."""
     status = budget["status"]
     status["disruptionsAllowed"] -= 1

@@ -12,9 +12,14 @@ from itertools import chain
 
 from msgspec import Struct
 
-from quintant.cluster.apiserver.codec.list_options import EXACT, Query, misread
-from quintant.cluster.apiserver.kinds.stored_json import Form
-from quintant.cluster.apiserver.meta.continue_token import NOW, Token, read_token, write_token
+from quintant.cluster.apiserver.codec.list_options import EXACT, ListOptions, resource_version_error
+from quintant.cluster.apiserver.kinds.stored_json import ObjectEncoder
+from quintant.cluster.apiserver.meta.continue_token import (
+    NOW,
+    ContinueToken,
+    read_token,
+    write_token,
+)
 from quintant.cluster.apiserver.meta.selector_parser import parse_fields, parse_labels
 from quintant.cluster.apiserver.meta.status import (
     StatusError,
@@ -22,19 +27,19 @@ from quintant.cluster.apiserver.meta.status import (
     resource_version_too_large,
     unknown_error,
 )
-from quintant.cluster.apiserver.response.list_stream import LARGE, Listing
-from quintant.cluster.apiserver.storage.history import Compacted, Entry
+from quintant.cluster.apiserver.response.list_stream import LARGE, ListStream
+from quintant.cluster.apiserver.storage.history import Compacted, StoredEntry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table, View
 from quintant.cluster.apiserver.watch.events import (
     END_OF_REPLAY,
-    Frame,
-    Selection,
+    WatchEvent,
+    WatchFilter,
     added,
     bookmark,
+    error_event,
     missed,
-    refusal,
 )
-from quintant.cluster.apiserver.watch.hub import Terms
+from quintant.cluster.apiserver.watch.hub import WatchOptions
 from quintant.core.clock import Random
 
 SLICE = 500
@@ -56,9 +61,9 @@ _LOST = (
 )
 
 
-def select(form: Form, namespace: str, query: Mapping[str, str]) -> Selection:
+def watch_filter(form: ObjectEncoder, namespace: str, query: Mapping[str, str]) -> WatchFilter:
     """The objects of the form's kind that a query asks for."""
-    return Selection(
+    return WatchFilter(
         form,
         namespace,
         parse_labels(query.get("labelSelector", "")),
@@ -75,11 +80,11 @@ class Reads:
 
     def check_get(self, rv: str) -> None:
         """Refuse the resourceVersion of a GET that cannot be answered."""
-        if why := misread(rv):
+        if why := resource_version_error(rv):
             raise unknown_error(why)
         self._check_future(int(rv or 0))
 
-    async def list(self, selection: Selection, query: Query) -> bytes | Listing:
+    async def list(self, selection: WatchFilter, query: ListOptions) -> bytes | ListStream:
         """A list: a document, written in slices, or a large one that is written as it is sent."""
         token = read_token(query.token) if query.token else None
         table = self._store.table(selection.form.kind.table)
@@ -88,27 +93,29 @@ class Reads:
         scanned = _scanned(view, selection, start)
         page = await _chosen(selection, scanned, 0 if query.rv == "0" else query.limit)
         token_after = write_token(rv, page.after) if page.after else ""
-        metadata = about(selection.form, rv, token_after, page.rest)
+        metadata = list_metadata(selection.form, rv, token_after, page.rest)
         if selection.form.kind.prime is not None:
             await selection.form.kind.prime(page.entries)
         if _large(selection.form, page.entries):
-            return Listing(selection.form, metadata, page.entries)
+            return ListStream(selection.form, metadata, page.entries)
         return await _written(selection.form, metadata, page.entries)
 
-    def follow(self, selection: Selection, query: Query) -> Terms:
+    def follow(self, selection: WatchFilter, query: ListOptions) -> WatchOptions:
         """Where and how a watch begins; take it and open the watch without awaiting between."""
         table = self._store.table(selection.form.kind.table)
         seconds = query.seconds or self._random.uniform(*WATCH_SECONDS)
         if seconds < 0:
-            return Terms((refusal(_TOO_LATE),), seconds=0.0)
+            return WatchOptions((error_event(_TOO_LATE),), seconds=0.0)
         try:
             replay = self._replay(table, selection, query)
         except Compacted as gone:
             text = f"too old resource version: {query.revision} ({gone.floor})"
-            return Terms((refusal(resource_expired(text)),), seconds=0.0)
-        return Terms(replay, seconds, bookmarks=query.bookmarks)
+            return WatchOptions((error_event(resource_expired(text)),), seconds=0.0)
+        return WatchOptions(replay, seconds, bookmarks=query.bookmarks)
 
-    def _replay(self, table: Table, selection: Selection, query: Query) -> Iterable[Frame]:
+    def _replay(
+        self, table: Table, selection: WatchFilter, query: ListOptions
+    ) -> Iterable[WatchEvent]:
         fresh = query.rv in ("", "0")
         if query.initial or (fresh and query.initial is None):
             replay = added(selection, _scanned(table.now, selection))
@@ -118,7 +125,9 @@ class Reads:
             return chain(replay, (mark,))
         return () if fresh else missed(selection, table.ring.since(query.revision))
 
-    def _view(self, table: Table, query: Query, token: Token | None) -> tuple[int, View]:
+    def _view(
+        self, table: Table, query: ListOptions, token: ContinueToken | None
+    ) -> tuple[int, View]:
         """Which state of a table a list shows, and the revision it says."""
         current = self._store.revision
         if token is not None:
@@ -132,7 +141,7 @@ class Reads:
         except Compacted:
             raise resource_expired(_TOO_OLD) from None
 
-    def _continued(self, table: Table, token: Token) -> tuple[int, View]:
+    def _continued(self, table: Table, token: ContinueToken) -> tuple[int, View]:
         if token.rv < 0:
             return self._store.revision, table.now
         self._check_future(token.rv)
@@ -150,14 +159,14 @@ class Reads:
 class _Page(Struct, frozen=True):
     """Entries of a list, and what is known of those behind them."""
 
-    entries: list[Entry]
+    entries: list[StoredEntry]
     after: str = ""
     """Where the next page begins, if there is one."""
     rest: int | None = None
     """How many more there are, if all are wanted."""
 
 
-def _scanned(view: View, selection: Selection, start: str = "") -> list[tuple[str, Entry]]:
+def _scanned(view: View, selection: WatchFilter, start: str = "") -> list[tuple[str, StoredEntry]]:
     """The entries to look at, in order; a named one is found without looking at others."""
     kind, name = selection.form.kind, selection.fields.exact("metadata.name")
     if name is None or start or (kind.resource.namespaced and not selection.namespace):
@@ -167,11 +176,13 @@ def _scanned(view: View, selection: Selection, start: str = "") -> list[tuple[st
     return [(key, found)] if found is not None else []
 
 
-async def _chosen(selection: Selection, scanned: list[tuple[str, Entry]], limit: int) -> _Page:
+async def _chosen(
+    selection: WatchFilter, scanned: list[tuple[str, StoredEntry]], limit: int
+) -> _Page:
     """What of the scanned entries is wanted, and fits."""
     everything = not (selection.labels or selection.fields)
     slice_ = max(1, SLICE // (1 + selection.length // SHORT))
-    entries: list[Entry] = []
+    entries: list[StoredEntry] = []
     last = ""
     for at, (key, entry) in enumerate(scanned):
         if limit and len(entries) == limit:
@@ -185,13 +196,15 @@ async def _chosen(selection: Selection, scanned: list[tuple[str, Entry]], limit:
     return _Page(entries)
 
 
-def _large(form: Form, entries: list[Entry]) -> bool:
+def _large(form: ObjectEncoder, entries: list[StoredEntry]) -> bool:
     """Whether a list is worth being sent in pieces, and can be: nothing may fail half-way."""
     size = sum(len(entry.raw) for entry in entries)
-    return size > LARGE and type(form) is Form and all(map(form.quick, entries))
+    return size > LARGE and type(form) is ObjectEncoder and all(map(form.quick, entries))
 
 
-async def _written(form: Form, metadata: dict[str, object], entries: list[Entry]) -> bytes:
+async def _written(
+    form: ObjectEncoder, metadata: dict[str, object], entries: list[StoredEntry]
+) -> bytes:
     """A list document."""
     items: list[bytes] = []
     for at, entry in enumerate(entries):
@@ -201,7 +214,9 @@ async def _written(form: Form, metadata: dict[str, object], entries: list[Entry]
     return form.document(metadata, items)
 
 
-def about(form: Form, rv: int, token: str = "", rest: int | None = None) -> dict[str, object]:
+def list_metadata(
+    form: ObjectEncoder, rv: int, token: str = "", rest: int | None = None
+) -> dict[str, object]:
     """What a list says about itself."""
     metadata: dict[str, object] = {"resourceVersion": str(rv)}
     if token or (form.kind.custom and not form.converted):

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from msgspec import Struct
 
 
-class Line(NamedTuple):
+class LogLine(NamedTuple):
     """One line that a program printed; without its line break if it never ended the line."""
 
     at: datetime
@@ -39,11 +39,11 @@ class LogOptions(Struct, frozen=True):
     """Stop after so many bytes."""
 
 
-class Absent(Exception):
+class LogsUnavailable(Exception):
     """There is no such output (yet); the text says so in the words of a kubelet."""
 
 
-class Logs(Protocol):
+class LogProvider(Protocol):
     """Who has the output of some pods; add it to `ApiServer.logs.providers`."""
 
     def has(self, uid: str) -> bool:

@@ -17,7 +17,7 @@ from quintant.api.quantity import Quantity
 from quintant.core.object import Request
 
 
-class Usage(Struct, frozen=True):
+class ResourceUsage(Struct, frozen=True):
     """Processor and memory of one container, or of a whole node."""
 
     cores: float
@@ -29,7 +29,7 @@ class Usage(Struct, frozen=True):
 class PodUsage(Struct, frozen=True):
     """What the containers of a pod use."""
 
-    containers: Mapping[str, Usage]
+    containers: Mapping[str, ResourceUsage]
     at: datetime
     """When it was measured."""
     window: float
@@ -39,7 +39,7 @@ class PodUsage(Struct, frozen=True):
 class NodeUsage(Struct, frozen=True):
     """What a whole node uses."""
 
-    usage: Usage
+    usage: ResourceUsage
     at: datetime
     window: float
 

@@ -21,15 +21,15 @@ from quintant.cluster.apiserver.handlers.meter import (
     MeasuredNode,
     MeasuredPod,
     Meter,
-    Usage,
+    ResourceUsage,
 )
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
-from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.selector_parser import parse_fields, parse_labels
 from quintant.cluster.apiserver.meta.status import method_not_supported, not_found
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.storage.history import Entry
+from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.core.clock import timestamp
 from quintant.core.object import ObjectMeta
@@ -56,7 +56,7 @@ READER = ClusterRole(
 """What lets everybody read figures who may read pods."""
 
 
-class Metrics:
+class MetricsApi:
     """Answers what is used. Whoever runs pods adds its `Meter`."""
 
     def __init__(self, store: Store, catalog: Catalog) -> None:
@@ -68,7 +68,7 @@ class Metrics:
         """Serve the group from now on."""
         self._catalog.add(KINDS)
 
-    def answer(self, call: Call, asked: Route, kind: Kind) -> Reply:
+    def answer(self, call: Call, asked: RequestInfo, kind: Kind) -> Reply:
         """One object or a list, read only."""
         if asked.verb not in ("get", "list"):
             raise method_not_supported()
@@ -114,7 +114,7 @@ class Metrics:
             if entry.facts.get("status.phase") == "Running"
         ]
 
-    def _entries(self, table: str) -> Iterator[Entry]:
+    def _entries(self, table: str) -> Iterator[StoredEntry]:
         return (entry for _, entry in self._store.table(table).now.scan())
 
 
@@ -129,15 +129,15 @@ def _document(meta: MeasuredMeta, at: datetime, window: float, **figures: Any) -
     return {"metadata": shown, "timestamp": timestamp(at), "window": f"{window:g}s", **figures}
 
 
-def _listed(containers: Mapping[str, Usage]) -> list[JsonObject]:
+def _listed(containers: Mapping[str, ResourceUsage]) -> list[JsonObject]:
     return [{"name": name, "usage": _amounts(used)} for name, used in containers.items()]
 
 
-def _amounts(used: Usage) -> dict[str, str]:
+def _amounts(used: ResourceUsage) -> dict[str, str]:
     return {"cpu": f"{int(used.cores * 1e9)}n", "memory": f"{used.memory // 1024}Ki"}
 
 
-def _named(kind: Kind, asked: Route, found: Iterator[JsonObject]) -> JsonObject:
+def _named(kind: Kind, asked: RequestInfo, found: Iterator[JsonObject]) -> JsonObject:
     for each in found:
         meta = each["metadata"]
         if (meta["name"], meta.get("namespace", "")) == (asked.name, asked.namespace):

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from quintant.cluster.apiserver.handlers.subresources import names_of, verbs_of
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
-from quintant.cluster.apiserver.meta.version_order import priority
+from quintant.cluster.apiserver.meta.version_order import version_priority
 
 VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
@@ -73,7 +73,7 @@ def groups(catalog: Catalog) -> list[str]:
 def versions(catalog: Catalog, group: str) -> list[str]:
     """The versions of a group, the preferred one first."""
     served = {kind.resource.version for kind in catalog.group(group)}
-    return sorted(served, key=priority, reverse=True)
+    return sorted(served, key=version_priority, reverse=True)
 
 
 def by_name(kinds: Iterable[Kind]) -> list[Kind]:

@@ -23,7 +23,7 @@ from quintant.cluster.apiserver.codec.body import (
     read_object,
     read_patch,
 )
-from quintant.cluster.apiserver.codec.write_options import Options, check_force, write_options
+from quintant.cluster.apiserver.codec.write_options import WriteOptions, check_force, write_options
 from quintant.cluster.apiserver.handlers.scale import DOCUMENT, SCALE, edit_scale
 from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
@@ -35,28 +35,32 @@ from quintant.cluster.apiserver.patch.merge_patch import merge_patch
 from quintant.cluster.apiserver.patch.strategic_merge import strategic_merge
 from quintant.core.resource import Resource
 
-Drafting = Callable[[Call, ObjectRef, User, str], tuple[Draft, Options]]
+DraftPlan = Callable[[Call, ObjectRef, User, str], tuple[Draft, WriteOptions]]
 """Makes the draft that a request of a user asks for, at a time."""
 
 
-class Changes(msgspec.Struct, frozen=True):
+class WriteRequests(msgspec.Struct, frozen=True):
     """Drafts what is to be created, replaced, patched or applied."""
 
     writes: Writes
 
-    def drafting(self, verb: str) -> Drafting:
+    def drafting(self, verb: str) -> DraftPlan:
         """How the changes of a verb are drafted; 405 if it changes nothing."""
         known = {"create": self._create, "update": self._update, "patch": self._patch}
         if verb not in known:
             raise method_not_supported()
         return known[verb]
 
-    def _create(self, call: Call, target: ObjectRef, user: User, now: str) -> tuple[Draft, Options]:
+    def _create(
+        self, call: Call, target: ObjectRef, user: User, now: str
+    ) -> tuple[Draft, WriteOptions]:
         sent = _sent(call, target)
         options = replace(write_options(call, "CreateOptions", user, sent), now=now)
         return self.writes.creation(target, sent, options), options
 
-    def _update(self, call: Call, target: ObjectRef, user: User, now: str) -> tuple[Draft, Options]:
+    def _update(
+        self, call: Call, target: ObjectRef, user: User, now: str
+    ) -> tuple[Draft, WriteOptions]:
         sent = _sent(call, target)
         options = replace(write_options(call, "UpdateOptions", user, sent), now=now)
         if target.sub == SCALE:
@@ -64,7 +68,9 @@ class Changes(msgspec.Struct, frozen=True):
             return self.writes.edition(target, edit, options), options
         return self.writes.replacement(target, sent, options), options
 
-    def _patch(self, call: Call, target: ObjectRef, user: User, now: str) -> tuple[Draft, Options]:
+    def _patch(
+        self, call: Call, target: ObjectRef, user: User, now: str
+    ) -> tuple[Draft, WriteOptions]:
         media, sent = read_patch(call.headers, call.body, custom=target.kind.custom)
         options = replace(write_options(call, "PatchOptions", user, sent), now=now)
         check_force(call.query, media)

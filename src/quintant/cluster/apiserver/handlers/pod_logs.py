@@ -1,7 +1,7 @@
 """pods/log: which container is meant, which lines are wanted, and who has them.
 
 Options are read and refused in the words of a real server. What a container printed is with
-whoever runs it: a node brings its `Logs`, and the first that knows the pod answers.
+whoever runs it: a node brings its `LogProvider`, and the first that knows the pod answers.
 """
 
 from __future__ import annotations
@@ -14,11 +14,15 @@ import msgspec
 from msgspec import Struct
 
 from quintant.client.transport import Call, Reply
-from quintant.cluster.apiserver.handlers.log_provider import Absent, LogOptions, Logs
+from quintant.cluster.apiserver.handlers.log_provider import (
+    LogOptions,
+    LogProvider,
+    LogsUnavailable,
+)
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_object
-from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.status import bad_request, not_found
 from quintant.cluster.apiserver.storage.revision_log import Store
 from quintant.core.clock import Clock
@@ -60,7 +64,7 @@ class _Pod(msgspec.Struct):
     status: _Status = _Status()
 
 
-class Output(Struct, frozen=True):
+class LogStream(Struct, frozen=True):
     """An answer that goes on: what a container prints."""
 
     pieces: AsyncGenerator[bytes, None]
@@ -75,9 +79,9 @@ class PodLogs:
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store, self._clock = store, clock
-        self.providers: list[Logs] = []
+        self.providers: list[LogProvider] = []
 
-    def answer(self, call: Call, asked: Route, kind: Kind) -> Reply | Output:
+    def answer(self, call: Call, asked: RequestInfo, kind: Kind) -> Reply | LogStream:
         """The output of a pod's container; nothing before the pod has a node."""
         options = _read(call.query, self._clock.now())
         entry = self._store.table(kind.table).entries.get(f"{asked.namespace}/{asked.name}")
@@ -95,7 +99,7 @@ class PodLogs:
             raise not_found(kind.resource, node)
         pieces = self._found(pod.metadata.uid, container, options)
         if pieces is not None:
-            return Output(pieces)
+            return LogStream(pieces)
         simulated = pod.status.reason == SIMULATED
         why = "simulated: it prints nothing" if simulated else "waiting to start: ContainerCreating"
         raise bad_request(f'container "{container}" in pod "{asked.name}" is {why}')
@@ -108,7 +112,7 @@ class PodLogs:
             if provider.has(uid):
                 try:
                     return provider.read(uid, container, wish)
-                except Absent as error:
+                except LogsUnavailable as error:
                     raise bad_request(str(error)) from error
         return None
 

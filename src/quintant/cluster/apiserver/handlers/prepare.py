@@ -11,10 +11,10 @@ from quintant.cluster.apiserver.handlers.scale import SCALE
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.kinds.metadata_rules import (
-    check_revision,
+    check_resource_version,
     content,
     identity_causes,
-    keep,
+    keep_system_metadata,
 )
 from quintant.cluster.apiserver.meta.status import object_modified
 from quintant.cluster.apiserver.meta.types import JsonObject
@@ -28,7 +28,7 @@ _BESIDE_STATUS = ("", SCALE)
 """The endpoints that leave the status alone."""
 
 
-def remanage(obj: JsonObject, before: JsonObject) -> tuple[str, ...]:
+def restore_managed_fields(obj: JsonObject, before: JsonObject) -> tuple[str, ...]:
     """Undo, in place, what webhooks did to the managers of an object if it makes no sense.
 
     Nobody owns what webhooks changed. What is told to who asked for the change.
@@ -45,7 +45,7 @@ def remanage(obj: JsonObject, before: JsonObject) -> tuple[str, ...]:
     return ()
 
 
-def finish(draft: Draft) -> list[Cause]:
+def prepare(draft: Draft) -> list[Cause]:
     """Make the draft's object what will be stored, but for its name, in place.
 
     What it tried to change and may not; 409 if it was made for another state of the live object.
@@ -56,7 +56,7 @@ def finish(draft: Draft) -> list[Cause]:
     return _restrain(draft.target, draft.obj, draft.live)
 
 
-def count(kind: Kind, obj: JsonObject, live: JsonObject) -> None:
+def bump_generation(kind: Kind, obj: JsonObject, live: JsonObject) -> None:
     """Raise the generation of an object that says something else than the live one, in place."""
     if kind.generation and content(kind, obj) != content(kind, live):
         obj["metadata"]["generation"] = live["metadata"].get("generation", 0) + 1
@@ -77,7 +77,7 @@ def _restrain(target: ObjectRef, obj: JsonObject, live: JsonObject) -> list[Caus
     """Hold what an update may not change, in place; 409 if it was made for another state."""
     kind = target.kind
     locked = obj["metadata"].get("resourceVersion")
-    check_revision(locked)
+    check_resource_version(locked)
     if locked and locked != live["metadata"]["resourceVersion"]:
         raise object_modified(kind.resource, target.name)
     found = identity_causes(obj, live)
@@ -85,7 +85,7 @@ def _restrain(target: ObjectRef, obj: JsonObject, live: JsonObject) -> list[Caus
         _only_status(kind, obj, live)
     elif kind.resource.status and target.sub in _BESIDE_STATUS:
         _without_status(obj, live)
-    keep(obj, live)
+    keep_system_metadata(obj, live)
     if kind.revise is not None and not target.sub:
         kind.revise(obj, live)
     return found

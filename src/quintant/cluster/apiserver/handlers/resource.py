@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from quintant.client.transport import Call
 from quintant.cluster.apiserver.handlers.subresources import verbs_of
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
-from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.status import (
     PageNotFound,
     StatusError,
@@ -25,7 +25,7 @@ _COLLECTION = frozenset({"list", "watch"})
 _CONNECTIONS = frozenset({"exec", "attach", "portforward", "proxy"})
 
 
-def kind_of(catalog: Catalog, asked: Route) -> Kind:
+def kind_of(catalog: Catalog, asked: RequestInfo) -> Kind:
     """The kind a request is about; the right kind of 404 if there is none."""
     kind = catalog.find(asked.group, asked.version, asked.resource)
     if kind is None:
@@ -43,7 +43,7 @@ def kind_of(catalog: Catalog, asked: Route) -> Kind:
     return kind
 
 
-def precise(call: Call, asked: Route) -> Route:
+def authorization_attributes(call: Call, asked: RequestInfo) -> RequestInfo:
     """What authorisation looks at: a list of one named object is about that object."""
     if asked.verb not in _COLLECTION or "fieldSelector" not in call.query:
         return asked
@@ -54,7 +54,7 @@ def precise(call: Call, asked: Route) -> Route:
     return asked
 
 
-def check_stream(call: Call, asked: Route) -> None:
+def refuse_websocket(call: Call, asked: RequestInfo) -> None:
     """503 for a watch over WebSockets: clients that begin so go on with HTTP then.
 
     An answer over HTTP at once, as if nothing had been said of WebSockets, they read to its end,
@@ -64,7 +64,7 @@ def check_stream(call: Call, asked: Route) -> None:
         raise service_unavailable("watches are not served over WebSockets by this cluster")
 
 
-def _check_sub(kind: Kind, asked: Route) -> None:
+def _check_sub(kind: Kind, asked: RequestInfo) -> None:
     verbs = verbs_of(kind, asked.sub)
     if asked.sub and not verbs:
         raise _lacking(kind, asked)
@@ -72,7 +72,7 @@ def _check_sub(kind: Kind, asked: Route) -> None:
         raise method_not_supported()
 
 
-def _lacking(kind: Kind, asked: Route) -> StatusError:
+def _lacking(kind: Kind, asked: RequestInfo) -> StatusError:
     if kind.custom:
         return not_found(kind.resource, asked.name)
     if asked.sub in _CONNECTIONS:

@@ -11,38 +11,38 @@ from typing import Any
 from msgspec.structs import replace
 
 from quintant.cluster.apiserver import tables
-from quintant.cluster.apiserver.codec.decode import fitted
+from quintant.cluster.apiserver.codec.decode import coerced
 from quintant.cluster.apiserver.fieldmanager.managers import (
     UPDATE,
-    Author,
-    Claim,
-    Claims,
-    decode,
-    less,
-    store,
+    FieldManager,
+    ManagedFields,
+    Managers,
+    decode_managed_fields,
+    encode_managed_fields,
+    remove_fields,
 )
 from quintant.cluster.apiserver.fieldmanager.update import track_apply
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.kinds.metadata_rules import placed
+from quintant.cluster.apiserver.kinds.metadata_rules import set_namespace
 from quintant.cluster.apiserver.meta.field_errors import invalid, invalid_object
 from quintant.cluster.apiserver.meta.selectors import selector_text
 from quintant.cluster.apiserver.meta.status import bad_request, internal_error, resource_not_found
 from quintant.cluster.apiserver.meta.types import Edit, JsonObject
-from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_shape
+from quintant.cluster.apiserver.storage.history import StoredEntry
+from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_schema
 from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet, field_element
 from quintant.core.resource import Resource, Scale
 
 SCALE = "scale"
 DOCUMENT = Resource("autoscaling", "v1", "Scale", SCALE)
-SCALES = Kind(DOCUMENT, table="", shape=builtin_shape(tables.message("autoscaling.v1.Scale")))
+SCALES = Kind(DOCUMENT, table="", shape=builtin_schema(tables.message("autoscaling.v1.Scale")))
 """How a Scale is written; there is no table of them."""
 _REPLICAS = FieldSet.of(("f:spec", "f:replicas"))
 _SHARED = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
-def scale_of(kind: Kind, entry: Entry) -> Entry:
+def scale_of(kind: Kind, entry: StoredEntry) -> StoredEntry:
     """The Scale of a stored object; 500 for a custom resource that does not say its replicas."""
     parent, path = stored_json.unpack(kind, entry), _paths(kind).replicas
     if kind.custom and _read(parent, path) is None:
@@ -57,9 +57,9 @@ def edit_scale(kind: Kind, edit: Edit, *, patch: bool = False) -> Edit:
         sent = edit(view_scale(kind, live))
         if not isinstance(sent, dict) or sent.get("kind", "Scale") != "Scale":
             raise bad_request("the body is not a Scale document")
-        fitted(sent, DOCUMENT, patch=patch)
+        coerced(sent, DOCUMENT, patch=patch)
         metadata, said = live["metadata"], dict(sent.get("metadata") or {})
-        placed(kind, {"metadata": said}, metadata.get("namespace", ""), metadata["name"])
+        set_namespace(kind, {"metadata": said}, metadata.get("namespace", ""), metadata["name"])
         _check_replicas(kind, live, sent, patch=patch)
         put_scale(kind, live, sent)
         metadata["resourceVersion"] = said.get("resourceVersion") or metadata["resourceVersion"]
@@ -84,56 +84,61 @@ def put_scale(kind: Kind, parent: JsonObject, scale: JsonObject) -> None:
     _write(parent, _paths(kind).replicas, (scale.get("spec") or {}).get("replicas", 0))
 
 
-def track_scale(kind: Kind, live: JsonObject, new: JsonObject, author: Author) -> None:
+def track_scale(kind: Kind, live: JsonObject, new: JsonObject, author: FieldManager) -> None:
     """Write the managedFields of an object whose scale was changed into its metadata.
 
     No replicas are none at all in a Scale, so nobody owns them; and what is written here has no
     time, as on a real server.
     """
     path, place = _paths(kind).replicas, _place(kind)
-    claims = decode(live["metadata"].get("managedFields"))
+    claims = decode_managed_fields(live["metadata"].get("managedFields"))
     before, after = _read(live, path) or 0, _read(new, path) or 0
     new["metadata"].pop("managedFields", None)
     if before != after and any(claim.fields & place for claim in claims.values()):
-        claims = less(claims, place)
+        claims = remove_fields(claims, place)
         if after:
             writer = author.writer(UPDATE, kind)
-            claims[writer] = Claim(place, "", kind.resource.api_version)
-    store(new, claims)
+            claims[writer] = ManagedFields(place, "", kind.resource.api_version)
+    encode_managed_fields(new, claims)
 
 
 def applied_scale(
-    kind: Kind, live: JsonObject, config: JsonObject, author: Author, *, force: bool
+    kind: Kind, live: JsonObject, config: JsonObject, author: FieldManager, *, force: bool
 ) -> JsonObject:
     """The live object with a Scale applied; 409 if the replicas are somebody else's."""
-    scale, claims = view_scale(kind, live), decode(live["metadata"].get("managedFields"))
+    scale, claims = (
+        view_scale(kind, live),
+        decode_managed_fields(live["metadata"].get("managedFields")),
+    )
     owners = {
-        writer: Claim(_REPLICAS, claim.time, DOCUMENT.api_version)
+        writer: ManagedFields(_REPLICAS, claim.time, DOCUMENT.api_version)
         for writer, claim in claims.items()
         if claim.fields & _place(kind)
     }
-    store(scale, owners)
+    encode_managed_fields(scale, owners)
     scaled = track_apply(SCALES, scale, config, author, force=force)
     _check_replicas(kind, live, scaled, patch=False)
     new = dict(live)
     replicas = (scaled.get("spec") or {}).get("replicas") or 0
     new["spec"] = dict(live.get("spec") or {})
     _write(new, _paths(kind).replicas, replicas)
-    store(new, _returned(kind, claims, decode(scaled["metadata"].get("managedFields"))))
+    encode_managed_fields(
+        new, _returned(kind, claims, decode_managed_fields(scaled["metadata"].get("managedFields")))
+    )
     return new
 
 
-def _returned(kind: Kind, claims: Claims, scaled: Claims) -> Claims:
+def _returned(kind: Kind, claims: Managers, scaled: Managers) -> Managers:
     """The claims on an object after those on its scale have changed."""
     place, version = _place(kind), kind.resource.api_version
     own = {writer for writer, claim in scaled.items() if claim.fields & _REPLICAS}
     kept = {
         writer: one
         for writer, claim in claims.items()
-        for one in ([claim] if writer in own else less({writer: claim}, place).values())
+        for one in ([claim] if writer in own else remove_fields({writer: claim}, place).values())
     }
     gained = {
-        replace(writer, api_version=version if writer.operation == UPDATE else ""): Claim(
+        replace(writer, api_version=version if writer.operation == UPDATE else ""): ManagedFields(
             place, "", version
         )
         for writer in own - claims.keys()

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.kinds.metadata_rules import deleting, held
-from quintant.cluster.apiserver.meta.names import segment_complaints
+from quintant.cluster.apiserver.kinds.metadata_rules import deleting, has_finalizers
+from quintant.cluster.apiserver.meta.names import path_segment_errors
 from quintant.cluster.apiserver.meta.status import invalid_name_parameter, not_found, unknown_error
 from quintant.cluster.apiserver.meta.types import Edit, JsonObject
-from quintant.cluster.apiserver.storage.history import Entry
+from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 
 OBJECT_LIMIT = 3 * 512 * 1024
@@ -34,40 +34,40 @@ class ObjectStore:
         """Where the store is: as long as it stays there, everything is current."""
         return self._store.revision
 
-    def read(self, target: ObjectRef) -> Entry | None:
+    def read(self, target: ObjectRef) -> StoredEntry | None:
         """The stored entry, if there is one."""
         return self._table(target).entries.get(target.key)
 
-    def sought(self, target: ObjectRef) -> Entry | None:
+    def sought(self, target: ObjectRef) -> StoredEntry | None:
         """The stored entry, if there is one; 400 for a name that could not be part of a path."""
-        if target.name and (complaints := segment_complaints(target.name)):
+        if target.name and (complaints := path_segment_errors(target.name)):
             raise invalid_name_parameter(target.name, ";".join(complaints))
         return self.read(target)
 
-    def found(self, target: ObjectRef) -> Entry:
+    def found(self, target: ObjectRef) -> StoredEntry:
         """The stored entry; 404 if there is none."""
         entry = self.sought(target)
         if entry is None:
             raise not_found(target.kind.resource, target.name)
         return entry
 
-    def put(self, target: ObjectRef, obj: JsonObject) -> Entry:
+    def put(self, target: ObjectRef, obj: JsonObject) -> StoredEntry:
         """Store an object as it is."""
         return self.keep(target, stored_json.pack(target.kind, obj))
 
-    def keep(self, target: ObjectRef, entry: Entry) -> Entry:
+    def keep(self, target: ObjectRef, entry: StoredEntry) -> StoredEntry:
         """Store an object that is packed already; the entry with its revision."""
         if len(entry.raw) > OBJECT_LIMIT:
             raise unknown_error("etcdserver: request is too large")
         return self._store.put(self._table(target), target.key, entry)
 
-    def amend(self, target: ObjectRef, edit: Edit, *, dry_run: bool = False) -> Entry:
+    def amend(self, target: ObjectRef, edit: Edit, *, dry_run: bool = False) -> StoredEntry:
         """Store what `edit` makes of the live object, with no owner of fields and no generation."""
         base = self.found(target)
         obj = edit(stored_json.unpack(target.kind, base))
         if dry_run:
             return stored_json.pack(target.kind, obj, base.rv)
-        if deleting(obj) and not held(target.kind, obj):
+        if deleting(obj) and not has_finalizers(target.kind, obj):
             self.remove(target)
             return stored_json.pack(target.kind, obj, base.rv)
         return base if obj == stored_json.unpack(target.kind, base) else self.put(target, obj)
@@ -82,7 +82,7 @@ class ObjectStore:
             if key != target.key:
                 yield stored_json.unpack(target.kind, entry)
 
-    def scan(self, kind: Kind, prefix: str) -> Iterator[tuple[ObjectRef, Entry]]:
+    def scan(self, kind: Kind, prefix: str) -> Iterator[tuple[ObjectRef, StoredEntry]]:
         """The objects of a kind whose keys begin so, as they are when the first is asked for."""
         for key, entry in self._store.table(kind.table).now.scan(prefix):
             namespace, _, name = key.rpartition("/")

@@ -15,8 +15,8 @@ from quintant.cluster.apiserver.handlers.pod_logs import LOG
 from quintant.cluster.apiserver.handlers.scale import SCALE
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.kinds.metadata_rules import identified, placed
-from quintant.cluster.apiserver.meta.conditions import Condition
+from quintant.cluster.apiserver.kinds.metadata_rules import set_namespace, with_type_meta
+from quintant.cluster.apiserver.meta.conditions import StatusCondition
 from quintant.cluster.apiserver.meta.field_errors import (
     aggregate,
     invalid_each,
@@ -24,7 +24,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     not_supported,
     required,
 )
-from quintant.cluster.apiserver.meta.names import key_complaints
+from quintant.cluster.apiserver.meta.names import qualified_name_errors
 from quintant.cluster.apiserver.meta.objectmeta import domain_causes
 from quintant.cluster.apiserver.meta.status import bad_request, conflict, unknown_error
 from quintant.cluster.apiserver.meta.types import Edit, JsonObject
@@ -38,13 +38,13 @@ _VERBS = frozenset({"get", "update", "patch"})
 _BINDING = Resource("", "v1", "Binding", "pods/binding")
 EVICTIONS = Resource("policy", "v1", "Eviction", "pods/eviction")
 _NAMESPACE = Resource("", "v1", "Namespace", "namespaces")
-_SCHEDULED = Condition("PodScheduled", True)
+_SCHEDULED = StatusCondition("PodScheduled", True)
 _ASKED = frozenset({("serviceaccounts", TOKEN)})
 _STREAMED = frozenset({("pods", LOG)})
 _EVICTED = frozenset({("pods", EVICTION)})
 
 
-class Action(Struct, frozen=True):
+class SubresourceAction(Struct, frozen=True):
     """What a subresource does: the verb that does it, and the change it makes."""
 
     verb: str
@@ -62,9 +62,9 @@ def verbs_of(kind: Kind, sub: str) -> frozenset[str]:
     found = action(kind, sub)
     if found is not None:
         return frozenset({found.verb})
-    if asks(kind, sub) or evicts(kind, sub):
+    if is_create_only(kind, sub) or is_eviction(kind, sub):
         return frozenset({"create"})
-    if streams(kind, sub):
+    if is_log_stream(kind, sub):
         return frozenset({"get"})
     there = {STATUS: kind.resource.status, SCALE: kind.scale is not None}
     return _VERBS if there.get(sub) else frozenset()
@@ -77,22 +77,22 @@ def names_of(kind: Kind) -> list[str]:
     return [sub for sub in known if verbs_of(kind, sub)]
 
 
-def asks(kind: Kind, sub: str) -> bool:
+def is_create_only(kind: Kind, sub: str) -> bool:
     """Whether a subresource only asks something: nothing is stored."""
     return not kind.custom and (kind.name, sub) in _ASKED
 
 
-def evicts(kind: Kind, sub: str) -> bool:
+def is_eviction(kind: Kind, sub: str) -> bool:
     """Whether a subresource deletes its parent if nothing speaks against it."""
     return not kind.custom and (kind.name, sub) in _EVICTED
 
 
-def streams(kind: Kind, sub: str) -> bool:
+def is_log_stream(kind: Kind, sub: str) -> bool:
     """Whether a subresource is read as a stream that belongs to no document."""
     return not kind.custom and (kind.name, sub) in _STREAMED
 
 
-def action(kind: Kind, sub: str) -> Action | None:
+def action(kind: Kind, sub: str) -> SubresourceAction | None:
     """The action of a kind's subresource, if it is one."""
     return None if kind.custom else _ACTIONS.get((kind.name, sub))
 
@@ -124,7 +124,7 @@ def _bind(target: ObjectRef, sent: Any, now: str) -> Edit:
 def _finalize(target: ObjectRef, sent: Any, now: str) -> Edit:
     """Set what holds a namespace."""
     check_sent(target.kind, sent)
-    placed(target.kind, identified(target.kind, sent), target.namespace, target.name)
+    set_namespace(target.kind, with_type_meta(target.kind, sent), target.namespace, target.name)
     left = _part(sent, "spec").get("finalizers")
     causes = [cause for at, each in enumerate(left or ()) for cause in _odd(at, each)]
     if causes:
@@ -140,7 +140,7 @@ def _finalize(target: ObjectRef, sent: Any, now: str) -> Edit:
 def _odd(at: int, finalizer: str) -> Iterator[Cause]:
     """What is wrong with what holds a namespace."""
     path = f"spec.finalizers[{at}]"
-    yield from invalid_each(path, finalizer, key_complaints(finalizer))
+    yield from invalid_each(path, finalizer, qualified_name_errors(finalizer))
     yield from domain_causes(path, finalizer)
 
 
@@ -149,6 +149,6 @@ def _part(document: Any, name: str) -> JsonObject:
 
 
 _ACTIONS = {
-    ("pods", "binding"): Action("create", _BINDING, _bind, answers_object=False),
-    ("namespaces", "finalize"): Action("update", _NAMESPACE, _finalize),
+    ("pods", "binding"): SubresourceAction("create", _BINDING, _bind, answers_object=False),
+    ("namespaces", "finalize"): SubresourceAction("update", _NAMESPACE, _finalize),
 }

@@ -16,11 +16,11 @@ from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.authentication.service_accounts import (
     AUDIENCES,
     ISSUER,
-    Accounts,
-    Bound,
-    Claims,
-    Identity,
-    Reference,
+    BoundObject,
+    ClaimRef,
+    KubernetesClaims,
+    ServiceAccountTokens,
+    TokenClaims,
 )
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
@@ -61,7 +61,7 @@ class _Spec(msgspec.Struct, frozen=True, rename="camel"):
 class TokenRequests(Struct, frozen=True):
     """Answers requests for tokens."""
 
-    accounts: Accounts
+    accounts: ServiceAccountTokens
     clock: Clock
     random: Random
 
@@ -81,7 +81,7 @@ class TokenRequests(Struct, frozen=True):
             "status": {"token": token, "expirationTimestamp": _after(now, seconds)},
         }
 
-    def _account(self, target: ObjectRef, said: JsonObject) -> Identity:
+    def _account(self, target: ObjectRef, said: JsonObject) -> BoundObject:
         if said.get("name", target.name) != target.name:
             text = "must match the service account name if specified"
             raise invalid_object(
@@ -92,8 +92,8 @@ class TokenRequests(Struct, frozen=True):
             raise not_found(target.kind.resource, target.name)
         return found
 
-    def _bound(self, target: ObjectRef, account: Identity, ref: _Ref | None) -> Bound:
-        own = Bound(target.namespace, serviceaccount=account.reference)
+    def _bound(self, target: ObjectRef, account: BoundObject, ref: _Ref | None) -> KubernetesClaims:
+        own = KubernetesClaims(target.namespace, serviceaccount=account.reference)
         if ref is None:
             return own
         found = self._found(target, ref)
@@ -106,7 +106,7 @@ class TokenRequests(Struct, frozen=True):
         bound = {"node": self._node(found)} if ref.kind == "Pod" else {}
         return msgspec.structs.replace(own, **bound | {ref.kind.lower(): found.reference})
 
-    def _found(self, target: ObjectRef, ref: _Ref) -> Identity:
+    def _found(self, target: ObjectRef, ref: _Ref) -> BoundObject:
         group, slash, _ = ref.api_version.rpartition("/")
         plural = "" if slash and group else _BINDABLE.get(ref.kind, "")
         if not plural:
@@ -120,28 +120,28 @@ class TokenRequests(Struct, frozen=True):
             raise not_found(Resource("", "v1", ref.kind, plural), ref.name)
         return found
 
-    def _node(self, pod: Identity) -> Reference | None:
+    def _node(self, pod: BoundObject) -> ClaimRef | None:
         """Where a pod runs; a node that is gone is still told by its name."""
         name = pod.spec.node_name
         found = self.accounts.find("nodes", "", name) if name else None
         if found is not None:
             return found.reference
-        return Reference(name) if name else None
+        return ClaimRef(name) if name else None
 
     def _claims(
         self,
         target: ObjectRef,
-        bound: Bound,
+        bound: KubernetesClaims,
         audiences: tuple[str, ...],
         seconds: int,
         now: datetime,
-    ) -> Claims:
+    ) -> TokenClaims:
         since = int(now.timestamp())
         projected = bound.pod is not None and seconds == PROJECTED_SECONDS
         if projected and set(audiences) <= set(AUDIENCES):
             bound = msgspec.structs.replace(bound, warnafter=since + seconds)
             seconds = EXTENDED_SECONDS
-        return Claims(
+        return TokenClaims(
             aud=audiences,
             exp=since + seconds,
             iat=since,
@@ -172,7 +172,7 @@ def _check_seconds(seconds: int) -> None:
         raise invalid_object(KIND.resource, "", invalid("spec.expirationSeconds", seconds, text))
 
 
-def _check_uid(ref: _Ref, found: Identity) -> None:
+def _check_uid(ref: _Ref, found: BoundObject) -> None:
     if ref.uid and ref.uid != found.metadata.uid:
         text = (
             f"the UID in the bound object reference ({ref.uid}) does not match the UID in record. "
@@ -181,7 +181,9 @@ def _check_uid(ref: _Ref, found: Identity) -> None:
         raise conflict(Resource("", "v1", ref.kind, ref.kind), ref.name, text)
 
 
-def _metadata(said: JsonObject, account: Identity, target: ObjectRef, now: datetime) -> JsonObject:
+def _metadata(
+    said: JsonObject, account: BoundObject, target: ObjectRef, now: datetime
+) -> JsonObject:
     own = {"name": target.name, "namespace": target.namespace, "uid": account.metadata.uid}
     return {**said, **own, "creationTimestamp": timestamp(now)}
 

@@ -16,37 +16,42 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from quintant.client.transport import Call, Reply
-from quintant.cluster.apiserver.codec.list_options import read_query
+from quintant.cluster.apiserver.codec.list_options import read_list_options
 from quintant.cluster.apiserver.codec.size import request_cost, selector_cost
-from quintant.cluster.apiserver.codec.write_options import Options, read_order
-from quintant.cluster.apiserver.handlers.admitted_write import Admission
+from quintant.cluster.apiserver.codec.write_options import WriteOptions, read_action
+from quintant.cluster.apiserver.handlers.admitted_write import AdmittedWrites
 from quintant.cluster.apiserver.handlers.delete import (
-    Deleted,
-    Deletion,
-    read_deletion,
-    read_options,
+    DeleteOptions,
+    DeleteResult,
+    read_delete_options,
+    read_delete_request,
 )
 from quintant.cluster.apiserver.handlers.eviction import Evictions
-from quintant.cluster.apiserver.handlers.get_list import Reads, about, select
+from quintant.cluster.apiserver.handlers.get_list import Reads, list_metadata, watch_filter
 from quintant.cluster.apiserver.handlers.offers import verbs
-from quintant.cluster.apiserver.handlers.parse import Changes
+from quintant.cluster.apiserver.handlers.parse import WriteRequests
 from quintant.cluster.apiserver.handlers.scale import SCALE, SCALES, scale_of
 from quintant.cluster.apiserver.handlers.store import ObjectStore
-from quintant.cluster.apiserver.handlers.subresources import EVICTIONS, Action, action, evicts
+from quintant.cluster.apiserver.handlers.subresources import (
+    EVICTIONS,
+    SubresourceAction,
+    action,
+    is_eviction,
+)
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.kinds.stored_json import Form
-from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.kinds.stored_json import ObjectEncoder
+from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.status import StatusError, method_not_supported
 from quintant.cluster.apiserver.meta.user import User
-from quintant.cluster.apiserver.meta.warnings import warned
+from quintant.cluster.apiserver.meta.warnings import warning_headers
 from quintant.cluster.apiserver.offload.pool import Offload
-from quintant.cluster.apiserver.response.form import form_of, wish_of
-from quintant.cluster.apiserver.response.list_stream import Listing
-from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.apiserver.watch.events import Selection
-from quintant.cluster.apiserver.watch.hub import Hub, Watcher
+from quintant.cluster.apiserver.response.form import encoder_for, negotiate_for
+from quintant.cluster.apiserver.response.list_stream import ListStream
+from quintant.cluster.apiserver.storage.history import StoredEntry
+from quintant.cluster.apiserver.watch.events import WatchFilter
+from quintant.cluster.apiserver.watch.hub import Watcher, WatchHub
 from quintant.core.clock import Clock, timestamp
 from quintant.core.resource import Resource
 
@@ -71,19 +76,21 @@ class _Identified(msgspec.Struct, frozen=True):
     metadata: _Identity
 
 
-class Endpoints(msgspec.Struct, frozen=True):
+class ResourceHandlers(msgspec.Struct, frozen=True):
     """What a resource answers to each verb."""
 
     stored: ObjectStore
-    hub: Hub
+    hub: WatchHub
     reads: Reads
-    changes: Changes
-    admission: Admission
+    changes: WriteRequests
+    admission: AdmittedWrites
     evictions: Evictions
     clock: Clock
     offload: Offload
 
-    async def answer(self, call: Call, route: Route, kind: Kind, user: User) -> Reply | Listing:
+    async def answer(
+        self, call: Call, route: RequestInfo, kind: Kind, user: User
+    ) -> Reply | ListStream:
         """The answer to anything but a watch; it has happened when this returns."""
         _check_method(call)
         if not kind.deprecation:
@@ -92,10 +99,12 @@ class Endpoints(msgspec.Struct, frozen=True):
             reply = await self._answer(call, route, kind, user)
         except StatusError as problem:
             raise problem.warned(kind.deprecation, first=True) from None
-        return replace(reply, headers=warned((kind.deprecation,), reply.headers))
+        return replace(reply, headers=warning_headers((kind.deprecation,), reply.headers))
 
-    async def _answer(self, call: Call, route: Route, kind: Kind, user: User) -> Reply | Listing:
-        wish_of(call, kind, listing=route.verb == "list")
+    async def _answer(
+        self, call: Call, route: RequestInfo, kind: Kind, user: User
+    ) -> Reply | ListStream:
+        negotiate_for(call, kind, listing=route.verb == "list")
         if route.verb == "list":
             return await self._list(call, route, kind)
         if route.verb == "deletecollection":
@@ -105,7 +114,7 @@ class Endpoints(msgspec.Struct, frozen=True):
         target, doing = _target(route, kind), action(kind, route.sub)
         if doing is not None:
             return await self._act(call, target, doing, user)
-        if evicts(kind, route.sub):
+        if is_eviction(kind, route.sub):
             return await self._evict(call, target, user)
         if bool(route.name) is (route.verb == "create"):
             raise method_not_supported()
@@ -115,22 +124,22 @@ class Endpoints(msgspec.Struct, frozen=True):
             return await self._delete(call, target, user)
         return await self._write(call, target, route.verb, user)
 
-    async def watch(self, call: Call, route: Route, kind: Kind) -> Watcher:
+    async def watch(self, call: Call, route: RequestInfo, kind: Kind) -> Watcher:
         """An open watch; its owner must have the hub forget it."""
         _check_method(call)
-        form = form_of(call, kind, self.clock, watching=True)
+        form = encoder_for(call, kind, self.clock, watching=True)
         selection = await self._selected(call, route, form)
-        terms = self.reads.follow(selection, read_query(call.query, watch=True))
+        terms = self.reads.follow(selection, read_list_options(call.query, watch=True))
         return self.hub.open(selection, terms)
 
-    async def _list(self, call: Call, route: Route, kind: Kind) -> Reply | Listing:
-        form = form_of(call, kind, self.clock, listing=True)
+    async def _list(self, call: Call, route: RequestInfo, kind: Kind) -> Reply | ListStream:
+        form = encoder_for(call, kind, self.clock, listing=True)
         selection = await self._selected(call, route, form)
-        found = await self.reads.list(selection, read_query(call.query, watch=False))
-        return found if isinstance(found, Listing) else Reply(OK, found)
+        found = await self.reads.list(selection, read_list_options(call.query, watch=False))
+        return found if isinstance(found, ListStream) else Reply(OK, found)
 
-    async def _selected(self, call: Call, route: Route, form: Form) -> Selection:
-        selecting = partial(select, form, route.namespace, call.query)
+    async def _selected(self, call: Call, route: RequestInfo, form: ObjectEncoder) -> WatchFilter:
+        selecting = partial(watch_filter, form, route.namespace, call.query)
         return await self.offload.run(selecting, selector_cost(call))
 
     async def _get(self, call: Call, target: ObjectRef) -> Reply:
@@ -145,7 +154,9 @@ class Endpoints(msgspec.Struct, frozen=True):
         code = CREATED if result.created else OK
         return await self._shown(call, target, result.entry, code, result.warnings)
 
-    async def _act(self, call: Call, target: ObjectRef, doing: Action, user: User) -> Reply:
+    async def _act(
+        self, call: Call, target: ObjectRef, doing: SubresourceAction, user: User
+    ) -> Reply:
         creates = doing.verb == "create"
         words = "CreateOptions" if creates else "UpdateOptions"
         sent, options = await self._read(call, doing.document, words, user)
@@ -161,7 +172,7 @@ class Endpoints(msgspec.Struct, frozen=True):
         sent, written = await self._read(call, EVICTIONS, "CreateOptions", user)
         sent, told = await self.admission.document(target, EVICTIONS, sent, None, written)
         asked = sent.get("deleteOptions") if isinstance(sent, dict) else None
-        options = read_options(asked or {}, {}, user)
+        options = read_delete_options(asked or {}, {}, user)
         options = structs.replace(options, dry_run=options.dry_run or written.dry_run)
         pod = structs.replace(target, sub="")
         self.evictions.evict(pod, sent, options, timestamp(self.clock.now()))
@@ -169,28 +180,30 @@ class Endpoints(msgspec.Struct, frozen=True):
 
     async def _read(
         self, call: Call, wanted: Resource, words: str, user: User
-    ) -> tuple[Any, Options]:
+    ) -> tuple[Any, WriteOptions]:
         """A document that does something, and what is said beside it."""
         return await self.offload.run(
-            partial(read_order, call, wanted, words, user), request_cost(call)
+            partial(read_action, call, wanted, words, user), request_cost(call)
         )
 
-    async def _deletion(self, call: Call, user: User) -> Deletion:
-        return await self.offload.run(partial(read_deletion, call, user), request_cost(call))
+    async def _deletion(self, call: Call, user: User) -> DeleteOptions:
+        return await self.offload.run(partial(read_delete_request, call, user), request_cost(call))
 
     async def _delete(self, call: Call, target: ObjectRef, user: User) -> Reply:
         options = await self._deletion(call, user)
         deleted = await self.admission.delete(target, options)
         told = [*_orphans(target.kind, options), *deleted.warnings]
         if deleted.gone and not target.kind.answers_object:
-            return Reply(OK, _success(target, deleted), warned(told))
+            return Reply(OK, _success(target, deleted), warning_headers(told))
         waiting = options.accepted and not deleted.gone
         code = ACCEPTED if waiting else OK
         last = structs.replace(deleted.entry, rv=deleted.rv or deleted.entry.rv)
         return await self._shown(call, target, last, code, told)
 
-    async def _delete_collection(self, call: Call, route: Route, kind: Kind, user: User) -> Reply:
-        form = form_of(call, kind, self.clock, listing=True)
+    async def _delete_collection(
+        self, call: Call, route: RequestInfo, kind: Kind, user: User
+    ) -> Reply:
+        form = encoder_for(call, kind, self.clock, listing=True)
         selection = await self._selected(call, route, form)
         options = await self._deletion(call, user)
         items: list[bytes] = []
@@ -206,15 +219,15 @@ class Endpoints(msgspec.Struct, frozen=True):
                 await asyncio.sleep(0)
         return Reply(
             OK,
-            selection.form.document(about(selection.form, self.stored.revision), items),
-            warned(told),
+            selection.form.document(list_metadata(selection.form, self.stored.revision), items),
+            warning_headers(told),
         )
 
     async def _shown(
         self,
         call: Call,
         target: ObjectRef,
-        entry: Entry,
+        entry: StoredEntry,
         code: int = OK,
         warnings: Sequence[str] = (),
     ) -> Reply:
@@ -223,8 +236,8 @@ class Endpoints(msgspec.Struct, frozen=True):
             await kind.prime((entry,))
         if target.sub == SCALE:
             kind, entry = SCALES, scale_of(kind, entry)
-        form = form_of(call, kind, self.clock)
-        return Reply(code, form.opened(form.whole(entry)) + b"\n", warned(warnings))
+        form = encoder_for(call, kind, self.clock)
+        return Reply(code, form.opened(form.whole(entry)) + b"\n", warning_headers(warnings))
 
 
 def _check_method(call: Call) -> None:
@@ -236,20 +249,20 @@ def _check_method(call: Call) -> None:
 def _succeeded(warnings: Iterable[str]) -> Reply:
     """What is answered where something was done, and there is nothing to show."""
     body = msgspec.json.encode(_SUCCESS | {"code": CREATED}) + b"\n"
-    return Reply(CREATED, body, warned(warnings))
+    return Reply(CREATED, body, warning_headers(warnings))
 
 
-def _target(route: Route, kind: Kind) -> ObjectRef:
+def _target(route: RequestInfo, kind: Kind) -> ObjectRef:
     namespace = route.namespace if kind.resource.namespaced else ""
     return ObjectRef(kind, namespace, route.name, route.sub)
 
 
-def _orphans(kind: Kind, options: Deletion) -> list[str]:
+def _orphans(kind: Kind, options: DeleteOptions) -> list[str]:
     """What to tell of dependents that nothing was said about."""
     return [kind.orphaning] if kind.orphaning and options.silent else []
 
 
-def _success(target: ObjectRef, deleted: Deleted) -> bytes:
+def _success(target: ObjectRef, deleted: DeleteResult) -> bytes:
     where = target.kind.resource
     uid = stored_json.read(deleted.entry, _Identified).metadata.uid
     details = {"name": target.name, "group": where.group, "kind": where.plural, "uid": uid}

@@ -19,20 +19,20 @@ from typing import Any, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from quintant.cluster.apiserver.codec.write_options import Options
-from quintant.cluster.apiserver.fieldmanager.managers import Author
+from quintant.cluster.apiserver.codec.write_options import WriteOptions
+from quintant.cluster.apiserver.fieldmanager.managers import FieldManager
 from quintant.cluster.apiserver.handlers import draft as drafts
 from quintant.cluster.apiserver.handlers.apply import applied
-from quintant.cluster.apiserver.handlers.prepare import count, finish
+from quintant.cluster.apiserver.handlers.prepare import bump_generation, prepare
 from quintant.cluster.apiserver.handlers.store import ObjectStore
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.kinds.metadata_rules import (
+    dedup_owner_references,
     deleting,
-    generated,
-    held,
-    judge,
-    unique_owners,
+    generate_name,
+    has_finalizers,
+    validate,
 )
 from quintant.cluster.apiserver.meta.field_errors import invalid_object
 from quintant.cluster.apiserver.meta.status import (
@@ -44,7 +44,7 @@ from quintant.cluster.apiserver.meta.status import (
 )
 from quintant.cluster.apiserver.meta.types import Edit, JsonObject
 from quintant.cluster.apiserver.meta.user import User
-from quintant.cluster.apiserver.storage.history import Entry
+from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.core.clock import Clock, Random, timestamp
 
 _LATE = " after mutating admission happens"
@@ -53,21 +53,21 @@ NAME_ATTEMPTS = 8
 """Generated names tried before giving up."""
 
 
-class Result(msgspec.Struct, frozen=True):
+class WriteResult(msgspec.Struct, frozen=True):
     """The object after a write, and what its writer should know."""
 
-    entry: Entry
+    entry: StoredEntry
     created: bool = False
     warnings: tuple[str, ...] = ()
 
 
-class AdmissionChain(Protocol):
+class AdmissionControl(Protocol):
     """What a server holds writes to, beside the rules of their kind."""
 
     def place(self, target: ObjectRef) -> None:
         """Refuse a new object where none may be."""
 
-    def admit(self, draft: Draft, options: Options) -> None:
+    def admit(self, draft: Draft, options: WriteOptions) -> None:
         """Have the server's own admission amend or refuse a draft, in place."""
 
     def check(self, draft: Draft, user: User) -> None:
@@ -78,61 +78,65 @@ class Writes:
     """The write path of every kind."""
 
     def __init__(
-        self, stored: ObjectStore, clock: Clock, random: Random, guard: AdmissionChain
+        self, stored: ObjectStore, clock: Clock, random: Random, guard: AdmissionControl
     ) -> None:
         self._stored = stored
         self._clock = clock
         self._random = random
         self._guard = guard
 
-    def create(self, target: ObjectRef, sent: Any, options: Options = Options()) -> Result:
+    def create(
+        self, target: ObjectRef, sent: Any, options: WriteOptions = WriteOptions()
+    ) -> WriteResult:
         """Store a new object; 409 if its name is taken."""
         return self.write(self.creation(target, sent, options), options)
 
-    def edit(self, target: ObjectRef, edit: Edit, options: Options = Options()) -> Result:
+    def edit(
+        self, target: ObjectRef, edit: Edit, options: WriteOptions = WriteOptions()
+    ) -> WriteResult:
         """Store what `edit` makes of the live object; 404 if there is none."""
         return self.write(self.edition(target, edit, options), options)
 
-    def restate(self, target: ObjectRef, state: Edit, options: Options) -> Result:
+    def restate(self, target: ObjectRef, state: Edit, options: WriteOptions) -> WriteResult:
         """Store what the server itself makes of a live object's status: nothing is read anew."""
         base, author = self._stored.found(target), self._author(target, options)
-        return self._finish(drafts.restated(target, base, state, author), options)
+        return self._finish(drafts.server_updated(target, base, state, author), options)
 
-    def apply(self, target: ObjectRef, config: Any, options: Options) -> Result:
+    def apply(self, target: ObjectRef, config: Any, options: WriteOptions) -> WriteResult:
         """Merge a configuration into the live object, or create it from the configuration."""
         return self.write(self.application(target, config, options), options)
 
-    def creation(self, target: ObjectRef, sent: Any, options: Options) -> Draft:
+    def creation(self, target: ObjectRef, sent: Any, options: WriteOptions) -> Draft:
         """A new object."""
         return drafts.created(target, sent, self._author(target, options), options.scrutiny)
 
-    def replacement(self, target: ObjectRef, sent: Any, options: Options) -> Draft:
+    def replacement(self, target: ObjectRef, sent: Any, options: WriteOptions) -> Draft:
         """An object in the place of the live one; some kinds may be created so, too."""
         draft = drafts.read(target, sent, options.scrutiny)
         base, author = self._stored.sought(target), self._author(target, options)
         if base is not None:
             return drafts.replaced(draft, base, author)
         if target.kind.upsert and not target.sub:
-            return drafts.put(draft, author)
-        warnings = draft.warnings + unique_owners(draft.obj)
+            return drafts.created_by_update(draft, author)
+        warnings = draft.warnings + dedup_owner_references(draft.obj)
         raise not_found(target.kind.resource, target.name).warned(*warnings)
 
-    def edition(self, target: ObjectRef, edit: Edit, options: Options) -> Draft:
+    def edition(self, target: ObjectRef, edit: Edit, options: WriteOptions) -> Draft:
         """What `edit` makes of the live object; 404 if there is none."""
         base, author = self._stored.found(target), self._author(target, options)
-        return drafts.edited(target, base, edit, author, options.scrutiny)
+        return drafts.patched(target, base, edit, author, options.scrutiny)
 
-    def application(self, target: ObjectRef, config: Any, options: Options) -> Draft:
+    def application(self, target: ObjectRef, config: Any, options: WriteOptions) -> Draft:
         """A configuration merged into the live object, or a new object made from it."""
         base, author = self._stored.sought(target), self._author(target, options)
         return applied(target, base, config, author, options.scrutiny, force=options.force)
 
-    def write(self, draft: Draft, options: Options) -> Result:
+    def write(self, draft: Draft, options: WriteOptions) -> WriteResult:
         """Store a draft, without asking any webhook."""
         self.begin(draft, options)
         return self._finish(draft, options)
 
-    def begin(self, draft: Draft, options: Options) -> None:
+    def begin(self, draft: Draft, options: WriteOptions) -> None:
         """Refuse a draft that has no place here, and add what the server always adds, in place."""
         if draft.base is None:
             name = draft.obj["metadata"].get("name", "")
@@ -142,13 +146,13 @@ class Writes:
     def shaped(self, draft: Draft) -> Draft:
         """The draft held to what may change, and completed, in place."""
         try:
-            found = finish(draft)
+            found = prepare(draft)
         except StatusError as problem:
             raise problem.warned(*draft.warnings) from None
-        told = unique_owners(draft.obj, _LATE)
+        told = dedup_owner_references(draft.obj, _LATE)
         return replace(draft, warnings=draft.warnings + told, found=tuple(found))
 
-    def ready(self, draft: Draft, options: Options) -> Draft:
+    def ready(self, draft: Draft, options: WriteOptions) -> Draft:
         """What is shaped as it will be stored: allowed, and named."""
         self._guard.check(draft, options.user)
         obj, target = draft.obj, draft.target
@@ -162,11 +166,11 @@ class Writes:
     def judged(self, ready: Draft) -> Draft:
         """What is ready, counted and found valid; 422 if anything is wrong. It can be repeated."""
         if ready.live is not None:
-            count(ready.target.kind, ready.obj, ready.live)
+            bump_generation(ready.target.kind, ready.obj, ready.live)
         advice = _advice(ready)
         return replace(ready, warnings=(*ready.warnings, *advice)) if advice else ready
 
-    def commit(self, ready: Draft, options: Options) -> Result:
+    def commit(self, ready: Draft, options: WriteOptions) -> WriteResult:
         """Store what is ready; whoever waited meanwhile has to make sure that it is `current`."""
         return (self._insert if ready.base is None else self._update)(ready, options)
 
@@ -175,10 +179,10 @@ class Writes:
         """The time, as objects tell it."""
         return timestamp(self._clock.now())
 
-    def current(self, draft: Draft, ready: Draft, options: Options) -> bool:
+    def current(self, draft: Draft, ready: Draft, options: WriteOptions) -> bool:
         """Whether nothing that a draft was made from has changed since.
 
-        Problem if there is no place or no permission for it any more.
+        StatusError if there is no place or no permission for it any more.
         """
         entry, base = self._stored.read(draft.target), draft.base
         if (entry and entry.rv) != (base and base.rv):
@@ -188,11 +192,11 @@ class Writes:
         self._guard.check(draft, options.user)
         return ready.looked is None or self._stored.still(draft.target, ready.looked)
 
-    def _finish(self, draft: Draft, options: Options) -> Result:
+    def _finish(self, draft: Draft, options: WriteOptions) -> WriteResult:
         ready = self.ready(self.shaped(draft), options)
         return self.commit(self.judged(ready), options)
 
-    def _insert(self, ready: Draft, options: Options) -> Result:
+    def _insert(self, ready: Draft, options: WriteOptions) -> WriteResult:
         if ready.locked and not options.dry_run:
             raise unknown_error("resourceVersion should not be set on objects to be created")
         target, taken = ready.target, self._stored.read(ready.target)
@@ -202,7 +206,7 @@ class Writes:
             raise problem.warned(*ready.warnings)
         packed = stored_json.pack(target.kind, ready.obj)
         entry = packed if options.dry_run else self._stored.keep(target, packed)
-        return Result(entry, created=True, warnings=ready.warnings)
+        return WriteResult(entry, created=True, warnings=ready.warnings)
 
     def _named(self, target: ObjectRef, metadata: JsonObject) -> ObjectRef:
         """The target with the object's name, generated if need be."""
@@ -211,23 +215,23 @@ class Writes:
             metadata["name"] = self._random.id()
         if not metadata.get("name") and base:
             for _ in range(NAME_ATTEMPTS):
-                metadata["name"] = generated(base, self._random)
+                metadata["name"] = generate_name(base, self._random)
                 if self._stored.read(target.named(metadata["name"])) is None:
                     break
             else:
                 raise no_unique_name(target.kind.resource, metadata["name"])
         return target.named(metadata.get("name", ""))
 
-    def _update(self, ready: Draft, options: Options) -> Result:
+    def _update(self, ready: Draft, options: WriteOptions) -> WriteResult:
         target, obj, base = ready.target, ready.obj, ready.base
         assert base is not None, "an update has something to update"
         if obj == ready.live:
-            return Result(base, warnings=ready.warnings)
-        if options.dry_run or (deleting(obj) and not held(target.kind, obj)):
+            return WriteResult(base, warnings=ready.warnings)
+        if options.dry_run or (deleting(obj) and not has_finalizers(target.kind, obj)):
             if not options.dry_run:
                 self._stored.remove(target)
-            return Result(stored_json.pack(target.kind, obj, base.rv), warnings=ready.warnings)
-        return Result(self._stored.put(target, obj), warnings=ready.warnings)
+            return WriteResult(stored_json.pack(target.kind, obj, base.rv), warnings=ready.warnings)
+        return WriteResult(self._stored.put(target, obj), warnings=ready.warnings)
 
     def _settle(self, target: ObjectRef, obj: JsonObject, live: JsonObject | None) -> int | None:
         """Let the server decide what it decides; the revision at which others were looked at."""
@@ -242,14 +246,14 @@ class Writes:
         target.kind.settle(obj, live, others)
         return looked[0] if looked else None
 
-    def _author(self, target: ObjectRef, options: Options) -> Author:
-        return Author(options.manager, options.now or self.now, target.sub)
+    def _author(self, target: ObjectRef, options: WriteOptions) -> FieldManager:
+        return FieldManager(options.manager, options.now or self.now, target.sub)
 
 
 def _advice(ready: Draft) -> tuple[str, ...]:
     """What else the author should know; 422 if anything is wrong, with every warning so far."""
     kind, obj = ready.target.kind, ready.obj
-    verdict = judge(kind, obj, ready.live, ready.target.sub)
+    verdict = validate(kind, obj, ready.live, ready.target.sub)
     advice, causes = tuple(verdict.warnings), (*ready.found, *verdict.causes)
     if causes:
         where, name = kind.alias or kind.resource, obj["metadata"].get("name", "")

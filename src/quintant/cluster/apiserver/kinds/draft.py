@@ -6,7 +6,7 @@ import msgspec
 
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.storage.history import Entry
+from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.core.errors import Cause
 
 
@@ -33,7 +33,7 @@ class Draft(msgspec.Struct, frozen=True):
     target: ObjectRef
     obj: JsonObject
     warnings: tuple[str, ...] = ()
-    base: Entry | None = None
+    base: StoredEntry | None = None
     live: JsonObject | None = None
     said: str = ""
     """The kind that a client said a custom resource is of."""

@@ -13,11 +13,16 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from quintant.cluster.apiserver.meta.names import subdomain_complaints
+from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors
 from quintant.cluster.apiserver.meta.status import bad_request
-from quintant.cluster.apiserver.meta.types import JsonObject, Others, Propagation, Verdict
-from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED, Shape
+from quintant.cluster.apiserver.meta.types import (
+    DeletionPropagation,
+    JsonObject,
+    OtherObjects,
+    ValidationResult,
+)
+from quintant.cluster.apiserver.storage.history import StoredEntry
+from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED, MergeSchema
 from quintant.cluster.apiserver.tables import Message
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource, Scale
@@ -41,7 +46,7 @@ class Kind(Struct, frozen=True, eq=False):
     """PUT without a resourceVersion is accepted."""
     graceful: bool = False
     """Deletion waits for a grace period."""
-    propagation: Propagation | None = Propagation.BACKGROUND
+    propagation: DeletionPropagation | None = DeletionPropagation.BACKGROUND
     """What DELETE does when it does not say; None keeps the object out of garbage collection."""
     answers_object: bool = False
     """DELETE answers the object instead of a Status."""
@@ -53,7 +58,7 @@ class Kind(Struct, frozen=True, eq=False):
     """A write of the status may change labels and annotations too."""
     status_holds: frozenset[str] = frozenset()
     """The metadata that it may not change all the same."""
-    naming: Callable[[str], list[str]] = subdomain_complaints
+    naming: Callable[[str], list[str]] = dns1123_subdomain_errors
     """What is wrong with a name, if anything."""
     nameless: bool = False
     """A new object without a name is given one."""
@@ -70,19 +75,21 @@ class Kind(Struct, frozen=True, eq=False):
     """How a field selector is refused."""
     message: Message | None = None
     """What a built-in kind is made of."""
-    shape: Shape = DEDUCED
+    shape: MergeSchema = DEDUCED
     zero: Mapping[str, Any] = field(default_factory=dict)
     """What an empty object of the kind already has: those maps are not owned by who fills them."""
     complete: Callable[[JsonObject], None] | None = None
     """Adds what the server says about a new object, in place."""
-    settle: Callable[[JsonObject, JsonObject | None, Others], None] | None = None
+    settle: Callable[[JsonObject, JsonObject | None, OtherObjects], None] | None = None
     """Adds what the server decides about a new object or an update of the live one, and nobody
     owns, in place."""
     complaints: Callable[[JsonObject, JsonObject | None], Iterable[Cause]] | None = None
     """What is wrong with an object that shall replace another or none, beyond its metadata."""
     revise: Callable[[JsonObject, JsonObject], None] | None = None
     """What an update of the live object does beside what its author wrote, in place."""
-    judge: Callable[[JsonObject, JsonObject | None, str, Sequence[Cause]], Verdict] | None = None
+    judge: (
+        Callable[[JsonObject, JsonObject | None, str, Sequence[Cause]], ValidationResult] | None
+    ) = None
     """What is wrong with an object that shall replace another or none, written as a whole or by a
     subresource, beside what was already found wrong with it."""
     prune: Callable[[JsonObject], list[str]] | None = None
@@ -101,7 +108,7 @@ class Kind(Struct, frozen=True, eq=False):
     """What looking at any object takes beside its own size, in bytes: some of a large schema."""
     declared: Mapping[str, Any] = field(default_factory=dict)
     """What the definition of a custom resource says of this version: its schema, its columns."""
-    prime: Callable[[Iterable[Entry]], Awaitable[None]] | None = None
+    prime: Callable[[Iterable[StoredEntry]], Awaitable[None]] | None = None
     """Has entries made ready to be shown, where that takes a webhook."""
     stow: Callable[[JsonObject], Awaitable[None]] | None = None
     """Has an object made ready to be stored, where that takes a webhook."""

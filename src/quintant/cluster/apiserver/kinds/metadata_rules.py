@@ -21,8 +21,8 @@ from quintant.cluster.apiserver.meta.status import (
     bad_request,
     unknown_error,
 )
-from quintant.cluster.apiserver.meta.types import JsonObject, Verdict
-from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
+from quintant.cluster.apiserver.meta.types import JsonObject, ValidationResult
+from quintant.cluster.apiserver.tables.coerce import CoercionError, coerce
 from quintant.core.clock import Random
 from quintant.core.errors import Cause
 
@@ -37,7 +37,7 @@ _WIPED = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodS
 _KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 
 
-def identified(kind: Kind, sent: Any) -> JsonObject:
+def with_type_meta(kind: Kind, sent: Any) -> JsonObject:
     """What a client sent, as an object of the kind with metadata; 400 if it is none at all."""
     if not isinstance(sent, dict):
         raise bad_request(f"the body is not an object of kind {kind.resource.kind}")
@@ -51,7 +51,7 @@ def identified(kind: Kind, sent: Any) -> JsonObject:
     }
 
 
-def placed(kind: Kind, obj: JsonObject, namespace: str, name: str = "") -> None:
+def set_namespace(kind: Kind, obj: JsonObject, namespace: str, name: str = "") -> None:
     """Give the object the namespace of the URL, in place; 400 where it names another place."""
     metadata = obj["metadata"]
     said = metadata.get("namespace") or namespace
@@ -68,21 +68,21 @@ def placed(kind: Kind, obj: JsonObject, namespace: str, name: str = "") -> None:
 
 
 def unknown_metadata(obj: JsonObject) -> list[str]:
-    """Drop metadata nobody knows, in place; its paths. Mistyped where it cannot be read."""
+    """Drop metadata nobody knows, in place; its paths. CoercionError where it cannot be read."""
     metadata = obj["metadata"]
     if not isinstance(metadata, dict):
-        raise Mistyped(no_metadata(metadata))
-    unknown = fit(tables.message("meta.v1.ObjectMeta"), metadata)
+        raise CoercionError(no_metadata(metadata))
+    unknown = coerce(tables.message("meta.v1.ObjectMeta"), metadata)
     return [f"metadata.{path}" for path in unknown]
 
 
-def wipe(obj: JsonObject) -> None:
+def wipe_system_metadata(obj: JsonObject) -> None:
     """Drop, in place, what only the server says about a new object."""
     for name in _WIPED:
         obj["metadata"].pop(name, None)
 
 
-def keep(obj: JsonObject, live: JsonObject) -> None:
+def keep_system_metadata(obj: JsonObject, live: JsonObject) -> None:
     """Bring back, in place, what an update cannot change."""
     metadata, before = obj["metadata"], live["metadata"]
     for name in (*_KEPT, "generation", "resourceVersion"):
@@ -92,7 +92,7 @@ def keep(obj: JsonObject, live: JsonObject) -> None:
             metadata.pop(name, None)
 
 
-def generated(base: str, random: Random) -> str:
+def generate_name(base: str, random: Random) -> str:
     """A fresh name from generateName."""
     suffix = "".join(random.choice(SUFFIX_ALPHABET) for _ in range(SUFFIX_LENGTH))
     return base[: NAME_LIMIT - SUFFIX_LENGTH] + suffix
@@ -108,7 +108,7 @@ def deleting(obj: JsonObject) -> bool:
     return "deletionTimestamp" in obj["metadata"]
 
 
-def held(kind: Kind, obj: JsonObject) -> bool:
+def has_finalizers(kind: Kind, obj: JsonObject) -> bool:
     """Whether something has to happen before a deleted object may go."""
     metadata = obj["metadata"]
     if kind.dying is not None and (obj.get("spec") or {}).get("finalizers"):
@@ -116,7 +116,7 @@ def held(kind: Kind, obj: JsonObject) -> bool:
     return bool(metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds"))
 
 
-def unique_owners(obj: JsonObject, when: str = "") -> tuple[str, ...]:
+def dedup_owner_references(obj: JsonObject, when: str = "") -> tuple[str, ...]:
     """Collapse equal owner references, in place; what to tell their author about it."""
     again = _repeated_owners(obj)
     if not again:
@@ -141,7 +141,9 @@ def _repeated_owners(obj: JsonObject) -> list[str]:
     return list(again)
 
 
-def judge(kind: Kind, obj: JsonObject, live: JsonObject | None = None, sub: str = "") -> Verdict:
+def validate(
+    kind: Kind, obj: JsonObject, live: JsonObject | None = None, sub: str = ""
+) -> ValidationResult:
     """Everything that is wrong with an object, and what its author should know."""
     metadata = obj["metadata"]
     core = not (kind.custom or kind.unqualified)
@@ -151,12 +153,12 @@ def judge(kind: Kind, obj: JsonObject, live: JsonObject | None = None, sub: str 
     own = [*limit_errors(kind.complaints(obj, live))] if kind.complaints is not None else []
     causes = own if own and kind.late else [*causes, *own]
     if kind.judge is None:
-        return Verdict(causes)
+        return ValidationResult(causes)
     verdict = kind.judge(obj, live, sub, causes)
-    return Verdict([*causes, *verdict.causes], verdict.warnings)
+    return ValidationResult([*causes, *verdict.causes], verdict.warnings)
 
 
-def check_revision(said: str | None) -> None:
+def check_resource_version(said: str | None) -> None:
     """500 for a resourceVersion that is none."""
     if said and not said.isdecimal():
         raise unknown_error(f'strconv.ParseUint: parsing "{said}": invalid syntax')

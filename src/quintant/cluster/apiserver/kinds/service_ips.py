@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.status import internal_error
-from quintant.cluster.apiserver.meta.types import JsonObject, Others
+from quintant.cluster.apiserver.meta.types import JsonObject, OtherObjects
 from quintant.cluster.host.loopback import FIRST
 
 NETWORK = FIRST.services
@@ -40,17 +40,20 @@ def family_of(address: str) -> str:
     return f"IPv{ip_address(address).version}"
 
 
-def addressed(kinds: Iterable[Kind], network: IPv4Network) -> tuple[Kind, ...]:
+def with_service_network(kinds: Iterable[Kind], network: IPv4Network) -> tuple[Kind, ...]:
     """Kinds as they are where services get their addresses from a network."""
-    settle = partial(settle_service, network=network)
+    settle = partial(assign_service_ips, network=network)
     return tuple(
         replace(kind, settle=settle) if kind.resource.full_name == "services" else kind
         for kind in kinds
     )
 
 
-def settle_service(
-    service: JsonObject, live: JsonObject | None, others: Others, network: IPv4Network = NETWORK
+def assign_service_ips(
+    service: JsonObject,
+    live: JsonObject | None,
+    others: OtherObjects,
+    network: IPv4Network = NETWORK,
 ) -> None:
     """Give a service the address, families and ports that its author left to the server."""
     spec, before = service["spec"], (live or {}).get("spec") or {}
@@ -114,7 +117,7 @@ def _families(spec: JsonObject) -> None:
     spec.setdefault("ipFamilies", ["IPv4", "IPv6"] if anywhere else ["IPv4"])
 
 
-def _node_ports(key: str, spec: JsonObject, others: Others) -> None:
+def _node_ports(key: str, spec: JsonObject, others: OtherObjects) -> None:
     wanting = [port for port in spec.get("ports") or () if not port.get("nodePort")]
     local = spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
     unchecked = local and not spec.get("healthCheckNodePort")

@@ -19,7 +19,7 @@ from msgspec.structs import force_setattr
 
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.storage.history import Entry
+from quintant.cluster.apiserver.storage.history import StoredEntry
 
 UNSTORED = 0
 """The revision of an entry that was never stored: a dry run's."""
@@ -41,14 +41,14 @@ class _Partial(msgspec.Struct):
 _partial = msgspec.json.Decoder(_Partial)
 
 
-def pack(kind: Kind, obj: JsonObject, rv: int = UNSTORED) -> Entry:
+def pack(kind: Kind, obj: JsonObject, rv: int = UNSTORED) -> StoredEntry:
     """An object as an entry, to be stored or only to be answered."""
     stored = obj if kind.stored is None else kind.stored(obj)
     labels = stored["metadata"].get("labels") or _NOTHING
-    return Entry(_raw(stored), rv, labels, _facts(kind, stored))
+    return StoredEntry(_raw(stored), rv, labels, _facts(kind, stored))
 
 
-def unpack(kind: Kind, entry: Entry) -> JsonObject:
+def unpack(kind: Kind, entry: StoredEntry) -> JsonObject:
     """An object as its kind shows it, fresh and mutable."""
     where = kind.resource
     stored: JsonObject = msgspec.json.decode(b"%b%d%b" % (_BARE, entry.rv, entry.raw))
@@ -59,17 +59,17 @@ def unpack(kind: Kind, entry: Entry) -> JsonObject:
     return obj
 
 
-def facts_of(kind: Kind, entry: Entry) -> Mapping[str, str]:
+def field_values_of(kind: Kind, entry: StoredEntry) -> Mapping[str, str]:
     """What an entry is selected by, as its kind sees it now."""
     return _facts(kind, unpack(kind, entry))
 
 
-def read(entry: Entry, model: type[M]) -> M:
+def read(entry: StoredEntry, model: type[M]) -> M:
     """An entry's part that a model declares, whatever its kind."""
     return msgspec.json.decode(b"%b%d%b" % (_BARE, entry.rv, entry.raw), type=model)
 
 
-class Form(Struct, frozen=True):
+class ObjectEncoder(Struct, frozen=True):
     """How the objects of a kind are written for a client."""
 
     kind: Kind
@@ -85,13 +85,13 @@ class Form(Struct, frozen=True):
         names = (where.api_version.encode(), where.kind.encode())
         force_setattr(self, "head", _HEAD % names)
 
-    def whole(self, entry: Entry, rv: int = 0) -> bytes:
+    def whole(self, entry: StoredEntry, rv: int = 0) -> bytes:
         """The object by itself; `rv` replaces the revision of its last write."""
         if self.quick(entry):
             return b"%b%d%b" % (self.head, rv or entry.rv, entry.raw)
         return self._slow(entry, rv)
 
-    def item(self, entry: Entry) -> bytes:
+    def item(self, entry: StoredEntry) -> bytes:
         """The object in a list: built-in kinds do not repeat their kind there."""
         if self.kind.custom or self.partial:
             return self.whole(entry)
@@ -130,13 +130,13 @@ class Form(Struct, frozen=True):
             return "PartialObjectMetadata", f"meta.k8s.io/{self.version}"
         return self.kind.resource.kind, self.kind.resource.api_version
 
-    def quick(self, entry: Entry) -> bool:
+    def quick(self, entry: StoredEntry) -> bool:
         """Whether an entry is written as it is, which never fails."""
         kind = self.kind
         special = self.partial or kind.shown or entry.rv == UNSTORED
         return not (special or _outdated(kind, entry))
 
-    def _slow(self, entry: Entry, rv: int) -> bytes:
+    def _slow(self, entry: StoredEntry, rv: int) -> bytes:
         obj = unpack(self.kind, entry)
         if rv or entry.rv:
             obj["metadata"]["resourceVersion"] = str(rv or entry.rv)
@@ -148,7 +148,7 @@ class Form(Struct, frozen=True):
         return _PARTIAL % (self.version.encode(), bytes(_partial.decode(raw).metadata))
 
 
-def _outdated(kind: Kind, entry: Entry) -> bool:
+def _outdated(kind: Kind, entry: StoredEntry) -> bool:
     """Whether the kind's schema changed since the entry was written."""
     return UNSTORED < entry.rv <= kind.since
 

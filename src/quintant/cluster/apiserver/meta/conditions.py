@@ -7,7 +7,7 @@ from msgspec import Struct
 from quintant.cluster.apiserver.meta.types import JsonObject
 
 
-class Condition(Struct, frozen=True):
+class StatusCondition(Struct, frozen=True):
     """A condition, without its time."""
 
     type: str

@@ -25,7 +25,7 @@ _TOKEN: Mapping[str, tuple[type[Any], str]] = {
 _STRANGE = re.compile(r"[^A-Za-z0-9_-]")
 
 
-class Token(msgspec.Struct):
+class ContinueToken(msgspec.Struct):
     """The revision a list shows, and the key after which it goes on."""
 
     v: str
@@ -33,7 +33,7 @@ class Token(msgspec.Struct):
     start: str
 
 
-def read_token(text: str) -> Token:
+def read_token(text: str) -> ContinueToken:
     """What a client hands back; 400 if it was not made here."""
     try:
         return _token(_unfolded(text))
@@ -43,7 +43,7 @@ def read_token(text: str) -> Token:
 
 def write_token(rv: int, start: str) -> str:
     """What a client is to hand back to go on at a key, at a revision."""
-    raw = msgspec.json.encode(Token(_VERSION, rv, start))
+    raw = msgspec.json.encode(ContinueToken(_VERSION, rv, start))
     return urlsafe_b64encode(raw).decode().rstrip("=")
 
 
@@ -55,7 +55,7 @@ def _unfolded(text: str) -> bytes:
     return urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def _token(raw: bytes) -> Token:
+def _token(raw: bytes) -> ContinueToken:
     """ValueError if the token was not made here."""
     found = json.decode(raw)
     if not isinstance(found, dict):
@@ -73,4 +73,4 @@ def _token(raw: bytes) -> Token:
         raise ValueError(f"encoded start key empty (version {_VERSION})")
     if normpath(f"/{found['start']}") != f"/{found['start']}":
         raise ValueError(found["start"])
-    return Token(found["v"], found["rv"], found["start"])
+    return ContinueToken(found["v"], found["rv"], found["start"])

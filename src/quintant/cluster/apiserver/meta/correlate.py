@@ -24,13 +24,13 @@ class _Absent:
 ABSENT: Final = _Absent()
 
 
-class Keyed(Struct, frozen=True):
+class MapListKeys(Struct, frozen=True):
     """How the items of a list that is a map are told apart."""
 
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, schema: Mapping[str, Any]) -> Keyed | None:
+    def of(cls, schema: Mapping[str, Any]) -> MapListKeys | None:
         """None where a list's items correspond to nothing."""
         names = schema.get("x-kubernetes-list-map-keys")
         is_map = schema.get("x-kubernetes-list-type") == "map"

@@ -13,7 +13,7 @@ from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
 from quintant.cluster.apiserver.golang import regexp
 from quintant.cluster.apiserver.golang.url import BadUrl, parse_request
-from quintant.cluster.apiserver.meta.names import subdomain_complaints, word_complaints
+from quintant.cluster.apiserver.meta.names import dns1123_label_errors, dns1123_subdomain_errors
 
 Check = Callable[[str], bool]
 
@@ -234,8 +234,8 @@ _CHECKS: dict[str, Check] = {
     "isbn": _isbn,
     "isbn10": _isbn10,
     "isbn13": _isbn13,
-    "k8slongname": lambda text: not subdomain_complaints(text),
-    "k8sshortname": lambda text: not word_complaints(text),
+    "k8slongname": lambda text: not dns1123_subdomain_errors(text),
+    "k8sshortname": lambda text: not dns1123_label_errors(text),
     "mac": _mac,
     "password": lambda text: True,
     "rgbcolor": _regex(rf"rgb\(\s*{_OCTET}\s*,\s*{_OCTET}\s*,\s*{_OCTET}\s*\)"),

@@ -52,7 +52,7 @@ _KEY_TEXT = (
 )
 
 
-def subdomain_complaints(text: str, unit: str = "characters") -> list[str]:
+def dns1123_subdomain_errors(text: str, unit: str = "characters") -> list[str]:
     """Why a text is no DNS subdomain, as most objects' names have to be."""
     return [
         *_length(text, SUBDOMAIN_LIMIT, unit),
@@ -60,7 +60,7 @@ def subdomain_complaints(text: str, unit: str = "characters") -> list[str]:
     ]
 
 
-def wildcard_complaints(text: str) -> list[str]:
+def wildcard_dns1123_subdomain_errors(text: str) -> list[str]:
     """Why a text is no DNS subdomain below which everything is meant."""
     found = _length(text, SUBDOMAIN_LIMIT, "characters")
     star, domain = text[:2], text[2:]
@@ -68,7 +68,7 @@ def wildcard_complaints(text: str) -> list[str]:
     return found if good else [*found, _WILDCARD_TEXT]
 
 
-def word_complaints(text: str) -> list[str]:
+def dns1123_label_errors(text: str) -> list[str]:
     """Why a text is no DNS label, as a namespace's name has to be."""
     long = _length(text, LABEL_LIMIT, "characters")
     if _LABEL.fullmatch(text):
@@ -77,20 +77,20 @@ def word_complaints(text: str) -> list[str]:
     return [*long, "must not contain dots" if dotted else _WORD_TEXT]
 
 
-def identifier_complaints(text: str) -> list[str]:
+def dns1035_label_errors(text: str) -> list[str]:
     """Why a text is no DNS label that begins with a letter."""
     long = _length(text, LABEL_LIMIT, "characters")
     return long if _IDENTIFIER.fullmatch(text) else [*long, _IDENTIFIER_TEXT]
 
 
-def segment_complaints(text: str) -> list[str]:
+def path_segment_errors(text: str) -> list[str]:
     """Why a text is no segment of a path, as a role's name has to be."""
     if text in (".", ".."):
         return [f"may not be '{text}'"]
     return [f"may not contain '{mark}'" for mark in "/%" if mark in text]
 
 
-def key_complaints(key: str) -> list[str]:
+def qualified_name_errors(key: str) -> list[str]:
     """Why a text is no key of labels or annotations: a name, perhaps with a domain in front."""
     if len(key) <= LABEL_LIMIT and _NAME.fullmatch(key):
         return []  # as most are
@@ -104,7 +104,7 @@ def key_complaints(key: str) -> list[str]:
     return found if _NAME.fullmatch(name) else [*found, f"name part {_NAME_TEXT}"]
 
 
-def label_complaints(value: object) -> list[str]:
+def label_value_errors(value: object) -> list[str]:
     """Why something is no value of a label."""
     if not isinstance(value, str):
         return ["must be a string"]
@@ -113,7 +113,7 @@ def label_complaints(value: object) -> list[str]:
 
 
 def _domain(text: str) -> list[str]:
-    return subdomain_complaints(text, "bytes") if text else ["must be non-empty"]
+    return dns1123_subdomain_errors(text, "bytes") if text else ["must be non-empty"]
 
 
 def _length(text: str, limit: int, unit: str = "bytes") -> list[str]:

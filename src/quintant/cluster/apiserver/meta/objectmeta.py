@@ -15,10 +15,10 @@ from quintant.cluster.apiserver.meta.field_errors import (
     too_long,
 )
 from quintant.cluster.apiserver.meta.names import (
-    key_complaints,
-    label_complaints,
-    segment_complaints,
-    word_complaints,
+    dns1123_label_errors,
+    label_value_errors,
+    path_segment_errors,
+    qualified_name_errors,
 )
 from quintant.core.errors import Cause
 
@@ -63,9 +63,9 @@ def embedded_causes(metadata: Metadata, where: str) -> Iterator[Cause]:
     """What is wrong with the metadata of an object embedded in another; it may lack a name."""
     for field in ("generateName", "name"):
         name = metadata.get(field) or ""
-        yield from invalid_each(f"{where}.{field}", name, segment_complaints(name))
+        yield from invalid_each(f"{where}.{field}", name, path_segment_errors(name))
     if namespace := metadata.get("namespace"):
-        yield from invalid_each(f"{where}.namespace", namespace, word_complaints(namespace))
+        yield from invalid_each(f"{where}.namespace", namespace, dns1123_label_errors(namespace))
     if metadata.get("generation", 0) < 0:
         text = "must be greater than or equal to 0"
         yield invalid(f"{where}.generation", metadata["generation"], text)
@@ -78,10 +78,10 @@ def map_causes(metadata: Metadata, where: str = "metadata") -> Iterator[Cause]:
     """What is wrong with labels and annotations."""
     annotations = metadata.get("annotations") or {}
     for key, value in (metadata.get("labels") or {}).items():
-        yield from invalid_each(f"{where}.labels", key, key_complaints(key))
-        yield from invalid_each(f"{where}.labels", value, label_complaints(value))
+        yield from invalid_each(f"{where}.labels", key, qualified_name_errors(key))
+        yield from invalid_each(f"{where}.labels", value, label_value_errors(value))
     for key in annotations:
-        yield from invalid_each(f"{where}.annotations", key, key_complaints(key.lower()))
+        yield from invalid_each(f"{where}.annotations", key, qualified_name_errors(key.lower()))
     if annotations_size(annotations) > ANNOTATIONS_LIMIT:
         yield too_long(f"{where}.annotations", ANNOTATIONS_LIMIT)
 
@@ -119,7 +119,7 @@ def finalizer_causes(
     """What is wrong with finalizers; those of built-in kinds need a domain or a standard name."""
     finalizers, field = metadata.get("finalizers") or (), f"{where}.finalizers"
     for finalizer in finalizers:
-        yield from invalid_each(field, finalizer, key_complaints(finalizer))
+        yield from invalid_each(field, finalizer, qualified_name_errors(finalizer))
     for at, finalizer in enumerate(finalizers if core else ()):
         yield from domain_causes(f"{field}[{at}]", finalizer)
 

@@ -11,7 +11,7 @@ from quintant.api.quantity import parse_quantity
 _COUNTED = ("cpu", "memory")
 
 
-def quality(spec: Mapping[str, Any]) -> str:
+def qos_class(spec: Mapping[str, Any]) -> str:
     """BestEffort without requests and limits, Guaranteed if every container has equal ones for
     CPU and memory, else Burstable."""
     containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]

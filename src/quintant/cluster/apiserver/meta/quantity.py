@@ -36,7 +36,7 @@ def canonical(text: str) -> str:
     return _spelt(value, suffix)
 
 
-def spelt(value: Decimal, like: str) -> str:
+def format_like(value: Decimal, like: str) -> str:
     """A value as the server writes it where it was added up in the manner of a quantity."""
     found = _NUMBER.fullmatch(like)
     assert found is not None, "what is like a quantity is a number and a suffix"

@@ -18,7 +18,7 @@ _NAMESPACE_SUBRESOURCES = frozenset({"status", "finalize"})
 _FALSE = frozenset({"0", "false"})
 
 
-class Route(Struct, frozen=True):
+class RequestInfo(Struct, frozen=True):
     """What a request asks for. Without a `resource` it is about the path itself."""
 
     verb: str
@@ -46,7 +46,7 @@ def segments(path: str) -> list[str]:
     return path.rstrip("/").split("/")[1:]
 
 
-def route(call: Call) -> Route:
+def request_info(call: Call) -> RequestInfo:
     """Read a request's method, path and the query parameters that decide its verb."""
     match segments(call.path):
         case ["api", version, *rest] if version and rest:
@@ -54,22 +54,26 @@ def route(call: Call) -> Route:
         case ["apis", group, version, *rest] if version and rest:
             pass
         case _:
-            return Route(call.method.lower(), call.path)
+            return RequestInfo(call.method.lower(), call.path)
     watching = rest[0] == "watch" and len(rest) > 1
     return _resource_route(call, group, version, rest[1:] if watching else rest, watching)
 
 
-def _resource_route(call: Call, group: str, version: str, rest: list[str], watching: bool) -> Route:
+def _resource_route(
+    call: Call, group: str, version: str, rest: list[str], watching: bool
+) -> RequestInfo:
     namespace = ""
     if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in _NAMESPACE_SUBRESOURCES:
         namespace, rest = rest[1], rest[2:]
     resource, name, *_ = (*rest, "")
     if not resource or (not name and len(rest) > 1):
-        return Route(call.method.lower(), call.path)
+        return RequestInfo(call.method.lower(), call.path)
     if resource == "namespaces" and not group:
         namespace = name
     verb = _verb(call, name, watching)
-    return Route(verb, call.path, group, version, resource, namespace, name, "/".join(rest[2:]))
+    return RequestInfo(
+        verb, call.path, group, version, resource, namespace, name, "/".join(rest[2:])
+    )
 
 
 def _verb(call: Call, name: str, watching: bool) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from quintant.cluster.apiserver.meta.field_errors import NO_FIELD
-from quintant.cluster.apiserver.meta.names import key_complaints, label_complaints
+from quintant.cluster.apiserver.meta.names import label_value_errors, qualified_name_errors
 from quintant.cluster.apiserver.meta.selectors import EVERYTHING, Operator, Requirement, Selector
 from quintant.cluster.apiserver.meta.status import StatusError, bad_request
 
@@ -143,11 +143,11 @@ def _tokens(text: str) -> Iterator[str]:
 
 
 def _check_key(key: str) -> None:
-    _refuse(NO_FIELD, key, key_complaints(key))
+    _refuse(NO_FIELD, key, qualified_name_errors(key))
 
 
 def _checked(key: str, value: str) -> str:
-    _refuse(f"values[0][{key}]", value, label_complaints(value))
+    _refuse(f"values[0][{key}]", value, label_value_errors(value))
     return value
 
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 import msgspec
 
 from quintant.cluster.apiserver.golang.printing import quoted
-from quintant.cluster.apiserver.meta.warnings import warned
+from quintant.cluster.apiserver.meta.warnings import warning_headers
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource
 
@@ -64,7 +64,7 @@ class StatusError(Exception):
         """Headers that go with the document."""
         seconds = (self.details or {}).get("retryAfterSeconds")
         headers = {"retry-after": str(seconds)} if seconds else {}
-        headers |= warned(self._warnings)
+        headers |= warning_headers(self._warnings)
         return headers | ({"x-content-type-options": "nosniff"} if self.code == 403 else {})
 
     def encode(self) -> bytes:

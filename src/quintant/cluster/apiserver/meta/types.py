@@ -18,18 +18,18 @@ Edit = Callable[[JsonObject], Any]
 """From the live object, which it may change, to what a client wants it to be."""
 
 
-Others = Callable[[], Iterator[JsonObject]]
+OtherObjects = Callable[[], Iterator[JsonObject]]
 """The stored objects of the same kind, read when asked for."""
 
 
-class Verdict(Struct, frozen=True):
+class ValidationResult(Struct, frozen=True):
     """What is wrong with an object, and what its author should know."""
 
     causes: Sequence[Cause] = ()
     warnings: Sequence[str] = ()
 
 
-class Propagation(Enum):
+class DeletionPropagation(Enum):
     """What becomes of dependents when their owner is deleted."""
 
     BACKGROUND = "Background"

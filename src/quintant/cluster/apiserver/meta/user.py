@@ -69,7 +69,7 @@ def admin(name: str = "admin", groups: Iterable[str] = ()) -> User:
     return User(name, (MASTERS, *groups))
 
 
-class Tokens:
+class StaticTokens:
     """Which static token means which user."""
 
     def __init__(self) -> None:
@@ -87,13 +87,13 @@ class Tokens:
         """The user whose token this is."""
         return self._users.get(_digest(token))
 
-    def copy(self) -> Tokens:
+    def copy(self) -> StaticTokens:
         """An independent table of the same tokens."""
-        twin = Tokens()
+        twin = StaticTokens()
         twin.accept(self)
         return twin
 
-    def accept(self, others: Tokens) -> None:
+    def accept(self, others: StaticTokens) -> None:
         """Accept the tokens of another table, too."""
         self._users |= others._users
 

@@ -8,7 +8,7 @@ _VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 _STABILITY = {"alpha": 0, "beta": 1, None: 2}
 
 
-def priority(version: str) -> tuple[int, int, int]:
+def version_priority(version: str) -> tuple[int, int, int]:
     """What versions are ordered by, the best last."""
     match = _VERSION.fullmatch(version)
     if match is None:

@@ -11,7 +11,7 @@ CUT_AT = 256
 _NONE: Mapping[str, str] = {}
 
 
-def warned(texts: Iterable[str], headers: Mapping[str, str] = _NONE) -> dict[str, str]:
+def warning_headers(texts: Iterable[str], headers: Mapping[str, str] = _NONE) -> dict[str, str]:
     """Headers that also tell a client, first of all, what it should know, each thing once."""
     told = [f'299 - "{_escaped(text)}"' for text in _cut(list(dict.fromkeys(texts)))]
     if not told:

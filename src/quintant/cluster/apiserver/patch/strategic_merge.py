@@ -33,7 +33,7 @@ from quintant.cluster.apiserver.patch.strategic_order import (
     ordered,
     union,
 )
-from quintant.cluster.apiserver.tables import Message, Sort, Type
+from quintant.cluster.apiserver.tables import FieldKind, FieldType, Message
 
 RETAIN = "$retainKeys"
 REMOVE = "$deleteFromPrimitiveList"
@@ -45,17 +45,17 @@ Items = list[Any]
 class _Below(msgspec.Struct, frozen=True):
     """A field that is merged: its type (of a list: its items'), and how."""
 
-    type: Type
+    type: FieldType
     strategy: str
     key: str
 
 
 def strategic_merge(live: Plain, patch: Plain, message: Message) -> Plain:
     """The live object of a kind after a patch."""
-    return _merge(live, patch, Type(Sort.MESSAGE, name=message.name))
+    return _merge(live, patch, FieldType(FieldKind.MESSAGE, name=message.name))
 
 
-def _merge(live: Plain, patch: Plain, kind: Type) -> Plain:
+def _merge(live: Plain, patch: Plain, kind: FieldType) -> Plain:
     """A map of a type after a patch."""
     if PATCH in patch:
         return _directed(patch)
@@ -91,7 +91,7 @@ def _retained(live: Plain, patch: Plain) -> Plain:
     return {key: value for key, value in live.items() if key in kept}
 
 
-def _put(merged: Plain, key: str, value: Any, kind: Type) -> None:
+def _put(merged: Plain, key: str, value: Any, kind: FieldType) -> None:
     """Merge a value into a map, in place."""
     before = merged.pop(key, None)
     if isinstance(before, dict) and isinstance(value, dict):
@@ -104,7 +104,7 @@ def _put(merged: Plain, key: str, value: Any, kind: Type) -> None:
         merged[key] = _cleared(value)
 
 
-def _take(merged: Plain, key: str, items: Any, kind: Type) -> None:
+def _take(merged: Plain, key: str, items: Any, kind: FieldType) -> None:
     """Take items out of a list, in place."""
     before = merged.get(key)
     if items is None:
@@ -120,7 +120,7 @@ def _take(merged: Plain, key: str, items: Any, kind: Type) -> None:
             merged[key] = [item for item in before if mark(item) not in gone]
 
 
-def _arrange(merged: Plain, changes: Plain, directive: str, kind: Type) -> None:
+def _arrange(merged: Plain, changes: Plain, directive: str, kind: FieldType) -> None:
     """Merge a list and give it the order directed, in place; it is no longer to be merged."""
     order = _items(changes.pop(directive))
     key = _target(directive, ORDER, "setElementOrder list")
@@ -187,10 +187,10 @@ def _less(live: Items, directives: Items, key: str) -> Items:
     return [item for item in live if key not in item or mark(item[key]) not in gone]
 
 
-def _field(kind: Type, key: str) -> _Below:
+def _field(kind: FieldType, key: str) -> _Below:
     """What a field of a map is, for merging two maps there."""
-    if kind.sort is not Sort.MESSAGE:
-        sort = "map" if kind.sort is Sort.MAP else "struct"
+    if kind.sort is not FieldKind.MESSAGE:
+        sort = "map" if kind.sort is FieldKind.MAP else "struct"
         raise unknown_error(
             f"merging an object in json but data type is not struct, instead is: {sort}"
         )
@@ -206,10 +206,10 @@ def _field(kind: Type, key: str) -> _Below:
     return _Below(field.type, strategy, field.traits.merge)
 
 
-def _list(kind: Type, key: str) -> _Below:
+def _list(kind: FieldType, key: str) -> _Below:
     """What a field is whose lists are merged: the type is that of their items."""
     below = _field(kind, key)
-    if below.type.of is None or below.type.sort is Sort.MAP:
+    if below.type.of is None or below.type.sort is FieldKind.MAP:
         raise unknown_error("expected slice or array type, but got: struct")
     return _Below(below.type.item, below.strategy, below.key)
 

@@ -11,19 +11,19 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.apiserver.authorization.bindings import GROUP
-from quintant.cluster.apiserver.codec.write_options import Options
+from quintant.cluster.apiserver.codec.write_options import WriteOptions
 from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Catalog
 from quintant.cluster.apiserver.meta.selectors import from_object
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.storage.history import Change, Entry
+from quintant.cluster.apiserver.storage.history import Change, StoredEntry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 
 PLURAL = "clusterroles"
 TABLE = f"{PLURAL}.{GROUP}"
-CONTROLLER = Options(manager="clusterrole-aggregation-controller", force=True)
+CONTROLLER = WriteOptions(manager="clusterrole-aggregation-controller", force=True)
 
 
 class _Gathered(msgspec.Struct, frozen=True, rename="camel"):
@@ -35,7 +35,7 @@ class _Role(msgspec.Struct, frozen=True, rename="camel"):
     aggregation_rule: _Gathered | None = None
 
 
-class Aggregation:
+class ClusterRoleAggregation:
     """Keeps the rules of aggregated cluster roles in step with the roles they select."""
 
     def __init__(self, store: Store, catalog: Catalog) -> None:
@@ -75,7 +75,9 @@ class Aggregation:
         self._stirred |= table.name == TABLE
 
 
-def _union(name: str, gathered: _Gathered, roles: list[tuple[str, Entry]]) -> list[JsonObject]:
+def _union(
+    name: str, gathered: _Gathered, roles: list[tuple[str, StoredEntry]]
+) -> list[JsonObject]:
     """The rules of the selected roles, in the order of their names, each once."""
     selectors = [from_object(selector) for selector in gathered.cluster_role_selectors]
     found: list[JsonObject] = []

@@ -14,25 +14,25 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from quintant.cluster.apiserver.codec.write_options import Options
+from quintant.cluster.apiserver.codec.write_options import WriteOptions
 from quintant.cluster.apiserver.crd import definition
 from quintant.cluster.apiserver.crd import kinds as crd_kinds
 from quintant.cluster.apiserver.crd.conversion_webhook import Converter
-from quintant.cluster.apiserver.crd.kinds import Epochs
-from quintant.cluster.apiserver.crd.names import Naming, named
+from quintant.cluster.apiserver.crd.kinds import StorageEpochs
+from quintant.cluster.apiserver.crd.names import AcceptedNames, accept_names
 from quintant.cluster.apiserver.handlers.delete import Deletes
 from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Catalog
 from quintant.cluster.apiserver.kinds.metadata_rules import deleting
-from quintant.cluster.apiserver.meta.conditions import Condition
+from quintant.cluster.apiserver.meta.conditions import StatusCondition
 from quintant.cluster.apiserver.meta.status import PageNotFound, forbidden
 from quintant.cluster.apiserver.meta.types import JsonObject
-from quintant.cluster.apiserver.storage.history import Change, Entry
+from quintant.cluster.apiserver.storage.history import Change, StoredEntry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 from quintant.cluster.apiserver.validation.webhook_client_config import REVIEWS
-from quintant.cluster.apiserver.watch.hub import Hub
+from quintant.cluster.apiserver.watch.hub import WatchHub
 from quintant.cluster.apiserver.webhooks.call import WebhookClient
 from quintant.cluster.apiserver.webhooks.configuration import read_client_config
 from quintant.core.clock import Clock, Random, timestamp
@@ -40,20 +40,20 @@ from quintant.core.clock import Clock, Random, timestamp
 GROUP = "apiextensions.k8s.io"
 PLURAL = "customresourcedefinitions"
 TABLE = f"{PLURAL}.{GROUP}"
-SERVER = Options(manager="kube-apiserver")
+SERVER = WriteOptions(manager="kube-apiserver")
 
 Mark = Callable[[JsonObject, str], JsonObject]
 """From a status and the time to the status it shall be."""
 
 
-class Definitions:
+class CrdLifecycle:
     """The custom kinds of a catalogue, kept in step with the definitions in a store."""
 
     def __init__(
         self,
         store: Store,
         catalog: Catalog,
-        hub: Hub,
+        hub: WatchHub,
         clock: Clock,
         caller: WebhookClient,
         random: Random,
@@ -66,9 +66,9 @@ class Definitions:
         self._served: dict[str, JsonObject] = {}
         self._terminating: set[str] = set()
         self._names: dict[str, JsonObject] = {}
-        self._epochs: dict[str, Epochs] = {}
+        self._epochs: dict[str, StorageEpochs] = {}
         self._stirred: dict[str, None] = {}
-        self._last: tuple[Entry, JsonObject] | None = None
+        self._last: tuple[StoredEntry, JsonObject] | None = None
         store.subscribe(self._told)
 
     def guard(self, target: ObjectRef) -> None:
@@ -104,7 +104,7 @@ class Definitions:
     def _establish(self, name: str, found: JsonObject, writes: Writes) -> None:
         """Give a definition its names, and serve it if it has them or was served before."""
         spec, before = found["spec"], found["status"].get("acceptedNames") or {}
-        naming = named(spec["names"], before, self._neighbours(name, spec["group"]))
+        naming = accept_names(spec["names"], before, self._neighbours(name, spec["group"]))
         self._mark(name, writes, partial(_naming, naming))
         settled = self._read(name)
         assert settled is not None, "it was just marked"
@@ -122,12 +122,16 @@ class Definitions:
         if before is None:
             # Whoever asks for what was before has another kind in mind.
             table.ring.compact(self._store.revision)
-        kinds = crd_kinds.kinds(found, self._epoch(name, before, found), self._converter(found))
+        kinds = crd_kinds.custom_kinds(
+            found, self._epoch(name, before, found), self._converter(found)
+        )
         self._catalog.remove(found["spec"]["group"], found["spec"]["names"]["plural"])
         self._catalog.add(kinds)
         self._served[name] = found
         if kinds and kinds[0].facts:
-            self._store.refile(table, partial(stored_json.facts_of, kinds[0].kept or kinds[0]))
+            self._store.refile(
+                table, partial(stored_json.field_values_of, kinds[0].kept or kinds[0])
+            )
         self._hub.close(name)
 
     def _converter(self, found: JsonObject) -> Converter | None:
@@ -140,17 +144,17 @@ class Definitions:
         client = read_client_config(webhook["clientConfig"])
         return Converter(client, review, self._caller, self._random)
 
-    def _epoch(self, name: str, before: JsonObject | None, found: JsonObject) -> Epochs:
+    def _epoch(self, name: str, before: JsonObject | None, found: JsonObject) -> StorageEpochs:
         """Begin to store objects in another way; what there is was stored as it was until now."""
         if not self._store.table(name).entries:
-            self._epochs[name] = Epochs()
+            self._epochs[name] = StorageEpochs()
             return self._epochs[name]
-        now, known = self._store.revision, self._epochs.get(name, Epochs())
+        now, known = self._store.revision, self._epochs.get(name, StorageEpochs())
         ends = known.ends
         if before is not None:
             was, is_ = (definition.storage_version(each)["name"] for each in (before, found))
             ends = (*ends, (now, was)) if was != is_ else ends
-        self._epochs[name] = Epochs(ends, now)
+        self._epochs[name] = StorageEpochs(ends, now)
         return self._epochs[name]
 
     def _withdraw(self, name: str) -> None:
@@ -177,7 +181,7 @@ class Definitions:
             self._withdraw(name)
             self._release(name, writes, CLEARED if established else NEVER)
 
-    def _release(self, name: str, writes: Writes, condition: Condition) -> None:
+    def _release(self, name: str, writes: Writes, condition: StatusCondition) -> None:
         now = timestamp(self._clock.now())
         writes.edit(self._target(name, "status"), partial(_released, condition, now), SERVER)
 
@@ -226,16 +230,20 @@ class Definitions:
             self._stirred[table.name] = None
 
 
-INSTALLING = Condition("Established", False, "Installing", "the initial names have been accepted")
-WAITING = Condition("Established", False, "NotAccepted", "not all names are accepted")
-ESTABLISHED = Condition(
+INSTALLING = StatusCondition(
+    "Established", False, "Installing", "the initial names have been accepted"
+)
+WAITING = StatusCondition("Established", False, "NotAccepted", "not all names are accepted")
+ESTABLISHED = StatusCondition(
     "Established", True, "InitialNamesAccepted", "the initial names have been accepted"
 )
-TERMINATING = Condition(
+TERMINATING = StatusCondition(
     "Terminating", True, "InstanceDeletionInProgress", "CustomResource deletion is in progress"
 )
-CLEARED = Condition("Terminating", False, "InstanceDeletionCompleted", "removed all instances")
-NEVER = Condition("Terminating", False, "NeverEstablished", "resource was never established")
+CLEARED = StatusCondition(
+    "Terminating", False, "InstanceDeletionCompleted", "removed all instances"
+)
+NEVER = StatusCondition("Terminating", False, "NeverEstablished", "resource was never established")
 
 
 def _marked(mark: Mark, now: str, live: JsonObject) -> JsonObject:
@@ -243,7 +251,7 @@ def _marked(mark: Mark, now: str, live: JsonObject) -> JsonObject:
     return {**live, "metadata": dict(live["metadata"]), "status": mark(live["status"], now)}
 
 
-def _naming(naming: Naming, status: JsonObject, now: str) -> JsonObject:
+def _naming(naming: AcceptedNames, status: JsonObject, now: str) -> JsonObject:
     """The status of a definition that has been given names; served ones stay established."""
     if status.get("acceptedNames") == naming.names and naming.condition.among(status):
         return status
@@ -258,7 +266,7 @@ def _served_parts(found: JsonObject) -> tuple[Any, Any]:
     return found["spec"], found["status"].get("acceptedNames")
 
 
-def _released(condition: Condition, now: str, live: JsonObject) -> JsonObject:
+def _released(condition: StatusCondition, now: str, live: JsonObject) -> JsonObject:
     """The definition without the finalizer that held it for us."""
     metadata = live["metadata"]
     left = [name for name in metadata.get("finalizers", ()) if name != definition.CLEANUP]

@@ -28,7 +28,7 @@ class _End(NamedTuple):
     rv: int
 
 
-class Expiry:
+class EventTtl:
     """Removes the events of a store in time."""
 
     def __init__(self, store: Store) -> None:

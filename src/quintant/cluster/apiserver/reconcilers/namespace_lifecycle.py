@@ -19,7 +19,7 @@ PROTECTED = frozenset({"default", "kube-system", "kube-public"})
 TABLE = "namespaces"
 
 
-class Namespaces:
+class NamespaceLifecycle:
     """Which namespaces exist and which are going."""
 
     def __init__(self, store: Store, catalog: Catalog) -> None:

@@ -14,7 +14,7 @@ import msgspec
 from quintant.cluster.apiserver.admission.plugins.pod_requests import written
 from quintant.cluster.apiserver.admission.plugins.quota_usage import table_of
 from quintant.cluster.apiserver.admission.plugins.resource_quota import QUOTAS, QuotaView, used
-from quintant.cluster.apiserver.codec.write_options import Options
+from quintant.cluster.apiserver.codec.write_options import WriteOptions
 from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
@@ -23,14 +23,14 @@ from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 
-CONTROLLER = Options(manager="kube-controller-manager")
+CONTROLLER = WriteOptions(manager="kube-controller-manager")
 
 
 class _Status(msgspec.Struct, frozen=True):
     status: dict[str, Any] = {}
 
 
-class Quotas:
+class QuotaStatus:
     """Keeps the status of every quota in step with the objects of its namespace."""
 
     def __init__(self, store: Store, catalog: Catalog) -> None:

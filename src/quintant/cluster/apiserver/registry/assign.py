@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from quintant.cluster.apiserver.kinds.service_ips import settle_service
-from quintant.cluster.apiserver.meta.names import label_complaints
-from quintant.cluster.apiserver.meta.qos import quality
-from quintant.cluster.apiserver.meta.types import JsonObject, Others
+from quintant.cluster.apiserver.kinds.service_ips import assign_service_ips
+from quintant.cluster.apiserver.meta.names import label_value_errors
+from quintant.cluster.apiserver.meta.qos import qos_class
+from quintant.cluster.apiserver.meta.types import JsonObject, OtherObjects
 
 _GATED = {
     "type": "PodScheduled",
@@ -25,17 +25,17 @@ _GATED = {
 _OWN_UID = "batch.kubernetes.io/controller-uid"
 
 
-def _pod(pod: JsonObject, live: JsonObject | None, others: Others) -> None:
+def _pod(pod: JsonObject, live: JsonObject | None, others: OtherObjects) -> None:
     spec = pod["spec"]
     if live is None:
-        pod["status"] = {"phase": "Pending", "qosClass": quality(spec)}
+        pod["status"] = {"phase": "Pending", "qosClass": qos_class(spec)}
         if spec.get("schedulingGates"):
             pod["status"]["conditions"] = [dict(_GATED)]
     elif given := (live.get("status") or {}).get("qosClass"):
         pod["status"] = {"qosClass": given, **(pod.get("status") or {})}
 
 
-def _job(job: JsonObject, live: JsonObject | None, others: Others) -> None:
+def _job(job: JsonObject, live: JsonObject | None, others: OtherObjects) -> None:
     """Give the job's pods labels that no other job's have, unless the author chose a selector."""
     spec, metadata = job["spec"], job["metadata"]
     if live is not None:
@@ -44,7 +44,7 @@ def _job(job: JsonObject, live: JsonObject | None, others: Others) -> None:
         _select_own(spec, metadata)
     labels = (spec["template"].get("metadata") or {}).get("labels") or {}
     # What is wrong with labels is told of the template's own.
-    if not metadata.get("labels") and not any(map(label_complaints, labels.values())):
+    if not metadata.get("labels") and not any(map(label_value_errors, labels.values())):
         metadata |= {"labels": dict(labels)} if labels else {}
 
 
@@ -62,7 +62,7 @@ def _select_own(spec: JsonObject, metadata: JsonObject) -> None:
     }
 
 
-def _namespace(namespace: JsonObject, live: JsonObject | None, others: Others) -> None:
+def _namespace(namespace: JsonObject, live: JsonObject | None, others: OtherObjects) -> None:
     """A generated name is not known any earlier than here; one that is missing is refused later."""
     metadata = namespace["metadata"]
     metadata["labels"] = {
@@ -71,16 +71,16 @@ def _namespace(namespace: JsonObject, live: JsonObject | None, others: Others) -
     }
 
 
-def _volume(volume: JsonObject, live: JsonObject | None, others: Others) -> None:
+def _volume(volume: JsonObject, live: JsonObject | None, others: OtherObjects) -> None:
     if live is None:
         since = volume["metadata"]["creationTimestamp"]
         volume["status"] = {"phase": "Pending", "lastPhaseTransitionTime": since}
 
 
-SETTLE: dict[str, Callable[[JsonObject, JsonObject | None, Others], None]] = {
+ASSIGN: dict[str, Callable[[JsonObject, JsonObject | None, OtherObjects], None]] = {
     "jobs": _job,
     "namespaces": _namespace,
     "persistentvolumes": _volume,
     "pods": _pod,
-    "services": settle_service,
+    "services": assign_service_ips,
 }

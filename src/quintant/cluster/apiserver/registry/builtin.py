@@ -17,20 +17,20 @@ from quintant.cluster.apiserver.crd import definition
 from quintant.cluster.apiserver.defaulting.walk import defaulter
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.meta.names import (
-    segment_complaints,
-    subdomain_complaints,
-    word_complaints,
+    dns1123_label_errors,
+    dns1123_subdomain_errors,
+    path_segment_errors,
 )
-from quintant.cluster.apiserver.meta.types import JsonObject, Propagation
+from quintant.cluster.apiserver.meta.types import DeletionPropagation, JsonObject
 from quintant.cluster.apiserver.registry import field_labels, generation
-from quintant.cluster.apiserver.registry.assign import SETTLE
+from quintant.cluster.apiserver.registry.assign import ASSIGN
 from quintant.cluster.apiserver.registry.prepare_create import (
-    COMPLETE,
     NAMESPACE_FINALIZER,
-    hold_namespace,
-    terminate,
+    PREPARE_FOR_CREATE,
+    keep_namespace_finalizers,
+    terminate_namespace,
 )
-from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_shape
+from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_schema
 from quintant.cluster.apiserver.validation import CHECKS, rbac
 from quintant.core.errors import Cause
 from quintant.core.resource import Resource, Scale
@@ -131,13 +131,13 @@ _GENERATION = {
     *("endpointslices", "priorityclasses"),
     *("ingressclasses", "networkpolicies", "podtemplates"),
 }
-_PROPAGATION: dict[str, Propagation | None] = {
-    "jobs": Propagation.ORPHAN,
-    "replicationcontrollers": Propagation.ORPHAN,
+_PROPAGATION: dict[str, DeletionPropagation | None] = {
+    "jobs": DeletionPropagation.ORPHAN,
+    "replicationcontrollers": DeletionPropagation.ORPHAN,
     "events": None,
     "customresourcedefinitions": None,
 }
-_DYING = {"customresourcedefinitions": definition.dying, "namespaces": terminate}
+_DYING = {"customresourcedefinitions": definition.on_delete, "namespaces": terminate_namespace}
 _COMPLAINTS: dict[str, Callable[[JsonObject, JsonObject | None], Iterable[Cause]]] = {
     **CHECKS,
     "roles": rbac.role_complaints,
@@ -150,18 +150,18 @@ _DEFAULTS = {
     "customresourcedefinitions": definition.default,
 }
 _REVISIONS = {
-    "customresourcedefinitions": definition.revise,
-    "daemonsets": generation.revise_daemon_set,
-    "deployments": generation.revise_deployment,
-    "endpointslices": generation.revise_slice,
-    "namespaces": hold_namespace,
+    "customresourcedefinitions": definition.prepare_for_update,
+    "daemonsets": generation.bump_template_generation,
+    "deployments": generation.bump_deployment_generation,
+    "endpointslices": generation.bump_slice_generation,
+    "namespaces": keep_namespace_finalizers,
 }
-_JUDGES = {"customresourcedefinitions": definition.judge}
+_JUDGES = {"customresourcedefinitions": definition.validate}
 _NAMING = {
-    **dict.fromkeys(("namespaces", "services", "statefulsets"), word_complaints),
-    **dict.fromkeys(("events", "poddisruptionbudgets"), segment_complaints),
-    **dict.fromkeys(("roles", "rolebindings"), segment_complaints),
-    **dict.fromkeys(("clusterroles", "clusterrolebindings"), segment_complaints),
+    **dict.fromkeys(("namespaces", "services", "statefulsets"), dns1123_label_errors),
+    **dict.fromkeys(("events", "poddisruptionbudgets"), path_segment_errors),
+    **dict.fromkeys(("roles", "rolebindings"), path_segment_errors),
+    **dict.fromkeys(("clusterroles", "clusterrolebindings"), path_segment_errors),
 }
 _NAMELESS = {"limitranges"}
 _LATE = {"events", "poddisruptionbudgets"}
@@ -211,32 +211,32 @@ def _kind(
         upsert=plural in _UPSERT,
         unconditional=plural not in _CONDITIONAL,
         graceful=plural == "pods",
-        propagation=_PROPAGATION.get(plural, Propagation.BACKGROUND),
+        propagation=_PROPAGATION.get(plural, DeletionPropagation.BACKGROUND),
         answers_object=plural in _ANSWERS_OBJECT,
         dying=_DYING.get(plural),
         keeps_status=plural == "nodes",
         status_holds=_STATUS_HOLDS.get(plural, frozenset()),
-        naming=_NAMING.get(plural, subdomain_complaints),
+        naming=_NAMING.get(plural, dns1123_subdomain_errors),
         nameless=plural in _NAMELESS,
         unqualified=plural in _UNQUALIFIED,
         late=plural in _LATE,
         scale=_SCALED.get(plural),
         selectable=field_labels.labels(where),
-        facts=field_labels.facts(where),
-        unknown_field=field_labels.refusal(where),
+        facts=field_labels.field_values(where),
+        unknown_field=field_labels.unknown_field_message(where),
         deprecation=_DEPRECATED.get(plural, ""),
         orphaning=_ORPHANING.get(plural, ""),
         registry=_REGISTRY.get(plural, plural),
         alias=Resource("", "v1", kind, plural) if plural == "events" else None,
         message=message,
-        shape=builtin_shape(message),
+        shape=builtin_schema(message),
         zero={**message.zero(), **_UNOWNED.get(plural, {})},
-        complete=COMPLETE.get(plural),
+        complete=PREPARE_FOR_CREATE.get(plural),
         complaints=_COMPLAINTS.get(plural),
         revise=_REVISIONS.get(plural),
         judge=_JUDGES.get(plural),
         default=_DEFAULTS.get(plural) or defaulter(message),
-        settle=SETTLE.get(plural),
+        settle=ASSIGN.get(plural),
         question=where.group in _QUESTIONS,
         shown=shown,
         stored=stored,

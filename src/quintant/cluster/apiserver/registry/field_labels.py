@@ -59,14 +59,14 @@ def labels(where: Resource) -> dict[str, str]:
     aliases = _ALIASES.get(where.full_name, {})
     if where.full_name == "events.events.k8s.io":
         return aliases
-    return {path: path for path in facts(where)} | aliases
+    return {path: path for path in field_values(where)} | aliases
 
 
-def facts(where: Resource) -> Mapping[str, str]:
+def field_values(where: Resource) -> Mapping[str, str]:
     """The paths whose values an object remembers, each with its value when absent."""
     return _FACTS.get(where.plural, {})
 
 
-def refusal(where: Resource) -> str:
+def unknown_field_message(where: Resource) -> str:
     """What is said of a label that nothing can be selected by; it names `label` and `kind`."""
     return _UNKNOWN_FIELD.get(where.plural, _ONLY_METADATA)

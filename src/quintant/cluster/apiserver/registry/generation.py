@@ -13,13 +13,13 @@ Plain = dict[str, Any]
 TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 
-def revise_deployment(obj: Plain, live: Plain) -> None:
+def bump_deployment_generation(obj: Plain, live: Plain) -> None:
     """Count a change of annotations, in place."""
     if _annotations(obj) != _annotations(live):
         obj["metadata"]["generation"] = live["metadata"].get("generation", 0) + 1
 
 
-def revise_daemon_set(obj: Plain, live: Plain) -> None:
+def bump_template_generation(obj: Plain, live: Plain) -> None:
     """Count a change of the template, in place, whatever the client says of it."""
     count = _annotations(live).get(TEMPLATE_GENERATION, "0")
     if obj["spec"].get("template") != live["spec"].get("template"):
@@ -27,7 +27,7 @@ def revise_daemon_set(obj: Plain, live: Plain) -> None:
     obj["metadata"]["annotations"] = {**_annotations(obj), TEMPLATE_GENERATION: count}
 
 
-def revise_slice(obj: Plain, live: Plain) -> None:
+def bump_slice_generation(obj: Plain, live: Plain) -> None:
     """Count a change of labels, in place."""
     if obj["metadata"].get("labels") != live["metadata"].get("labels"):
         obj["metadata"]["generation"] = live["metadata"].get("generation", 0) + 1

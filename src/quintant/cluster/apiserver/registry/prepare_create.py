@@ -21,12 +21,12 @@ def _namespace(obj: JsonObject) -> None:
     obj["status"] = {"phase": "Active"}
 
 
-def terminate(obj: JsonObject, now: str) -> None:
+def terminate_namespace(obj: JsonObject, now: str) -> None:
     """Show that a namespace is being deleted, in place."""
     obj["status"] = dict(obj.get("status") or {}) | {"phase": "Terminating"}
 
 
-def hold_namespace(obj: JsonObject, live: JsonObject) -> None:
+def keep_namespace_finalizers(obj: JsonObject, live: JsonObject) -> None:
     """Keep what holds a namespace, in place: its own subresource alone changes that."""
     obj["spec"] = dict(live.get("spec") or {})
 
@@ -41,8 +41,8 @@ def _claim(obj: JsonObject) -> None:
         spec["dataSource"] = {name: new[name] for name in _SOURCE if name in new}
 
 
-COMPLETE: dict[str, Callable[[JsonObject], None]] = {
-    "customresourcedefinitions": definition.complete,
+PREPARE_FOR_CREATE: dict[str, Callable[[JsonObject], None]] = {
+    "customresourcedefinitions": definition.prepare_for_create,
     "namespaces": _namespace,
     "persistentvolumeclaims": _claim,
 }

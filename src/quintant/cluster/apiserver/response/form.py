@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from quintant.client.transport import Call
 from quintant.cluster.apiserver.kinds.kind import Kind
-from quintant.cluster.apiserver.kinds.stored_json import Form
+from quintant.cluster.apiserver.kinds.stored_json import ObjectEncoder
 from quintant.cluster.apiserver.meta.status import (
     StatusError,
     bad_request,
     object_not_acceptable,
     unknown_error,
 )
-from quintant.cluster.apiserver.response.negotiate import Answer, Wish, negotiate
-from quintant.cluster.apiserver.response.table import Grid, Include
+from quintant.cluster.apiserver.response.negotiate import NegotiatedMedia, ResponseForm, negotiate
+from quintant.cluster.apiserver.response.table import Include, TableEncoder
 from quintant.core.clock import Clock
 
 # Go's packages, where their name is not the beginning of the group's.
 _PACKAGES = {"": "core", "events.k8s.io": "core"}
 
 
-def wish_of(call: Call, kind: Kind, *, listing: bool = False, watching: bool = False) -> Wish:
+def negotiate_for(
+    call: Call, kind: Kind, *, listing: bool = False, watching: bool = False
+) -> NegotiatedMedia:
     """What a request likes as its answer; 406 if it cannot have it."""
     return negotiate(
         call.headers.get("accept", ""),
@@ -29,21 +31,21 @@ def wish_of(call: Call, kind: Kind, *, listing: bool = False, watching: bool = F
     )
 
 
-def form_of(
+def encoder_for(
     call: Call, kind: Kind, clock: Clock, *, listing: bool = False, watching: bool = False
-) -> Form:
+) -> ObjectEncoder:
     """How objects of a kind are written for a request: whole, metadata only, or as a table."""
-    wish = wish_of(call, kind, listing=listing, watching=watching)
+    wish = negotiate_for(call, kind, listing=listing, watching=watching)
     match wish.answer:
-        case Answer.WHOLE:
-            return Form(kind)
-        case Answer.TABLE:
-            return Grid(kind, version=wish.version, include=_include(call), clock=clock)
-        case Answer.PARTIALS if not listing:
+        case ResponseForm.WHOLE:
+            return ObjectEncoder(kind)
+        case ResponseForm.TABLE:
+            return TableEncoder(kind, version=wish.version, include=_include(call), clock=clock)
+        case ResponseForm.PARTIALS if not listing:
             raise _not_a_list(kind)
-        case Answer.PARTIAL if listing:
+        case ResponseForm.PARTIAL if listing:
             raise object_not_acceptable(wish.answer.value, f"is a list ({_go(kind)}List)")
-    return Form(kind, partial=True, version=wish.version)
+    return ObjectEncoder(kind, partial=True, version=wish.version)
 
 
 def _include(call: Call) -> Include:
@@ -60,7 +62,7 @@ def _include(call: Call) -> Include:
 def _not_a_list(kind: Kind) -> StatusError:
     if kind.custom:
         return unknown_error("content is not a list")
-    return object_not_acceptable(Answer.PARTIALS.value, f"is not a list ({_go(kind)})")
+    return object_not_acceptable(ResponseForm.PARTIALS.value, f"is not a list ({_go(kind)})")
 
 
 def _go(kind: Kind) -> str:

@@ -17,12 +17,12 @@ HEADERS = {"content-encoding": "gzip", "vary": "Accept-Encoding"}
 _GZIP_BITS = 16 + zlib.MAX_WBITS
 
 
-def unpacks(call: Call) -> bool:
+def accepts_gzip(call: Call) -> bool:
     """Whether a client reads gzip."""
     return "gzip" in call.headers.get("accept-encoding", "")
 
 
-async def packed(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+async def gzip_pieces(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
     """Pieces as gzip: packing one takes no longer than sending it."""
     packer = zlib.compressobj(LEVEL, wbits=_GZIP_BITS)
     async with aclosing(pieces):

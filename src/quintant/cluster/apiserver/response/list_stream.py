@@ -13,8 +13,8 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 import msgspec
 from msgspec import Struct, field
 
-from quintant.cluster.apiserver.kinds.stored_json import Form
-from quintant.cluster.apiserver.storage.history import Entry
+from quintant.cluster.apiserver.kinds.stored_json import ObjectEncoder
+from quintant.cluster.apiserver.storage.history import StoredEntry
 
 LARGE = 128 * 1024
 """Bytes from which a list is sent in pieces; smaller ones are quicker as one answer."""
@@ -26,12 +26,12 @@ _BETWEEN = b"\n" + b" " * 2 * INDENT
 """What comes before an item of an indented list."""
 
 
-class Listing(Struct, frozen=True):
+class ListStream(Struct, frozen=True):
     """An answer that goes on: a list with something in it, as JSON."""
 
-    form: Form
+    form: ObjectEncoder
     metadata: Mapping[str, object]
-    entries: Sequence[Entry]
+    entries: Sequence[StoredEntry]
     headers: Mapping[str, str] = field(default_factory=dict)
     pretty: bool = False
 
@@ -59,7 +59,7 @@ class Listing(Struct, frozen=True):
             return head + b"[", b",", b"]" + tail
         return head + b"[" + _BETWEEN, b"," + _BETWEEN, b"\n" + b" " * INDENT + b"]" + tail
 
-    def _item(self, entry: Entry) -> bytes:
+    def _item(self, entry: StoredEntry) -> bytes:
         item = self.form.item(entry)
         if not self.pretty:
             return item

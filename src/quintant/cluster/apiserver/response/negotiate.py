@@ -3,7 +3,7 @@
     Accept: application/json;as=Table;v=v1;g=meta.k8s.io, application/json;q=0.5
             └─ media type ─┘ └──── transformation ─────┘
 
-Every answer is made as compact JSON; `dressed` turns it into what was liked at the very end.
+Every answer is made as compact JSON; `encode_reply` turns it into what was liked at the very end.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from quintant.cluster.apiserver.codec.body import JSON, PROTOBUF, YAML
 from quintant.cluster.apiserver.codec.size import YAML_WEIGHT
 from quintant.cluster.apiserver.meta.status import form_not_acceptable, not_acceptable
 from quintant.cluster.apiserver.offload.pool import Offload
-from quintant.cluster.apiserver.response.list_stream import INDENT, Listing
+from quintant.cluster.apiserver.response.list_stream import INDENT, ListStream
 
 MEDIA = (JSON, YAML, PROTOBUF)
 """What a real server names as acceptable. Protobuf is read here, but not written."""
@@ -36,7 +36,7 @@ _META_VERSIONS = frozenset({"v1", "v1beta1"})
 _TRUE = frozenset({"1", "true", "True", "TRUE", "t", "T"})
 
 
-class Answer(Enum):
+class ResponseForm(Enum):
     """The form of an answer; the text is what a client asks for by."""
 
     WHOLE = ""
@@ -45,17 +45,17 @@ class Answer(Enum):
     TABLE = "Table"
 
 
-class Wish(Struct, frozen=True):
+class NegotiatedMedia(Struct, frozen=True):
     """What a client likes best among what there is."""
 
     media: str = JSON
-    answer: Answer = Answer.WHOLE
+    answer: ResponseForm = ResponseForm.WHOLE
     version: str = "v1"
     """Of meta.k8s.io, for a transformed answer."""
     pretty: bool = False
 
 
-class Clause(Struct, frozen=True):
+class AcceptClause(Struct, frozen=True):
     """One media type of an Accept header."""
 
     media: str
@@ -68,7 +68,7 @@ class Clause(Struct, frozen=True):
 
 def negotiate(
     accept: str, *, routed: bool, collection: bool = False, watching: bool = False
-) -> Wish:
+) -> NegotiatedMedia:
     """What an Accept header asks for; 406 if there is nothing of the kind.
 
     `routed` says that the router looks first, which takes names literally; it does not for custom
@@ -85,35 +85,35 @@ def negotiate(
 
 
 @lru_cache(REMEMBERED)
-def clauses(accept: str) -> tuple[Clause, ...]:
+def clauses(accept: str) -> tuple[AcceptClause, ...]:
     """The media types of an Accept header, the most liked first."""
     found = []
     for text in (accept or "*/*").split(",", MOST)[:MOST]:
         media, *rest = (part.strip() for part in text.split(";"))
         parameters = dict(part.partition("=")[::2] for part in rest)
-        found.append((_quality(parameters), Clause(media.lower(), parameters)))
+        found.append((_quality(parameters), AcceptClause(media.lower(), parameters)))
     found.sort(key=lambda pair: -pair[0])
     return tuple(clause for _, clause in found)
 
 
-def liked(call: Call) -> str:
+def preferred_media(call: Call) -> str:
     """The media type for an answer whose form is not negotiated: a refusal, for one."""
     best = _best(call.headers.get("accept", ""))
     return JSON if best is None else best.media
 
 
-def listed(call: Call, listing: Listing) -> Listing | None:
+def list_reply(call: Call, listing: ListStream) -> ListStream | None:
     """A large list as the client likes to read it; None if that cannot be sent in pieces."""
-    if liked(call) == YAML:
+    if preferred_media(call) == YAML:
         return None
     return replace(listing, pretty=_pretty(call))
 
 
-async def dressed(call: Call, reply: Reply, beside: Offload) -> Reply:
+async def encode_reply(call: Call, reply: Reply, beside: Offload) -> Reply:
     """A JSON answer as the client likes to read it: YAML, indented, or as it is."""
     if reply.headers.get("content-type", JSON).partition(";")[0] != JSON or not reply.body:
         return reply
-    if liked(call) == YAML:
+    if preferred_media(call) == YAML:
         # PyYAML is loaded for the first who likes it.
         from quintant.cluster.apiserver.response.yaml import dumped
 
@@ -126,7 +126,7 @@ async def dressed(call: Call, reply: Reply, beside: Offload) -> Reply:
     return reply
 
 
-def _best(accept: str) -> Wish | None:
+def _best(accept: str) -> NegotiatedMedia | None:
     for clause in clauses(accept):
         for media in (JSON, YAML):
             wish = _wish(clause, media) if clause.covers(media) else None
@@ -135,7 +135,7 @@ def _best(accept: str) -> Wish | None:
     return None
 
 
-def _wish(clause: Clause, media: str) -> Wish | None:
+def _wish(clause: AcceptClause, media: str) -> NegotiatedMedia | None:
     """What a clause asks for in a media type, if it can be had."""
     parameters = clause.parameters
     if media == YAML and "stream" in parameters:
@@ -143,12 +143,12 @@ def _wish(clause: Clause, media: str) -> Wish | None:
     pretty = parameters.get("pretty") == "1"
     wanted = parameters.get("as", "")
     if not wanted:
-        return Wish(media, pretty=pretty)
+        return NegotiatedMedia(media, pretty=pretty)
     version = parameters.get("v", "")
     if parameters.get("g") != _META or version not in _META_VERSIONS:
         return None
     try:
-        return Wish(media, Answer(wanted), version, pretty)
+        return NegotiatedMedia(media, ResponseForm(wanted), version, pretty)
     except ValueError:
         return None
 

@@ -15,11 +15,11 @@ import msgspec
 from msgspec import field
 
 from quintant.cluster.apiserver.kinds import stored_json
-from quintant.cluster.apiserver.kinds.stored_json import Form
+from quintant.cluster.apiserver.kinds.stored_json import ObjectEncoder
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.response.printers import Printer
 from quintant.cluster.apiserver.response.printers.printers import printer_of
-from quintant.cluster.apiserver.storage.history import Entry
+from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.core.clock import Clock, SystemClock
 
 _TABLE = (
@@ -37,7 +37,7 @@ class Include(Enum):
     NONE = "None"
 
 
-class Grid(Form, frozen=True):
+class TableEncoder(ObjectEncoder, frozen=True):
     """The objects of a kind as rows."""
 
     include: Include = Include.METADATA
@@ -48,13 +48,13 @@ class Grid(Form, frozen=True):
     def converted(self) -> bool:
         return True
 
-    def whole(self, entry: Entry, rv: int = 0) -> bytes:
+    def whole(self, entry: StoredEntry, rv: int = 0) -> bytes:
         """A table of one row."""
         shown = rv or entry.rv
         metadata = {"resourceVersion": str(shown)} if shown else {}
         return self._table(metadata, [self._row(entry, rv)])
 
-    def item(self, entry: Entry) -> bytes:
+    def item(self, entry: StoredEntry) -> bytes:
         """A row."""
         return self._row(entry, 0)
 
@@ -84,7 +84,7 @@ class Grid(Form, frozen=True):
         about = msgspec.json.encode(metadata)
         return _TABLE % (self.version.encode(), about, b",".join(rows))
 
-    def _row(self, entry: Entry, rv: int) -> bytes:
+    def _row(self, entry: StoredEntry, rv: int) -> bytes:
         obj = stored_json.unpack(self.kind, entry)
         if rv:
             obj["metadata"]["resourceVersion"] = str(rv)

@@ -45,7 +45,7 @@ class Cardinality(Struct, frozen=True):
         return cost * count
 
 
-class Budget(Struct):
+class CostBudget(Struct):
     """The costs of all rules of a schema."""
 
     total: int = 0
@@ -69,7 +69,7 @@ class Budget(Struct):
         yield forbidden(path, too_expensive(name, self.total, SCHEMA_LIMIT))
 
 
-class Site(Struct, frozen=True):
+class RuleSite(Struct, frozen=True):
     """Where in a schema rules are, and what counts for them there."""
 
     path: str
@@ -78,7 +78,7 @@ class Site(Struct, frozen=True):
     uncorrelated: str
     """The schema above whose values have no counterpart in an older object, if there is one."""
     cardinality: Cardinality
-    budget: Budget
+    budget: CostBudget
 
 
 def too_expensive(name: str, cost: int, limit: int) -> str:

@@ -16,8 +16,8 @@ from quintant.cluster.apiserver.meta.field_errors import (
     required,
 )
 from quintant.cluster.apiserver.meta.json_path import BadPath, field_path
-from quintant.cluster.apiserver.schema.cel_budget import RULE_LIMIT, Site, too_expensive
-from quintant.cluster.apiserver.schema.cel_rule import ROOT, BadRule, Rule, compile_rule
+from quintant.cluster.apiserver.schema.cel_budget import RULE_LIMIT, RuleSite, too_expensive
+from quintant.cluster.apiserver.schema.cel_rule import ROOT, BadRule, ValidationRule, compile_rule
 from quintant.cluster.apiserver.schema.structural import RULES
 from quintant.core.errors import Cause
 
@@ -80,7 +80,7 @@ def _field(rule: Schema, where: str, schema: Schema) -> Iterator[Cause]:
             yield invalid(f"{where}.fieldPath", path, "must be a valid path")
 
 
-def rule_causes(schema: Schema, site: Site) -> Iterator[Cause]:
+def rule_causes(schema: Schema, site: RuleSite) -> Iterator[Cause]:
     """What is wrong with what rules say."""
     declared = declare(schema, root=site.root, name=ROOT)
     if declared is None:
@@ -97,7 +97,7 @@ def rule_causes(schema: Schema, site: Site) -> Iterator[Cause]:
         yield from _old(rule, found, where, site.uncorrelated)
 
 
-def _costs(rule: Rule, where: str, site: Site) -> Iterator[Cause]:
+def _costs(rule: ValidationRule, where: str, site: RuleSite) -> Iterator[Cause]:
     cost = site.cardinality.times(rule.program.cost, rule.type.least)
     if cost > RULE_LIMIT:
         text = too_expensive("estimated rule cost", cost, RULE_LIMIT)
@@ -111,7 +111,7 @@ def _costs(rule: Rule, where: str, site: Site) -> Iterator[Cause]:
         site.budget.spend(f"{where}.messageExpression", cost)
 
 
-def _old(rule: Schema, found: Rule, where: str, uncorrelated: str) -> Iterator[Cause]:
+def _old(rule: Schema, found: ValidationRule, where: str, uncorrelated: str) -> Iterator[Cause]:
     if found.transition and uncorrelated:
         text = "oldSelf cannot be used on the uncorrelatable portion of the schema within"
         yield invalid(f"{where}.rule", found.text, f"{text} {uncorrelated}")

@@ -24,7 +24,7 @@ ROOT = "selfType"
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class RuleResult:
     """What a run of a rule came to: it holds, or it does not, or it failed."""
 
     holds: bool = False
@@ -35,7 +35,7 @@ class Ruling:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class RuleInput:
     """What the rules of a place are about, as they see it."""
 
     value: Any
@@ -44,7 +44,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ValidationRule:
     """A rule that compiles."""
 
     text: str
@@ -67,28 +67,28 @@ class Rule:
         """How it is named in errors."""
         return (self.message or self.text).strip()
 
-    def subject(self, value: Any, old: Any) -> Subject:
+    def subject(self, value: Any, old: Any) -> RuleInput:
         """A value of the place the rule is about, and what was there before."""
         before = None if old is None else convert(old, self.type)
-        return Subject(convert(value, self.type), before)
+        return RuleInput(convert(value, self.type), before)
 
-    def run(self, subject: Subject, limit: int) -> Ruling:
+    def run(self, subject: RuleInput, limit: int) -> RuleResult:
         """Evaluate the rule."""
         try:
             outcome = self.program.run(self._variables(subject), limit)
         except TooExpensive as error:
             text = "no further validation rules will be run due to call cost exceeds limit for rule"
-            return Ruling(cost=limit, error=f"'{error}': {text}: {self.label}", fatal=True)
+            return RuleResult(cost=limit, error=f"'{error}': {text}: {self.label}", fatal=True)
         except CelError as error:
-            return Ruling(error=self._failure(str(error)))
-        return Ruling(outcome.value is True, outcome.cost)
+            return RuleResult(error=self._failure(str(error)))
+        return RuleResult(outcome.value is True, outcome.cost)
 
-    def explain(self, subject: Subject, limit: int) -> tuple[str, int]:
+    def explain(self, subject: RuleInput, limit: int) -> tuple[str, int]:
         """The message for what breaks the rule, and what it cost."""
         message, cost = self._computed(subject, limit)
         return message or self.message.strip() or f"failed rule: {self.text.strip()}", cost
 
-    def _computed(self, subject: Subject, limit: int) -> tuple[str, int]:
+    def _computed(self, subject: RuleInput, limit: int) -> tuple[str, int]:
         """The computed message; empty if there is none worth telling."""
         if self.message_program is None:
             return "", 0
@@ -100,7 +100,7 @@ class Rule:
         usable = len(text.encode()) <= MESSAGE_BYTES and "\n" not in text
         return text if usable else "", outcome.cost
 
-    def _variables(self, subject: Subject) -> dict[str, Any]:
+    def _variables(self, subject: RuleInput) -> dict[str, Any]:
         variables, old = {"self": subject.value}, subject.old
         if self.optional_old:
             return {**variables, "oldSelf": NONE if old is None else Optional(old)}
@@ -121,7 +121,7 @@ class BadRule(ValueError):
         self.field = field
 
 
-def compile_rules(schema: Schema, *, root: bool) -> Iterator[Rule]:
+def compile_rules(schema: Schema, *, root: bool) -> Iterator[ValidationRule]:
     """The rules of a schema's own place; BadRule for the first that does not compile."""
     declared = declare(schema, root=root, name=ROOT)
     if declared is None:
@@ -130,7 +130,7 @@ def compile_rules(schema: Schema, *, root: bool) -> Iterator[Rule]:
         yield compile_rule(each, declared, schema)
 
 
-def compile_rule(rule: Mapping[str, Any], declared: CelType, schema: Schema) -> Rule:
+def compile_rule(rule: Mapping[str, Any], declared: CelType, schema: Schema) -> ValidationRule:
     """A rule about values of a type; BadRule if it does not compile."""
     optional = bool(rule.get("optionalOldSelf"))
     variables = {"self": declared, "oldSelf": optional_of(declared) if optional else declared}
@@ -141,7 +141,7 @@ def compile_rule(rule: Mapping[str, Any], declared: CelType, schema: Schema) -> 
         raise BadRule(str(error)) from None
     if program.type not in ("bool", "dyn"):
         raise BadRule("cel expression must evaluate to a bool")
-    return Rule(
+    return ValidationRule(
         text,
         program,
         declared,

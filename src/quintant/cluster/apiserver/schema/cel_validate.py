@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from quintant.cluster.apiserver.meta.correlate import ABSENT, Keyed, same
+from quintant.cluster.apiserver.meta.correlate import ABSENT, MapListKeys, same
 from quintant.cluster.apiserver.meta.field_errors import (
     NO_FIELD,
     duplicate,
@@ -23,11 +23,11 @@ from quintant.cluster.apiserver.meta.field_errors import (
     invalid_without_value,
     required,
 )
-from quintant.cluster.apiserver.meta.types import Verdict
+from quintant.cluster.apiserver.meta.types import ValidationResult
 from quintant.core.errors import Cause
 
 if TYPE_CHECKING:
-    from quintant.cluster.apiserver.schema.cel_rule import Rule, Subject
+    from quintant.cluster.apiserver.schema.cel_rule import RuleInput, ValidationRule
 
 Schema = Mapping[str, Any]
 RUN_LIMIT = 1_000_000
@@ -44,18 +44,18 @@ class _Stop(Exception):
     """The budget is used up: nothing more is checked."""
 
 
-class Rules(Struct, frozen=True):
+class ValidationRules(Struct, frozen=True):
     """The rules of one place in an object and of everything below it."""
 
     type: str
-    rules: tuple[Rule, ...] = ()
-    properties: Mapping[str, Rules] = field(default_factory=dict)
-    rest: Rules | None = None
-    items: Rules | None = None
-    keyed: Keyed | None = None
+    rules: tuple[ValidationRule, ...] = ()
+    properties: Mapping[str, ValidationRules] = field(default_factory=dict)
+    rest: ValidationRules | None = None
+    items: ValidationRules | None = None
+    keyed: MapListKeys | None = None
 
     @classmethod
-    def of(cls, schema: Schema, *, root: bool = True) -> Rules | None:
+    def of(cls, schema: Schema, *, root: bool = True) -> ValidationRules | None:
         """None where a schema has no rules; they must compile, as those of a definition do."""
         properties = {
             name: found
@@ -69,20 +69,20 @@ class Rules(Struct, frozen=True):
         rules = _compiled(schema, root) if schema.get("x-kubernetes-validations") else ()
         if not (rules or properties or rest or items):
             return None
-        return cls(schema.get("type", ""), rules, properties, rest, items, Keyed.of(schema))
+        return cls(schema.get("type", ""), rules, properties, rest, items, MapListKeys.of(schema))
 
     @classmethod
-    def _below(cls, schema: Any) -> Rules | None:
+    def _below(cls, schema: Any) -> ValidationRules | None:
         if not isinstance(schema, dict):
             return None
         return cls.of(schema, root=bool(schema.get("x-kubernetes-embedded-resource")))
 
-    def judge(self, obj: Any, old: Any, path: str = "") -> Verdict:
+    def judge(self, obj: Any, old: Any, path: str = "") -> ValidationResult:
         """What breaks the rules of an object, and what did so before."""
         court = _Court()
         with suppress(_Stop):
             court.visit(self, obj, old, _Place(path, obj, old))
-        return Verdict(court.causes, court.warnings)
+        return ValidationResult(court.causes, court.warnings)
 
 
 class _Place(Struct, frozen=True):
@@ -112,7 +112,7 @@ class _Court(Struct):
     warnings: list[str] = field(default_factory=list)
     budget: int = OBJECT_LIMIT
 
-    def visit(self, node: Rules, value: Any, old: Any, place: _Place) -> None:
+    def visit(self, node: ValidationRules, value: Any, old: Any, place: _Place) -> None:
         if value is None:
             return
         before = None if old is ABSENT else old
@@ -123,7 +123,9 @@ class _Court(Struct):
         elif isinstance(value, list) and node.items is not None:
             self._items(node, value, before, place)
 
-    def _fields(self, node: Rules, value: Mapping[str, Any], old: Any, place: _Place) -> None:
+    def _fields(
+        self, node: ValidationRules, value: Mapping[str, Any], old: Any, place: _Place
+    ) -> None:
         before = old if isinstance(old, dict) else _NO_FIELDS
         for name, child in value.items():
             found = node.properties.get(name)
@@ -135,20 +137,27 @@ class _Court(Struct):
                 hidden = not place.path and name in ("apiVersion", "kind")
                 self.visit(found, child, was, place.below(where, child, was, hidden=hidden))
 
-    def _items(self, node: Rules, values: list[Any], old: Any, place: _Place) -> None:
+    def _items(self, node: ValidationRules, values: list[Any], old: Any, place: _Place) -> None:
         assert node.items is not None, "asked before"
         known = node.keyed.index(old) if node.keyed is not None else {}
         for at, item in enumerate(values):
             was = known.get(node.keyed.key(item), ABSENT) if node.keyed is not None else ABSENT
             self.visit(node.items, item, was, place.below(f"{place.path}[{at}]", item, was))
 
-    def _run(self, node: Rules, value: Any, old: Any, place: _Place) -> None:
+    def _run(self, node: ValidationRules, value: Any, old: Any, place: _Place) -> None:
         subject = node.rules[0].subject(value, old)
         for rule in node.rules:
             if not rule.transition or old is not None or rule.optional_old:
                 self._check(node, rule, subject, value, place)
 
-    def _check(self, node: Rules, rule: Rule, subject: Subject, value: Any, place: _Place) -> None:
+    def _check(
+        self,
+        node: ValidationRules,
+        rule: ValidationRule,
+        subject: RuleInput,
+        value: Any,
+        place: _Place,
+    ) -> None:
         path = place.path or NO_FIELD
         if self.budget <= 0:
             self._stop(invalid(path, node.type, _OUT_OF_BUDGET))
@@ -163,7 +172,14 @@ class _Court(Struct):
         elif not outcome.holds:
             self._broken(node, rule, subject, value, place)
 
-    def _broken(self, node: Rules, rule: Rule, subject: Subject, value: Any, place: _Place) -> None:
+    def _broken(
+        self,
+        node: ValidationRules,
+        rule: ValidationRule,
+        subject: RuleInput,
+        value: Any,
+        place: _Place,
+    ) -> None:
         message, cost = rule.explain(subject, RUN_LIMIT)
         self.budget -= cost
         below = f".{rule.field}" if place.path else rule.field
@@ -179,14 +195,16 @@ class _Court(Struct):
         raise _Stop()
 
 
-def _compiled(schema: Schema, root: bool) -> tuple[Rule, ...]:
+def _compiled(schema: Schema, root: bool) -> tuple[ValidationRule, ...]:
     # The language takes 12 MB, and many clusters have no rules.
     from quintant.cluster.apiserver.schema.cel_rule import compile_rules
 
     return tuple(compile_rules(schema, root=root))
 
 
-def _cause(rule: Rule, node: Rules, path: str, value: Any, message: str) -> Cause:
+def _cause(
+    rule: ValidationRule, node: ValidationRules, path: str, value: Any, message: str
+) -> Cause:
     large = node.type in ("object", "array")
     match rule.reason:
         case "FieldValueForbidden":

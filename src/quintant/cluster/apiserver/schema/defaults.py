@@ -10,11 +10,11 @@ import msgspec
 from quintant.cluster.apiserver.meta.correlate import ABSENT, same
 from quintant.cluster.apiserver.meta.field_errors import invalid
 from quintant.cluster.apiserver.schema import embedded_objects
-from quintant.cluster.apiserver.schema.cel_validate import Rules
-from quintant.cluster.apiserver.schema.prune import EMBEDDED, META, prune, structure
+from quintant.cluster.apiserver.schema.cel_validate import ValidationRules
+from quintant.cluster.apiserver.schema.prune import EMBEDDED, META, prune, structural_schema
 from quintant.cluster.apiserver.schema.structural import RULES
 from quintant.cluster.apiserver.schema.validate import Validator
-from quintant.cluster.apiserver.tables.coerce import Mistyped
+from quintant.cluster.apiserver.tables.coerce import CoercionError
 from quintant.core.errors import Cause
 
 Schema = Mapping[str, Any]
@@ -36,18 +36,18 @@ def _below(schema: Schema, path: str) -> Iterator[Cause]:
 
 
 def _default(schema: Schema, value: Any, path: str) -> Iterator[Cause]:
-    place = structure(schema)
+    place = structural_schema(schema)
     pruned = _copy(value)
     prune(pruned, place)
     if not same(pruned, value):
         yield invalid(path, value, "must not have unknown fields")
     try:
-        embedded_objects.coerce(_copy(value), place, path)
-    except Mistyped as error:
+        embedded_objects.coerce_embedded(_copy(value), place, path)
+    except CoercionError as error:
         field, _, text = str(error).partition(": ")
         yield Cause("FieldValueInvalid", text, field)
         return
-    causes = list(embedded_objects.complaints(value, place, path)) or Validator(schema)(
+    causes = list(embedded_objects.embedded_errors(value, place, path)) or Validator(schema)(
         value, prefix=path
     )
     yield from causes
@@ -59,7 +59,7 @@ def _default(schema: Schema, value: Any, path: str) -> Iterator[Cause]:
 def _broken(schema: Schema, value: Any, path: str) -> Iterator[Cause]:
     """The rules that a default does not follow, or the one that nothing can follow."""
     try:
-        rules = Rules.of(schema, root=False)
+        rules = ValidationRules.of(schema, root=False)
     except ValueError as error:  # BadRule: its module would load the language, which takes 12 MB
         yield invalid(path, schema.get("type") or "", f"rule compile error: {error}")
         return

@@ -8,19 +8,19 @@ from typing import Any
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.golang.printing import shown
 from quintant.cluster.apiserver.meta.field_errors import invalid, required
-from quintant.cluster.apiserver.meta.names import identifier_complaints
+from quintant.cluster.apiserver.meta.names import dns1035_label_errors
 from quintant.cluster.apiserver.meta.objectmeta import embedded_causes, no_metadata
-from quintant.cluster.apiserver.schema.prune import Structure
-from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
+from quintant.cluster.apiserver.schema.prune import StructuralSchema
+from quintant.cluster.apiserver.tables.coerce import CoercionError, coerce
 from quintant.core.errors import Cause
 
 _TEXTS = ("apiVersion", "kind")
 
 
-def coerce(value: Any, place: Structure | None, path: str = "") -> list[str]:
+def coerce_embedded(value: Any, place: StructuralSchema | None, path: str = "") -> list[str]:
     """Read embedded metadata as Go reads it, in place; the paths of what is unknown there.
 
-    Mistyped where it cannot be read.
+    CoercionError where it cannot be read.
     """
     if place is None or not place.embeds:
         return []
@@ -29,14 +29,14 @@ def coerce(value: Any, place: Structure | None, path: str = "") -> list[str]:
         if place.embedded and path:
             unknown += _coerced(value, path)
         for name in value:
-            unknown += coerce(value[name], place.child(name), _below(place, path, name))
+            unknown += coerce_embedded(value[name], place.child(name), _below(place, path, name))
     elif isinstance(value, list):
         for at, item in enumerate(value):
-            unknown += coerce(item, place.items, f"{path}[{at}]")
+            unknown += coerce_embedded(item, place.items, f"{path}[{at}]")
     return sorted(unknown)
 
 
-def complaints(value: Any, place: Structure | None, path: str = "") -> Iterator[Cause]:
+def embedded_errors(value: Any, place: StructuralSchema | None, path: str = "") -> Iterator[Cause]:
     """What is wrong with embedded objects beyond their schemas."""
     if place is None or not place.embeds:
         return
@@ -44,13 +44,13 @@ def complaints(value: Any, place: Structure | None, path: str = "") -> Iterator[
         if place.embedded and path:
             yield from _complaints(value, path)
         for name, child in value.items():
-            yield from complaints(child, place.child(name), _below(place, path, name))
+            yield from embedded_errors(child, place.child(name), _below(place, path, name))
     elif isinstance(value, list):
         for at, item in enumerate(value):
-            yield from complaints(item, place.items, f"{path}[{at}]")
+            yield from embedded_errors(item, place.items, f"{path}[{at}]")
 
 
-def _below(place: Structure, path: str, name: str) -> str:
+def _below(place: StructuralSchema, path: str, name: str) -> str:
     if name not in place.properties and place.open:
         return f"{path}[{name}]"
     return f"{path}.{name}" if path else name
@@ -59,7 +59,9 @@ def _below(place: Structure, path: str, name: str) -> str:
 def _coerced(value: dict[str, Any], path: str) -> list[str]:
     for name in _TEXTS:
         if name in value and not isinstance(value[name], str):
-            raise Mistyped(f"{path}.{name}: Invalid value: {shown(value[name])}: must be a string")
+            raise CoercionError(
+                f"{path}.{name}: Invalid value: {shown(value[name])}: must be a string"
+            )
     if "metadata" not in value:
         return []
     sent = value["metadata"]
@@ -67,15 +69,15 @@ def _coerced(value: dict[str, Any], path: str) -> list[str]:
     before = shown(sent)
     try:
         unknown = _fitted(metadata)
-    except Mistyped as error:
-        raise Mistyped(f"{path}.metadata: Invalid value: {before}: {error}") from None
+    except CoercionError as error:
+        raise CoercionError(f"{path}.metadata: Invalid value: {before}: {error}") from None
     return [f"{path}.metadata.{name}" for name in unknown]
 
 
 def _fitted(metadata: Any) -> list[str]:
     if not isinstance(metadata, dict):
-        raise Mistyped(no_metadata(metadata))
-    return fit(tables.message("meta.v1.ObjectMeta"), metadata)
+        raise CoercionError(no_metadata(metadata))
+    return coerce(tables.message("meta.v1.ObjectMeta"), metadata)
 
 
 def _complaints(value: dict[str, Any], path: str) -> Iterator[Cause]:
@@ -96,7 +98,7 @@ def _odd_version(version: str) -> str:
 
 
 def _odd_kind(kind: str) -> str:
-    text = ",".join(identifier_complaints(kind.lower()))
+    text = ",".join(dns1035_label_errors(kind.lower()))
     return f"may have mixed case, but should otherwise match: {text}" if text else ""
 
 

@@ -17,7 +17,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     not_supported,
     required,
 )
-from quintant.cluster.apiserver.schema.cel_budget import Budget, Cardinality, Site
+from quintant.cluster.apiserver.schema.cel_budget import Cardinality, CostBudget, RuleSite
 from quintant.cluster.apiserver.schema.list_types import list_causes
 from quintant.cluster.apiserver.schema.prune import EMBEDDED, META, PRESERVE
 from quintant.cluster.apiserver.schema.structural import RULES
@@ -50,7 +50,7 @@ class _Place(Struct, frozen=True):
 
 def openapi_causes(schema: Schema, path: str, *, rules: bool) -> Iterator[Cause]:
     """What is wrong with the keywords of a schema, and with its rules if they are looked at."""
-    budget = Budget()
+    budget = CostBudget()
     cardinality = Cardinality(1) if rules else None
     walk = _walk(schema, _Place(path, cardinality=cardinality, root=True), budget)
     yield from walk.schema
@@ -70,7 +70,7 @@ class _Found(Struct):
         self.rules += other.rules
 
 
-def _walk(schema: Schema, place: _Place, budget: Budget) -> _Found:
+def _walk(schema: Schema, place: _Place, budget: CostBudget) -> _Found:
     found = _Found([*_keywords(schema, place), *_additional(schema, place)])
     for each, where in _below(schema, place):
         found.add(_walk(each, where, budget))
@@ -81,14 +81,14 @@ def _walk(schema: Schema, place: _Place, budget: Budget) -> _Found:
     return found
 
 
-def _judge_rules(schema: Schema, place: _Place, budget: Budget, found: _Found) -> None:
+def _judge_rules(schema: Schema, place: _Place, budget: CostBudget, found: _Found) -> None:
     # The language takes 12 MB, and many definitions have no rules.
     from quintant.cluster.apiserver.schema.cel_expressions import rule_causes, text_causes
 
     found.schema += text_causes(schema, place.path)
     if not found.schema and place.cardinality is not None:
         whole = place.root or bool(schema.get(EMBEDDED))
-        site = Site(place.path, whole, place.uncorrelated, place.cardinality, budget)
+        site = RuleSite(place.path, whole, place.uncorrelated, place.cardinality, budget)
         found.rules += rule_causes(schema, site)
 
 

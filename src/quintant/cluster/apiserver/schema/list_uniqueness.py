@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 
 from quintant.cluster.apiserver.meta.field_errors import duplicate, invalid
-from quintant.cluster.apiserver.schema.prune import Structure
+from quintant.cluster.apiserver.schema.prune import StructuralSchema
 from quintant.core.errors import Cause
 
 _sorted = msgspec.json.Encoder(order="sorted")
 
 
-def repeated(value: Any, place: Structure | None, path: str = "") -> Iterator[Cause]:
+def duplicate_items(value: Any, place: StructuralSchema | None, path: str = "") -> Iterator[Cause]:
     """Every item that has been there before, each the first time that happens."""
     if place is None or not place.unique:
         return
@@ -26,15 +26,15 @@ def repeated(value: Any, place: Structure | None, path: str = "") -> Iterator[Ca
                 continue
             dot = f".{name}" if path else name
             where = dot if name in place.properties else f"[{name}]"
-            yield from repeated(child, below, path + where)
+            yield from duplicate_items(child, below, path + where)
     elif isinstance(value, list):
         yield from _list(value, place, path)
         if place.items is not None and place.items.unique:
             for at, item in enumerate(value):
-                yield from repeated(item, place.items, f"{path}[{at}]")
+                yield from duplicate_items(item, place.items, f"{path}[{at}]")
 
 
-def _list(values: list[Any], place: Structure, path: str) -> Iterator[Cause]:
+def _list(values: list[Any], place: StructuralSchema, path: str) -> Iterator[Cause]:
     if place.listing == "set":
         yield from (duplicate(f"{path}[{at}]", values[at]) for at in _again(values))
     elif place.listing == "map":

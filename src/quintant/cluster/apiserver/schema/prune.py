@@ -1,8 +1,8 @@
 """Structural schemas at work: unknown fields go, then nulls, defaults come.
 
 A custom resource is pruned and defaulted whenever it is written, and when it is read if its schema
-changed since. `Structure` is a schema reduced to what this needs, built once per version. What a
-value must look like beyond its structure is validation's business, not ours.
+changed since. `StructuralSchema` is a schema reduced to what this needs, built once per version.
+What a value must look like beyond its structure is validation's business, not ours.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ EMBEDDED = "x-kubernetes-embedded-resource"
 _NESTS = (dict, list)
 
 
-class Structure(Struct, frozen=True):
+class StructuralSchema(Struct, frozen=True):
     """One place in an object: what may be below it, and what it is when absent."""
 
-    properties: Mapping[str, Structure] = field(default_factory=dict)
+    properties: Mapping[str, StructuralSchema] = field(default_factory=dict)
     open: bool = False
     """Any key is allowed, its value having the structure `rest`, if there is one."""
-    rest: Structure | None = None
-    items: Structure | None = None
+    rest: StructuralSchema | None = None
+    items: StructuralSchema | None = None
     preserve: bool = False
     embedded: bool = False
     nullable: bool = False
@@ -46,24 +46,26 @@ class Structure(Struct, frozen=True):
     """There is a list here or below whose items must differ."""
 
     @property
-    def below(self) -> Iterable[Structure]:
+    def below(self) -> Iterable[StructuralSchema]:
         """Every structure right below this one."""
         yield from self.properties.values()
         yield from (each for each in (self.rest, self.items) if each is not None)
 
-    def child(self, name: str) -> Structure | None:
+    def child(self, name: str) -> StructuralSchema | None:
         """The structure of a field or key, if anything is said about it."""
         return self.properties.get(name, self.rest)
 
 
-def structure(schema: Schema) -> Structure:
+def structural_schema(schema: Schema) -> StructuralSchema:
     """The structure a schema describes."""
     additional, items = schema.get("additionalProperties"), schema.get("items")
-    found = Structure(
-        properties={name: structure(s) for name, s in (schema.get("properties") or {}).items()},
+    found = StructuralSchema(
+        properties={
+            name: structural_schema(s) for name, s in (schema.get("properties") or {}).items()
+        },
         open=additional is not None,
-        rest=structure(additional) if isinstance(additional, dict) else None,
-        items=structure(items) if isinstance(items, dict) else None,
+        rest=structural_schema(additional) if isinstance(additional, dict) else None,
+        items=structural_schema(items) if isinstance(items, dict) else None,
         preserve=bool(schema.get(PRESERVE)),
         embedded=bool(schema.get(EMBEDDED)),
         nullable=bool(schema.get("nullable")),
@@ -80,19 +82,19 @@ def structure(schema: Schema) -> Structure:
     )
 
 
-def resource(schema: Schema) -> Structure:
+def resource_schema(schema: Schema) -> StructuralSchema:
     """The structure of whole objects, whose metadata is everybody's."""
-    return replace(structure(schema), embedded=True)
+    return replace(structural_schema(schema), embedded=True)
 
 
-def prune(value: Any, place: Structure | None) -> list[str]:
+def prune(value: Any, place: StructuralSchema | None) -> list[str]:
     """Drop, in place, fields a structure does not know; their paths, sorted."""
     unknown: list[str] = []
     _prune(value, place, "", unknown)
     return sorted(unknown)
 
 
-def drop_nulls(value: Any, place: Structure | None) -> None:
+def drop_nulls(value: Any, place: StructuralSchema | None) -> None:
     """Drop, in place, nulls that are not allowed and will not be replaced by a default."""
     if place is None:
         return
@@ -108,7 +110,7 @@ def drop_nulls(value: Any, place: Structure | None) -> None:
             drop_nulls(item, place.items)
 
 
-def default(value: Any, place: Structure | None) -> None:
+def default(value: Any, place: StructuralSchema | None) -> None:
     """Put defaults, in place, where a structure has them and the value has nothing."""
     if place is None or not place.defaulting:
         return
@@ -129,14 +131,14 @@ def default(value: Any, place: Structure | None) -> None:
             default(value[at], place.items)
 
 
-def _replaced(place: Structure | None) -> Any:
+def _replaced(place: StructuralSchema | None) -> Any:
     """What a null is, after defaulting."""
     if place is None or place.nullable or not place.default:
         return None
     return msgspec.json.decode(place.default)
 
 
-def _prune(value: Any, place: Structure | None, path: str, unknown: list[str]) -> None:
+def _prune(value: Any, place: StructuralSchema | None, path: str, unknown: list[str]) -> None:
     if place is not None and place.preserve:
         _spare(value, place, path, unknown)
     elif type(value) is dict:
@@ -149,7 +151,7 @@ def _prune(value: Any, place: Structure | None, path: str, unknown: list[str]) -
 
 
 def _prune_field(
-    value: dict[str, Any], name: str, place: Structure | None, path: str, unknown: list[str]
+    value: dict[str, Any], name: str, place: StructuralSchema | None, path: str, unknown: list[str]
 ) -> None:
     if place is not None:
         if place.embedded and name in META:
@@ -162,7 +164,7 @@ def _prune_field(
     unknown.append(path)
 
 
-def _spare(value: Any, place: Structure, path: str, unknown: list[str]) -> None:
+def _spare(value: Any, place: StructuralSchema, path: str, unknown: list[str]) -> None:
     """Prune only what is declared: the rest is to be kept."""
     if type(value) is dict:
         for name, child in value.items():

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from quintant.cluster.apiserver.meta.correlate import ABSENT, Keyed, same
+from quintant.cluster.apiserver.meta.correlate import ABSENT, MapListKeys, same
 from quintant.cluster.apiserver.meta.field_errors import (
     ERRORS_BYTES,
     NO_FIELD,
@@ -21,15 +21,15 @@ from quintant.cluster.apiserver.meta.field_errors import (
     too_many,
 )
 from quintant.cluster.apiserver.schema import validate_values as values
-from quintant.cluster.apiserver.schema.validate_logic import logic
-from quintant.cluster.apiserver.schema.validate_numbers import number
+from quintant.cluster.apiserver.schema.validate_logic import logic_checks
+from quintant.cluster.apiserver.schema.validate_numbers import number_check
 from quintant.cluster.apiserver.schema.validate_values import (
     INT64,
-    SORTS,
+    JSON_TYPES,
     Check,
+    JsonType,
     Part,
     Schema,
-    Sort,
     in_body,
 )
 from quintant.core.errors import Cause
@@ -81,30 +81,30 @@ class _Parts(dict[type, tuple[Part, ...]]):
         self._schema = schema
 
     def __missing__(self, found: type) -> tuple[Part, ...]:
-        self[found] = tuple(_parts(self._schema, SORTS[found]))
+        self[found] = tuple(_parts(self._schema, JSON_TYPES[found]))
         return self[found]
 
 
-def _parts(schema: Schema, sort: Sort) -> Iterator[Part]:
+def _parts(schema: Schema, sort: JsonType) -> Iterator[Part]:
     """What has to be checked of a value of a sort, in a real server's order."""
-    yield from values.typed(schema, sort)
-    if sort is not Sort.NULL:
-        yield from logic(schema, sort, compiled)
-    if sort is Sort.STRING:
-        yield from values.text(schema)
-    elif sort in (Sort.INTEGER, Sort.NUMBER):
-        yield from number(schema, sort)
-    elif sort is Sort.ARRAY:
+    yield from values.type_check(schema, sort)
+    if sort is not JsonType.NULL:
+        yield from logic_checks(schema, sort, compiled)
+    if sort is JsonType.STRING:
+        yield from values.text_check(schema)
+    elif sort in (JsonType.INTEGER, JsonType.NUMBER):
+        yield from number_check(schema, sort)
+    elif sort is JsonType.ARRAY:
         yield from _array(schema)
-    yield from values.listed(schema)
-    if sort is Sort.OBJECT:
+    yield from values.enum_check(schema)
+    if sort is JsonType.OBJECT:
         yield from _object(schema)
 
 
 def _array(schema: Schema) -> Iterator[Part]:
     items = schema.get("items")
     if items:
-        yield _items(compiled(items), Keyed.of(schema))
+        yield _items(compiled(items), MapListKeys.of(schema))
     yield from _sized(schema, "items")
 
 
@@ -126,7 +126,7 @@ def _sized(schema: Schema, what: str) -> Iterator[Part]:
         )
 
 
-def _items(check: Check, keyed: Keyed | None) -> Part:
+def _items(check: Check, keyed: MapListKeys | None) -> Part:
     def part(value: list[Any], path: str, old: Any) -> Sequence[Cause]:
         found: list[Cause] = []
         told = 0

@@ -1,7 +1,7 @@
 """Combined schemas: anyOf, oneOf, allOf, not.
 
 Where no alternative fits, a real server tells what is wrong with the one that fits best: the one
-with most checks made, of equals the first. `weight` counts as it counts.
+with most checks made, of equals the first. `check_count` counts as it counts.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any, Protocol
 from quintant.cluster.apiserver.golang.printing import quoted
 from quintant.cluster.apiserver.meta.field_errors import invalid
 from quintant.cluster.apiserver.schema.validate_values import (
-    SORTS,
+    JSON_TYPES,
     Check,
+    JsonType,
     Part,
     Schema,
-    Sort,
-    fitted,
+    as_go_holds,
     format_of,
     types_of,
 )
@@ -32,7 +32,7 @@ class Compile(Protocol):
     def __call__(self, schema: Schema, *, nested: bool) -> Check: ...
 
 
-def logic(schema: Schema, sort: Sort, compiled: Compile) -> Iterator[Part]:
+def logic_checks(schema: Schema, sort: JsonType, compiled: Compile) -> Iterator[Part]:
     """What the combinations in a schema ask for."""
     for name, build in (("anyOf", _any), ("oneOf", _one), ("allOf", _all)):
         if alternatives := schema.get(name):
@@ -97,19 +97,21 @@ def _whole(text: str) -> Cause:
 def _best(
     schemas: Sequence[Schema], results: Sequence[Sequence[Cause]], value: Any
 ) -> Sequence[Cause]:
-    weights = [weight(schema, value) for schema in schemas]
+    weights = [check_count(schema, value) for schema in schemas]
     return results[weights.index(max(weights))]
 
 
-def weight(schema: Schema, value: Any) -> int:
+def check_count(schema: Schema, value: Any) -> int:
     """How many checks a real server makes of a value."""
-    value = fitted(value)
-    sort = SORTS[type(value)]
-    fits = sort.value in types_of(schema) or (sort is Sort.INTEGER and "number" in types_of(schema))
-    if sort is Sort.NULL:
+    value = as_go_holds(value)
+    sort = JSON_TYPES[type(value)]
+    fits = sort.value in types_of(schema) or (
+        sort is JsonType.INTEGER and "number" in types_of(schema)
+    )
+    if sort is JsonType.NULL:
         return 1 if schema.get("nullable") or not types_of(schema) else 0
     # One each for logic, enumeration and the schema itself, one more for logic's own result.
-    total = 4 + sum(weight(each, value) for each in schema.get("allOf") or ())
+    total = 4 + sum(check_count(each, value) for each in schema.get("allOf") or ())
     if types_of(schema) or format_of(schema):
         total += 2 if fits else 1
     return total + _SORTED.get(sort, _flat)(schema, value)
@@ -129,7 +131,7 @@ def _number(schema: Schema, value: Any) -> int:
 
 def _array(schema: Schema, value: list[Any]) -> int:
     items = schema.get("items")
-    return 2 + (sum(weight(items, item) for item in value) if items else 0)
+    return 2 + (sum(check_count(items, item) for item in value) if items else 0)
 
 
 def _object(schema: Schema, value: dict[str, Any]) -> int:
@@ -137,13 +139,13 @@ def _object(schema: Schema, value: dict[str, Any]) -> int:
     additional = schema.get("additionalProperties")
     rest = additional if isinstance(additional, dict) else None
     below = ((properties.get(name, rest), child) for name, child in value.items())
-    return 1 + sum(weight(found, child) for found, child in below if found is not None)
+    return 1 + sum(check_count(found, child) for found, child in below if found is not None)
 
 
-_SORTED: dict[Sort, Callable[[Schema, Any], int]] = {
-    Sort.STRING: _text,
-    Sort.INTEGER: _number,
-    Sort.NUMBER: _number,
-    Sort.ARRAY: _array,
-    Sort.OBJECT: _object,
+_SORTED: dict[JsonType, Callable[[Schema, Any], int]] = {
+    JsonType.STRING: _text,
+    JsonType.INTEGER: _number,
+    JsonType.NUMBER: _number,
+    JsonType.ARRAY: _array,
+    JsonType.OBJECT: _object,
 }

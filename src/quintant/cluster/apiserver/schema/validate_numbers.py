@@ -12,13 +12,13 @@ from quintant.cluster.apiserver.golang.printing import number as spelt
 from quintant.cluster.apiserver.meta.field_errors import invalid
 from quintant.cluster.apiserver.schema.validate_values import (
     INT64,
+    JsonType,
     Part,
     Schema,
-    Sort,
     format_of,
     in_body,
+    is_whole,
     types_of,
-    whole,
 )
 from quintant.core.errors import Cause
 
@@ -28,12 +28,12 @@ FLOAT32 = 3.4028234663852886e38
 _NOTHING: Sequence[Cause] = ()
 
 
-def number(schema: Schema, sort: Sort) -> Iterator[Part]:
+def number_check(schema: Schema, sort: JsonType) -> Iterator[Part]:
     """Whether a number fits its format, then its bounds."""
     types = types_of(schema)
     only = types[0] if len(types) == 1 else ""
     form = format_of(schema) if only else ""
-    if only == "integer" and (sort is Sort.NUMBER or form == "int32"):
+    if only == "integer" and (sort is JsonType.NUMBER or form == "int32"):
         yield _ranged(form)
     elif only == "number" and form == "float":
         yield _narrow
@@ -69,7 +69,7 @@ def _unplaced(message: str) -> Cause:
     return invalid("", "", message)
 
 
-def _bounds(schema: Schema, sort: Sort, only: str, form: str) -> Iterator[Part]:
+def _bounds(schema: Schema, sort: JsonType, only: str, form: str) -> Iterator[Part]:
     names = ("multipleOf", "minimum", "maximum")
     tests = (_multiple, _minimum, _maximum)
     words = ("MultipleOf", "Minimum boundary", "Maximum boundary")
@@ -81,7 +81,7 @@ def _bounds(schema: Schema, sort: Sort, only: str, form: str) -> Iterator[Part]:
         if only == "integer" and not _holds(form, bound):
             yield _misfit(word, form)
             yield test(float(bound), exclusive)
-        elif sort is Sort.INTEGER:
+        elif sort is JsonType.INTEGER:
             yield test(_truncated(bound), exclusive)
         else:
             yield test(float(bound), exclusive)
@@ -134,4 +134,4 @@ def _multiple(factor: float, exclusive: bool) -> Part:
 def _divides(factor: float, value: float) -> bool:
     if isinstance(factor, int) and isinstance(value, int):
         return value % factor == 0
-    return whole(1 / factor * value if factor < 1 else value / factor)
+    return is_whole(1 / factor * value if factor < 1 else value / factor)

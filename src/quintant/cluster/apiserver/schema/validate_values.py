@@ -35,7 +35,7 @@ EPSILON = 1e-9
 _NOTHING: Sequence[Cause] = ()
 
 
-class Sort(Enum):
+class JsonType(Enum):
     """What a JSON value is, in a schema's words."""
 
     STRING = "string"
@@ -47,20 +47,20 @@ class Sort(Enum):
     NULL = "null"
 
 
-SORTS = {
-    str: Sort.STRING,
-    int: Sort.INTEGER,
-    float: Sort.NUMBER,
-    bool: Sort.BOOLEAN,
-    list: Sort.ARRAY,
-    dict: Sort.OBJECT,
-    type(None): Sort.NULL,
+JSON_TYPES = {
+    str: JsonType.STRING,
+    int: JsonType.INTEGER,
+    float: JsonType.NUMBER,
+    bool: JsonType.BOOLEAN,
+    list: JsonType.ARRAY,
+    dict: JsonType.OBJECT,
+    type(None): JsonType.NULL,
 }
 """By the type that decoded JSON has."""
-_GO = {Sort.INTEGER: "int64", Sort.NUMBER: "float64"}
+_GO = {JsonType.INTEGER: "int64", JsonType.NUMBER: "float64"}
 
 
-def fitted(value: Any) -> Any:
+def as_go_holds(value: Any) -> Any:
     """A value as Go holds it: whole numbers that 64 bits do not hold are floats."""
     if type(value) is int and not INT64[0] <= value <= INT64[1]:
         return float(value)
@@ -85,25 +85,25 @@ def format_of(schema: Schema) -> str:
     return name if known else ""
 
 
-def typed(schema: Schema, sort: Sort) -> Iterator[Part]:
+def type_check(schema: Schema, sort: JsonType) -> Iterator[Part]:
     """Whether the type is right."""
     types, form = types_of(schema), format_of(schema)
-    if sort is Sort.NULL:
+    if sort is JsonType.NULL:
         if types and not schema.get("nullable"):
             yield _mistyped(",".join(types), sort.value)
         return
     if not types and not form:
         return
-    if sort is Sort.NUMBER and "integer" in types:
+    if sort is JsonType.NUMBER and "integer" in types:
         yield _whole(_refusal(types, form, sort))
     elif refusal := _refusal(types, form, sort):
         yield refusal
 
 
-def _refusal(types: tuple[str, ...], form: str, sort: Sort) -> Part | None:
+def _refusal(types: tuple[str, ...], form: str, sort: JsonType) -> Part | None:
     numeric = "integer" in types or "number" in types
-    fits = sort.value in types or (sort is Sort.INTEGER and "number" in types)
-    if sort in (Sort.STRING, Sort.ARRAY):
+    fits = sort.value in types or (sort is JsonType.INTEGER and "number" in types)
+    if sort in (JsonType.STRING, JsonType.ARRAY):
         if form and not numeric:
             return None
     elif form and not fits:
@@ -120,12 +120,12 @@ def _whole(refusal: Part | None) -> Part:
     """The refusal, for floats that are no whole numbers."""
 
     def part(value: float, path: str, old: Any) -> Sequence[Cause]:
-        return refusal(value, path, old) if refusal and not whole(value) else _NOTHING
+        return refusal(value, path, old) if refusal and not is_whole(value) else _NOTHING
 
     return part
 
 
-def whole(value: float) -> bool:
+def is_whole(value: float) -> bool:
     """Whether a float counts as a whole number."""
     if not math.isfinite(value) or abs(value) > EXACT:
         return False
@@ -134,7 +134,7 @@ def whole(value: float) -> bool:
     return int(value) != 0 and abs(value - int(value)) / (abs(value) + abs(int(value))) < EPSILON
 
 
-def text(schema: Schema) -> Iterator[Part]:
+def text_check(schema: Schema) -> Iterator[Part]:
     """Length and pattern, of which only the first offence is told, then the format."""
     if any(schema.get(name) for name in ("maxLength", "minLength", "pattern")) or (
         schema.get("maxLength") == 0
@@ -174,7 +174,7 @@ def _formatted(form: str, check: formats.Check) -> Part:
     return part
 
 
-def listed(schema: Schema) -> Iterator[Part]:
+def enum_check(schema: Schema) -> Iterator[Part]:
     """Whether the value is among those enumerated."""
     choices = schema.get("enum")
     if not choices:

@@ -31,12 +31,12 @@ from quintant.cluster.apiserver.admission.plugins.storage import (
     admit_resize,
     admit_storage_class,
 )
-from quintant.cluster.apiserver.codec.write_options import Options
+from quintant.cluster.apiserver.codec.write_options import WriteOptions
 from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.kinds.draft import Draft, ObjectRef
 from quintant.cluster.apiserver.meta.user import User
-from quintant.cluster.apiserver.reconcilers.crd_lifecycle import Definitions
-from quintant.cluster.apiserver.reconcilers.namespace_lifecycle import Namespaces
+from quintant.cluster.apiserver.reconcilers.crd_lifecycle import CrdLifecycle
+from quintant.cluster.apiserver.reconcilers.namespace_lifecycle import NamespaceLifecycle
 
 Plugin = Callable[[Draft, AdmissionContext], None]
 """Amends a draft, in place, or refuses it."""
@@ -52,7 +52,7 @@ MANAGED: Mapping[str, tuple[Plugin, ...]] = {
     "persistentvolumes": (add_volume_protection,),
     "pods": (default_limits, admit_account, admit_priority, admit_tolerations),
 }
-HELD: Mapping[str, tuple[Plugin, ...]] = {
+VALIDATING: Mapping[str, tuple[Plugin, ...]] = {
     "persistentvolumeclaims": (enforce_limits,),
     "pods": (enforce_limits,),
 }
@@ -62,8 +62,8 @@ HELD: Mapping[str, tuple[Plugin, ...]] = {
 class AdmissionChain(Struct, frozen=True):
     """Admission that is part of the server."""
 
-    namespaces: Namespaces
-    definitions: Definitions
+    namespaces: NamespaceLifecycle
+    definitions: CrdLifecycle
     access: Access
     around: AdmissionContext
     managed: bool
@@ -74,14 +74,14 @@ class AdmissionChain(Struct, frozen=True):
         self.namespaces.guard(target)
         self.definitions.guard(target)
 
-    def admit(self, draft: Draft, options: Options) -> None:
+    def admit(self, draft: Draft, options: WriteOptions) -> None:
         """Amend a draft or refuse it, in place."""
         self._run(MANAGED if self.managed else ALWAYS, draft)
 
     def check(self, draft: Draft, user: User) -> None:
         """Refuse what a user may not make of an object."""
         self.access.check(draft, user)
-        self._run(HELD, draft)
+        self._run(VALIDATING, draft)
         if self.managed and not draft.target.sub:
             enforce_quota(draft, self.around)
 

@@ -9,32 +9,32 @@ from __future__ import annotations
 from quintant.client.transport import Call, Reply
 from quintant.cluster.apiserver.admission.plugins.context import AdmissionContext
 from quintant.cluster.apiserver.filters.access import Access
-from quintant.cluster.apiserver.handlers.admitted_write import Admission
-from quintant.cluster.apiserver.handlers.create_only import Questions
+from quintant.cluster.apiserver.handlers.admitted_write import AdmittedWrites
+from quintant.cluster.apiserver.handlers.create_only import CreateOnlyResources
 from quintant.cluster.apiserver.handlers.delete import Deletes
 from quintant.cluster.apiserver.handlers.eviction import Evictions
 from quintant.cluster.apiserver.handlers.get_list import Reads
-from quintant.cluster.apiserver.handlers.parse import Changes
+from quintant.cluster.apiserver.handlers.parse import WriteRequests
 from quintant.cluster.apiserver.handlers.store import ObjectStore
-from quintant.cluster.apiserver.handlers.subresources import asks
-from quintant.cluster.apiserver.handlers.verbs import Endpoints
+from quintant.cluster.apiserver.handlers.subresources import is_create_only
+from quintant.cluster.apiserver.handlers.verbs import ResourceHandlers
 from quintant.cluster.apiserver.handlers.write import Writes
 from quintant.cluster.apiserver.kinds.draft import ObjectRef
 from quintant.cluster.apiserver.kinds.kind import Catalog, Kind
-from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.status import method_not_supported, resource_not_found
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.offload.pool import Offload
-from quintant.cluster.apiserver.reconcilers.clusterrole_aggregation import Aggregation
-from quintant.cluster.apiserver.reconcilers.crd_lifecycle import SERVER, Definitions
-from quintant.cluster.apiserver.reconcilers.event_ttl import Expiry
-from quintant.cluster.apiserver.reconcilers.namespace_lifecycle import Namespaces
-from quintant.cluster.apiserver.reconcilers.quota_status import Quotas
+from quintant.cluster.apiserver.reconcilers.clusterrole_aggregation import ClusterRoleAggregation
+from quintant.cluster.apiserver.reconcilers.crd_lifecycle import SERVER, CrdLifecycle
+from quintant.cluster.apiserver.reconcilers.event_ttl import EventTtl
+from quintant.cluster.apiserver.reconcilers.namespace_lifecycle import NamespaceLifecycle
+from quintant.cluster.apiserver.reconcilers.quota_status import QuotaStatus
 from quintant.cluster.apiserver.registry.bootstrap import first_objects
-from quintant.cluster.apiserver.response.list_stream import Listing
+from quintant.cluster.apiserver.response.list_stream import ListStream
 from quintant.cluster.apiserver.server.admission_chain import AdmissionChain
 from quintant.cluster.apiserver.storage.revision_log import Store
-from quintant.cluster.apiserver.watch.hub import Hub, Watcher
+from quintant.cluster.apiserver.watch.hub import Watcher, WatchHub
 from quintant.cluster.apiserver.webhooks.call import WebhookClient
 from quintant.cluster.apiserver.webhooks.dialer import WebhookDialer
 from quintant.cluster.apiserver.webhooks.dispatcher import WebhookDispatcher
@@ -43,14 +43,14 @@ from quintant.cluster.apiserver.webhooks.registry import WebhookRegistry
 from quintant.core.clock import Clock, Random
 
 
-class Machinery:
+class HandlerChain:
     """Answers requests about objects, whoever sent them."""
 
     def __init__(
         self,
         store: Store,
         catalog: Catalog,
-        hub: Hub,
+        hub: WatchHub,
         access: Access,
         offload: Offload,
         *,
@@ -60,12 +60,12 @@ class Machinery:
         managed: bool,
     ) -> None:
         self._catalog, self._access = catalog, access
-        self._expiry = Expiry(store)
+        self._expiry = EventTtl(store)
         self._caller = WebhookClient(store, dialer)
-        self._aggregation = Aggregation(store, catalog)
-        self._quotas = Quotas(store, catalog) if managed else None
-        self._namespaces = Namespaces(store, catalog)
-        self._definitions = Definitions(store, catalog, hub, clock, self._caller, random)
+        self._aggregation = ClusterRoleAggregation(store, catalog)
+        self._quotas = QuotaStatus(store, catalog) if managed else None
+        self._namespaces = NamespaceLifecycle(store, catalog)
+        self._definitions = CrdLifecycle(store, catalog, hub, clock, self._caller, random)
         around, self._stored = AdmissionContext(store, random), ObjectStore(store)
         guard = AdmissionChain(self._namespaces, self._definitions, access, around, managed)
         self._writes = Writes(self._stored, clock, random, guard)
@@ -73,22 +73,22 @@ class Machinery:
         self._registry = WebhookRegistry(store, catalog)
         matcher = Matcher(store, access.authorizer.decide)
         webhooks = WebhookDispatcher(self._caller, matcher, random, offload)
-        admission = Admission(
+        admission = AdmittedWrites(
             self._registry, offload, webhooks, self._stored, self._writes, self._deletes
         )
-        self._questions = Questions(access, admission, clock, random, offload)
+        self._questions = CreateOnlyResources(access, admission, clock, random, offload)
         budgets = _builtin(catalog, "policy", "poddisruptionbudgets")
         evictions = Evictions(store, self._stored, self._deletes, budgets)
-        reads, changes = Reads(store, random), Changes(self._writes)
-        self._endpoints = Endpoints(
+        reads, changes = Reads(store, random), WriteRequests(self._writes)
+        self._endpoints = ResourceHandlers(
             self._stored, hub, reads, changes, admission, evictions, clock, offload
         )
 
     async def answer(
-        self, call: Call, asked: Route, kind: Kind, user: User
-    ) -> Reply | Watcher | Listing:
+        self, call: Call, asked: RequestInfo, kind: Kind, user: User
+    ) -> Reply | Watcher | ListStream:
         """What comes of a request about a kind."""
-        if kind.question or asks(kind, asked.sub):
+        if kind.question or is_create_only(kind, asked.sub):
             return await self._question(call, asked, kind, user)
         if asked.verb == "watch":
             return await self._endpoints.watch(call, asked, kind)
@@ -123,7 +123,7 @@ class Machinery:
         self._expiry.close()
         self._caller.close()
 
-    async def _question(self, call: Call, asked: Route, kind: Kind, user: User) -> Reply:
+    async def _question(self, call: Call, asked: RequestInfo, kind: Kind, user: User) -> Reply:
         if not kind.question:
             self._namespaces.guard(ObjectRef(kind, asked.namespace, asked.name))
         elif asked.name:

@@ -26,7 +26,7 @@ from quintant.cluster.apiserver.golang.query import read_pairs
 from quintant.cluster.apiserver.meta.status import REQUEST_LIMIT
 from quintant.cluster.apiserver.meta.user import User, certified
 from quintant.cluster.apiserver.response import gzip
-from quintant.cluster.apiserver.response.list_stream import Listing
+from quintant.cluster.apiserver.response.list_stream import ListStream
 from quintant.cluster.apiserver.server.server import ApiServer
 from quintant.cluster.apiserver.server.server import Flow as Ongoing
 from quintant.cluster.apiserver.watch.hub import Watcher
@@ -101,7 +101,7 @@ class _Edge:
 
     def _flow(self, call: Call, flow: Ongoing) -> StreamingResponse:
         headers, pieces = self._server.flow_headers(flow), flow.chunks()
-        if isinstance(flow, Listing):
+        if isinstance(flow, ListStream):
             return _packed(StreamingResponse(pieces, headers=headers), call)
         # Changes queue up for who does not read them; what a program prints waits in its file.
         patience = STALL_SECONDS if isinstance(flow, Watcher) else inf
@@ -138,10 +138,10 @@ def _large(call: Call, answer: Reply) -> StreamingResponse:
 
 def _packed(flow: StreamingResponse, call: Call) -> StreamingResponse:
     """The same answer, compressed if the client reads it so."""
-    if not gzip.unpacks(call):
+    if not gzip.accepts_gzip(call):
         return flow
     headers = {**flow.headers, **gzip.HEADERS}
-    return replace(flow, pieces=gzip.packed(flow.pieces), headers=headers, size=None)
+    return replace(flow, pieces=gzip.gzip_pieces(flow.pieces), headers=headers, size=None)
 
 
 async def _pieces(body: bytes) -> AsyncGenerator[bytes, None]:

@@ -24,14 +24,18 @@ from quintant.cluster.apiserver.codec.body import JSON
 from quintant.cluster.apiserver.discovery.documents import discover
 from quintant.cluster.apiserver.filters.access import Access
 from quintant.cluster.apiserver.golang.depth import make_room
-from quintant.cluster.apiserver.handlers.metrics import Metrics
+from quintant.cluster.apiserver.handlers.metrics import MetricsApi
 from quintant.cluster.apiserver.handlers.pod_logs import HEADERS as TEXT
-from quintant.cluster.apiserver.handlers.pod_logs import Output, PodLogs
-from quintant.cluster.apiserver.handlers.resource import check_stream, kind_of, precise
-from quintant.cluster.apiserver.handlers.subresources import streams
+from quintant.cluster.apiserver.handlers.pod_logs import LogStream, PodLogs
+from quintant.cluster.apiserver.handlers.resource import (
+    authorization_attributes,
+    kind_of,
+    refuse_websocket,
+)
+from quintant.cluster.apiserver.handlers.subresources import is_log_stream
 from quintant.cluster.apiserver.kinds.kind import Catalog
-from quintant.cluster.apiserver.kinds.service_ips import NETWORK, addressed
-from quintant.cluster.apiserver.meta.request_info import Route, route
+from quintant.cluster.apiserver.kinds.service_ips import NETWORK, with_service_network
+from quintant.cluster.apiserver.meta.request_info import RequestInfo, request_info
 from quintant.cluster.apiserver.meta.status import (
     REQUEST_LIMIT,
     StatusError,
@@ -42,17 +46,17 @@ from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.cluster.apiserver.offload.timeouts import request_timeout, timeout_seconds
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
-from quintant.cluster.apiserver.response.list_stream import Listing
-from quintant.cluster.apiserver.response.negotiate import dressed, listed
-from quintant.cluster.apiserver.server.chain import Machinery
-from quintant.cluster.apiserver.storage.revision_log import Snapshot, Store, Unsafe
-from quintant.cluster.apiserver.watch.hub import BOOKMARK_SECONDS, Hub, Watcher
+from quintant.cluster.apiserver.response.list_stream import ListStream
+from quintant.cluster.apiserver.response.negotiate import encode_reply, list_reply
+from quintant.cluster.apiserver.server.chain import HandlerChain
+from quintant.cluster.apiserver.storage.revision_log import NotDurable, Snapshot, Store
+from quintant.cluster.apiserver.watch.hub import BOOKMARK_SECONDS, Watcher, WatchHub
 from quintant.cluster.apiserver.webhooks.dialer import WebhookDialer
 from quintant.core.clock import Clock, Random, SystemClock
 from quintant.keys.sensitive import Sensitive
 
 HEADERS = {"cache-control": "no-cache, private", "content-type": JSON}
-Flow = Watcher | Output | Listing
+Flow = Watcher | LogStream | ListStream
 """An answer that goes on."""
 
 
@@ -83,16 +87,16 @@ class ApiServer:
         make_room()
         clock, self._random = clock or SystemClock(), random or Random()
         self.store = store or Store()
-        self.catalog = Catalog(addressed(builtin_kinds(), services))
-        self._hub = Hub(self.store, bookmarks)
+        self.catalog = Catalog(with_service_network(builtin_kinds(), services))
+        self._hub = WatchHub(self.store, bookmarks)
         self._access = Access(self.store, clock, rbac=rbac, key=key)
         self.tokens, self.audit = self._access.tokens, self._access.audit
         self.logs = PodLogs(self.store, clock)
         """Whoever runs pods adds itself to its providers."""
-        self.metrics = Metrics(self.store, self.catalog)
+        self.metrics = MetricsApi(self.store, self.catalog)
         """Whoever runs pods adds itself to its meters; `open` serves the group."""
         self._offload = Offload()
-        self._machinery = Machinery(
+        self._machinery = HandlerChain(
             self.store,
             self.catalog,
             self._hub,
@@ -135,7 +139,7 @@ class ApiServer:
         `peer` is whom the connection proves, by a client certificate; no header says that.
         """
         call = replace(call, headers={key.lower(): call.headers[key] for key in call.headers})
-        asked = route(call)
+        asked = request_info(call)
         user: User | None = None
         try:
             user = self._access.identify(call, asked, peer)
@@ -183,29 +187,29 @@ class ApiServer:
         self.store.restore(snapshot)
         self._machinery.reload()
 
-    async def _answer(self, call: Call, asked: Route, user: User) -> Reply | Flow:
+    async def _answer(self, call: Call, asked: RequestInfo, user: User) -> Reply | Flow:
         if asked.verb == "watch":
             return await self._allowed(call, asked, user)
         async with request_timeout(timeout_seconds(call.query)):
             return await self._allowed(call, asked, user)
 
-    async def _allowed(self, call: Call, asked: Route, user: User) -> Reply | Flow:
-        self._access.authorize(user, precise(call, asked))
+    async def _allowed(self, call: Call, asked: RequestInfo, user: User) -> Reply | Flow:
+        self._access.authorize(user, authorization_attributes(call, asked))
         if len(call.body or b"") > REQUEST_LIMIT:
             raise request_entity_too_large()
         answer = await self._found(call, asked, user)
-        if isinstance(answer, Listing):
+        if isinstance(answer, ListStream):
             return await self._listed(call, answer)
         return await self._dressed(call, answer) if isinstance(answer, Reply) else answer
 
-    async def _found(self, call: Call, asked: Route, user: User) -> Reply | Flow:
+    async def _found(self, call: Call, asked: RequestInfo, user: User) -> Reply | Flow:
         if not asked.resource:
             return await discover(self.catalog, call, self._offload)
         kind = kind_of(self.catalog, asked)
-        check_stream(call, asked)
+        refuse_websocket(call, asked)
         if kind.computed:
             return self.metrics.answer(call, asked, kind)
-        if streams(kind, asked.sub):
+        if is_log_stream(kind, asked.sub):
             return self.logs.answer(call, asked, kind)
         return await self._machinery.answer(call, asked, kind, user)
 
@@ -215,7 +219,7 @@ class ApiServer:
         try:
             await self.store.safe()
             safe = True
-        except Unsafe:
+        except NotDurable:
             return await self._refusal(call, internal_error("the storage has failed"))
         finally:
             if not safe and isinstance(answer, Watcher):
@@ -224,11 +228,13 @@ class ApiServer:
 
     async def _refusal(self, call: Call, problem: StatusError) -> Reply:
         headers = self.headers() | problem.headers
-        return await dressed(call, Reply(problem.code, problem.encode(), headers), self._offload)
+        return await encode_reply(
+            call, Reply(problem.code, problem.encode(), headers), self._offload
+        )
 
-    async def _listed(self, call: Call, listing: Listing) -> Reply | Listing:
+    async def _listed(self, call: Call, listing: ListStream) -> Reply | ListStream:
         """A large list in the form that is wanted, which may have to be written first."""
-        found = listed(call, listing)
+        found = list_reply(call, listing)
         if found is not None:
             return found
         body = b"".join([chunk async for chunk in listing.chunks()])
@@ -239,12 +245,12 @@ class ApiServer:
         if not reply.body and "content-type" not in reply.headers:
             # What a client keeps would be taken for something else than it is.
             del headers["content-type"]
-        return await dressed(call, replace(reply, headers=headers), self._offload)
+        return await encode_reply(call, replace(reply, headers=headers), self._offload)
 
     def flow_headers(self, flow: Flow) -> dict[str, str]:
         """What an answer that goes on carries."""
-        more = flow.headers if isinstance(flow, Listing) else {}
-        return {**self.headers(), **more, **(TEXT if isinstance(flow, Output) else {})}
+        more = flow.headers if isinstance(flow, ListStream) else {}
+        return {**self.headers(), **more, **(TEXT if isinstance(flow, LogStream) else {})}
 
     def headers(self) -> dict[str, str]:
         """What every answer carries, this one with an id of its own."""

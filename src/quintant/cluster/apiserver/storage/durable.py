@@ -12,7 +12,8 @@ commit they can have seen is done. The other way is a second copy of every table
 for readers. That costs memory and makes a second truth, and an error (409: it exists) would still
 tell of the head. Here a reader beside a busy writer waits for two commits at most.
 
-A commit that fails ends it all: what waits is refused, nothing is told, and `keeping` raises.
+A commit that fails ends it all: what waits is refused, nothing is told, and `open_durable_store`
+raises.
 """
 
 from __future__ import annotations
@@ -23,14 +24,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from quintant.cluster.apiserver.storage.history import Change, Entry
-from quintant.cluster.apiserver.storage.revision_log import Snapshot, Store, Table, Unsafe
-from quintant.cluster.apiserver.storage.sqlite import Broken, Commit, Database, Sync
+from quintant.cluster.apiserver.storage.history import Change, StoredEntry
+from quintant.cluster.apiserver.storage.revision_log import NotDurable, Snapshot, Store, Table
+from quintant.cluster.apiserver.storage.sqlite import CommitFailed, Database, SyncMode, Transaction
 from quintant.core.errors import leaves
 
 
 @asynccontextmanager
-async def keeping(folder: Path, sync: Sync = Sync.NORMAL) -> AsyncIterator[DurableStore]:
+async def open_durable_store(
+    folder: Path, sync: SyncMode = SyncMode.NORMAL
+) -> AsyncIterator[DurableStore]:
     """The store kept in a folder, as the last process left it, for as long as the context lasts.
 
     ConfigError if the folder cannot be used or another server has it. If a commit fails, the body
@@ -55,7 +58,7 @@ class _Batch:
     """Writes on their way to the disk, and what happens when they are there."""
 
     def __init__(self) -> None:
-        self.rows: dict[str, Entry | None] = {}
+        self.rows: dict[str, StoredEntry | None] = {}
         self.clear = False
         self.acts: list[Callable[[], None]] = []
         self.over = asyncio.Event()
@@ -95,7 +98,7 @@ class DurableStore(Store):
         if batch is not None:
             await batch.over.wait()
         if self._failed:
-            raise Unsafe
+            raise NotDurable
 
     def restore(self, snapshot: Snapshot) -> None:
         super().restore(snapshot)
@@ -125,7 +128,9 @@ class DurableStore(Store):
         self._closing = True
         self._stirred.set()
 
-    def _record(self, table: Table, key: str, prev: Entry | None, cur: Entry | None) -> Change:
+    def _record(
+        self, table: Table, key: str, prev: StoredEntry | None, cur: StoredEntry | None
+    ) -> Change:
         self._staged.rows[_key(table, key)] = cur
         self._stirred.set()
         return super()._record(table, key, prev, cur)
@@ -140,10 +145,10 @@ class DurableStore(Store):
             await self._stirred.wait()
         return not self._staged.empty
 
-    def _take(self) -> tuple[_Batch, Commit]:
+    def _take(self) -> tuple[_Batch, Transaction]:
         batch, self._staged = self._staged, _Batch()
         self._writing = batch
-        return batch, Commit(self.revision, batch.rows, batch.clear)
+        return batch, Transaction(self.revision, batch.rows, batch.clear)
 
     def _publish(self, batch: _Batch, revision: int) -> None:
         self._writing = None
@@ -175,4 +180,4 @@ def _key(table: Table, key: str) -> str:
 def _foremost(errors: BaseExceptionGroup[BaseException]) -> BaseException:
     """The failed commit, if there was one: everything else follows from it."""
     found = leaves(errors)
-    return next((error for error in found if isinstance(error, Broken)), found[0])
+    return next((error for error in found if isinstance(error, CommitFailed)), found[0])

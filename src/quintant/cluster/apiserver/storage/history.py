@@ -21,7 +21,7 @@ KEEP_AT_MOST = 100_000
 """Changes of a busy table that stay however young they are: a bound on memory."""
 
 
-class Entry(msgspec.Struct, frozen=True, gc=False):
+class StoredEntry(msgspec.Struct, frozen=True, gc=False):
     """One stored object: opaque bytes, the revision of its last write, and what selectors read."""
 
     raw: bytes
@@ -35,8 +35,8 @@ class Change(NamedTuple):
 
     rv: int
     key: str
-    prev: Entry | None
-    cur: Entry | None
+    prev: StoredEntry | None
+    cur: StoredEntry | None
     at: float
 
 
@@ -48,7 +48,7 @@ class Compacted(Exception):
         self.floor = floor
 
 
-class Ring:
+class History:
     """Changes of one table, trimmed as they age."""
 
     def __init__(self, floor: int = 0) -> None:
@@ -81,9 +81,9 @@ class Ring:
             self._changes, self._start = self.since(rv), 0
             self.floor = rv
 
-    def copy(self) -> Ring:
+    def copy(self) -> History:
         """An independent ring of the same changes."""
-        twin = Ring(self.floor)
+        twin = History(self.floor)
         twin._changes = self._changes[self._start :]
         return twin
 

@@ -17,23 +17,23 @@ from functools import partial
 
 from msgspec import Struct, field
 
-from quintant.cluster.apiserver.storage.history import Change, Entry, Ring
+from quintant.cluster.apiserver.storage.history import Change, History, StoredEntry
 from quintant.core.clock import monotonic
 
 Listener = Callable[["Table", Change], None]
 
 
-class Unsafe(Exception):
+class NotDurable(Exception):
     """What was written cannot be made safe any more; nothing of it may be told to anybody."""
 
 
 class View(Struct, frozen=True):
     """A table's entries at one revision, by key and in key order."""
 
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, StoredEntry]
     keys: Sequence[str]
 
-    def scan(self, prefix: str = "", start: str = "") -> list[tuple[str, Entry]]:
+    def scan(self, prefix: str = "", start: str = "") -> list[tuple[str, StoredEntry]]:
         """The entries whose key has a prefix and is not before `start`, in order."""
         first = bisect_left(self.keys, max(prefix, start))
         last = bisect_left(self.keys, _after(prefix)) if prefix else len(self.keys)
@@ -50,9 +50,9 @@ class Table(Struct):
     """The entries of one resource, now, and the changes that led here."""
 
     name: str
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, StoredEntry] = field(default_factory=dict)
     keys: list[str] = field(default_factory=list)
-    ring: Ring = field(default_factory=Ring)
+    ring: History = field(default_factory=History)
 
     @property
     def now(self) -> View:
@@ -104,7 +104,7 @@ class Store:
         """The table of that name, made when first asked for."""
         found = self._tables.get(name)
         if found is None:
-            found = self._tables[name] = Table(name, ring=Ring(self._floor))
+            found = self._tables[name] = Table(name, ring=History(self._floor))
         return found
 
     def subscribe(self, listener: Listener) -> None:
@@ -120,11 +120,11 @@ class Store:
         act()
 
     async def safe(self) -> None:
-        """Wait until no crash can undo what was written so far; Unsafe if that will not be."""
+        """Wait until no crash can undo what was written so far; NotDurable if that will not be."""
 
-    def put(self, table: Table, key: str, content: Entry) -> Entry:
+    def put(self, table: Table, key: str, content: StoredEntry) -> StoredEntry:
         """Create or replace an entry; what is stored carries the new revision."""
-        entry = Entry(content.raw, self.revision + 1, content.labels, content.facts)
+        entry = StoredEntry(content.raw, self.revision + 1, content.labels, content.facts)
         previous = table.entries.get(key)
         if previous is None:
             insort(table.keys, key)
@@ -132,10 +132,10 @@ class Store:
         self._record(table, key, previous, entry)
         return entry
 
-    def refile(self, table: Table, facts: Callable[[Entry], Mapping[str, str]]) -> None:
+    def refile(self, table: Table, facts: Callable[[StoredEntry], Mapping[str, str]]) -> None:
         """Give entries other facts to be selected by; nothing was written, nobody is told."""
         for key, entry in table.entries.items():
-            table.entries[key] = Entry(entry.raw, entry.rv, entry.labels, facts(entry))
+            table.entries[key] = StoredEntry(entry.raw, entry.rv, entry.labels, facts(entry))
 
     def delete(self, table: Table, key: str) -> Change:
         """Remove an entry; the change carries its last state and the new revision."""
@@ -163,7 +163,9 @@ class Store:
         self._tables = {name: table.copy() for name, table in snapshot.tables.items()}
         self.compact()
 
-    def _record(self, table: Table, key: str, prev: Entry | None, cur: Entry | None) -> Change:
+    def _record(
+        self, table: Table, key: str, prev: StoredEntry | None, cur: StoredEntry | None
+    ) -> Change:
         self.revision += 1
         change = Change(self.revision, key, prev, cur, self._now())
         table.ring.append(change)

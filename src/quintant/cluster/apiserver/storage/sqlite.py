@@ -5,7 +5,8 @@
 
 A commit is one transaction: after a crash the file holds the state after some commit, whole. The
 file is locked for as long as it is open, so that two servers never share one. Every failure to
-write is `Broken`: what a failed commit left behind is unknown, so nobody may go on from there.
+write is `CommitFailed`: what a failed commit left behind is unknown, so nobody may go on from
+there.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from quintant.cluster.apiserver.storage.history import Entry
+from quintant.cluster.apiserver.storage.history import StoredEntry
 from quintant.cluster.host.private_files import FILE_MODE, private_folder
 from quintant.core.errors import ConfigError, QuintantError, explained
 
@@ -43,7 +44,7 @@ _PUT = "INSERT INTO kv VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET rv = ?2,
 _REMOVE = "DELETE FROM kv WHERE key = ?"
 
 
-class Sync(Enum):
+class SyncMode(Enum):
     """What a commit outlives."""
 
     NORMAL = "NORMAL"
@@ -52,7 +53,7 @@ class Sync(Enum):
     """A power failure, too: every commit waits for the disk."""
 
 
-class Broken(QuintantError):
+class CommitFailed(QuintantError):
     """A commit failed; the process must end, and a restart goes on from the last good commit."""
 
     def __init__(self, path: Path, why: str) -> None:
@@ -61,11 +62,11 @@ class Broken(QuintantError):
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class Transaction:
     """What to write in one transaction; an entry of None removes the row."""
 
     revision: int
-    rows: Mapping[str, Entry | None]
+    rows: Mapping[str, StoredEntry | None]
     clear: bool = False
     """Whether every earlier row goes first."""
 
@@ -77,7 +78,7 @@ class Database:
         self.path, self.connection = path, connection
 
     @classmethod
-    def open(cls, folder: Path, sync: Sync = Sync.NORMAL) -> Database:
+    def open(cls, folder: Path, sync: SyncMode = SyncMode.NORMAL) -> Database:
         """Open or make the file in a folder; ConfigError if that cannot be, or somebody has it."""
         path = folder / FILE
         with _explained(path):
@@ -99,24 +100,24 @@ class Database:
         found = self.connection.execute("SELECT revision FROM meta").fetchone()
         return int(found[0])
 
-    def rows(self) -> Iterator[tuple[str, Entry]]:
+    def rows(self) -> Iterator[tuple[str, StoredEntry]]:
         """Every row, in the order of keys."""
         for key, rv, val in self.connection.execute("SELECT key, rv, val FROM kv ORDER BY key"):
             raw, labels, facts = _decoder.decode(val)
-            yield key, Entry(raw, rv, labels, facts)
+            yield key, StoredEntry(raw, rv, labels, facts)
 
-    def commit(self, commit: Commit) -> None:
+    def commit(self, commit: Transaction) -> None:
         """Write everything or nothing; Broken unless it is safe when this returns."""
         try:
             self._write(commit)
         except sqlite3.Error as error:
-            raise Broken(self.path, str(error)) from error
+            raise CommitFailed(self.path, str(error)) from error
 
     def close(self) -> None:
         """Let go of the file."""
         self.connection.close()
 
-    def _write(self, commit: Commit) -> None:
+    def _write(self, commit: Transaction) -> None:
         execute, many = self.connection.execute, self.connection.executemany
         execute("BEGIN")
         if commit.clear:
@@ -132,11 +133,11 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(tuple[bytes, dict[str, str], dict[str, str]])
 
 
-def _value(entry: Entry) -> bytes:
+def _value(entry: StoredEntry) -> bytes:
     return _encoder.encode((entry.raw, entry.labels, entry.facts))
 
 
-def _prepare(path: Path, connection: sqlite3.Connection, sync: Sync) -> None:
+def _prepare(path: Path, connection: sqlite3.Connection, sync: SyncMode) -> None:
     """Lock the file and see that it is ours."""
     execute = connection.execute
     # Before the first access: without shared memory the log's index is private, and the lock that

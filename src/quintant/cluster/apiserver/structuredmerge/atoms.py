@@ -13,7 +13,7 @@ from typing import Any
 from quintant.cluster.apiserver.golang.printing import number, plain, quoted
 
 
-class Sort(Enum):
+class AtomKind(Enum):
     """What may stand at a place."""
 
     ANY = ""
@@ -26,27 +26,27 @@ class Sort(Enum):
     """A number, a text or a truth value."""
 
 
-_FITTING: Mapping[Sort, tuple[type, ...]] = {
-    Sort.MAP: (dict,),
-    Sort.LIST: (list,),
-    Sort.TEXT: (str,),
-    Sort.NUMBER: (int, float),
-    Sort.TRUTH: (bool,),
-    Sort.SCALAR: (int, float, str, bool),
+_FITTING: Mapping[AtomKind, tuple[type, ...]] = {
+    AtomKind.MAP: (dict,),
+    AtomKind.LIST: (list,),
+    AtomKind.TEXT: (str,),
+    AtomKind.NUMBER: (int, float),
+    AtomKind.TRUTH: (bool,),
+    AtomKind.SCALAR: (int, float, str, bool),
 }
 _GO = {str: "string", bool: "bool", list: "[]interface {}", dict: "map[string]interface {}"}
 
 
-def unfit(value: Any, sort: Sort) -> str:
+def atom_error(value: Any, sort: AtomKind) -> str:
     """What is wrong with a value at a place, if anything."""
-    if value is None or sort is Sort.ANY or type(value) in _FITTING[sort]:
+    if value is None or sort is AtomKind.ANY or type(value) in _FITTING[sort]:
         return ""
     match sort:
-        case Sort.TEXT:
+        case AtomKind.TEXT:
             return f"expected string, got &value.valueUnstructured{{Value:{_literal(value)}}}"
-        case Sort.NUMBER:
+        case AtomKind.NUMBER:
             return f"expected numeric (int or float), got {_GO[type(value)]}"
-        case Sort.SCALAR:
+        case AtomKind.SCALAR:
             return f"expected any scalar, got &{{{plain(value)}}}"
     return f"expected {sort.value}, got &{{{plain(value)}}}"
 

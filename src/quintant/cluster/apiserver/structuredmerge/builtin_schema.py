@@ -12,72 +12,74 @@ from typing import Any
 
 from msgspec import Struct
 
-from quintant.cluster.apiserver.structuredmerge.atoms import Sort as Holds
-from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED, Listing, Shape
-from quintant.cluster.apiserver.tables import Message, Sort, Traits, Type
+from quintant.cluster.apiserver.structuredmerge.atoms import AtomKind as Holds
+from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED, ListType, MergeSchema
+from quintant.cluster.apiserver.tables import FieldKind, FieldTraits, FieldType, Message
 
 
-class Place(Struct, frozen=True, eq=False):
+class BuiltinSchema(Struct, frozen=True, eq=False):
     """A place in a built-in object."""
 
-    type: Type
+    type: FieldType
     sort: Holds
     atomic: bool
     closed: bool
-    listing: Listing
+    listing: ListType
     keys: Mapping[str, Any]
 
     def declares(self, name: str) -> bool:
         return self.closed and name in self.type.message.fields
 
-    def child(self, name: str) -> Shape:
+    def child(self, name: str) -> MergeSchema:
         if self.closed:
             return _children(self.type.message).get(name, DEDUCED)
-        return _place(self.type.item, _PLAIN) if self.type.sort is Sort.MAP else DEDUCED
+        return _place(self.type.item, _PLAIN) if self.type.sort is FieldKind.MAP else DEDUCED
 
-    def item(self) -> Shape:
+    def item(self) -> MergeSchema:
         return _place(self.type.item, _PLAIN) if self.type.of is not None else DEDUCED
 
 
-_PLAIN = Traits()
+_PLAIN = FieldTraits()
 _SORTS = {
-    **dict.fromkeys((Sort.STRING, Sort.BYTES, Sort.TIME, Sort.MICROTIME), Holds.TEXT),
-    **dict.fromkeys((Sort.INT32, Sort.INT64, Sort.FLOAT), Holds.NUMBER),
-    **dict.fromkeys((Sort.QUANTITY, Sort.INT_OR_STRING), Holds.SCALAR),
-    **dict.fromkeys((Sort.LIST, Sort.BOX), Holds.LIST),
-    Sort.BOOL: Holds.TRUTH,
-    Sort.MAP: Holds.MAP,
+    **dict.fromkeys(
+        (FieldKind.STRING, FieldKind.BYTES, FieldKind.TIME, FieldKind.MICROTIME), Holds.TEXT
+    ),
+    **dict.fromkeys((FieldKind.INT32, FieldKind.INT64, FieldKind.FLOAT), Holds.NUMBER),
+    **dict.fromkeys((FieldKind.QUANTITY, FieldKind.INT_OR_STRING), Holds.SCALAR),
+    **dict.fromkeys((FieldKind.LIST, FieldKind.BOX), Holds.LIST),
+    FieldKind.BOOL: Holds.TRUTH,
+    FieldKind.MAP: Holds.MAP,
 }
 
 
-def builtin_shape(message: Message) -> Shape:
+def builtin_schema(message: Message) -> MergeSchema:
     """The shape of a built-in kind."""
-    return _place(Type(Sort.MESSAGE, name=message.name), _PLAIN)
+    return _place(FieldType(FieldKind.MESSAGE, name=message.name), _PLAIN)
 
 
 @cache
-def _children(message: Message) -> Mapping[str, Shape]:
+def _children(message: Message) -> Mapping[str, MergeSchema]:
     return {name: _place(field.type, field.traits) for name, field in message.fields.items()}
 
 
 @cache
-def _place(kind: Type, traits: Traits) -> Place:
-    structure = kind.message if kind.sort is Sort.MESSAGE else None
-    return Place(
+def _place(kind: FieldType, traits: FieldTraits) -> BuiltinSchema:
+    structure = kind.message if kind.sort is FieldKind.MESSAGE else None
+    return BuiltinSchema(
         kind,
         sort=_SORTS.get(kind.sort, Holds.ANY) if structure is None else _structured(structure),
         atomic=_whole(kind, traits),
         closed=structure is not None and not structure.union,
-        listing=Listing(traits.list),
+        listing=ListType(traits.list),
         keys={name: _default(kind.item.message, name) for name in traits.keys},
     )
 
 
-def _whole(kind: Type, traits: Traits) -> bool:
+def _whole(kind: FieldType, traits: FieldTraits) -> bool:
     """Whether a map is one value; what is anything at all, always is."""
-    if kind.sort is Sort.MESSAGE:
+    if kind.sort is FieldKind.MESSAGE:
         return traits.atomic or kind.message.atomic
-    return traits.atomic or kind.sort is Sort.JSON
+    return traits.atomic or kind.sort is FieldKind.JSON
 
 
 def _structured(message: Message) -> Holds:

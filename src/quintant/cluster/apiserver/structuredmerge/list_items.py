@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from quintant.cluster.apiserver.structuredmerge.fieldset import key_element, shown, value_element
-from quintant.cluster.apiserver.structuredmerge.schema import Listing, Shape, Untypable
+from quintant.cluster.apiserver.structuredmerge.schema import ListType, MergeSchema, TypingError
 
 
 class _Missing:
@@ -23,42 +23,44 @@ class _Missing:
 MISSING: Final = _Missing()
 
 
-def associative(shape: Shape) -> bool:
+def associative(shape: MergeSchema) -> bool:
     """Whether the items of a list are told apart at all."""
-    return shape.listing is not Listing.ATOMIC
+    return shape.listing is not ListType.ATOMIC
 
 
-def told_apart(values: list[Any], shape: Shape) -> Iterator[tuple[str, Any]]:
+def list_elements(values: list[Any], shape: MergeSchema) -> Iterator[tuple[str, Any]]:
     """The items of a list, each with the element that names it in a set of fields."""
     for at, value in enumerate(values):
-        if shape.listing is Listing.MAP and not isinstance(value, dict):
+        if shape.listing is ListType.MAP and not isinstance(value, dict):
             text = "associative list with keys may not have non-map elements"
-            raise Untypable(f"element {at}: {text}")
+            raise TypingError(f"element {at}: {text}")
         yield _element(value, shape), value
 
 
-def unique(values: list[Any], shape: Shape) -> Iterator[tuple[str, Any]]:
+def unique_elements(values: list[Any], shape: MergeSchema) -> Iterator[tuple[str, Any]]:
     """The same of a list that may have no item twice."""
     seen: set[str] = set()
-    for element, value in told_apart(values, shape):
+    for element, value in list_elements(values, shape):
         if element in seen:
-            raise Untypable(f"duplicate entries for key {shown((element,))}")
+            raise TypingError(f"duplicate entries for key {shown((element,))}")
         seen.add(element)
         yield element, value
 
 
-def indexed(values: Any, shape: Shape) -> dict[str, Any]:
+def index_items(values: Any, shape: MergeSchema) -> dict[str, Any]:
     """Items by their element; of duplicates the last."""
-    return dict(told_apart(values or [], shape))
+    return dict(list_elements(values or [], shape))
 
 
-def aligned(live: list[Any], config: list[Any], shape: Shape) -> Iterator[tuple[Any, Any]]:
+def align_items(
+    live: list[Any], config: list[Any], shape: MergeSchema
+) -> Iterator[tuple[Any, Any]]:
     """Pairs of items of two lists, in the order of both merged; MISSING where one has none.
 
     Configured items come in the configuration's order. An item that only the live list has comes
     as early as its place there allows: before the next configured item that both lists have.
     """
-    found, asked = list(told_apart(live, shape)), list(told_apart(config, shape))
+    found, asked = list(list_elements(live, shape)), list(list_elements(config, shape))
     before, wanted = dict(found), dict(asked)
     waiting = deque(element for element, _ in found)
     for element, value in asked:
@@ -69,13 +71,13 @@ def aligned(live: list[Any], config: list[Any], shape: Shape) -> Iterator[tuple[
     yield from _ahead(waiting, None, wanted, before)
 
 
-def _element(value: Any, shape: Shape) -> str:
-    if shape.listing is Listing.SET:
+def _element(value: Any, shape: MergeSchema) -> str:
+    if shape.listing is ListType.SET:
         return value_element(value)
     keys = {name: value.get(name, default) for name, default in shape.keys.items()}
     for name, found in keys.items():
         if found is None:
-            raise Untypable(
+            raise TypingError(
                 f'associative list with keys has an element that omits key field "{name}" '
                 "(and doesn't have default value)"
             )

@@ -1,8 +1,8 @@
 """The structure of objects, as far as merging and field ownership care.
 
-A `Shape` says of one place in an object whether a map there is merged key by key, whether a list
-is one value, a set or a map of its items, and which names are declared fields. Ownership depends
-on the last point: a declared field is not owned for merely being there, a map's key is.
+A `MergeSchema` says of one place in an object whether a map there is merged key by key, whether a
+list is one value, a set or a map of its items, and which names are declared fields. Ownership
+depends on the last point: a declared field is not owned for merely being there, a map's key is.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
-from quintant.cluster.apiserver.structuredmerge.atoms import Sort
+from quintant.cluster.apiserver.structuredmerge.atoms import AtomKind
 from quintant.cluster.apiserver.structuredmerge.fieldset import Path, shown
 
 _PRESERVE = "x-kubernetes-preserve-unknown-fields"
 
 
-class Listing(Enum):
+class ListType(Enum):
     """How the items of a list are told apart."""
 
     ATOMIC = "atomic"
@@ -27,7 +27,7 @@ class Listing(Enum):
     MAP = "map"
 
 
-class Untypable(Exception):
+class TypingError(Exception):
     """An object does not fit its shape: an item without its key, or the same key twice."""
 
     def __init__(self, why: str, path: Path = ()) -> None:
@@ -35,13 +35,13 @@ class Untypable(Exception):
         self.faults: list[tuple[Path, str]] = [(path, why)]
 
     @classmethod
-    def joined(cls, errors: list[Untypable]) -> Untypable:
+    def joined(cls, errors: list[TypingError]) -> TypingError:
         """Several of them as one."""
         found = errors[0]
         found.faults = [fault for error in errors for fault in error.faults]
         return found
 
-    def below(self, element: str) -> Untypable:
+    def below(self, element: str) -> TypingError:
         """The same, seen from further up."""
         self.faults = [((element, *path), why) for path, why in self.faults]
         return self
@@ -51,11 +51,11 @@ class Untypable(Exception):
         return told[0] if len(told) == 1 else "\n  ".join(("errors:", *told))
 
 
-class Shape(Protocol):
+class MergeSchema(Protocol):
     """One place in an object."""
 
     @property
-    def sort(self) -> Sort:
+    def sort(self) -> AtomKind:
         """What may stand here."""
 
     @property
@@ -63,7 +63,7 @@ class Shape(Protocol):
         """Whether a map here is one value."""
 
     @property
-    def listing(self) -> Listing:
+    def listing(self) -> ListType:
         """How a list here is merged."""
 
     @property
@@ -77,80 +77,84 @@ class Shape(Protocol):
     def declares(self, name: str) -> bool:
         """Whether a name is a declared field, not a key of a map."""
 
-    def child(self, name: str) -> Shape:
+    def child(self, name: str) -> MergeSchema:
         """The shape below a field or key."""
 
-    def item(self) -> Shape:
+    def item(self) -> MergeSchema:
         """The shape of a list's items."""
 
 
-class Node(Struct, frozen=True):
+class DeclaredSchema(Struct, frozen=True):
     """A shape written down: declared fields, and what is below everything else."""
 
-    fields: Mapping[str, Shape] = field(default_factory=dict)
-    sort: Sort = Sort.ANY
+    fields: Mapping[str, MergeSchema] = field(default_factory=dict)
+    sort: AtomKind = AtomKind.ANY
     atomic: bool = False
     closed: bool = False
-    listing: Listing = Listing.ATOMIC
+    listing: ListType = ListType.ATOMIC
     keys: Mapping[str, Any] = field(default_factory=dict)
-    rest: Shape | None = None
-    items: Shape | None = None
+    rest: MergeSchema | None = None
+    items: MergeSchema | None = None
 
     def declares(self, name: str) -> bool:
         return name in self.fields
 
-    def child(self, name: str) -> Shape:
+    def child(self, name: str) -> MergeSchema:
         return self.fields.get(name) or self.rest or DEDUCED
 
-    def item(self) -> Shape:
+    def item(self) -> MergeSchema:
         return self.items or DEDUCED
 
 
-DEDUCED: Shape = Node()
+DEDUCED: MergeSchema = DeclaredSchema()
 """Nothing is known: maps merge, lists are values."""
 
-_TEXT, _NUMBER, _TRUTH = Node(sort=Sort.TEXT), Node(sort=Sort.NUMBER), Node(sort=Sort.TRUTH)
-_TEXTS = Node(sort=Sort.MAP, rest=_TEXT)
-_OWNER = Node(
+_TEXT, _NUMBER, _TRUTH = (
+    DeclaredSchema(sort=AtomKind.TEXT),
+    DeclaredSchema(sort=AtomKind.NUMBER),
+    DeclaredSchema(sort=AtomKind.TRUTH),
+)
+_TEXTS = DeclaredSchema(sort=AtomKind.MAP, rest=_TEXT)
+_OWNER = DeclaredSchema(
     fields={
         **dict.fromkeys(("apiVersion", "kind", "name", "uid"), _TEXT),
         **dict.fromkeys(("controller", "blockOwnerDeletion"), _TRUTH),
     },
-    sort=Sort.MAP,
+    sort=AtomKind.MAP,
     atomic=True,
     closed=True,
 )
-METADATA = Node(
+METADATA = DeclaredSchema(
     fields={
         **dict.fromkeys(("name", "generateName", "namespace", "uid", "selfLink"), _TEXT),
         **dict.fromkeys(("resourceVersion", "creationTimestamp", "deletionTimestamp"), _TEXT),
         **dict.fromkeys(("generation", "deletionGracePeriodSeconds"), _NUMBER),
-        "managedFields": Node(sort=Sort.LIST),
+        "managedFields": DeclaredSchema(sort=AtomKind.LIST),
         "labels": _TEXTS,
         "annotations": _TEXTS,
-        "finalizers": Node(sort=Sort.LIST, listing=Listing.SET, items=_TEXT),
-        "ownerReferences": Node(
-            sort=Sort.LIST, listing=Listing.MAP, keys={"uid": ""}, items=_OWNER
+        "finalizers": DeclaredSchema(sort=AtomKind.LIST, listing=ListType.SET, items=_TEXT),
+        "ownerReferences": DeclaredSchema(
+            sort=AtomKind.LIST, listing=ListType.MAP, keys={"uid": ""}, items=_OWNER
         ),
     },
-    sort=Sort.MAP,
+    sort=AtomKind.MAP,
     closed=True,
 )
 """The metadata every object has."""
 
 
-def custom_shape(schema: Mapping[str, Any]) -> Shape:
+def custom_schema(schema: Mapping[str, Any]) -> MergeSchema:
     """The shape of a custom resource: its schema's, with everybody's metadata at the root."""
     root = _from_schema(schema)
-    return Node(
+    return DeclaredSchema(
         fields={**root.fields, "apiVersion": _TEXT, "kind": _TEXT, "metadata": METADATA},
-        sort=Sort.MAP,
+        sort=AtomKind.MAP,
         closed=root.closed,
         rest=root.rest,
     )
 
 
-def _from_schema(schema: Mapping[str, Any]) -> Node:
+def _from_schema(schema: Mapping[str, Any]) -> DeclaredSchema:
     if schema.get("x-kubernetes-embedded-resource"):
         embedded = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": METADATA}
     else:
@@ -159,12 +163,12 @@ def _from_schema(schema: Mapping[str, Any]) -> Node:
     below = {name: _from_schema(child) for name, child in properties.items()}
     additional = schema.get("additionalProperties")
     items = schema.get("items")
-    return Node(
+    return DeclaredSchema(
         fields=below | embedded,
         sort=_sort(schema),
         atomic=schema.get("x-kubernetes-map-type") == "atomic",
         closed=bool(properties) and not additional and not schema.get(_PRESERVE),
-        listing=Listing(schema.get("x-kubernetes-list-type", "atomic")),
+        listing=ListType(schema.get("x-kubernetes-list-type", "atomic")),
         keys=_keys(schema),
         rest=_from_schema(additional) if isinstance(additional, dict) else None,
         items=_from_schema(items) if isinstance(items, dict) else None,
@@ -172,19 +176,19 @@ def _from_schema(schema: Mapping[str, Any]) -> Node:
 
 
 _SORTS = {
-    "object": Sort.MAP,
-    "array": Sort.LIST,
-    "string": Sort.TEXT,
-    "integer": Sort.NUMBER,
-    "number": Sort.NUMBER,
-    "boolean": Sort.TRUTH,
+    "object": AtomKind.MAP,
+    "array": AtomKind.LIST,
+    "string": AtomKind.TEXT,
+    "integer": AtomKind.NUMBER,
+    "number": AtomKind.NUMBER,
+    "boolean": AtomKind.TRUTH,
 }
 
 
-def _sort(schema: Mapping[str, Any]) -> Sort:
+def _sort(schema: Mapping[str, Any]) -> AtomKind:
     if schema.get("x-kubernetes-int-or-string"):
-        return Sort.ANY
-    return _SORTS.get(schema.get("type", ""), Sort.ANY)
+        return AtomKind.ANY
+    return _SORTS.get(schema.get("type", ""), AtomKind.ANY)
 
 
 def _keys(schema: Mapping[str, Any]) -> dict[str, Any]:

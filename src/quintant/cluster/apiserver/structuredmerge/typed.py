@@ -10,17 +10,17 @@ from typing import Any
 
 import msgspec
 
-from quintant.cluster.apiserver.structuredmerge.atoms import unfit
+from quintant.cluster.apiserver.structuredmerge.atoms import atom_error
 from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet, field_element
 from quintant.cluster.apiserver.structuredmerge.list_items import (
     MISSING,
-    aligned,
+    align_items,
     associative,
-    indexed,
-    told_apart,
-    unique,
+    index_items,
+    list_elements,
+    unique_elements,
 )
-from quintant.cluster.apiserver.structuredmerge.schema import Shape, Untypable
+from quintant.cluster.apiserver.structuredmerge.schema import MergeSchema, TypingError
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -47,32 +47,32 @@ class Comparison(msgspec.Struct, frozen=True):
         )
 
 
-def fields_of(value: Any, shape: Shape) -> FieldSet:
+def field_set_of(value: Any, shape: MergeSchema) -> FieldSet:
     """The fields an applied configuration claims."""
-    found, errors = FieldSet(), list[Untypable]()
+    found, errors = FieldSet(), list[TypingError]()
     if isinstance(value, dict):
         for name, child in value.items():
             element, below = field_element(name), shape.child(name)
             if shape.closed and not shape.declares(name):
-                errors.append(Untypable("field not declared in schema", (element,)))
+                errors.append(TypingError("field not declared in schema", (element,)))
                 continue
             errors += _claim(found, element, child, below)
             if child is None or child == {} or not shape.declares(name):
                 found.members.add(element)
     else:
-        for element, child in unique(value, shape):
+        for element, child in unique_elements(value, shape):
             errors += _claim(found, element, child, shape.item())
             found.members.add(element)
     if errors:
-        raise Untypable.joined(errors)
+        raise TypingError.joined(errors)
     return found
 
 
-def compare(old: Any, new: Any, shape: Shape) -> Comparison:
+def compare(old: Any, new: Any, shape: MergeSchema) -> Comparison:
     """What was added, modified and removed between two maps or lists."""
     found = Comparison()
     if isinstance(old, list) or isinstance(new, list):
-        left, right = indexed(old, shape), indexed(new, shape)
+        left, right = index_items(old, shape), index_items(new, shape)
         for element in left | right:
             one, other = left.get(element, MISSING), right.get(element, MISSING)
             _difference(found, element, one, other, shape.item())
@@ -84,7 +84,7 @@ def compare(old: Any, new: Any, shape: Shape) -> Comparison:
     return found
 
 
-def merge(live: Any, config: Any, shape: Shape) -> Any:
+def merge(live: Any, config: Any, shape: MergeSchema) -> Any:
     """The live value with a configuration laid over it."""
     if config is MISSING or (config is None and not _flat(live, shape)):
         return live
@@ -94,11 +94,11 @@ def merge(live: Any, config: Any, shape: Shape) -> Any:
             merged[name] = merge(live.get(name, MISSING), value, shape.child(name))
         return merged
     if isinstance(live, list) and isinstance(config, list) and associative(shape):
-        return [merge(one, other, shape.item()) for one, other in aligned(live, config, shape)]
+        return [merge(one, other, shape.item()) for one, other in align_items(live, config, shape)]
     return config
 
 
-def remove(value: Any, gone: FieldSet, shape: Shape) -> Any:
+def remove(value: Any, gone: FieldSet, shape: MergeSchema) -> Any:
     """The value without some of its fields and items; null where the last one went."""
     if isinstance(value, dict) and not shape.atomic:
         left = {
@@ -110,13 +110,13 @@ def remove(value: Any, gone: FieldSet, shape: Shape) -> Any:
     if isinstance(value, list) and associative(shape):
         return [
             _remove_below(child, gone, element, shape.item())
-            for element, child in told_apart(value, shape)
+            for element, child in list_elements(value, shape)
             if element not in gone.members
         ] or None
     return value
 
 
-def named(fields: FieldSet, shape: Shape) -> FieldSet:
+def ensure_named_members(fields: FieldSet, shape: MergeSchema) -> FieldSet:
     """The set with every declared field that has owned children as a member, too."""
     full = FieldSet()
     full.members = set(fields.members)
@@ -124,25 +124,27 @@ def named(fields: FieldSet, shape: Shape) -> FieldSet:
         name = element[2:] if element.startswith("f:") else None
         if name is not None and shape.declares(name):
             full.members.add(element)
-        full.children[element] = named(below, shape.item() if name is None else shape.child(name))
+        full.children[element] = ensure_named_members(
+            below, shape.item() if name is None else shape.child(name)
+        )
     return full
 
 
-def _claim(found: FieldSet, element: str, value: Any, shape: Shape) -> list[Untypable]:
+def _claim(found: FieldSet, element: str, value: Any, shape: MergeSchema) -> list[TypingError]:
     """Claim a value, in place; what is wrong with it."""
-    if complaint := unfit(value, shape.sort):
-        return [Untypable(complaint, (element,))]
+    if complaint := atom_error(value, shape.sort):
+        return [TypingError(complaint, (element,))]
     if _leaf(value, shape):
         found.members.add(element)
     elif value:
         try:
-            found.attach(element, fields_of(value, shape))
-        except Untypable as error:
+            found.attach(element, field_set_of(value, shape))
+        except TypingError as error:
             return [error.below(element)]
     return []
 
 
-def _difference(found: Comparison, element: str, old: Any, new: Any, shape: Shape) -> None:
+def _difference(found: Comparison, element: str, old: Any, new: Any, shape: MergeSchema) -> None:
     if old is new or old == new:
         return
     if not (_flat(old, shape) and _flat(new, shape)) and _alike(old, new):
@@ -162,17 +164,17 @@ def _difference(found: Comparison, element: str, old: Any, new: Any, shape: Shap
         found.modified.members.add(element)
 
 
-def _below(value: Any, shape: Shape) -> FieldSet:
+def _below(value: Any, shape: MergeSchema) -> FieldSet:
     """The fields of a value, if it has any."""
     return FieldSet() if _flat(value, shape) else compare(None, value, shape).added
 
 
-def _remove_below(value: Any, gone: FieldSet, element: str, shape: Shape) -> Any:
+def _remove_below(value: Any, gone: FieldSet, element: str, shape: MergeSchema) -> Any:
     below = gone.children.get(element)
     return value if below is None else remove(value, below, shape)
 
 
-def _leaf(value: Any, shape: Shape) -> bool:
+def _leaf(value: Any, shape: MergeSchema) -> bool:
     """Whether a value is owned as a whole."""
     if isinstance(value, dict):
         return shape.atomic
@@ -181,7 +183,7 @@ def _leaf(value: Any, shape: Shape) -> bool:
     return True
 
 
-def _flat(value: Any, shape: Shape) -> bool:
+def _flat(value: Any, shape: MergeSchema) -> bool:
     """Whether there is nothing below a value to compare: a leaf, nothing, or an empty map."""
     return _leaf(value, shape) or not value
 

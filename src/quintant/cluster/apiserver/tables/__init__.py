@@ -21,7 +21,7 @@ from msgspec.structs import replace
 _DATA = Path(__file__).with_name("kubernetes.jsonl")
 
 
-class Sort(Enum):
+class FieldKind(Enum):
     """What a value is; the text is the generated table's own."""
 
     STRING = "string"
@@ -43,15 +43,15 @@ class Sort(Enum):
     """A list that is a message of its own on the wire."""
 
 
-class Type(Struct, frozen=True):
+class FieldType(Struct, frozen=True):
     """The type of a field, or of the items of a list or map."""
 
-    sort: Sort
+    sort: FieldKind
     pointer: bool = False
     """It can be absent although its value would be empty: an explicit zero is kept."""
     name: str = ""
     """Of a message; what Go calls a plain type that has a name there."""
-    of: Type | None = None
+    of: FieldType | None = None
     """What a list or map holds."""
 
     @property
@@ -59,7 +59,7 @@ class Type(Struct, frozen=True):
         return message(self.name)
 
     @property
-    def item(self) -> Type:
+    def item(self) -> FieldType:
         assert self.of is not None, "only lists and maps have items"
         return self.of
 
@@ -67,21 +67,21 @@ class Type(Struct, frozen=True):
         """What Go writes to JSON when nothing was set."""
         if self.pointer:
             return None
-        return self.message.zero() if self.sort is Sort.MESSAGE else _ZEROS.get(self.sort)
+        return self.message.zero() if self.sort is FieldKind.MESSAGE else _ZEROS.get(self.sort)
 
 
-_ZEROS: Mapping[Sort, Any] = {
-    Sort.STRING: "",
-    Sort.BOOL: False,
-    Sort.INT32: 0,
-    Sort.INT64: 0,
-    Sort.FLOAT: 0,
-    Sort.QUANTITY: "0",
-    Sort.INT_OR_STRING: 0,
+_ZEROS: Mapping[FieldKind, Any] = {
+    FieldKind.STRING: "",
+    FieldKind.BOOL: False,
+    FieldKind.INT32: 0,
+    FieldKind.INT64: 0,
+    FieldKind.FLOAT: 0,
+    FieldKind.QUANTITY: "0",
+    FieldKind.INT_OR_STRING: 0,
 }
 
 
-class Traits(msgspec.Struct, frozen=True):
+class FieldTraits(msgspec.Struct, frozen=True):
     """What there is to know about a field beside its name, number and type."""
 
     always: bool = False
@@ -107,8 +107,8 @@ class Field(Struct, frozen=True):
     name: str
     number: int
     """On the wire; 0 if it is not there."""
-    type: Type
-    traits: Traits
+    type: FieldType
+    traits: FieldTraits
 
 
 class Message(Struct, frozen=True, eq=False):
@@ -160,7 +160,7 @@ class _Column(msgspec.Struct, frozen=True, array_like=True):
     name: str
     number: int
     type: str
-    traits: Traits = Traits()
+    traits: FieldTraits = FieldTraits()
 
 
 class _Row(msgspec.Struct, frozen=True, array_like=True):
@@ -191,10 +191,14 @@ def _index() -> _Index:
 
 
 @cache
-def _type(text: str) -> Type:
+def _type(text: str) -> FieldType:
     if text[0] == "*":
         return replace(_type(text[1:]), pointer=True)
-    if text[:2] in (Sort.LIST.value, Sort.MAP.value, Sort.BOX.value):
-        return Type(Sort(text[:2]), of=_type(text[2:]))
+    if text[:2] in (FieldKind.LIST.value, FieldKind.MAP.value, FieldKind.BOX.value):
+        return FieldType(FieldKind(text[:2]), of=_type(text[2:]))
     sort, _, name = text.partition(" ")
-    return Type(Sort.MESSAGE, name=sort) if "." in sort else Type(Sort(sort), name=name)
+    return (
+        FieldType(FieldKind.MESSAGE, name=sort)
+        if "." in sort
+        else FieldType(FieldKind(sort), name=name)
+    )

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 
 from quintant.cluster.apiserver.golang.printing import number, quoted
 from quintant.cluster.apiserver.meta.quantity import canonical
-from quintant.cluster.apiserver.tables import Message, Sort, Type
-from quintant.cluster.apiserver.tables.coerce_errors import Mistyped, Path, Spot, shown
+from quintant.cluster.apiserver.tables import FieldKind, FieldType, Message
+from quintant.cluster.apiserver.tables.coerce_errors import CoercionError, FieldSpot, Path, shown
 from quintant.core.clock import micro_timestamp, timestamp
 
-__all__ = ["Mistyped", "fit"]
+__all__ = ["CoercionError", "coerce"]
 
-Fit = Callable[[Any, Path, list[str]], Any]
+Coerce = Callable[[Any, Path, list[str]], Any]
 """What becomes of a value (never null) at a path; paths of unknown fields are added to the list."""
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
@@ -36,10 +36,10 @@ _QUANTUM = 4
 _NO_QUANTITY = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 )
-_RANGES = {Sort.INT32: range(-(2**31), 2**31), Sort.INT64: range(-(2**63), 2**63)}
+_RANGES = {FieldKind.INT32: range(-(2**31), 2**31), FieldKind.INT64: range(-(2**63), 2**63)}
 
 
-def fit(message: Message, obj: dict[str, Any]) -> list[str]:
+def coerce(message: Message, obj: dict[str, Any]) -> list[str]:
     """Make an object fit its message, in place; the paths of what it has no field for."""
     unknown: list[str] = []
     _structure(message, obj, (), unknown)
@@ -55,7 +55,7 @@ def _structure(message: Message, obj: dict[str, Any], path: Path, unknown: list[
             del obj[name]
             continue
         if value is not None:
-            value = obj[name] = field.fit(value, (path, name), unknown)
+            value = obj[name] = field.coerce(value, (path, name), unknown)
         if not value and (value is None or not field.pointer):
             del obj[name]
     for absent in message.always:
@@ -64,7 +64,7 @@ def _structure(message: Message, obj: dict[str, Any], path: Path, unknown: list[
 
 
 class _Field(NamedTuple):
-    fit: Fit
+    coerce: Coerce
     pointer: bool
     """Empty values are kept."""
 
@@ -72,21 +72,21 @@ class _Field(NamedTuple):
 @cache
 def _fields(message: Message) -> Mapping[str, _Field]:
     return {
-        name: _Field(_fit(Spot(message, field.type)), _kept_empty(field.type))
+        name: _Field(_fit(FieldSpot(message, field.type)), _kept_empty(field.type))
         for name, field in message.fields.items()
     }
 
 
-def _kept_empty(kind: Type) -> bool:
-    return kind.pointer or kind.sort is Sort.JSON
+def _kept_empty(kind: FieldType) -> bool:
+    return kind.pointer or kind.sort is FieldKind.JSON
 
 
-def _fit(spot: Spot) -> Fit:
+def _fit(spot: FieldSpot) -> Coerce:
     made = _MAKERS.get(spot.type.sort)
     return made(spot) if made is not None else lambda value, path, unknown: value
 
 
-def _message(spot: Spot) -> Fit:
+def _message(spot: FieldSpot) -> Coerce:
     if spot.type.message.union:
         return _union(spot)
 
@@ -99,7 +99,7 @@ def _message(spot: Spot) -> Fit:
     return fitted
 
 
-def _union(spot: Spot) -> Fit:
+def _union(spot: FieldSpot) -> Coerce:
     """A union is read by code of its own there, which tells of no unknown field.
 
     It is a schema, or what the other member is: a truth, a list of schemas or of texts. Whatever
@@ -108,13 +108,13 @@ def _union(spot: Spot) -> Fit:
     members = spot.type.message.fields
     schema = members["Schema"].type.message
     listed = next((member.type for member in members.values() if member.type.of is not None), None)
-    several = None if listed is None else _list(Spot(spot.message, listed))
+    several = None if listed is None else _list(FieldSpot(spot.message, listed))
 
     def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
         if type(value) is dict:
-            fit(schema, value)
+            coerce(schema, value)
         elif several is None and type(value) is not bool:
-            raise Mistyped("boolean or JSON schema expected")
+            raise CoercionError("boolean or JSON schema expected")
         elif several is not None:
             return several(value, path, []) or None if type(value) is list else None
         return value
@@ -122,7 +122,7 @@ def _union(spot: Spot) -> Fit:
     return fitted
 
 
-def _list(spot: Spot) -> Fit:
+def _list(spot: FieldSpot) -> Coerce:
     item, zero = _fit(spot.item), spot.item.type.zero
 
     def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
@@ -136,7 +136,7 @@ def _list(spot: Spot) -> Fit:
     return fitted
 
 
-def _map(spot: Spot) -> Fit:
+def _map(spot: FieldSpot) -> Coerce:
     item, zero = _fit(spot.item), spot.item.type.zero
 
     def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
@@ -150,7 +150,7 @@ def _map(spot: Spot) -> Fit:
     return fitted
 
 
-def _plain(spot: Spot, *sorts: type) -> Fit:
+def _plain(spot: FieldSpot, *sorts: type) -> Coerce:
     def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
         if type(value) not in sorts:
             raise spot.refused(value, path)
@@ -159,8 +159,8 @@ def _plain(spot: Spot, *sorts: type) -> Fit:
     return fitted
 
 
-def _text(spot: Spot, respelt: Callable[[str], str]) -> Fit:
-    wanted = "" if spot.type.sort is Sort.BYTES else "string"
+def _text(spot: FieldSpot, respelt: Callable[[str], str]) -> Coerce:
+    wanted = "" if spot.type.sort is FieldKind.BYTES else "string"
 
     def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
         if type(value) is not str:
@@ -170,7 +170,7 @@ def _text(spot: Spot, respelt: Callable[[str], str]) -> Fit:
     return fitted
 
 
-def _whole(spot: Spot, sort: Sort) -> Fit:
+def _whole(spot: FieldSpot, sort: FieldKind) -> Coerce:
     within, name = _RANGES[sort], spot.type.name or sort.value
 
     def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
@@ -182,8 +182,8 @@ def _whole(spot: Spot, sort: Sort) -> Fit:
     return fitted
 
 
-def _int_or_string(spot: Spot) -> Fit:
-    whole = _whole(spot, Sort.INT32)
+def _int_or_string(spot: FieldSpot) -> Coerce:
+    whole = _whole(spot, FieldKind.INT32)
 
     def fitted(value: Any, path: Path, unknown: list[str]) -> Any:
         return value if type(value) is str else whole(value, path, unknown)
@@ -198,7 +198,7 @@ def _respelt_bytes(text: str) -> str:
         return b64encode(b64decode(text, validate=True)).decode()
     except ValueError:
         text = f"illegal base64 data at input byte {_illegal(text)}"
-        raise Mistyped(text, f"error decoding from json: {text}") from None
+        raise CoercionError(text, f"error decoding from json: {text}") from None
 
 
 def _illegal(text: str) -> int:
@@ -218,32 +218,34 @@ def _moment(text: str, form: re.Pattern[str], layout: str) -> datetime:
     except ValueError:
         pass
     spelt = quoted(text)
-    raise Mistyped(f'parsing time {spelt} as "{layout}": cannot parse {spelt} as "2006"')
+    raise CoercionError(f'parsing time {spelt} as "{layout}": cannot parse {spelt} as "2006"')
 
 
 def _quantity(value: Any) -> str:
     try:
         return canonical(str(value).strip())
     except ValueError:
-        raise Mistyped(_NO_QUANTITY) from None
+        raise CoercionError(_NO_QUANTITY) from None
 
 
-_MAKERS: Mapping[Sort, Callable[[Spot], Fit]] = {
-    Sort.MESSAGE: _message,
-    Sort.LIST: _list,
-    Sort.BOX: _list,
-    Sort.MAP: _map,
-    Sort.STRING: lambda spot: _plain(spot, str),
-    Sort.BOOL: lambda spot: _plain(spot, bool),
-    Sort.FLOAT: lambda spot: _plain(spot, float, int),
-    Sort.INT32: lambda spot: _whole(spot, Sort.INT32),
-    Sort.INT64: lambda spot: _whole(spot, Sort.INT64),
-    Sort.INT_OR_STRING: _int_or_string,
-    Sort.BYTES: lambda spot: _text(spot, _respelt_bytes),
-    Sort.TIME: lambda spot: _text(spot, lambda text: timestamp(_moment(text, _TIME, _TIME_LAYOUT))),
-    Sort.MICROTIME: lambda spot: _text(
+_MAKERS: Mapping[FieldKind, Callable[[FieldSpot], Coerce]] = {
+    FieldKind.MESSAGE: _message,
+    FieldKind.LIST: _list,
+    FieldKind.BOX: _list,
+    FieldKind.MAP: _map,
+    FieldKind.STRING: lambda spot: _plain(spot, str),
+    FieldKind.BOOL: lambda spot: _plain(spot, bool),
+    FieldKind.FLOAT: lambda spot: _plain(spot, float, int),
+    FieldKind.INT32: lambda spot: _whole(spot, FieldKind.INT32),
+    FieldKind.INT64: lambda spot: _whole(spot, FieldKind.INT64),
+    FieldKind.INT_OR_STRING: _int_or_string,
+    FieldKind.BYTES: lambda spot: _text(spot, _respelt_bytes),
+    FieldKind.TIME: lambda spot: _text(
+        spot, lambda text: timestamp(_moment(text, _TIME, _TIME_LAYOUT))
+    ),
+    FieldKind.MICROTIME: lambda spot: _text(
         spot, lambda text: micro_timestamp(_moment(text, _MICRO_TIME, _MICRO_LAYOUT))
     ),
-    Sort.QUANTITY: lambda spot: lambda value, path, unknown: _quantity(value),
+    FieldKind.QUANTITY: lambda spot: lambda value, path, unknown: _quantity(value),
 }
 """How values of a sort are made to fit; those of any other do as they are."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from quintant.cluster.apiserver.tables import Message, Sort, Type
+from quintant.cluster.apiserver.tables import FieldKind, FieldType, Message
 
 Path = tuple[Any, ...]
 """The way to a value, innermost last: the path to what holds it, then what it is called there. A
@@ -20,15 +20,15 @@ _GO_KINDS = {
     float: "float64",
     type(None): "nil",
 }
-_SPELT = {Sort.BYTES: "[]uint8", Sort.JSON: "v1.JSON"}
+_SPELT = {FieldKind.BYTES: "[]uint8", FieldKind.JSON: "v1.JSON"}
 # Lists that have a name there, by what they hold.
 _NAMED = {"apiextensions.v1.ValidationRule": "v1.ValidationRules"}
 _AMOUNTS = "v1.ResourceList"
 """What a map of quantities is called."""
-_WRAPPERS = {Sort.LIST: "[]", Sort.BOX: "[]", Sort.MAP: "map[string]"}
+_WRAPPERS = {FieldKind.LIST: "[]", FieldKind.BOX: "[]", FieldKind.MAP: "map[string]"}
 
 
-class Mistyped(ValueError):
+class CoercionError(ValueError):
     """A value that no field of its kind can hold; the text is a real server's.
 
     `converted` is what it says where it does not decode the value but converts it.
@@ -39,21 +39,23 @@ class Mistyped(ValueError):
         self.converted = converted or text
 
 
-class Spot(NamedTuple):
+class FieldSpot(NamedTuple):
     """Where values are: in which structure, and of which type."""
 
     message: Message
-    type: Type
+    type: FieldType
 
     @property
-    def item(self) -> Spot:
-        return Spot(self.message, self.type.item)
+    def item(self) -> FieldSpot:
+        return FieldSpot(self.message, self.type.item)
 
-    def refused(self, value: Any, path: Path, *, literal: str = "", wanted: str = "") -> Mistyped:
+    def refused(
+        self, value: Any, path: Path, *, literal: str = "", wanted: str = ""
+    ) -> CoercionError:
         """What is said about a value of the wrong type."""
         struct, names = self.message.name.rpartition(".")[2], ".".join(_names(path))
         found = f"{_json_type(value)} {literal}".rstrip()
-        return Mistyped(
+        return CoercionError(
             f"json: cannot unmarshal {found} into Go struct field {struct}.{names} "
             f"of type {wanted or _go_type(self.type)}",
             _unconverted(value, self.type),
@@ -69,18 +71,18 @@ def shown(path: Path) -> str:
     return f"{shown(before)}.{name}" if before else name
 
 
-def _unconverted(value: Any, kind: Type) -> str:
+def _unconverted(value: Any, kind: FieldType) -> str:
     """What Go's converter says: of plain types, only numbers can be made others at all."""
     found = _GO_KINDS[type(value)]
     match kind.sort:
-        case Sort.MESSAGE:
+        case FieldKind.MESSAGE:
             return f"cannot restore struct from: {found}"
-        case Sort.MAP:
+        case FieldKind.MAP:
             return f"cannot restore map from {found}"
-        case Sort.LIST | Sort.BOX | Sort.BYTES:
+        case FieldKind.LIST | FieldKind.BOX | FieldKind.BYTES:
             return f"cannot restore slice from {found}"
-    numeric = kind.sort in (Sort.INT32, Sort.INT64, Sort.FLOAT)
-    if (numeric and found == "float64") or (kind.sort is Sort.STRING and found == "int64"):
+    numeric = kind.sort in (FieldKind.INT32, FieldKind.INT64, FieldKind.FLOAT)
+    if (numeric and found == "float64") or (kind.sort is FieldKind.STRING and found == "int64"):
         return f"cannot convert {found} to {_go_type(kind)}"
     return f"unrecognized type: {kind.sort.value}"
 
@@ -89,12 +91,12 @@ def _json_type(value: Any) -> str:
     return _JSON_TYPES.get(type(value), "number")
 
 
-def _go_type(kind: Type) -> str:
+def _go_type(kind: FieldType) -> str:
     if kind.of is not None:
-        if kind.sort is Sort.MAP and kind.of.sort is Sort.QUANTITY:
+        if kind.sort is FieldKind.MAP and kind.of.sort is FieldKind.QUANTITY:
             return _AMOUNTS
         return _NAMED.get(kind.of.name) or _WRAPPERS[kind.sort] + _go_type(kind.of)
-    if kind.sort is Sort.MESSAGE:
+    if kind.sort is FieldKind.MESSAGE:
         return ".".join(kind.name.split(".")[-2:])
     return _SPELT.get(kind.sort) or kind.name or kind.sort.value
 

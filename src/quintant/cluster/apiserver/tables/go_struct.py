@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from quintant.cluster.apiserver.golang.printing import Struct
-from quintant.cluster.apiserver.tables import Sort, Type
+from quintant.cluster.apiserver.golang.printing import GoStruct
+from quintant.cluster.apiserver.tables import FieldKind, FieldType
 
 
-def struct(kind: Type, value: Any) -> Any:
+def struct(kind: FieldType, value: Any) -> Any:
     """A value as the structures of its type have it: with their fields in order."""
     if kind.of is not None and isinstance(value, list):
         return [struct(kind.of, item) for item in value]
-    if kind.sort is not Sort.MESSAGE or not isinstance(value, dict):
+    if kind.sort is not FieldKind.MESSAGE or not isinstance(value, dict):
         return value
     fields = kind.message.fields.items()
-    return Struct(
+    return GoStruct(
         {name: struct(field.type, value[name]) for name, field in fields if name in value}
     )

@@ -17,7 +17,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     not_supported,
     required,
 )
-from quintant.cluster.apiserver.meta.names import segment_complaints, word_complaints
+from quintant.cluster.apiserver.meta.names import dns1123_label_errors, path_segment_errors
 from quintant.cluster.apiserver.validation.common import chosen, named, quantity
 from quintant.core.errors import Cause
 
@@ -88,7 +88,7 @@ def _size_causes(spec: Plain) -> Iterator[Cause]:
 
 def _reference_causes(where: str, target: Plain) -> Iterator[Cause]:
     for name in ("kind", "name"):
-        yield from named(f"{where}.{name}", target.get(name), segment_complaints)
+        yield from named(f"{where}.{name}", target.get(name), path_segment_errors)
 
 
 def _version_causes(where: str, target: Plain, *, grouped: bool) -> Iterator[Cause]:
@@ -155,7 +155,7 @@ def _named_target(where: str, source: Plain) -> Iterator[Cause]:
     if not name:
         yield required(f"{where}.metric.name", "must specify a metric name")
     else:
-        yield from invalid_each(f"{where}.metric.name", name, segment_complaints(name))
+        yield from invalid_each(f"{where}.metric.name", name, path_segment_errors(name))
     yield from _target_causes(f"{where}.target", source.get("target") or {})
 
 
@@ -166,7 +166,7 @@ def _container_causes(where: str, source: Plain) -> Iterator[Cause]:
     if not container:
         yield required(f"{where}.container", "must specify a container")
     else:
-        yield from invalid_each(f"{where}.container", container, word_complaints(container))
+        yield from invalid_each(f"{where}.container", container, dns1123_label_errors(container))
     yield from _utilization_causes(where, source)
 
 

@@ -15,9 +15,9 @@ from quintant.cluster.apiserver.meta.field_errors import (
     required,
 )
 from quintant.cluster.apiserver.meta.names import (
-    key_complaints,
-    label_complaints,
-    subdomain_complaints,
+    dns1123_subdomain_errors,
+    label_value_errors,
+    qualified_name_errors,
 )
 from quintant.core.errors import Cause
 
@@ -81,8 +81,8 @@ def fixed(path: str, value: Any, before: Any) -> Iterator[Cause]:
 def labelled(path: str, labels: Mapping[str, Any] | None) -> Iterator[Cause]:
     """Keys and values of labels."""
     for key, value in (labels or {}).items():
-        yield from invalid_each(path, key, key_complaints(key))
-        yield from invalid_each(path, value, label_complaints(value))
+        yield from invalid_each(path, key, qualified_name_errors(key))
+        yield from invalid_each(path, value, label_value_errors(value))
 
 
 def address(path: str, value: str) -> Iterator[Cause]:
@@ -160,7 +160,7 @@ def domain_path(path: str, value: str) -> Iterator[Cause]:
     elif not host or not rest:
         yield invalid(path, value, 'must be a domain-prefixed path (such as "acme.io/foo")')
     else:
-        yield from invalid_each(path, host, subdomain_complaints(host))
+        yield from invalid_each(path, host, dns1123_subdomain_errors(host))
         if not _PATH.fullmatch(rest):
             yield invalid(path, rest, _PATH_TEXT)
 

@@ -14,7 +14,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     not_found,
     required,
 )
-from quintant.cluster.apiserver.meta.names import key_complaints, word_complaints
+from quintant.cluster.apiserver.meta.names import dns1123_label_errors, qualified_name_errors
 from quintant.cluster.apiserver.validation.common import (
     PORTS,
     PROTOCOLS,
@@ -48,7 +48,7 @@ def container_causes(
     for at, container in enumerate(containers):
         where = f"{path}[{at}]"
         name = container.get("name", "")
-        yield from named(f"{where}.name", name, word_complaints)
+        yield from named(f"{where}.name", name, dns1123_label_errors)
         yield from _image_causes(f"{where}.image", container.get("image", ""))
         yield from _content_causes(where, container, volumes)
         if name in taken:
@@ -197,7 +197,7 @@ def _asked_causes(where: str, name: str, amount: str, limit: str | None) -> Iter
 def _amount_causes(where: str, name: str, amount: str) -> Iterator[Cause]:
     standard = name in _RESOURCES or name.startswith("hugepages-")
     value = parse_quantity(amount)
-    complaints = key_complaints(name)
+    complaints = qualified_name_errors(name)
     yield from invalid_each(where, name, complaints)
     if not standard and "/" not in name:
         if not complaints:

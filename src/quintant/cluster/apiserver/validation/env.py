@@ -12,7 +12,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     not_supported,
     required,
 )
-from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
+from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors, qualified_name_errors
 from quintant.cluster.apiserver.validation.common import data_key, named
 from quintant.core.errors import Cause
 
@@ -63,7 +63,7 @@ def import_causes(path: str, imports: list[Plain]) -> Iterator[Cause]:
         given = [name for name in ("configMapRef", "secretRef") if each.get(name) is not None]
         for name in given:
             where = f"{path}[{at}].{name}.name"
-            yield from named(where, each[name].get("name"), subdomain_complaints)
+            yield from named(where, each[name].get("name"), dns1123_subdomain_errors)
         if not given:
             yield invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
         elif len(given) > 1:
@@ -80,7 +80,7 @@ def field_causes(where: str, ref: Plain, allowed: tuple[str, ...]) -> Iterator[C
     if why := _unconverted(version, plain, subscripted=plain != path):
         yield invalid(f"{where}.fieldPath", path, f"error converting fieldPath: {why.format(path)}")
     elif plain != path:
-        yield from invalid_each(where, key, key_complaints(key))
+        yield from invalid_each(where, key, qualified_name_errors(key))
     elif path not in allowed:
         yield not_supported(f"{where}.fieldPath", path, sorted(allowed))
 
@@ -137,7 +137,7 @@ def _source_causes(where: str, variable: Plain) -> Iterator[Cause]:
 
 def _key_causes(where: str, ref: Plain) -> Iterator[Cause]:
     name, key = ref.get("name") or "", ref.get("key") or ""
-    yield from invalid_each(f"{where}.name", name, subdomain_complaints(name))
+    yield from invalid_each(f"{where}.name", name, dns1123_subdomain_errors(name))
     if not key:
         yield required(f"{where}.key")
     else:

@@ -11,7 +11,7 @@ from typing import Any
 
 from quintant.cluster.apiserver.conversion.events import to_core
 from quintant.cluster.apiserver.meta.field_errors import invalid, invalid_each, required
-from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
+from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors, qualified_name_errors
 from quintant.cluster.apiserver.meta.objectmeta import metadata_causes
 from quintant.cluster.apiserver.validation.common import fixed
 from quintant.core.errors import Cause
@@ -41,7 +41,7 @@ def event_complaints(event: Plain, live: Plain | None) -> Iterator[Cause]:
     if core:
         return
     if live is None:
-        yield from metadata_causes(event["metadata"], subdomain_complaints, core=True)
+        yield from metadata_causes(event["metadata"], dns1123_subdomain_errors, core=True)
         yield from _new(event)
     else:
         before = to_core(live)
@@ -72,7 +72,7 @@ def _controller(event: Plain, field: str) -> Iterator[Cause]:
     name = event.get("reportingComponent") or ""
     if not name:
         yield required(field)
-    yield from invalid_each(field, name, key_complaints(name))
+    yield from invalid_each(field, name, qualified_name_errors(name))
 
 
 def _word(name: str, value: str) -> Iterator[Cause]:

@@ -14,10 +14,10 @@ from quintant.cluster.apiserver.meta.field_errors import (
     too_long,
 )
 from quintant.cluster.apiserver.meta.names import (
-    segment_complaints,
-    subdomain_complaints,
-    wildcard_complaints,
-    word_complaints,
+    dns1123_label_errors,
+    dns1123_subdomain_errors,
+    path_segment_errors,
+    wildcard_dns1123_subdomain_errors,
 )
 from quintant.cluster.apiserver.validation.common import (
     PORTS,
@@ -55,7 +55,7 @@ def ingress_complaints(ingress: Plain, live: Plain | None) -> Iterator[Cause]:
         yield from _tls_causes(f"spec.tls[{at}]", tls)
     name = spec.get("ingressClassName")
     if name is not None:
-        yield from invalid_each("spec.ingressClassName", name, subdomain_complaints(name))
+        yield from invalid_each("spec.ingressClassName", name, dns1123_subdomain_errors(name))
     said = (ingress["metadata"].get("annotations") or {}).get(_CLASS)
     if live is None and None not in (name, said) and name != said:
         text = "must match `ingressClassName` when both are specified"
@@ -97,7 +97,7 @@ def _is_address(text: str) -> bool:
 
 
 def _host_causes(where: str, host: str) -> Iterator[Cause]:
-    naming = wildcard_complaints if "*" in host else subdomain_complaints
+    naming = wildcard_dns1123_subdomain_errors if "*" in host else dns1123_subdomain_errors
     yield from invalid_each(where, host, naming(host))
 
 
@@ -123,7 +123,7 @@ def _backend_causes(where: str, backend: Plain) -> Iterator[Cause]:
     elif resource is not None:
         yield from _reference_causes(f"{where}.resource", resource)
     elif service is not None:
-        yield from named(f"{where}.service.name", service.get("name"), word_complaints)
+        yield from named(f"{where}.service.name", service.get("name"), dns1123_label_errors)
         yield from _port_causes(where, service.get("port") or {})
     else:
         yield invalid(where, "", "resource or service backend is required")
@@ -145,15 +145,15 @@ def _tls_causes(where: str, tls: Plain) -> Iterator[Cause]:
     for at, host in enumerate(tls.get("hosts") or ()):
         yield from _host_causes(f"{where}.hosts[{at}]", host)
     if name := tls.get("secretName"):
-        yield from invalid_each(f"{where}.secretName", name, subdomain_complaints(name))
+        yield from invalid_each(f"{where}.secretName", name, dns1123_subdomain_errors(name))
 
 
 def _reference_causes(where: str, reference: Plain) -> Iterator[Cause]:
     group = reference.get("apiGroup")
     if group is not None:
-        yield from invalid_each(f"{where}.apiGroup", group, subdomain_complaints(group))
+        yield from invalid_each(f"{where}.apiGroup", group, dns1123_subdomain_errors(group))
     for name in ("kind", "name"):
-        yield from named(f"{where}.{name}", reference.get(name), segment_complaints)
+        yield from named(f"{where}.{name}", reference.get(name), path_segment_errors)
 
 
 def _parameter_causes(where: str, reference: Plain) -> Iterator[Cause]:
@@ -163,7 +163,7 @@ def _parameter_causes(where: str, reference: Plain) -> Iterator[Cause]:
     if scope == "Namespace" and namespace is None:
         yield required(f"{where}.namespace", "`parameters.scope` is set to 'Namespace'")
     elif scope == "Namespace" and namespace is not None:
-        yield from invalid_each(f"{where}.namespace", namespace, word_complaints(namespace))
+        yield from invalid_each(f"{where}.namespace", namespace, dns1123_label_errors(namespace))
     elif scope == "Cluster" and namespace is not None:
         yield forbidden(f"{where}.namespace", "`parameters.scope` is set to 'Cluster'")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from quintant.cluster.apiserver.golang.printing import Struct
+from quintant.cluster.apiserver.golang.printing import GoStruct
 from quintant.cluster.apiserver.meta.cron import locate, parse
 from quintant.cluster.apiserver.meta.field_errors import (
     invalid,
@@ -147,7 +147,7 @@ def _policies(path: str, spec: Plain) -> Iterator[Cause]:
         yield from _action_causes(f"{path}.podFailurePolicy.rules[{at}]", rule)
     success = spec.get("successPolicy")
     if success is not None and spec.get("completionMode") != "Indexed":
-        shown = Struct(Rules=success.get("rules") or [])
+        shown = GoStruct(Rules=success.get("rules") or [])
         yield invalid(f"{path}.successPolicy", shown, "requires indexed completion mode")
     replaced = spec.get("podReplacementPolicy")
     if replaced is not None:

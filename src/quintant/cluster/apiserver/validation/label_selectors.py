@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_each, required
-from quintant.cluster.apiserver.meta.names import key_complaints, label_complaints
+from quintant.cluster.apiserver.meta.names import label_value_errors, qualified_name_errors
 from quintant.cluster.apiserver.validation.common import labelled
 from quintant.core.errors import Cause
 
@@ -34,6 +34,6 @@ def _expression_causes(where: str, expression: Plain) -> Iterator[Cause]:
     elif operator in _PRESENCE and values:
         text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
         yield forbidden(f"{where}.values", text)
-    yield from invalid_each(f"{where}.key", key, key_complaints(key))
+    yield from invalid_each(f"{where}.key", key, qualified_name_errors(key))
     for at, value in enumerate(values):
-        yield from invalid_each(f"{where}.values[{at}]", value, label_complaints(value))
+        yield from invalid_each(f"{where}.values[{at}]", value, label_value_errors(value))

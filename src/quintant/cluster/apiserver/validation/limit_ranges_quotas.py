@@ -13,7 +13,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     invalid_each,
     required,
 )
-from quintant.cluster.apiserver.meta.names import key_complaints
+from quintant.cluster.apiserver.meta.names import qualified_name_errors
 from quintant.cluster.apiserver.validation.common import fixed, quantity
 from quintant.core.errors import Cause
 
@@ -67,7 +67,7 @@ def limit_range_complaints(limits: Plain, live: Plain | None) -> Iterator[Cause]
     kinds: set[str] = set()
     for at, item in enumerate(limits["spec"].get("limits") or ()):
         where, kind = f"spec.limits[{at}]", item.get("type") or ""
-        complaints = key_complaints(kind)
+        complaints = qualified_name_errors(kind)
         yield from invalid_each(f"{where}.type", kind, complaints)
         if not complaints and "/" not in kind and kind not in _TYPES:
             text = "must be a standard limit type or fully qualified"
@@ -97,7 +97,7 @@ def _item_causes(where: str, item: Plain, kind: str) -> Iterator[Cause]:
 
 def _resource_causes(path: str, resource: str, kind: str) -> Iterator[Cause]:
     """A resource has a standard name, or one with a domain in front."""
-    yield from invalid_each(path, resource, key_complaints(resource))
+    yield from invalid_each(path, resource, qualified_name_errors(resource))
     if "/" not in resource and resource not in _STANDARD and "hugepages-" not in resource:
         yield invalid(path, resource, "must be a standard resource type or fully qualified")
         if kind in ("Container", "Pod"):
@@ -123,7 +123,7 @@ def quota_complaints(quota: Plain, live: Plain | None) -> Iterator[Cause]:
     spec = quota["spec"]
     for resource, amount in (spec.get("hard") or {}).items():
         path = f"spec.hard[{resource}]"
-        complaints = key_complaints(resource)
+        complaints = qualified_name_errors(resource)
         yield from invalid_each(path, resource, complaints)
         if "/" not in resource and resource not in _QUOTA and "hugepages-" not in resource:
             if not complaints:

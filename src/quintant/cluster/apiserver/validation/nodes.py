@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quintant.cluster.apiserver.golang.printing import Struct, encoded
+from quintant.cluster.apiserver.golang.printing import GoStruct, encoded
 from quintant.cluster.apiserver.meta.field_errors import DUPLICATE, invalid, invalid_each, required
-from quintant.cluster.apiserver.meta.names import key_complaints, label_complaints
+from quintant.cluster.apiserver.meta.names import label_value_errors, qualified_name_errors
 from quintant.cluster.apiserver.validation.common import chosen, network, quantity, range_of
 from quintant.cluster.apiserver.validation.pod_scheduling import EFFECTS
 from quintant.core.errors import Cause
@@ -39,15 +39,15 @@ def _taint_causes(path: str, taints: list[Plain]) -> Iterator[Cause]:
     for at, taint in enumerate(taints):
         where, key, value = f"{path}[{at}]", taint.get("key") or "", taint.get("value") or ""
         effect = taint.get("effect") or ""
-        yield from invalid_each(f"{where}.key", key, key_complaints(key))
-        if complaints := label_complaints(value):
+        yield from invalid_each(f"{where}.key", key, qualified_name_errors(key))
+        if complaints := label_value_errors(value):
             yield invalid(f"{where}.value", value, ";".join(complaints))
         if not effect:
             yield required(f"{where}.effect")
         else:
             yield from chosen(f"{where}.effect", effect, EFFECTS)
         if (key, effect) in seen:
-            shown = Struct(Key=key, Value=value, Effect=effect, TimeAdded=taint.get("timeAdded"))
+            shown = GoStruct(Key=key, Value=value, Effect=effect, TimeAdded=taint.get("timeAdded"))
             text = "taints must be unique by key and effect pair"
             yield Cause(DUPLICATE, f"Duplicate value: {encoded(shown)}: {text}", where)
         seen.add((key, effect))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from quintant.cluster.apiserver.golang.printing import Struct
+from quintant.cluster.apiserver.golang.printing import GoStruct
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_each, required
-from quintant.cluster.apiserver.meta.names import key_complaints, word_complaints
+from quintant.cluster.apiserver.meta.names import dns1123_label_errors, qualified_name_errors
 from quintant.cluster.apiserver.meta.objectmeta import domain_causes
 from quintant.cluster.apiserver.validation.common import (
     bounded,
@@ -74,7 +74,7 @@ def config_map_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
 def namespace_complaints(namespace: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a new Namespace; what holds it, an update cannot change."""
     for finalizer in (namespace.get("spec") or {}).get("finalizers") or () if live is None else ():
-        yield from invalid_each("spec.finalizers", finalizer, key_complaints(finalizer))
+        yield from invalid_each("spec.finalizers", finalizer, qualified_name_errors(finalizer))
         yield from domain_causes("spec.finalizers", finalizer)
 
 
@@ -93,7 +93,7 @@ def budget_complaints(budget: Plain, live: Plain | None) -> Iterator[Cause]:
     low, high = spec.get("minAvailable"), spec.get("maxUnavailable")
     if low is not None and high is not None:
         names = ("minAvailable", "selector", "maxUnavailable", "unhealthyPodEvictionPolicy")
-        value = Struct({name[0].upper() + name[1:]: spec.get(name) for name in names})
+        value = GoStruct({name[0].upper() + name[1:]: spec.get(name) for name in names})
         yield invalid("spec", value, "minAvailable and maxUnavailable cannot be both set")
     for name in ("minAvailable", "maxUnavailable"):
         if spec.get(name) is not None:
@@ -136,7 +136,7 @@ def revision_complaints(revision: Plain, live: Plain | None) -> Iterator[Cause]:
 def runtime_complaints(runtime: Plain, live: Plain | None) -> Iterator[Cause]:
     """What is wrong with a RuntimeClass."""
     handler = runtime.get("handler") or ""
-    yield from named("handler", handler, word_complaints)
+    yield from named("handler", handler, dns1123_label_errors)
     for name, amount in ((runtime.get("overhead") or {}).get("podFixed") or {}).items():
         yield from quantity(f"overhead.limits[{name}]", amount)
     scheduling = runtime.get("scheduling") or {}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.apiserver.meta.field_errors import duplicate, invalid, invalid_each, required
-from quintant.cluster.apiserver.meta.names import key_complaints, label_complaints
+from quintant.cluster.apiserver.meta.names import label_value_errors, qualified_name_errors
 from quintant.cluster.apiserver.validation.common import chosen
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.core.errors import Cause
@@ -34,14 +34,14 @@ def toleration_causes(path: str, tolerations: list[Plain]) -> Iterator[Cause]:
 def _toleration_causes(where: str, toleration: Plain) -> Iterator[Cause]:
     operator, value = toleration.get("operator") or "", toleration.get("value") or ""
     key, effect = toleration.get("key") or "", toleration.get("effect") or ""
-    yield from invalid_each(f"{where}.key", key, key_complaints(key) if key else [])
+    yield from invalid_each(f"{where}.key", key, qualified_name_errors(key) if key else [])
     if not key and operator != "Exists":
         yield invalid(f"{where}.operator", operator, _KEYLESS)
     if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
         text = "effect must be 'NoExecute' when `tolerationSeconds` is set"
         yield invalid(f"{where}.effect", effect, text)
     if operator in ("", "Equal"):
-        if complaints := label_complaints(value):
+        if complaints := label_value_errors(value):
             yield invalid(f"{where}.operator", value, ";".join(complaints))
     elif operator == "Exists" and value:
         text = "value must be empty when `operator` is 'Exists'"
@@ -99,7 +99,7 @@ def _term_causes(where: str, term: Plain) -> Iterator[Cause]:
             yield required(f"{place}.values", text)
         elif operator not in (*_SETS, *_PRESENCE, *_ORDERS):
             yield invalid(f"{place}.operator", operator, "not a valid selector operator")
-        yield from invalid_each(f"{place}.key", key, key_complaints(key))
+        yield from invalid_each(f"{place}.key", key, qualified_name_errors(key))
 
 
 def _pod_causes(where: str, term: Plain) -> Iterator[Cause]:
@@ -109,7 +109,7 @@ def _pod_causes(where: str, term: Plain) -> Iterator[Cause]:
     key = term.get("topologyKey") or ""
     if not key:
         yield required(f"{where}.topologyKey", "can not be empty")
-    yield from invalid_each(f"{where}.topologyKey", key, key_complaints(key))
+    yield from invalid_each(f"{where}.topologyKey", key, qualified_name_errors(key))
 
 
 def gate_causes(path: str, gates: list[Plain]) -> Iterator[Cause]:
@@ -117,7 +117,7 @@ def gate_causes(path: str, gates: list[Plain]) -> Iterator[Cause]:
     names: set[str] = set()
     for at, gate in enumerate(gates):
         name = gate.get("name") or ""
-        yield from invalid_each(f"{path}[{at}]", name, key_complaints(name))
+        yield from invalid_each(f"{path}[{at}]", name, qualified_name_errors(name))
         if name in names:
             yield duplicate(f"{path}[{at}]", name)
         names.add(name)
@@ -132,7 +132,9 @@ def spread_causes(path: str, constraints: list[Plain]) -> Iterator[Cause]:
             yield invalid(f"{where}.maxSkew", skew, "must be greater than zero")
         if not key:
             yield required(f"{where}.topologyKey", "can not be empty")
-        yield from invalid_each(f"{where}.topologyKey", key, key_complaints(key) if key else [])
+        yield from invalid_each(
+            f"{where}.topologyKey", key, qualified_name_errors(key) if key else []
+        )
         yield from chosen(f"{where}.whenUnsatisfiable", otherwise, _UNSATISFIED)
         if (key, otherwise) in map(_pair, constraints[at + 1 :]):
             field = f"{where}.{{topologyKey, whenUnsatisfiable}}"

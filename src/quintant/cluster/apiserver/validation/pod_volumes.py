@@ -7,7 +7,7 @@ from typing import Any
 
 from quintant.api.quantity import parse_quantity
 from quintant.cluster.apiserver.meta.field_errors import duplicate, forbidden, invalid, required
-from quintant.cluster.apiserver.meta.names import word_complaints
+from quintant.cluster.apiserver.meta.names import dns1123_label_errors
 from quintant.cluster.apiserver.validation.common import chosen, named
 from quintant.cluster.apiserver.validation.env import field_causes, resource_causes
 from quintant.cluster.apiserver.validation.storage import claim_causes
@@ -42,7 +42,7 @@ def volume_causes(path: str, volumes: list[Plain], names: set[str]) -> Iterator[
     """What is wrong with volumes; their names are added."""
     for at, volume in enumerate(volumes):
         where, name = f"{path}[{at}]", volume.get("name")
-        yield from named(f"{where}.name", name, word_complaints)
+        yield from named(f"{where}.name", name, dns1123_label_errors)
         if name in names:
             yield duplicate(f"{where}.name", name)
         names |= {name} if name else set()

@@ -7,9 +7,9 @@ from typing import Any
 
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_each, required
 from quintant.cluster.apiserver.meta.names import (
-    key_complaints,
-    subdomain_complaints,
-    word_complaints,
+    dns1123_label_errors,
+    dns1123_subdomain_errors,
+    qualified_name_errors,
 )
 from quintant.cluster.apiserver.meta.objectmeta import map_causes
 from quintant.cluster.apiserver.validation.common import (
@@ -36,10 +36,10 @@ MOST_SERVERS = 3
 """Name servers of a pod: more are not looked at."""
 _IDS = range(2**31)
 _NAMES = (
-    ("serviceAccountName", subdomain_complaints),
-    ("nodeName", subdomain_complaints),
-    ("hostname", word_complaints),
-    ("subdomain", word_complaints),
+    ("serviceAccountName", dns1123_subdomain_errors),
+    ("nodeName", dns1123_subdomain_errors),
+    ("hostname", dns1123_label_errors),
+    ("subdomain", dns1123_label_errors),
 )
 _RESTARTS = ("Always", "OnFailure", "Never")
 _RESOLVERS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
@@ -113,7 +113,7 @@ def _run_causes(path: str, spec: Plain) -> Iterator[Cause]:
 def _gate_causes(path: str, gates: list[Plain]) -> Iterator[Cause]:
     for at, gate in enumerate(gates):
         kind = gate.get("conditionType") or ""
-        yield from invalid_each(f"{path}[{at}].conditionType", kind, key_complaints(kind))
+        yield from invalid_each(f"{path}[{at}].conditionType", kind, qualified_name_errors(kind))
 
 
 def _name_causes(path: str, spec: Plain) -> Iterator[Cause]:
@@ -166,7 +166,7 @@ def _resolver_causes(where: str, spec: Plain) -> Iterator[Cause]:
 def _alias_causes(where: str, alias: Plain) -> Iterator[Cause]:
     yield from address(f"{where}.ip", alias.get("ip") or "")
     for at, name in enumerate(alias.get("hostnames") or ()):
-        yield from invalid_each(f"{where}.hostnames[{at}]", name, subdomain_complaints(name))
+        yield from invalid_each(f"{where}.hostnames[{at}]", name, dns1123_subdomain_errors(name))
 
 
 def _system_causes(where: str, name: str) -> Iterator[Cause]:

@@ -15,7 +15,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     not_supported,
     required,
 )
-from quintant.cluster.apiserver.meta.names import segment_complaints, subdomain_complaints
+from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors, path_segment_errors
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.core.errors import Cause
@@ -120,7 +120,7 @@ def _ref_causes(ref: JsonObject, kinds: Sequence[str]) -> Iterator[Cause]:
     if not name:
         yield required("roleRef.name")
     else:
-        yield from invalid_each("roleRef.name", name, segment_complaints(name))
+        yield from invalid_each("roleRef.name", name, path_segment_errors(name))
 
 
 def _subject_causes(path: str, subject: JsonObject, *, namespaced: bool) -> Iterator[Cause]:
@@ -132,7 +132,7 @@ def _subject_causes(path: str, subject: JsonObject, *, namespaced: bool) -> Iter
         return
     account = kind == "ServiceAccount"
     if account and name:
-        yield from invalid_each(f"{path}.name", name, subdomain_complaints(name))
+        yield from invalid_each(f"{path}.name", name, dns1123_subdomain_errors(name))
     group, expected = subject.get("apiGroup", ""), "" if account else GROUP
     if group != expected:
         yield not_supported(f"{path}.apiGroup", group, [expected])

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from typing import Any
 
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_each
-from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
+from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors, qualified_name_errors
 from quintant.cluster.apiserver.validation.common import chosen, named, network
 from quintant.core.errors import Cause
 
@@ -81,7 +81,7 @@ def _name_causes(spec: Plain) -> Iterator[Cause]:
     if spec.get("clusterIPs") or spec.get("clusterIP"):
         yield forbidden("spec.clusterIPs", "may not be set for ExternalName services")
     name = (spec.get("externalName") or "").removesuffix(".")
-    yield from named("spec.externalName", name, subdomain_complaints)
+    yield from named("spec.externalName", name, dns1123_subdomain_errors)
 
 
 def _balancer_causes(spec: Plain) -> Iterator[Cause]:
@@ -96,7 +96,7 @@ def _balancer_causes(spec: Plain) -> Iterator[Cause]:
     if kind is not None and not balanced:
         yield forbidden("spec.loadBalancerClass", _ONLY_BALANCED)
     elif kind is not None:
-        yield from invalid_each("spec.loadBalancerClass", kind, key_complaints(kind))
+        yield from invalid_each("spec.loadBalancerClass", kind, qualified_name_errors(kind))
     port, policy = spec.get("healthCheckNodePort"), spec.get("externalTrafficPolicy")
     if port and not (balanced and policy == "Local"):
         yield invalid("spec.healthCheckNodePort", port, _LOCAL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from quintant.cluster.apiserver.golang.printing import Struct
+from quintant.cluster.apiserver.golang.printing import GoStruct
 from quintant.cluster.apiserver.kinds.service_ips import HEADLESS, NODE_PORTS, family_of
 from quintant.cluster.apiserver.meta.field_errors import (
     duplicate,
@@ -15,9 +15,9 @@ from quintant.cluster.apiserver.meta.field_errors import (
     required,
 )
 from quintant.cluster.apiserver.meta.names import (
-    key_complaints,
-    subdomain_complaints,
-    word_complaints,
+    dns1123_label_errors,
+    dns1123_subdomain_errors,
+    qualified_name_errors,
 )
 from quintant.cluster.apiserver.validation.common import (
     PORTS,
@@ -82,7 +82,7 @@ def endpoints_complaints(endpoints: Plain, live: Plain | None) -> Iterator[Cause
                     yield invalid(path, each.get("ip", ""), "must be a valid IP address")
                 if name := each.get("hostname"):
                     host = f"{where}.{kind}[{index}].hostname"
-                    yield from invalid_each(host, name, word_complaints(name))
+                    yield from invalid_each(host, name, dns1123_label_errors(name))
         yield from _subset_port_causes(f"{where}.ports", subset.get("ports") or [])
 
 
@@ -90,7 +90,7 @@ def _subset_port_causes(path: str, ports: list[Plain]) -> Iterator[Cause]:
     for at, each in enumerate(ports):
         name = each.get("name") or ""
         if name:
-            yield from invalid_each(f"{path}[{at}].name", name, word_complaints(name))
+            yield from invalid_each(f"{path}[{at}].name", name, dns1123_label_errors(name))
         elif len(ports) > 1:
             yield required(f"{path}[{at}].name")
         yield from within(f"{path}[{at}].port", each.get("port", 0), PORTS)
@@ -111,7 +111,7 @@ def slice_complaints(endpoints: Plain, live: Plain | None) -> Iterator[Cause]:
         for index, value in enumerate(each.get("addresses") or ()):
             yield from _family_causes(where, index, value, family)
         if name := each.get("hostname"):
-            yield from invalid_each(f"endpoints[{at}].hostname", name, word_complaints(name))
+            yield from invalid_each(f"endpoints[{at}].hostname", name, dns1123_label_errors(name))
     yield from _slice_port_causes(endpoints.get("ports") or [])
     if live is not None:
         yield from fixed("addressType", family, live.get("addressType"))
@@ -120,7 +120,7 @@ def slice_complaints(endpoints: Plain, live: Plain | None) -> Iterator[Cause]:
 def _family_causes(where: str, index: int, value: str, family: str | None) -> Iterator[Cause]:
     """What is wrong with an address of a kind."""
     if family == "FQDN":
-        yield from invalid_each(f"{where}[{index}]", value, subdomain_complaints(value))
+        yield from invalid_each(f"{where}[{index}]", value, dns1123_subdomain_errors(value))
     elif family in ("IPv4", "IPv6"):
         bad = [*address(f"{where}[{index}]", value)]
         yield from bad
@@ -133,7 +133,7 @@ def _slice_port_causes(ports: list[Plain]) -> Iterator[Cause]:
     for at, each in enumerate(ports):
         name = each.get("name") or ""
         if name:
-            yield from invalid_each(f"ports[{at}].name", name, word_complaints(name))
+            yield from invalid_each(f"ports[{at}].name", name, dns1123_label_errors(name))
         if name in names:
             yield duplicate(f"ports[{at}].name", name)
         names.add(name)
@@ -145,7 +145,7 @@ def _port_causes(spec: Plain) -> Iterator[Cause]:
     for at, each in enumerate(ports):
         where, name = f"spec.ports[{at}]", each.get("name")
         if name:
-            yield from invalid_each(f"{where}.name", name, word_complaints(name))
+            yield from invalid_each(f"{where}.name", name, dns1123_label_errors(name))
             if name in names:
                 yield duplicate(f"{where}.name", name)
             names.add(name)
@@ -154,7 +154,9 @@ def _port_causes(spec: Plain) -> Iterator[Cause]:
         yield from within(f"{where}.port", each.get("port", 0), PORTS)
         protocol = each.get("appProtocol")
         if protocol is not None:
-            yield from invalid_each(f"{where}.appProtocol", protocol, key_complaints(protocol))
+            yield from invalid_each(
+                f"{where}.appProtocol", protocol, qualified_name_errors(protocol)
+            )
         yield from chosen(f"{where}.protocol", each["protocol"], PROTOCOLS)
         if spec.get("clusterIP") != HEADLESS:
             yield from port(f"{where}.targetPort", each["targetPort"])
@@ -163,7 +165,7 @@ def _port_causes(spec: Plain) -> Iterator[Cause]:
     for at, each in enumerate(ports):
         protocol, number = each["protocol"], each.get("port", 0)
         if places.setdefault((protocol, number), at) != at:
-            seen = Struct(Name="", Protocol=protocol, AppProtocol=None)
+            seen = GoStruct(Name="", Protocol=protocol, AppProtocol=None)
             seen |= {"Port": number, "TargetPort": 0, "NodePort": 0}
             yield duplicate(f"spec.ports[{at}]", seen)
 

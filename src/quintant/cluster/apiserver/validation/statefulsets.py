@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from quintant.cluster.apiserver.golang.printing import Struct
+from quintant.cluster.apiserver.golang.printing import GoStruct
 from quintant.cluster.apiserver.meta.field_errors import forbidden, invalid, invalid_each
-from quintant.cluster.apiserver.meta.names import word_complaints
+from quintant.cluster.apiserver.meta.names import dns1123_label_errors
 from quintant.cluster.apiserver.validation.common import chosen, countable
 from quintant.cluster.apiserver.validation.storage import claim_causes
 from quintant.cluster.apiserver.validation.workloads import replicated
@@ -38,7 +38,9 @@ def stateful_set_complaints(obj: Plain, live: Plain | None) -> Iterator[Cause]:
     start = (spec.get("ordinals") or {}).get("start")
     ordinals = [*countable("spec.ordinals.start", start)]
     service = (spec.get("serviceName") or "") if live is None else ""
-    names = invalid_each("spec.serviceName", service, word_complaints(service) if service else [])
+    names = invalid_each(
+        "spec.serviceName", service, dns1123_label_errors(service) if service else []
+    )
     shown = {**spec, "template": _member(spec)}
     found = [*replicated("statefulset", shown)]
     counted = [cause for cause in found if cause.field in _COUNTS]
@@ -69,7 +71,7 @@ def _own_causes(spec: Plain) -> Iterator[Cause]:
 def _update_causes(kind: str, rolling: Plain | None) -> Iterator[Cause]:
     path = "spec.updateStrategy"
     if kind not in _UPDATES:
-        shown = Struct(Type=kind, RollingUpdate=_shown(rolling))
+        shown = GoStruct(Type=kind, RollingUpdate=_shown(rolling))
         yield invalid(path, shown, "must be 'RollingUpdate' or 'OnDelete'")
     elif kind == "OnDelete" and rolling is not None:
         text = "only allowed for updateStrategy 'RollingUpdate'"
@@ -78,11 +80,11 @@ def _update_causes(kind: str, rolling: Plain | None) -> Iterator[Cause]:
         yield from countable(f"{path}.rollingUpdate.partition", rolling.get("partition"))
 
 
-def _shown(rolling: Plain | None) -> Struct | None:
+def _shown(rolling: Plain | None) -> GoStruct | None:
     """How members are replaced, as Go shows it."""
     if rolling is None:
         return None
-    return Struct(
+    return GoStruct(
         Partition=rolling.get("partition", 0), MaxUnavailable=rolling.get("maxUnavailable")
     )
 

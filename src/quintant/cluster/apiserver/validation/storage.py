@@ -13,7 +13,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     not_supported,
     required,
 )
-from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
+from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors, qualified_name_errors
 from quintant.cluster.apiserver.validation.common import chosen, fixed
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
 from quintant.cluster.apiserver.validation.pod_scheduling import node_causes
@@ -61,12 +61,12 @@ def claim_causes(path: str, spec: Plain) -> Iterator[Cause]:
         yield invalid(f"{path}.resources[storage]", size, "must be greater than zero")
     name = spec.get("storageClassName")
     if name:
-        yield from invalid_each(f"{path}.storageClassName", name, subdomain_complaints(name))
+        yield from invalid_each(f"{path}.storageClassName", name, dns1123_subdomain_errors(name))
     if "volumeMode" in spec:
         yield from chosen(f"{path}.volumeMode", spec["volumeMode"], _MODES)
     if name := spec.get("volumeAttributesClassName"):
         yield from invalid_each(
-            f"{path}.volumeAttributesClassName", name, subdomain_complaints(name)
+            f"{path}.volumeAttributesClassName", name, dns1123_subdomain_errors(name)
         )
 
 
@@ -90,7 +90,7 @@ def volume_complaints(volume: Plain, live: Plain | None) -> Iterator[Cause]:
     if needed is not None:
         yield from node_causes("spec.nodeAffinity.required", needed)
     if name := spec.get("storageClassName"):
-        yield from invalid_each("spec.storageClassName", name, subdomain_complaints(name))
+        yield from invalid_each("spec.storageClassName", name, dns1123_subdomain_errors(name))
     reclaim = spec["persistentVolumeReclaimPolicy"]
     yield from chosen("spec.persistentVolumeReclaimPolicy", reclaim, _RECLAIM)
     yield from chosen("spec.volumeMode", spec["volumeMode"], _MODES)
@@ -105,7 +105,7 @@ def class_complaints(kind: Plain, live: Plain | None) -> Iterator[Cause]:
     if not maker:
         yield required("provisioner")
     else:
-        yield from invalid_each("provisioner", maker.lower(), key_complaints(maker.lower()))
+        yield from invalid_each("provisioner", maker.lower(), qualified_name_errors(maker.lower()))
     if any(not key for key in kind.get("parameters") or ()):
         yield invalid("parameters", "", "field can not be empty.")
     yield from chosen("reclaimPolicy", kind["reclaimPolicy"], ("Delete", "Retain"))

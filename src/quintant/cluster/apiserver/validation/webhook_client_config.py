@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from quintant.cluster.apiserver.golang.url import BadUrl, parse_request
 from quintant.cluster.apiserver.meta.field_errors import invalid, invalid_each, required
-from quintant.cluster.apiserver.meta.names import identifier_complaints, subdomain_complaints
+from quintant.cluster.apiserver.meta.names import dns1035_label_errors, dns1123_subdomain_errors
 from quintant.cluster.apiserver.validation.common import PORTS
 from quintant.core.errors import Cause
 
@@ -64,7 +64,7 @@ def review_causes(versions: Sequence[str], path: str, needed: str = "") -> Itera
         if version in versions[:at]:
             yield invalid(f"{path}[{at}]", version, "duplicate version")
         else:
-            yield from invalid_each(f"{path}[{at}]", version, identifier_complaints(version))
+            yield from invalid_each(f"{path}[{at}]", version, dns1035_label_errors(version))
     if not set(versions) & set(REVIEWS):
         text = f"must include at least one of {', '.join(REVIEWS)}"
         yield invalid(path, list(versions), text)
@@ -83,5 +83,5 @@ def _path_causes(text: str, path: str) -> Iterator[Cause]:
         if not segment:
             yield invalid(path, text, f"segment[{at}] may not be empty")
         else:
-            complaints = [f"segment[{at}]: {each}" for each in subdomain_complaints(segment)]
+            complaints = [f"segment[{at}]: {each}" for each in dns1123_subdomain_errors(segment)]
             yield from invalid_each(path, text, complaints)

@@ -12,7 +12,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     required,
     too_many,
 )
-from quintant.cluster.apiserver.meta.names import key_complaints, subdomain_complaints
+from quintant.cluster.apiserver.meta.names import dns1123_subdomain_errors, qualified_name_errors
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.validation.common import chosen
 from quintant.cluster.apiserver.validation.label_selectors import selector_causes
@@ -66,7 +66,7 @@ def _hook(hook: JsonObject, path: str, *, mutating: bool) -> Iterator[Cause]:
 def _name(name: str, path: str) -> Iterator[Cause]:
     if not name:
         yield required(path)
-    elif complaints := invalid_each(path, name, subdomain_complaints(name)):
+    elif complaints := invalid_each(path, name, dns1123_subdomain_errors(name)):
         yield from complaints
     elif len(name.split(".")) < SEGMENTS:
         yield invalid(
@@ -162,7 +162,7 @@ def _conditions(conditions: Sequence[JsonObject], path: str) -> Iterator[Cause]:
         if not name:
             yield required(f"{where}.name")
             continue
-        yield from invalid_each(f"{where}.name", name, key_complaints(name))
+        yield from invalid_each(f"{where}.name", name, qualified_name_errors(name))
         if name in names:
             yield duplicate(f"{where}.name", name)
         names.add(name)

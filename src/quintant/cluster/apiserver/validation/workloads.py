@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from quintant.cluster.apiserver.golang.printing import Struct
+from quintant.cluster.apiserver.golang.printing import GoStruct
 from quintant.cluster.apiserver.meta.field_errors import (
     forbidden,
     invalid,
@@ -13,7 +13,7 @@ from quintant.cluster.apiserver.meta.field_errors import (
     required,
 )
 from quintant.cluster.apiserver.meta.selectors import from_object
-from quintant.cluster.apiserver.tables import Sort, Type
+from quintant.cluster.apiserver.tables import FieldKind, FieldType
 from quintant.cluster.apiserver.tables.go_struct import struct
 from quintant.cluster.apiserver.validation.common import (
     amount,
@@ -37,7 +37,7 @@ _SEEN = (
 # What a ReplicaSet is refused for, a Deployment is, too.
 _NAMES = {"deployment": "ReplicaSet", "statefulset": "StatefulSet"}
 _UNREADABLE = {"deployment": "invalid label selector", "statefulset": ""}
-_SELECTOR = Type(Sort.MESSAGE, name="meta.v1.LabelSelector")
+_SELECTOR = FieldType(FieldKind.MESSAGE, name="meta.v1.LabelSelector")
 _STRATEGIES = ("RollingUpdate", "OnDelete")
 
 
@@ -135,7 +135,7 @@ def selector_fixed(spec: Plain, live: Plain | None) -> Iterator[Cause]:
 def _update_causes(strategy: Plain) -> Iterator[Cause]:
     path, rolling = "spec.updateStrategy.rollingUpdate", strategy.get("rollingUpdate")
     if strategy["type"] not in _STRATEGIES:
-        shown = Struct(Type=strategy["type"], RollingUpdate=_shown(rolling))
+        shown = GoStruct(Type=strategy["type"], RollingUpdate=_shown(rolling))
         yield not_supported("spec.updateStrategy", shown, _STRATEGIES)
     if strategy["type"] != "RollingUpdate" or rolling is None:
         return
@@ -151,11 +151,11 @@ def _update_causes(strategy: Plain) -> Iterator[Cause]:
         yield required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0")
 
 
-def _shown(rolling: Plain | None) -> Struct | None:
+def _shown(rolling: Plain | None) -> GoStruct | None:
     """How a Deployment is rolled out, as Go shows it."""
     if rolling is None:
         return None
-    return Struct(
+    return GoStruct(
         MaxUnavailable=rolling.get("maxUnavailable"),
         MaxSurge=rolling.get("maxSurge"),
     )
@@ -165,7 +165,7 @@ def _strategy_causes(strategy: Plain) -> Iterator[Cause]:
     kind, rolling = strategy["type"], strategy.get("rollingUpdate")
     if kind not in _UPDATES:
         yield not_supported(
-            "spec.strategy", Struct(Type=kind, RollingUpdate=_shown(rolling)), _UPDATES
+            "spec.strategy", GoStruct(Type=kind, RollingUpdate=_shown(rolling)), _UPDATES
         )
     elif kind == "Recreate" and rolling is not None:
         text = "may not be specified when strategy `type` is 'Recreate'"

@@ -11,23 +11,23 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 from msgspec import Struct
 
-from quintant.cluster.apiserver.kinds.stored_json import Form
+from quintant.cluster.apiserver.kinds.stored_json import ObjectEncoder
 from quintant.cluster.apiserver.meta.selectors import EVERYTHING, Selector
 from quintant.cluster.apiserver.meta.status import StatusError
-from quintant.cluster.apiserver.storage.history import Change, Entry
+from quintant.cluster.apiserver.storage.history import Change, StoredEntry
 
 NO_ANNOTATIONS: Mapping[str, str] = {}
 END_OF_REPLAY: Mapping[str, str] = {"k8s.io/initial-events-end": "true"}
 
 
-Frame = bytes | Change
+WatchEvent = bytes | Change
 """A line that tells something, or, where that has to wait for a webhook, what it will tell."""
 
 
-class Selection(Struct, frozen=True):
+class WatchFilter(Struct, frozen=True):
     """Which changes a watcher wants, and how they are written."""
 
-    form: Form
+    form: ObjectEncoder
     namespace: str = ""
     labels: Selector = EVERYTHING
     fields: Selector = EVERYTHING
@@ -42,7 +42,7 @@ class Selection(Struct, frozen=True):
         """What the keys it can match begin with."""
         return f"{self.namespace}/" if self.namespace else ""
 
-    def matches(self, key: str, entry: Entry | None) -> bool:
+    def matches(self, key: str, entry: StoredEntry | None) -> bool:
         """Whether an entry is wanted."""
         if entry is None or not key.startswith(self.prefix):
             return False
@@ -65,7 +65,9 @@ class Selection(Struct, frozen=True):
         return None
 
 
-def added(selection: Selection, entries: Iterable[tuple[str, Entry]]) -> Iterator[Frame]:
+def added(
+    selection: WatchFilter, entries: Iterable[tuple[str, StoredEntry]]
+) -> Iterator[WatchEvent]:
     """Lines that tell entries as if they had just been created; blank for who is not wanted."""
     for key, entry in entries:
         if selection.form.kind.prime is not None:
@@ -76,19 +78,21 @@ def added(selection: Selection, entries: Iterable[tuple[str, Entry]]) -> Iterato
             yield b""
 
 
-def missed(selection: Selection, changes: Iterable[Change]) -> Iterator[Frame]:
+def missed(selection: WatchFilter, changes: Iterable[Change]) -> Iterator[WatchEvent]:
     """Lines that tell changes of the past; blank for those that are not wanted."""
     for change in changes:
         waits = selection.form.kind.prime is not None
         yield change if waits else selection.frame(change) or b""
 
 
-def bookmark(form: Form, rv: int, annotations: Mapping[str, str] = NO_ANNOTATIONS) -> bytes:
+def bookmark(
+    form: ObjectEncoder, rv: int, annotations: Mapping[str, str] = NO_ANNOTATIONS
+) -> bytes:
     """A line that tells how far the stream has come."""
     return _line(b"BOOKMARK", form.bookmark(rv, annotations))
 
 
-def refusal(problem: StatusError) -> bytes:
+def error_event(problem: StatusError) -> bytes:
     """A line that tells why the stream ends."""
     return _line(b"ERROR", msgspec.json.encode(problem.status))
 
@@ -97,6 +101,6 @@ def _line(word: bytes, obj: bytes) -> bytes:
     return b'{"type":"%b","object":%b}\n' % (word, obj)
 
 
-def _fields(key: str, entry: Entry) -> dict[str, str]:
+def _fields(key: str, entry: StoredEntry) -> dict[str, str]:
     namespace, _, name = key.rpartition("/")
     return {**entry.facts, "metadata.name": name, "metadata.namespace": namespace}

@@ -1,10 +1,10 @@
 """Watch streams: every change, once, in revision order, to whoever asked.
 
 The hub follows the store: it hears of what no crash can undo. Watchers of the same selection
-(namespace, selectors, form) share a `Band`: a change is matched and written out once per band, and
-the bytes are handed to its members. A stream first replays what lies between its starting point
-and now, then what its band receives; joining and choosing the replay happen in one step, so nothing
-is lost or told twice. A replay may hold what is not safe yet: its sender waits for that.
+(namespace, selectors, form) share a `WatcherGroup`: a change is matched and written out once per
+band, and the bytes are handed to its members. A stream first replays what lies between its starting
+point and now, then what its band receives; joining and choosing the replay happen in one step, so
+nothing is lost or told twice. A replay may hold what is not safe yet: its sender waits for that.
 
 Timers are the loop's: bookmarks, the deadline, all virtual in tests.
 """
@@ -23,7 +23,7 @@ from msgspec import Struct, field
 from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.storage.history import Change
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
-from quintant.cluster.apiserver.watch.events import Frame, Selection, bookmark, refusal
+from quintant.cluster.apiserver.watch.events import WatchEvent, WatchFilter, bookmark, error_event
 
 BOOKMARK_SECONDS = 60.0
 """Between bookmarks: shorter than the history a ring keeps."""
@@ -35,10 +35,10 @@ SLICE = 256
 """Objects or changes looked at per chunk of a replay, between two turns of the loop."""
 
 
-class Terms(Struct, frozen=True):
+class WatchOptions(Struct, frozen=True):
     """How a stream begins and ends."""
 
-    replay: Iterable[Frame] = ()
+    replay: Iterable[WatchEvent] = ()
     """Lines to send before anything live; made as they are sent."""
     seconds: float = 3600.0
     """Until the server closes the stream."""
@@ -48,19 +48,19 @@ class Terms(Struct, frozen=True):
 class Watcher:
     """One open stream: what it has yet to send, and its timers."""
 
-    def __init__(self, hub: Hub, band: Band, terms: Terms, since: int) -> None:
+    def __init__(self, hub: WatchHub, band: WatcherGroup, terms: WatchOptions, since: int) -> None:
         self.band = band
         self.since = since
         self._hub = hub
         self._terms = terms
-        self._queue: deque[Frame] = deque()
+        self._queue: deque[WatchEvent] = deque()
         self._stirred = asyncio.Event()
         self._closed = False
         self._silent = True
         self._timers: list[asyncio.TimerHandle] = []
         self._schedule()
 
-    def push(self, frame: Frame) -> None:
+    def push(self, frame: WatchEvent) -> None:
         """Queue a line or its change; a watcher that is too far behind is cut instead, for good."""
         if self._closed:
             return
@@ -91,7 +91,7 @@ class Watcher:
                 queued, self._queue = self._queue, deque()
                 yield self._begun(await self._lines(queued))
 
-    async def _lines(self, frames: Collection[Frame]) -> bytes:
+    async def _lines(self, frames: Collection[WatchEvent]) -> bytes:
         """Lines as they are sent; where objects cannot be shown, the stream ends with why."""
         selection = self.band.selection
         prime = selection.form.kind.prime
@@ -103,7 +103,7 @@ class Watcher:
             await prime(entry for entry in states if entry is not None)
         except StatusError as problem:
             self.close()
-            return refusal(problem)
+            return error_event(problem)
         told = (selection.frame(each) if isinstance(each, Change) else each for each in frames)
         return b"".join(line for line in told if line is not None)
 
@@ -132,29 +132,29 @@ class Watcher:
         self.push(bookmark(self.band.selection.form, told))
 
 
-class Band(Struct, eq=False):
+class WatcherGroup(Struct, eq=False):
     """The watchers of one selection."""
 
-    selection: Selection
+    selection: WatchFilter
     members: dict[Watcher, None] = field(default_factory=dict)
     """In the order they came: who hears first must not depend on where objects lie in memory."""
 
     def tell(self, change: Change) -> None:
         waits = self.selection.form.kind.prime is not None
-        frame: Frame | None = change if waits else self.selection.frame(change)
+        frame: WatchEvent | None = change if waits else self.selection.frame(change)
         if frame is not None:
             for member in self.members:
                 if change.rv > member.since:
                     member.push(frame)
 
 
-class Hub:
+class WatchHub:
     """Every open watch, by table and namespace. `every` is the seconds between bookmarks."""
 
     def __init__(self, store: Store, every: float = BOOKMARK_SECONDS) -> None:
         self.every = every
         self._store = store
-        self._bands: dict[tuple[str, str], dict[Selection, Band]] = {}
+        self._bands: dict[tuple[str, str], dict[WatchFilter, WatcherGroup]] = {}
         store.follow(self._told)
 
     def __len__(self) -> int:
@@ -166,10 +166,10 @@ class Hub:
         """How far every watcher has been told."""
         return self._store.visible
 
-    def open(self, selection: Selection, terms: Terms) -> Watcher:
+    def open(self, selection: WatchFilter, terms: WatchOptions) -> Watcher:
         """Join: from now on every change reaches the watcher, which `leave` must end."""
         bands = self._bands.setdefault(_place(selection), {})
-        band = bands.setdefault(selection, Band(selection))
+        band = bands.setdefault(selection, WatcherGroup(selection))
         watcher = Watcher(self, band, terms, self._store.revision)
         band.members[watcher] = None
         return watcher
@@ -199,7 +199,7 @@ class Hub:
                 for member in band.members:
                     member.close()
 
-    def _all(self) -> list[Band]:
+    def _all(self) -> list[WatcherGroup]:
         return [band for bands in self._bands.values() for band in bands.values()]
 
     def _told(self, table: Table, change: Change) -> None:
@@ -211,5 +211,5 @@ class Hub:
                 band.tell(change)
 
 
-def _place(selection: Selection) -> tuple[str, str]:
+def _place(selection: WatchFilter) -> tuple[str, str]:
     return selection.form.kind.table, selection.namespace

@@ -20,7 +20,7 @@ from quintant.cluster.apiserver.meta.status import StatusError, internal_error, 
 from quintant.cluster.apiserver.meta.types import JsonObject
 from quintant.cluster.apiserver.offload.pool import Offload
 from quintant.cluster.apiserver.patch.json_patch import apply_patch
-from quintant.cluster.apiserver.tables.coerce import Mistyped
+from quintant.cluster.apiserver.tables.coerce import CoercionError
 from quintant.cluster.apiserver.webhooks.admission_review import request_of
 from quintant.cluster.apiserver.webhooks.attributes import Attributes
 from quintant.cluster.apiserver.webhooks.call import WebhookCallError, WebhookClient
@@ -71,7 +71,7 @@ class WebhookDispatcher:
     async def validate(
         self, matched: Sequence[MatchedWebhook], attributes: Attributes
     ) -> list[str]:
-        """What validating webhooks tell a change's author; Problem if one does not allow it."""
+        """What validating webhooks tell a change's author; StatusError if one does not allow it."""
         warnings: list[str] = []
         asked = (self._asked(each.hook, each.kind, attributes, warnings) for each in matched)
         outcomes = await asyncio.gather(*asked, return_exceptions=True)
@@ -111,7 +111,7 @@ class WebhookDispatcher:
             if answer is None or not answer.patch or attributes.obj is None:
                 return attributes, answer is not None
             obj = await self._revised(kind, attributes, answer.patch, revise)
-        except Mistyped as error:
+        except CoercionError as error:
             raise internal_error(str(error)).warned(*warnings) from None
         except StatusError as problem:
             raise problem.warned(*warnings) from None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from quintant.cluster.apiserver.authorization.rbac import Decision
-from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.user import AUTHENTICATED, User, service_account
 from quintant.cluster.apiserver.webhooks.attributes import Attributes
 
@@ -27,7 +27,7 @@ from quintant.cluster.apiserver.validation.match_conditions import (
 BUDGET = 2_500_000
 """What all conditions of a webhook may cost together: a real server's limit."""
 
-Decide = Callable[[User, Route], Decision]
+Decide = Callable[[User, RequestInfo], Decision]
 
 
 class MatchConditionError(Exception):
@@ -98,8 +98,8 @@ def _asker(user: User, account: str) -> User:
     return service_account(namespace, name).among(AUTHENTICATED)
 
 
-def _route(asked: AuthorizerCheck) -> Route:
+def _route(asked: AuthorizerCheck) -> RequestInfo:
     if asked.path:
-        return Route(asked.verb, asked.path)
+        return RequestInfo(asked.verb, asked.path)
     place = (asked.resource, asked.namespace, asked.name, asked.sub)
-    return Route(asked.verb, "", asked.group, "*", *place)
+    return RequestInfo(asked.verb, "", asked.group, "*", *place)

@@ -31,7 +31,7 @@ class Matcher:
         self._store, self._decide = store, decide
 
     def matches(self, hook: ConfiguredWebhook, attributes: Attributes, request: JsonObject) -> bool:
-        """Whether a webhook is to be asked; Problem if that cannot be told and matters."""
+        """Whether a webhook is to be asked; StatusError if that cannot be told and matters."""
         if hook.namespaces and not self._within(hook, attributes):
             return False
         if hook.objects and not any(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from quintant.api.core import Service
 from quintant.api.discovery import SERVICE_LABEL, EndpointSlice
-from quintant.cluster.apiserver.kinds.metadata_rules import generated
+from quintant.cluster.apiserver.kinds.metadata_rules import generate_name
 from quintant.cluster.controllers.endpoints.backends import (
     SELECTOR_INDEX,
     Backend,
@@ -56,7 +56,7 @@ async def reconcile(service: Service, ctx: Context[Service]) -> Result | None:
     missing = lost(service, found, nodes)
     planned = plan(service, [each for each in found if each not in missing], nodes, existing)
     for made in planned.write:
-        name = made.metadata.name or generated(made.metadata.generate_name, ctx.random)
+        name = made.metadata.name or generate_name(made.metadata.generate_name, ctx.random)
         with unless_ending():
             await ctx.apply(replace(made, metadata=replace(made.metadata, name=name)))
     for old in planned.delete:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from quintant.api.apiextensions import CustomResourceDefinition
-from quintant.cluster.apiserver.meta.types import Propagation
+from quintant.cluster.apiserver.meta.types import DeletionPropagation
 from quintant.cluster.controllers.garbage.following import Following
 from quintant.cluster.controllers.garbage.graph import FOREGROUND, ORPHAN, Graph, Node
 from quintant.cluster.controllers.garbage.plan import (
@@ -194,7 +194,7 @@ async def _act(obj: Object, action: Action, client: Client) -> None:
                 obj = await _owned_by(obj, unblocked(obj.metadata), client)
             await client.delete(
                 obj,
-                foreground=propagation is Propagation.FOREGROUND,
-                orphan=propagation is Propagation.ORPHAN,
+                foreground=propagation is DeletionPropagation.FOREGROUND,
+                orphan=propagation is DeletionPropagation.ORPHAN,
                 unchanged=True,
             )

@@ -12,12 +12,12 @@ from collections.abc import Container, Iterable, Iterator
 from msgspec import Struct
 
 from quintant.cluster.apiserver.handlers.delete import FINALIZERS
-from quintant.cluster.apiserver.meta.types import Propagation
+from quintant.cluster.apiserver.meta.types import DeletionPropagation
 from quintant.core.object import ObjectMeta, OwnerReference, Request
 from quintant.core.resource import Resource
 
-FOREGROUND = FINALIZERS[Propagation.FOREGROUND]
-ORPHAN = FINALIZERS[Propagation.ORPHAN]
+FOREGROUND = FINALIZERS[DeletionPropagation.FOREGROUND]
+ORPHAN = FINALIZERS[DeletionPropagation.ORPHAN]
 GONE_LIMIT = 10_000
 """Owners remembered as gone. Their resource may be gone, too, and then nobody else could tell."""
 

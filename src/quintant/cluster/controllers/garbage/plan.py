@@ -15,7 +15,7 @@ from enum import Enum, auto
 
 from msgspec import Struct
 
-from quintant.cluster.apiserver.meta.types import Propagation
+from quintant.cluster.apiserver.meta.types import DeletionPropagation
 from quintant.cluster.controllers.garbage.graph import FOREGROUND, ORPHAN
 from quintant.core.enums import direct
 from quintant.core.object import ObjectMeta, OwnerReference, replace
@@ -39,7 +39,7 @@ class Strip(Struct, frozen=True):
 class Delete(Struct, frozen=True):
     """Delete the object; with `unblock`, make its references non-blocking first."""
 
-    propagation: Propagation
+    propagation: DeletionPropagation
     unblock: bool = False
 
 
@@ -65,7 +65,7 @@ def plan(
         kept = [ref for ref in meta.owner_references if standings[ref.uid] is Standing.SOLID]
         return None if found == {Standing.SOLID} else Strip(tuple(kept))
     if Standing.WAITING in found and around.dependents:
-        return Delete(Propagation.FOREGROUND, unblock=around.circular)
+        return Delete(DeletionPropagation.FOREGROUND, unblock=around.circular)
     return Delete(_inherited(meta))
 
 
@@ -79,8 +79,12 @@ def unblocked(meta: ObjectMeta) -> tuple[OwnerReference, ...]:
     return tuple(replace(ref, block_owner_deletion=False) for ref in meta.owner_references)
 
 
-def _inherited(meta: ObjectMeta) -> Propagation:
+def _inherited(meta: ObjectMeta) -> DeletionPropagation:
     """How an object asks to be deleted by the finalizers it has already."""
     if ORPHAN in meta.finalizers:
-        return Propagation.ORPHAN
-    return Propagation.FOREGROUND if FOREGROUND in meta.finalizers else Propagation.BACKGROUND
+        return DeletionPropagation.ORPHAN
+    return (
+        DeletionPropagation.FOREGROUND
+        if FOREGROUND in meta.finalizers
+        else DeletionPropagation.BACKGROUND
+    )

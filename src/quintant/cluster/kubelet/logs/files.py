@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from quintant.cluster.apiserver.handlers.log_provider import Line
+from quintant.cluster.apiserver.handlers.log_provider import LogLine
 from quintant.core.clock import Clock, micro_timestamp, parse_timestamp
 
 FILE_BYTES = 5 * 1024 * 1024
@@ -177,7 +177,7 @@ class Cursor:
         paths = (journal.old, journal.path)
         self._files = [path.open("rb") for path in paths if path.exists()]
 
-    def read(self) -> list[Line]:
+    def read(self) -> list[LogLine]:
         """The next lines, as far as there are any."""
         if self._turned != self._journal.turned:
             # The file we have open was set aside, perhaps more than once: it still can be read.
@@ -195,7 +195,7 @@ class Cursor:
             file.close()
 
 
-def parse(record: bytes) -> Line:
+def parse(record: bytes) -> LogLine:
     """A record as it was printed."""
     when, _, mark, text = record.rstrip(b"\n").split(b" ", 3)
-    return Line(parse_timestamp(when.decode()), text + b"\n" if mark == b"F" else text)
+    return LogLine(parse_timestamp(when.decode()), text + b"\n" if mark == b"F" else text)

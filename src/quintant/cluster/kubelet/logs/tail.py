@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import closing
 
-from quintant.cluster.apiserver.handlers.log_provider import Line, LogOptions
+from quintant.cluster.apiserver.handlers.log_provider import LogLine, LogOptions
 from quintant.cluster.kubelet.logs.files import ContainerLog, Cursor
 from quintant.core.clock import micro_timestamp
 
@@ -28,9 +28,9 @@ async def read(journal: ContainerLog, wish: LogOptions) -> AsyncGenerator[bytes,
             return
 
 
-async def _batches(journal: ContainerLog, wish: LogOptions) -> AsyncGenerator[list[Line], None]:
+async def _batches(journal: ContainerLog, wish: LogOptions) -> AsyncGenerator[list[LogLine], None]:
     with closing(Cursor(journal)) as cursor:
-        kept: list[Line] = []
+        kept: list[LogLine] = []
         while lines := cursor.read():
             lines = [line for line in lines if wish.since is None or line.at >= wish.since]
             if wish.tail is None:
@@ -49,7 +49,7 @@ async def _batches(journal: ContainerLog, wish: LogOptions) -> AsyncGenerator[li
                 await journal.stirred()
 
 
-def _last(lines: list[Line], count: int) -> list[Line]:
+def _last(lines: list[LogLine], count: int) -> list[LogLine]:
     """The last lines; pieces of a long line count as one."""
     at = len(lines)
     while at and count:
@@ -60,7 +60,7 @@ def _last(lines: list[Line], count: int) -> list[Line]:
     return lines[at:]
 
 
-def _shown(lines: Iterable[Line], wish: LogOptions) -> Iterable[bytes]:
+def _shown(lines: Iterable[LogLine], wish: LogOptions) -> Iterable[bytes]:
     if not wish.timestamps:
         return (line.text for line in lines)
     return (b"%b %b" % (micro_timestamp(line.at).encode(), line.text) for line in lines)

@@ -22,7 +22,7 @@ from quintant.cluster.apiserver.handlers.meter import (
     MeasuredPod,
     NodeUsage,
     PodUsage,
-    Usage,
+    ResourceUsage,
 )
 from quintant.cluster.kubelet.container.lifecycle import Moment
 from quintant.cluster.kubelet.pod.sandbox import Sandbox
@@ -127,14 +127,14 @@ class Sampler:
         window = now.mono - before.at.mono if before else 0.0
         usage: dict[Request, PodUsage] = {}
         for sandbox in self._sandboxes():
-            found: dict[str, Usage] = {}
+            found: dict[str, ResourceUsage] = {}
             for name, run in sandbox.running.items():
                 members = [table[pid] for pid in forest.tree(run.process.pid)]
                 seconds[run.id] = sum(each.seconds for each in members)
                 memory = sum(each.memory for each in members)
                 if before and window and run.id in before.seconds:
                     spent = max(0.0, seconds[run.id] - before.seconds[run.id])
-                    found[name] = Usage(spent / window, memory)
+                    found[name] = ResourceUsage(spent / window, memory)
                 if _starving(run.container, memory):
                     run.starve()
             if found:
@@ -149,7 +149,7 @@ class Sampler:
         # Processes that ended meanwhile take their time with them.
         cores = max(0.0, total - self._last.total) / window
         memory = sum(each.memory for each in table.values())
-        return NodeUsage(Usage(cores, memory), now.wall, window)
+        return NodeUsage(ResourceUsage(cores, memory), now.wall, window)
 
 
 def _starving(container: Container, memory: int) -> bool:

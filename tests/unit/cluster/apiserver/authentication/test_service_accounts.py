@@ -9,8 +9,8 @@ import pytest
 
 from quintant.cluster.apiserver.authentication.service_accounts import (
     REMEMBERED,
-    Accounts,
-    Rejected,
+    ServiceAccountTokens,
+    TokenRejected,
 )
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.cluster.apiserver.server.server import ApiServer
@@ -104,7 +104,7 @@ async def test_tokens_stay_good_where_the_key_and_the_objects_are_kept() -> None
 
 async def test_signatures_are_remembered_for_so_many_tokens_only() -> None:
     running = server()
-    accounts = Accounts(running.store, LoopClock())
+    accounts = ServiceAccountTokens(running.store, LoopClock())
     world = World(running)
     await world.account()
     claims = running._access.accounts.claims(await world.token())
@@ -119,8 +119,8 @@ async def test_a_token_of_somebody_else_is_rejected_or_not_ours() -> None:
     world = World(running)
     await world.account()
     token = await world.token()
-    stranger = Accounts(running.store, LoopClock())
-    with pytest.raises(Rejected, match="cryptographic primitive"):
+    stranger = ServiceAccountTokens(running.store, LoopClock())
+    with pytest.raises(TokenRejected, match="cryptographic primitive"):
         stranger.authenticate(token)
     assert stranger.authenticate("a.b.c") is None
     assert stranger.authenticate("e30.e30.e30") is None

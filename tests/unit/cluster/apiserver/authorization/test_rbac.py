@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from quintant.cluster.apiserver.authorization.rbac import MOST_DECIDED, Rbac
-from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.user import User, admin, service_account
 from quintant.cluster.apiserver.storage.revision_log import Store
 from unit.cluster.api import CMS, PODS, Api, Plain, config_map, server
@@ -197,5 +197,5 @@ async def test_remembered_decisions_fill_no_memory() -> None:
     store = Store()
     rbac = Rbac(store)
     for number in range(MOST_DECIDED + 10):
-        rbac.decide(User("alice"), Route("get", f"/{number}"))
+        rbac.decide(User("alice"), RequestInfo("get", f"/{number}"))
     assert len(rbac._decided) <= MOST_DECIDED

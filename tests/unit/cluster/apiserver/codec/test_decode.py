@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from quintant.cluster.apiserver.codec.decode import FieldValidation, Strictness, decode
+from quintant.cluster.apiserver.codec.decode import FieldValidation, FieldValidationMode, decode
 from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from unit.cluster.api import CMS, CRDS, FOOS, Api, Plain, api, config_map, foo, foo_definition
@@ -25,7 +25,7 @@ def test_what_is_not_known_is_dropped_and_not_told_twice() -> None:
 
 
 def test_a_refusal_of_yaml_tells_everything_at_once() -> None:
-    scrutiny = FieldValidation(Strictness.STRICT, ("line 2: a", "line 3: b"), yaml=True)
+    scrutiny = FieldValidation(FieldValidationMode.STRICT, ("line 2: a", "line 3: b"), yaml=True)
     with pytest.raises(
         StatusError, match="strict decoding error: yaml: unmarshal errors:"
     ) as refused:

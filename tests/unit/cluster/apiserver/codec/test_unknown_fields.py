@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.apiserver.codec.unknown_fields import duplicate_fields, oddities
+from quintant.cluster.apiserver.codec.unknown_fields import duplicate_fields, text_warnings
 
 TEXTS = st.text(max_size=8) | st.sampled_from(['":', '\\":"', '{"a":1}', "\\"])
 DOCUMENTS = st.recursive(
@@ -66,5 +66,5 @@ def test_each_sort_of_text_is_complained_about_in_its_own_words(
     media: str, text: bytes, told: list[str], as_yaml: bool
 ) -> None:
     sent = msgspec.json.decode(text) if text[:1] in (b"{", b"[") else {}
-    found = oddities({"content-type": media}, text, sent)
+    found = text_warnings({"content-type": media}, text, sent)
     assert found == (tuple(told), as_yaml)

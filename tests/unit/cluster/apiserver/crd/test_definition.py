@@ -17,7 +17,7 @@ def defined(*versions: dict[str, Any], **spec: Any) -> dict[str, Any]:
         "spec": {"group": "e.com", "names": names, "versions": list(versions), **spec},
     }
     definition.default(found)
-    definition.complete(found)
+    definition.prepare_for_create(found)
     return found
 
 
@@ -40,14 +40,14 @@ def test_a_new_storage_version_is_remembered() -> None:
     live = defined(ONE, TWO)
     changed = defined({**ONE, "storage": False}, {**TWO, "storage": True})
     changed["status"] = live["status"]
-    definition.revise(changed, live)
+    definition.prepare_for_update(changed, live)
     assert changed["status"]["storedVersions"] == ["v1", "v2"]
 
 
 def test_a_deleted_definition_is_held_until_its_objects_are_gone() -> None:
     found = defined(ONE)
-    definition.dying(found, NOW)
-    definition.dying(found, NOW)
+    definition.on_delete(found, NOW)
+    definition.on_delete(found, NOW)
     assert found["metadata"]["finalizers"] == [definition.CLEANUP]
     assert [each["type"] for each in found["status"]["conditions"]] == ["Terminating"]
 

@@ -8,7 +8,7 @@ import pytest
 
 from quintant.cluster.apiserver.crd import definition as crd
 from quintant.cluster.apiserver.crd import kinds as crd_kinds
-from quintant.cluster.apiserver.crd.kinds import Epochs
+from quintant.cluster.apiserver.crd.kinds import StorageEpochs
 from quintant.cluster.apiserver.kinds import stored_json
 from quintant.cluster.apiserver.kinds.kind import Kind
 
@@ -37,12 +37,12 @@ def _crd(*versions: dict[str, Any], **spec: Any) -> dict[str, Any]:
         },
     }
     crd.default(found)
-    crd.complete(found)
+    crd.prepare_for_create(found)
     return found
 
 
-def _kinds(definition: Any, epochs: Epochs = Epochs()) -> dict[str, Kind]:
-    return {kind.resource.version: kind for kind in crd_kinds.kinds(definition, epochs)}
+def _kinds(definition: Any, epochs: StorageEpochs = StorageEpochs()) -> dict[str, Kind]:
+    return {kind.resource.version: kind for kind in crd_kinds.custom_kinds(definition, epochs)}
 
 
 def _stored(kind: Kind, rv: int, **spec: Any) -> Any:
@@ -65,7 +65,7 @@ def test_a_version_shows_what_is_stored_with_the_defaults_of_storage() -> None:
 def test_what_was_stored_as_another_version_has_the_defaults_of_that_one() -> None:
     entry = _stored(_kinds(_crd(ONE, TWO))["v1"], 5, c="x")
     switched = _crd({**ONE, "storage": False}, {**TWO, "storage": True})
-    kinds = _kinds(switched, Epochs(((7, "v1"),), 7))
+    kinds = _kinds(switched, StorageEpochs(((7, "v1"),), 7))
     assert stored_json.unpack(kinds["v2"], entry)["spec"] == {"c": "x"}
     assert stored_json.unpack(kinds["v1"], entry)["spec"] == {"c": "x", "a": "A"}
     later = _stored(kinds["v2"], 9, c="x")
@@ -73,7 +73,7 @@ def test_what_was_stored_as_another_version_has_the_defaults_of_that_one() -> No
 
 
 def test_what_was_stored_as_a_version_that_is_gone_has_the_defaults_of_storage() -> None:
-    kinds = _kinds(_crd(ONE, TWO), Epochs(((7, "v0"),), 7))
+    kinds = _kinds(_crd(ONE, TWO), StorageEpochs(((7, "v0"),), 7))
     entry = _stored(kinds["v1"], 5, c="x")
     assert stored_json.unpack(kinds["v2"], entry)["spec"] == {"c": "x"}
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 from quintant.cluster.apiserver.crd.strategy import CustomSchema
-from quintant.cluster.apiserver.schema.prune import default, drop_nulls, prune, resource
-from quintant.cluster.apiserver.tables.coerce import Mistyped
+from quintant.cluster.apiserver.schema.prune import default, drop_nulls, prune, resource_schema
+from quintant.cluster.apiserver.tables.coerce import CoercionError
 from quintant.core.resource import Scale
 from unit.cluster.jsons import OBJECTS, ROOTS
 
@@ -25,7 +25,7 @@ def _causes(schema: CustomSchema, obj: Any, live: Any = None, sub: str = "") -> 
 
 @given(ROOTS, OBJECTS)
 def test_pruning_twice_changes_nothing_more(schema: Any, obj: Any) -> None:
-    place = resource(schema)
+    place = resource_schema(schema)
     prune(obj, place)
     once = copy.deepcopy(obj)
     assert prune(obj, place) == []
@@ -34,7 +34,7 @@ def test_pruning_twice_changes_nothing_more(schema: Any, obj: Any) -> None:
 
 @given(ROOTS, OBJECTS)
 def test_defaulting_twice_changes_nothing_more(schema: Any, obj: Any) -> None:
-    place = resource(schema)
+    place = resource_schema(schema)
     default(obj, place)
     once = copy.deepcopy(obj)
     default(obj, place)
@@ -43,7 +43,7 @@ def test_defaulting_twice_changes_nothing_more(schema: Any, obj: Any) -> None:
 
 @given(ROOTS, OBJECTS)
 def test_what_is_dropped_and_added_is_settled_at_once(schema: Any, obj: Any) -> None:
-    place = resource(schema)
+    place = resource_schema(schema)
     prune(obj, place)
     drop_nulls(obj, place)
     default(obj, place)
@@ -58,7 +58,7 @@ def test_no_object_breaks_a_schema_at_work(schema: Any, content: Any) -> None:
     custom, obj = CustomSchema(schema), {**content, **_object()}
     try:
         custom.prune(obj)
-    except Mistyped:
+    except CoercionError:
         return
     custom.default(obj)
     verdict = custom.judge(obj, None, "", ())

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from quintant.cluster.apiserver.crd.definition import complete, default
-from quintant.cluster.apiserver.crd.validate import judge
+from quintant.cluster.apiserver.crd.definition import default, prepare_for_create
+from quintant.cluster.apiserver.crd.validate import validate_definition
 from quintant.cluster.apiserver.schema.check import schema_causes
 from unit.cluster.jsons import ROOTS
 
@@ -28,12 +28,12 @@ def _crd(**version: Any) -> dict[str, Any]:
         },
     }
     default(crd)
-    complete(crd)
+    prepare_for_create(crd)
     return crd
 
 
 def _fields(crd: Any, live: Any = None, sub: str = "") -> list[str]:
-    return [cause.field for cause in judge(crd, live, sub, ()).causes]
+    return [cause.field for cause in validate_definition(crd, live, sub, ()).causes]
 
 
 def _schema(**properties: Any) -> dict[str, Any]:
@@ -109,8 +109,8 @@ def test_a_version_that_was_stored_must_stay() -> None:
 def test_formats_that_mean_nothing_are_told_once() -> None:
     odd = _schema(a={"type": "string", "format": "odd"})
     crd = _crd(schema={"openAPIV3Schema": odd})
-    assert judge(crd, None, "", ()).warnings == ['unrecognized format "odd"']
-    assert judge(crd, crd, "", ()).warnings == []
+    assert validate_definition(crd, None, "", ()).warnings == ['unrecognized format "odd"']
+    assert validate_definition(crd, crd, "", ()).warnings == []
 
 
 def test_a_status_is_judged_by_its_names_only() -> None:

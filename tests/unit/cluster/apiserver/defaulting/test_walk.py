@@ -12,14 +12,14 @@ from quintant.cluster.apiserver.defaulting.constants import CONSTANTS
 from quintant.cluster.apiserver.defaulting.rules import RULES
 from quintant.cluster.apiserver.defaulting.walk import defaulter
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
-from quintant.cluster.apiserver.tables.coerce import fit
+from quintant.cluster.apiserver.tables.coerce import coerce
 
 
 def completed(api_version: str, kind: str, **content: Any) -> dict[str, Any]:
     message = tables.find(api_version, kind)
     assert message is not None
     obj: dict[str, Any] = {"metadata": {}, **content}
-    fit(message, obj)
+    coerce(message, obj)
     fill = defaulter(message)
     assert fill is not None
     fill(obj)
@@ -37,7 +37,7 @@ def test_defaults_are_brought_in_once(kind: Any) -> None:
     if kind.default is None:
         return
     once: dict[str, Any] = {"metadata": {"name": "a"}}
-    fit(kind.message, once)
+    coerce(kind.message, once)
     kind.default(once)
     twice = deepcopy(once)
     kind.default(twice)

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.apiserver.discovery.openapi_protobuf import written
+from quintant.cluster.apiserver.discovery.openapi_protobuf import encode_openapi
 from quintant.wire.protobuf import Wire, members, tag
 
 
 def schema(value: Any) -> list[tuple[int, Any]]:
     """The members of a schema, as they are written into a document."""
-    found = written({"definitions": {"A": value}})
+    found = encode_openapi({"definitions": {"A": value}})
     for number in (9, 1, 2):
         (found,) = (
             each
@@ -51,6 +51,6 @@ def test_what_has_no_number_is_left_out() -> None:
 def test_parameters_are_written_by_where_they_are() -> None:
     body = {"name": "body", "in": "body", "required": True}
     asked = {"name": "dryRun", "in": "query", "type": "string"}
-    raw = written({"paths": {"/a": {"post": {"parameters": [body, asked]}}}})
+    raw = encode_openapi({"paths": {"/a": {"post": {"parameters": [body, asked]}}}})
     assert b"\x12\x04body\x1a\x04body\x20\x01" in raw
     assert b"\x12\x05query\x22\x06dryRun\x32\x06string" in raw

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.apiserver.fieldmanager.managers import check_managers, decode
+from quintant.cluster.apiserver.fieldmanager.managers import check_managers, decode_managed_fields
 
 FIELDS: dict[str, Any] = {"f:data": {"f:k": {}}}
 ENTRY = {"manager": "me", "operation": "Update", "fieldsType": "FieldsV1", "fieldsV1": FIELDS}
@@ -15,7 +15,7 @@ ENTRY = {"manager": "me", "operation": "Update", "fieldsType": "FieldsV1", "fiel
 def test_a_list_that_can_be_read_is_no_reason_to_complain() -> None:
     check_managers([ENTRY])
     check_managers(None)
-    assert [claim.fields.encode() for claim in decode([ENTRY]).values()] == [FIELDS]
+    assert [claim.fields.encode() for claim in decode_managed_fields([ENTRY]).values()] == [FIELDS]
 
 
 @pytest.mark.parametrize(

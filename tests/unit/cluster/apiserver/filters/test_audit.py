@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import msgspec
 
-from quintant.cluster.apiserver.authorization.policy_rules import Rule
-from quintant.cluster.apiserver.filters.audit import MOST_USED, Audit, Record
-from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.authorization.policy_rules import RbacRule
+from quintant.cluster.apiserver.filters.audit import MOST_USED, Audit, AuditRecord
+from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.user import admin
 from quintant.runtime.manager.permissions import Permission
 from unit.cluster.api import CMS, Api, api, config_map, server
@@ -20,10 +20,10 @@ async def test_every_request_is_remembered_with_who_and_what_and_how_it_went() -
     await client.merge("/api/v1/namespaces/default/pods/p/status", {}, code=404)
     await client.get("/version")
     assert list(running.audit) == [
-        Record("root", "create", "", "configmaps", "default", "", 201),
-        Record("root", "get", "", "configmaps", "default", "b", 404),
-        Record("root", "patch", "", "pods/status", "default", "p", 404),
-        Record("root", "get", "", "/version", "", "", 200),
+        AuditRecord("root", "create", "", "configmaps", "default", "", 201),
+        AuditRecord("root", "get", "", "configmaps", "default", "b", 404),
+        AuditRecord("root", "patch", "", "pods/status", "default", "p", 404),
+        AuditRecord("root", "get", "", "/version", "", "", 200),
     ]
 
 
@@ -41,8 +41,8 @@ async def test_watches_and_refused_users_are_remembered_too() -> None:
 def test_the_log_is_bounded_and_can_be_cleared() -> None:
     log = Audit(keep=2)
     for code in (200, 201, 202):
-        log.note("alice", Route("get", "/x"), code)
-    log.note("bob", Route("get", "/x"), 203)
+        log.note("alice", RequestInfo("get", "/x"), code)
+    log.note("bob", RequestInfo("get", "/x"), 203)
     assert [record.code for record in log] == [202, 203]
     assert [record.code for record in log.by("bob")] == [203]
     log.clear()
@@ -74,7 +74,7 @@ async def test_what_of_a_role_is_never_used_can_be_told() -> None:
     user = rbac.user("ann")
     await user.get(f"{CMS}/a", code=404)
     await user.get("/api/v1/namespaces/default/pods/p/status", code=404)
-    rules = msgspec.convert(granted, list[Rule])
+    rules = msgspec.convert(granted, list[RbacRule])
     assert [str(each) for each in rbac.server.audit.unused("ann", rules)] == [
         '{APIGroups:[""], Resources:["configmaps"], Verbs:["delete"]}',
         '{APIGroups:[""], Resources:["pods/status"], Verbs:["delete"]}',
@@ -84,13 +84,13 @@ async def test_what_of_a_role_is_never_used_can_be_told() -> None:
 
 def test_a_wide_rule_is_used_by_whatever_it_covers() -> None:
     log = Audit()
-    log.allow("ann", Route("get", "", resource="pods", name="p"))
-    log.allow("ann", Route("get", "/healthz"))
-    everything = Rule(("*",), ("*",), ("*",))
-    named = Rule(("get",), ("",), ("pods",), ("other",))
-    paths = Rule(("get",), non_resource_urls=("/healthz", "/metrics"))
+    log.allow("ann", RequestInfo("get", "", resource="pods", name="p"))
+    log.allow("ann", RequestInfo("get", "/healthz"))
+    everything = RbacRule(("*",), ("*",), ("*",))
+    named = RbacRule(("get",), ("",), ("pods",), ("other",))
+    paths = RbacRule(("get",), non_resource_urls=("/healthz", "/metrics"))
     assert log.unused("ann", [everything, named, paths]) == [
-        Rule(("get",), non_resource_urls=("/metrics",))
+        RbacRule(("get",), non_resource_urls=("/metrics",))
     ]
     assert log.unused("bob", [everything]) == [everything]
 
@@ -98,5 +98,5 @@ def test_a_wide_rule_is_used_by_whatever_it_covers() -> None:
 def test_odd_paths_fill_no_memory() -> None:
     log = Audit()
     for number in range(MOST_USED + 10):
-        log.allow("ann", Route("get", f"/{number}"))
+        log.allow("ann", RequestInfo("get", f"/{number}"))
     assert len(log.used("ann")) == MOST_USED

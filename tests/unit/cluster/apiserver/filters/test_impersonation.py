@@ -2,13 +2,18 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.cluster.apiserver.authorization.rbac import denied
-from quintant.cluster.apiserver.filters.impersonation import GROUP, NODE_NAME, Impersonation, wanted
-from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.authorization.rbac import forbidden_request
+from quintant.cluster.apiserver.filters.impersonation import (
+    GROUP,
+    NODE_NAME,
+    Impersonation,
+    requested_user,
+)
+from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.meta.user import AUTHENTICATED, MASTERS, UNAUTHENTICATED, User
 
-LIST_PODS = Route("list", "", "", "v1", "pods", "default")
+LIST_PODS = RequestInfo("list", "", "", "v1", "pods", "default")
 ANN = User("ann")
 
 
@@ -19,11 +24,11 @@ class Allowed:
         self._pairs = pairs
         self.wishes: list[str] = []
 
-    def __call__(self, user: User, wish: Route) -> None:
+    def __call__(self, user: User, wish: RequestInfo) -> None:
         pair = f"{wish.verb} {wish.full_resource} {wish.name}".strip()
         self.wishes.append(pair)
         if pair not in self._pairs:
-            raise denied(user, wish)
+            raise forbidden_request(user, wish)
 
 
 def become(other: User, *pairs: str, by: User = ANN) -> User:
@@ -38,19 +43,19 @@ def refusal(other: User, *pairs: str) -> str:
 
 
 def test_a_request_says_whom_it_wants_to_be() -> None:
-    assert wanted({}) is None
+    assert requested_user({}) is None
     asked = {
         "impersonate-user": "bob",
         "impersonate-uid": "u",
         "impersonate-group": "a, b\nc",
         "impersonate-extra-a%2fb": "x\ny",
     }
-    assert wanted(asked) == User("bob", ("a, b", "c"), "u", {"a/b": ("x", "y")})
+    assert requested_user(asked) == User("bob", ("a, b", "c"), "u", {"a/b": ("x", "y")})
 
 
 def test_groups_without_a_user_make_no_sense() -> None:
     with pytest.raises(StatusError) as refused:
-        wanted({"impersonate-group": "a"})
+        requested_user({"impersonate-group": "a"})
     assert (refused.value.code, refused.value.message) == (
         400,
         'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"a"}, '
@@ -132,6 +137,6 @@ def test_the_first_refusal_is_told_and_what_worked_last_is_tried_first() -> None
 
 
 def test_narrow_permissions_are_of_the_group_of_authentication() -> None:
-    seen: list[Route] = []
+    seen: list[RequestInfo] = []
     Impersonation(lambda user, wish: seen.append(wish)).become(ANN, User("bob", ("g",)), LIST_PODS)
     assert [wish.group for wish in seen] == ["", GROUP, GROUP]

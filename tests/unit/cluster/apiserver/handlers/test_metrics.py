@@ -12,7 +12,7 @@ from quintant.cluster.apiserver.handlers.meter import (
     MeasuredPod,
     NodeUsage,
     PodUsage,
-    Usage,
+    ResourceUsage,
 )
 from quintant.cluster.apiserver.meta.user import User
 from quintant.core.object import Request
@@ -124,13 +124,13 @@ async def test_whoever_may_view_pods_may_view_their_figures() -> None:
 
 class _Meter:
     def pods(self, running: Sequence[MeasuredPod]) -> Mapping[Request, PodUsage]:
-        used = {"c": Usage(0.25, 1024)}
+        used = {"c": ResourceUsage(0.25, 1024)}
         return {pod.key: PodUsage(used, MOMENT, 10.0) for pod in running}
 
     def nodes(
         self, nodes: Sequence[MeasuredNode], running: Sequence[MeasuredPod]
     ) -> Mapping[str, NodeUsage]:
-        return {"local": NodeUsage(Usage(2.0, 4096), MOMENT, 10.0)}
+        return {"local": NodeUsage(ResourceUsage(2.0, 4096), MOMENT, 10.0)}
 
 
 def _bytes(quantity: str) -> int:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from quintant.cluster.apiserver.handlers.log_provider import Absent, LogOptions
+from quintant.cluster.apiserver.handlers.log_provider import LogOptions, LogsUnavailable
 from unit.cluster.api import PODS, Api, Plain, api
 
 
@@ -22,7 +22,7 @@ class Library:
     def read(self, uid: str, container: str, wish: LogOptions) -> AsyncGenerator[bytes, None]:
         self.asked.append((container, wish))
         if wish.previous:
-            raise Absent("nothing before")
+            raise LogsUnavailable("nothing before")
         return _words()
 
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from quintant.client.transport import Call
-from quintant.cluster.apiserver.meta.request_info import Route, route
+from quintant.cluster.apiserver.meta.request_info import RequestInfo, request_info
 
 
-def routed(method: str, path: str, **query: str) -> Route:
-    return route(Call(method, path, query))
+def routed(method: str, path: str, **query: str) -> RequestInfo:
+    return request_info(Call(method, path, query))
 
 
 @pytest.mark.parametrize(
@@ -58,4 +58,4 @@ def test_a_namespace_is_in_itself() -> None:
     ],
 )
 def test_other_paths_are_about_themselves(path: str) -> None:
-    assert routed("GET", path) == Route("get", path)
+    assert routed("GET", path) == RequestInfo("get", path)

@@ -6,7 +6,7 @@ from quintant.cluster.apiserver.meta.user import (
     AUTHENTICATED,
     CREDENTIAL,
     MASTERS,
-    Tokens,
+    StaticTokens,
     User,
     admin,
     bearer,
@@ -16,13 +16,13 @@ from quintant.cluster.apiserver.meta.user import (
 
 
 def test_a_token_means_its_user() -> None:
-    tokens = Tokens()
+    tokens = StaticTokens()
     tokens.add("secret", User("alice", ("team",)))
     assert tokens.find("secret") == User("alice", ("team", AUTHENTICATED))
 
 
 def test_a_revoked_token_means_nobody() -> None:
-    tokens = Tokens()
+    tokens = StaticTokens()
     tokens.add("secret", admin())
     tokens.revoke("secret")
     tokens.revoke("never-known")
@@ -30,7 +30,7 @@ def test_a_revoked_token_means_nobody() -> None:
 
 
 def test_a_token_appears_in_no_repr() -> None:
-    tokens = Tokens()
+    tokens = StaticTokens()
     tokens.add("hush-hush", admin())
     assert "hush-hush" not in repr(vars(tokens))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.cluster.apiserver.registry.field_labels import facts, labels
+from quintant.cluster.apiserver.registry.field_labels import field_values, labels
 from quintant.core.resource import Resource
 from unit.cluster.api import CMS, PODS, api, pod
 
@@ -47,7 +47,7 @@ async def test_a_field_that_nobody_selects_by_is_refused_in_the_words_of_its_kin
 
 def test_whatever_can_be_selected_by_is_remembered() -> None:
     for where in EVENTS:
-        assert set(labels(where).values()) <= facts(where).keys()
+        assert set(labels(where).values()) <= field_values(where).keys()
 
 
 def test_a_group_that_names_fields_otherwise_has_names_of_its_own() -> None:

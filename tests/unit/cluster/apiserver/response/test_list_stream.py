@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from quintant.client.transport import Call, Reply
-from quintant.cluster.apiserver.response.list_stream import LARGE, PIECE, Listing
+from quintant.cluster.apiserver.response.list_stream import LARGE, PIECE, ListStream
 from unit.cluster.api import CMS, Api, api, config_map
 
 MANY = 400
@@ -24,16 +24,16 @@ async def client() -> Api:
     return found
 
 
-async def listed(client: Api, agent: str = "test/1", **query: str) -> Reply | Listing:
+async def listed(client: Api, agent: str = "test/1", **query: str) -> Reply | ListStream:
     call = Call("GET", CMS, query, {"user-agent": agent})
     answer = await client.server.handle(call)
-    assert isinstance(answer, Reply | Listing)
+    assert isinstance(answer, Reply | ListStream)
     return answer
 
 
 async def pieces(client: Api, agent: str = "test/1", **query: str) -> list[bytes]:
     answer = await listed(client, agent, **query)
-    assert isinstance(answer, Listing)
+    assert isinstance(answer, ListStream)
     return [piece async for piece in answer.chunks()]
 
 
@@ -67,7 +67,7 @@ async def test_pages_of_a_large_list_are_as_exact_as_small_ones(client: Api) -> 
 
 async def test_it_shows_the_moment_it_was_asked_for(client: Api) -> None:
     answer = await listed(client)
-    assert isinstance(answer, Listing)
+    assert isinstance(answer, ListStream)
     await client.merge(f"{CMS}/c-399", {"data": {"text": "later"}})
     await client.delete(f"{CMS}/c-398")
     document = msgspec.json.decode(b"".join([piece async for piece in answer.chunks()]))

@@ -10,7 +10,12 @@ from quintant.client.transport import Call, Reply
 from quintant.cluster.apiserver.codec.body import JSON, YAML
 from quintant.cluster.apiserver.meta.status import StatusError
 from quintant.cluster.apiserver.offload.pool import Offload
-from quintant.cluster.apiserver.response.negotiate import Answer, Wish, dressed, negotiate
+from quintant.cluster.apiserver.response.negotiate import (
+    NegotiatedMedia,
+    ResponseForm,
+    encode_reply,
+    negotiate,
+)
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
@@ -18,19 +23,22 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 @pytest.mark.parametrize(
     ("accept", "wish"),
     [
-        ("", Wish()),
-        ("*/*", Wish()),
-        (YAML, Wish(YAML)),
-        (f"{JSON};q=0.1, {YAML};q=0.2", Wish(YAML)),
-        (f"{JSON};q=bad, {YAML}", Wish(YAML)),
-        (f"application/vnd.kubernetes.protobuf, {JSON}", Wish()),
-        (f"{JSON};pretty=1", Wish(pretty=True)),
-        (f"{TABLE},{JSON}", Wish(answer=Answer.TABLE)),
-        (f"{JSON};as=Table;v=v9;g=meta.k8s.io,{JSON}", Wish()),
-        (f"{JSON};as=Table;v=v1beta1;g=meta.k8s.io", Wish(answer=Answer.TABLE, version="v1beta1")),
+        ("", NegotiatedMedia()),
+        ("*/*", NegotiatedMedia()),
+        (YAML, NegotiatedMedia(YAML)),
+        (f"{JSON};q=0.1, {YAML};q=0.2", NegotiatedMedia(YAML)),
+        (f"{JSON};q=bad, {YAML}", NegotiatedMedia(YAML)),
+        (f"application/vnd.kubernetes.protobuf, {JSON}", NegotiatedMedia()),
+        (f"{JSON};pretty=1", NegotiatedMedia(pretty=True)),
+        (f"{TABLE},{JSON}", NegotiatedMedia(answer=ResponseForm.TABLE)),
+        (f"{JSON};as=Table;v=v9;g=meta.k8s.io,{JSON}", NegotiatedMedia()),
+        (
+            f"{JSON};as=Table;v=v1beta1;g=meta.k8s.io",
+            NegotiatedMedia(answer=ResponseForm.TABLE, version="v1beta1"),
+        ),
     ],
 )
-def test_the_form_liked_best_is_taken(accept: str, wish: Wish) -> None:
+def test_the_form_liked_best_is_taken(accept: str, wish: NegotiatedMedia) -> None:
     assert negotiate(accept, routed=True) == wish
 
 
@@ -58,13 +66,13 @@ async def test_an_answer_is_dressed_for_its_reader(
     headers: dict[str, str], query: dict[str, str], body: bytes
 ) -> None:
     call = Call("GET", "/", query, headers)
-    reply = await dressed(call, Reply(200, b'{"a":{}}\n', {"content-type": JSON}), Offload())
+    reply = await encode_reply(call, Reply(200, b'{"a":{}}\n', {"content-type": JSON}), Offload())
     assert reply.body == body
 
 
 async def test_what_is_not_json_is_left_alone() -> None:
     reply = Reply(200, b"ok", {"content-type": "text/plain"})
-    assert await dressed(Call("GET", "/", {}, {"accept": YAML}), reply, Offload()) is reply
+    assert await encode_reply(Call("GET", "/", {}, {"accept": YAML}), reply, Offload()) is reply
 
 
 async def test_a_long_list_in_yaml_is_written_beside_the_loop() -> None:
@@ -81,7 +89,7 @@ async def test_a_long_list_in_yaml_is_written_beside_the_loop() -> None:
 
     others_too = asyncio.ensure_future(others())
     with beside.with_threads():
-        written = await dressed(Call("GET", "/", {}, {"accept": YAML}), reply, beside)
+        written = await encode_reply(Call("GET", "/", {}, {"accept": YAML}), reply, beside)
     others_too.cancel()
     assert yaml.safe_load(written.body) == document
     assert written.body == yaml.dump(document, encoding="utf-8")

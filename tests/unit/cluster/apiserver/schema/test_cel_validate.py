@@ -7,7 +7,7 @@ from hypothesis import given
 
 from quintant.cluster.apiserver.meta.correlate import ABSENT
 from quintant.cluster.apiserver.schema.cel_rule import BadRule
-from quintant.cluster.apiserver.schema.cel_validate import Rules
+from quintant.cluster.apiserver.schema.cel_validate import ValidationRules
 from unit.cluster.jsons import JSON
 
 INTEGER = {"type": "integer"}
@@ -19,18 +19,18 @@ def _ruled(schema: Any, *rules: Any) -> Any:
     return {**schema, "x-kubernetes-validations": listed}
 
 
-def _rules(**properties: Any) -> Rules:
-    found = Rules.of({"type": "object", "properties": properties})
+def _rules(**properties: Any) -> ValidationRules:
+    found = ValidationRules.of({"type": "object", "properties": properties})
     assert found is not None
     return found
 
 
-def _told(rules: Rules, new: Any, old: Any = ABSENT) -> list[tuple[str, str]]:
+def _told(rules: ValidationRules, new: Any, old: Any = ABSENT) -> list[tuple[str, str]]:
     return [(cause.field, cause.message) for cause in rules.judge(new, old).causes]
 
 
 def test_a_schema_without_rules_has_none() -> None:
-    assert Rules.of({"type": "object", "properties": {"a": INTEGER}}) is None
+    assert ValidationRules.of({"type": "object", "properties": {"a": INTEGER}}) is None
 
 
 def test_rules_run_wherever_their_schema_is() -> None:

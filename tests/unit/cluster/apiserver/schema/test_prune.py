@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 
-from quintant.cluster.apiserver.schema.prune import default, drop_nulls, prune, resource, structure
+from quintant.cluster.apiserver.schema.prune import (
+    default,
+    drop_nulls,
+    prune,
+    resource_schema,
+    structural_schema,
+)
 
 ANY = {"x-kubernetes-preserve-unknown-fields": True}
 TEXT = {"type": "string"}
@@ -39,7 +45,7 @@ TEXT = {"type": "string"}
 def test_what_a_schema_does_not_know_goes(
     schema: Any, value: Any, left: Any, unknown: list[str]
 ) -> None:
-    assert prune(value, structure(schema)) == unknown
+    assert prune(value, structural_schema(schema)) == unknown
     assert value == left
 
 
@@ -53,13 +59,13 @@ def test_what_a_schema_does_not_know_goes(
 )
 def test_a_null_goes_unless_it_is_allowed_or_has_a_default(schema: Any, left: Any) -> None:
     value = {"a": None}
-    drop_nulls(value, structure({"properties": {"a": schema}}))
+    drop_nulls(value, structural_schema({"properties": {"a": schema}}))
     assert value == left
 
 
 def test_the_identity_of_an_object_is_never_pruned() -> None:
     obj = {"apiVersion": "v1", "kind": "X", "metadata": {"name": "a"}, "junk": 1}
-    assert prune(obj, resource({"properties": {}})) == ["junk"]
+    assert prune(obj, resource_schema({"properties": {}})) == ["junk"]
     assert obj == {"apiVersion": "v1", "kind": "X", "metadata": {"name": "a"}}
 
 
@@ -89,7 +95,7 @@ def test_the_identity_of_an_object_is_never_pruned() -> None:
     ],
 )
 def test_defaults_come_where_nothing_is(schema: Any, value: Any, defaulted: Any) -> None:
-    default(value, structure(schema))
+    default(value, structural_schema(schema))
     assert value == defaulted
 
 
@@ -97,7 +103,7 @@ def test_two_objects_do_not_share_a_default() -> None:
     schema: Any = {"properties": {"a": {"default": {"list": []}}}}
     one: dict[str, Any] = {}
     other: dict[str, Any] = {}
-    default(one, structure(schema))
-    default(other, structure(schema))
+    default(one, structural_schema(schema))
+    default(other, structural_schema(schema))
     one["a"]["list"].append(1)
     assert other == {"a": {"list": []}}

@@ -8,7 +8,7 @@ from hypothesis import given
 from quintant.cluster.apiserver.meta.correlate import ABSENT
 from quintant.cluster.apiserver.meta.field_errors import NO_FIELD
 from quintant.cluster.apiserver.schema.validate import Validator
-from quintant.cluster.apiserver.schema.validate_logic import weight
+from quintant.cluster.apiserver.schema.validate_logic import check_count
 from unit.cluster.jsons import JSON, SCHEMAS
 
 INTEGER = {"type": "integer"}
@@ -144,4 +144,4 @@ def test_an_update_is_refused_for_no_more_than_a_creation(schema: Any, new: Any,
 
 @given(SCHEMAS, JSON)
 def test_every_value_has_a_weight(schema: Any, value: Any) -> None:
-    assert weight(schema, value) >= 0
+    assert check_count(schema, value) >= 0

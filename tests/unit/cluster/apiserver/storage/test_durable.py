@@ -12,9 +12,9 @@ from threading import Event
 import pytest
 
 from quintant.cluster.apiserver.server.server import ApiServer
-from quintant.cluster.apiserver.storage.durable import DurableStore, keeping
-from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.apiserver.storage.sqlite import Broken, Commit, Database
+from quintant.cluster.apiserver.storage.durable import DurableStore, open_durable_store
+from quintant.cluster.apiserver.storage.history import StoredEntry
+from quintant.cluster.apiserver.storage.sqlite import CommitFailed, Database, Transaction
 from unit.cluster.api import CMS, CRDS, FOOS, Api, config_map, foo, foo_definition
 
 NAMESPACES = "/api/v1/namespaces"
@@ -37,7 +37,7 @@ class Gated(Database):
     sizes: list[int]
     """How many rows each commit had."""
 
-    def commit(self, commit: Commit) -> None:
+    def commit(self, commit: Transaction) -> None:
         self.gate.wait()
         super().commit(commit)
         self.sizes.append(len(commit.rows))
@@ -70,12 +70,12 @@ async def turns(count: int = 20) -> None:
 
 
 async def test_objects_come_back_and_revisions_grow(tmp_path: Path) -> None:
-    async with keeping(tmp_path) as store:
+    async with open_durable_store(tmp_path) as store:
         client = Api(ApiServer(store=store))
         made = await client.create(CMS, config_map("a", {"k": "v"}, labels={"app": "x"}))
         await client.create(CMS, config_map("b"))
         await client.delete(f"{CMS}/b")
-    async with keeping(tmp_path) as store:
+    async with open_durable_store(tmp_path) as store:
         client = Api(ApiServer(store=store))
         assert await client.get(f"{CMS}/a") == made
         assert await client.names(CMS, labelSelector="app=x") == ["a"]
@@ -84,9 +84,9 @@ async def test_objects_come_back_and_revisions_grow(tmp_path: Path) -> None:
 
 
 async def test_a_place_from_before_a_restart_is_expired(tmp_path: Path) -> None:
-    async with keeping(tmp_path) as store:
+    async with open_durable_store(tmp_path) as store:
         before = (await Api(ApiServer(store=store)).get(CMS))["metadata"]["resourceVersion"]
-    async with keeping(tmp_path) as store:
+    async with open_durable_store(tmp_path) as store:
         client = Api(ApiServer(store=store))
         async with client.watch(CMS, resourceVersion=before) as events:
             assert (await events.next())["object"]["code"] == 410
@@ -97,11 +97,11 @@ async def test_a_place_from_before_a_restart_is_expired(tmp_path: Path) -> None:
 
 
 async def test_custom_kinds_are_served_again(tmp_path: Path) -> None:
-    async with keeping(tmp_path) as store:
+    async with open_durable_store(tmp_path) as store:
         client = Api(ApiServer(store=store))
         await client.create(CRDS, foo_definition())
         made = await client.create(FOOS, foo("a", {"size": 3}))
-    async with keeping(tmp_path) as store:
+    async with open_durable_store(tmp_path) as store:
         client = Api(ApiServer(store=store))
         assert await client.get(f"{FOOS}/a") == made
         await client.create(FOOS, foo("b"))
@@ -109,7 +109,7 @@ async def test_custom_kinds_are_served_again(tmp_path: Path) -> None:
 
 
 async def test_a_restored_snapshot_is_what_comes_back(tmp_path: Path) -> None:
-    async with keeping(tmp_path) as store:
+    async with open_durable_store(tmp_path) as store:
         server = ApiServer(store=store)
         client = Api(server)
         await client.create(CMS, config_map("a"))
@@ -117,7 +117,7 @@ async def test_a_restored_snapshot_is_what_comes_back(tmp_path: Path) -> None:
         await client.create(CMS, config_map("b"))
         server.restore(then)
         await client.create(CMS, config_map("c"))
-    async with keeping(tmp_path) as store:
+    async with open_durable_store(tmp_path) as store:
         assert await Api(ApiServer(store=store)).names(CMS) == ["a", "c"]
 
 
@@ -166,7 +166,7 @@ async def _two(client: Api) -> list[tuple[str, str]]:
 
 
 async def test_a_watcher_hears_the_last_deletions_of_a_kind_that_goes(tmp_path: Path) -> None:
-    async with keeping(tmp_path) as store:
+    async with open_durable_store(tmp_path) as store:
         client = Api(ApiServer(store=store))
         await client.create(CRDS, foo_definition())
         await client.create(FOOS, foo("a"))
@@ -204,15 +204,15 @@ async def test_what_one_request_does_is_one_commit(tmp_path: Path) -> None:
 
 
 async def test_a_failed_commit_stops_everything(tmp_path: Path) -> None:
-    with pytest.raises(Broken, match="disk is full"):
+    with pytest.raises(CommitFailed, match="disk is full"):
         await _overfill(tmp_path)
-    async with keeping(tmp_path) as store:
+    async with open_durable_store(tmp_path) as store:
         assert await Api(ApiServer(store=store)).names(CMS) == ["kept"]
 
 
 async def _overfill(folder: Path) -> None:
     """Write more than the disk has room for, and see that neither reads nor writes go on."""
-    async with keeping(folder) as store, asyncio.TaskGroup() as group:
+    async with open_durable_store(folder) as store, asyncio.TaskGroup() as group:
         client = Api(ApiServer(store=store))
         await client.create(CMS, config_map("kept"))
         connection = store.database.connection
@@ -228,20 +228,22 @@ async def _overfill(folder: Path) -> None:
 
 async def test_an_error_in_the_body_is_raised_as_it_is(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError):
-        async with keeping(tmp_path):
+        async with open_durable_store(tmp_path):
             raise ZeroDivisionError
 
 
 async def test_a_full_sized_cluster_boots_in_a_moment(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async with keeping(tmp_path) as store:
+    async with open_durable_store(tmp_path) as store:
         table = store.table("configmaps")
         for at in range(ROWS):
-            store.put(table, f"default/c{at:05}", Entry(b'","name":"c"},' + b" " * 600, 0, {}, {}))
+            store.put(
+                table, f"default/c{at:05}", StoredEntry(b'","name":"c"},' + b" " * 600, 0, {}, {})
+            )
         await store.safe()
     began = time.perf_counter()
-    async with keeping(tmp_path) as store:
+    async with open_durable_store(tmp_path) as store:
         loaded = time.perf_counter()
         ApiServer(store=store)
         booted = time.perf_counter()

@@ -7,19 +7,19 @@ from quintant.cluster.apiserver.storage.history import (
     KEEP_SECONDS,
     Change,
     Compacted,
-    Entry,
-    Ring,
+    History,
+    StoredEntry,
 )
 
-ENTRY = Entry(b"", 1, {}, {})
+ENTRY = StoredEntry(b"", 1, {}, {})
 
 
 def change(rv: int, at: float = 0.0) -> Change:
     return Change(rv, "a", None, ENTRY, at)
 
 
-def ring(*changes: Change) -> Ring:
-    filled = Ring()
+def ring(*changes: Change) -> History:
+    filled = History()
     for each in changes:
         filled.append(each)
     return filled

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quintant.cluster.apiserver.storage.history import Change, Compacted, Entry
+from quintant.cluster.apiserver.storage.history import Change, Compacted, StoredEntry
 from quintant.cluster.apiserver.storage.revision_log import Store, Table
 
 KEYS = st.sampled_from(["a/x", "a/y", "a-b/x", "b/x", "c"])
 WRITES = st.lists(st.tuples(KEYS, st.none() | st.binary(max_size=3)), max_size=60)
 
 
-def content(raw: bytes, **labels: str) -> Entry:
-    return Entry(raw, 0, labels, {})
+def content(raw: bytes, **labels: str) -> StoredEntry:
+    return StoredEntry(raw, 0, labels, {})
 
 
 def store() -> Store:

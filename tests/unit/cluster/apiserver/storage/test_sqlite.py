@@ -13,8 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quintant.cluster.apiserver.storage.history import Entry
-from quintant.cluster.apiserver.storage.sqlite import FILE, JUMP, Broken, Commit, Database, Sync
+from quintant.cluster.apiserver.storage.history import StoredEntry
+from quintant.cluster.apiserver.storage.sqlite import (
+    FILE,
+    JUMP,
+    CommitFailed,
+    Database,
+    SyncMode,
+    Transaction,
+)
 from quintant.core.errors import ConfigError
 
 State = dict[str, bytes]
@@ -23,13 +30,13 @@ ROWS = st.dictionaries(KEYS, st.none() | st.binary(max_size=2000), min_size=1)
 COMMITS = st.lists(st.tuples(ROWS, st.booleans()), min_size=1, max_size=12)
 
 
-def entry(raw: bytes, rv: int = 1) -> Entry:
-    return Entry(raw, rv, {"app": "a"}, {"spec.nodeName": "n"})
+def entry(raw: bytes, rv: int = 1) -> StoredEntry:
+    return StoredEntry(raw, rv, {"app": "a"}, {"spec.nodeName": "n"})
 
 
-def commits(drawn: Sequence[tuple[dict[str, bytes | None], bool]]) -> list[Commit]:
+def commits(drawn: Sequence[tuple[dict[str, bytes | None], bool]]) -> list[Transaction]:
     return [
-        Commit(
+        Transaction(
             at,
             {key: None if raw is None else entry(raw, at) for key, raw in rows.items()},
             clear,
@@ -38,7 +45,7 @@ def commits(drawn: Sequence[tuple[dict[str, bytes | None], bool]]) -> list[Commi
     ]
 
 
-def states(made: Sequence[Commit]) -> list[State]:
+def states(made: Sequence[Transaction]) -> list[State]:
     """The state after each commit, beginning with nothing."""
     found: list[State] = [{}]
     for commit in made:
@@ -106,7 +113,7 @@ def test_a_torn_log_leaves_the_state_of_some_commit(
 
 def test_a_row_comes_back_with_what_selects_it(tmp_path: Path) -> None:
     database = Database.open(tmp_path)
-    database.commit(Commit(7, {"pods/a/x": entry(b"raw", 7)}))
+    database.commit(Transaction(7, {"pods/a/x": entry(b"raw", 7)}))
     database.close()
     again = Database.open(tmp_path)
     assert list(again.rows()) == [("pods/a/x", entry(b"raw", 7))]
@@ -125,7 +132,7 @@ def test_every_start_begins_above_all_that_was_seen(tmp_path: Path) -> None:
     for _ in range(3):
         database = Database.open(tmp_path)
         seen.append(database.revision)
-        database.commit(Commit(database.revision + 5, {}))
+        database.commit(Transaction(database.revision + 5, {}))
         database.close()
     assert seen == [0, 5 + JUMP, 10 + 2 * JUMP]
 
@@ -146,10 +153,12 @@ def test_a_second_server_is_refused_and_told_why(tmp_path: Path) -> None:
 
 def test_a_full_disk_breaks_the_file_and_keeps_what_was_committed(tmp_path: Path) -> None:
     database = Database.open(tmp_path)
-    database.commit(Commit(1, {"pods/a/x": entry(b"kept")}))
+    database.commit(Transaction(1, {"pods/a/x": entry(b"kept")}))
     database.connection.execute("PRAGMA max_page_count = 8")
-    with pytest.raises(Broken, match="database or disk is full"):
-        database.commit(Commit(2, {"pods/a/x": entry(b"x" * 100_000), "pods/a/y": entry(b"y")}))
+    with pytest.raises(CommitFailed, match="database or disk is full"):
+        database.commit(
+            Transaction(2, {"pods/a/x": entry(b"x" * 100_000), "pods/a/y": entry(b"y")})
+        )
     database.close()
     assert read(tmp_path) == {"pods/a/x": b"kept"}
 
@@ -169,8 +178,10 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
         Database.open(tmp_path)
 
 
-@pytest.mark.parametrize(("sync", "level"), [(Sync.NORMAL, 1), (Sync.FULL, 2)])
-def test_commits_wait_for_the_disk_only_if_asked(tmp_path: Path, sync: Sync, level: int) -> None:
+@pytest.mark.parametrize(("sync", "level"), [(SyncMode.NORMAL, 1), (SyncMode.FULL, 2)])
+def test_commits_wait_for_the_disk_only_if_asked(
+    tmp_path: Path, sync: SyncMode, level: int
+) -> None:
     database = Database.open(tmp_path, sync)
     assert database.connection.execute("PRAGMA synchronous").fetchone() == (level,)
     database.close()

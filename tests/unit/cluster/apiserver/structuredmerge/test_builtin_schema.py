@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_shape
-from quintant.cluster.apiserver.structuredmerge.schema import Listing, Shape
+from quintant.cluster.apiserver.structuredmerge.builtin_schema import builtin_schema
+from quintant.cluster.apiserver.structuredmerge.schema import ListType, MergeSchema
 from quintant.cluster.apiserver.tables import message
 
 
-def below(shape: Shape, *names: str) -> Shape:
+def below(shape: MergeSchema, *names: str) -> MergeSchema:
     for name in names:
         shape = shape.item() if name == "*" else shape.child(name)
     return shape
 
 
-POD = builtin_shape(message("core.v1.Pod"))
+POD = builtin_schema(message("core.v1.Pod"))
 CONTAINERS = below(POD, "spec", "containers")
 
 
@@ -30,37 +30,37 @@ def test_a_map_has_keys_and_no_fields() -> None:
 
 
 def test_items_of_a_map_like_list_are_told_apart_by_keys_with_defaults() -> None:
-    assert (CONTAINERS.listing, CONTAINERS.keys) == (Listing.MAP, {"name": ""})
+    assert (CONTAINERS.listing, CONTAINERS.keys) == (ListType.MAP, {"name": ""})
     ports = below(CONTAINERS, "*", "ports")
-    assert (ports.listing, ports.keys) == (Listing.MAP, {"containerPort": 0, "protocol": "TCP"})
+    assert (ports.listing, ports.keys) == (ListType.MAP, {"containerPort": 0, "protocol": "TCP"})
 
 
 def test_the_key_of_an_owner_is_its_uid_and_an_owner_is_one_value() -> None:
     owners = below(POD, "metadata", "ownerReferences")
-    assert (owners.listing, owners.keys) == (Listing.MAP, {"uid": ""})
+    assert (owners.listing, owners.keys) == (ListType.MAP, {"uid": ""})
     assert owners.item().atomic
 
 
 def test_lists_are_values_unless_declared_otherwise() -> None:
-    assert below(CONTAINERS, "*", "command").listing is Listing.ATOMIC
-    assert below(POD, "metadata", "finalizers").listing is Listing.SET
+    assert below(CONTAINERS, "*", "command").listing is ListType.ATOMIC
+    assert below(POD, "metadata", "finalizers").listing is ListType.SET
 
 
 def test_a_structure_or_a_map_may_be_one_value() -> None:
     assert below(POD, "spec", "nodeSelector").atomic
-    deployment = builtin_shape(message("apps.v1.Deployment"))
+    deployment = builtin_schema(message("apps.v1.Deployment"))
     assert below(deployment, "spec", "selector").atomic
 
 
 def test_what_holds_any_json_is_open() -> None:
-    revision = builtin_shape(message("apps.v1.ControllerRevision"))
+    revision = builtin_schema(message("apps.v1.ControllerRevision"))
     data = below(revision, "data", "anything")
     assert not data.closed
-    assert data.listing is Listing.ATOMIC
+    assert data.listing is ListType.ATOMIC
 
 
 def test_a_structure_inside_itself_has_a_shape_at_any_depth() -> None:
-    definition = builtin_shape(message("apiextensions.v1.CustomResourceDefinition"))
+    definition = builtin_schema(message("apiextensions.v1.CustomResourceDefinition"))
     schema = below(definition, "spec", "versions", "*", "schema", "openAPIV3Schema")
     for _ in range(20):
         schema = below(schema, "properties", "x")

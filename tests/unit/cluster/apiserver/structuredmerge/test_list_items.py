@@ -8,17 +8,22 @@ import pytest
 
 from quintant.cluster.apiserver.structuredmerge.list_items import (
     MISSING,
-    aligned,
+    align_items,
     associative,
-    indexed,
-    told_apart,
-    unique,
+    index_items,
+    list_elements,
+    unique_elements,
 )
-from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED, Listing, Node, Untypable
+from quintant.cluster.apiserver.structuredmerge.schema import (
+    DEDUCED,
+    DeclaredSchema,
+    ListType,
+    TypingError,
+)
 
-LIST = Node(listing=Listing.MAP, keys={"name": None})
-PORTS = Node(listing=Listing.MAP, keys={"port": None, "protocol": "TCP"})
-SET = Node(listing=Listing.SET)
+LIST = DeclaredSchema(listing=ListType.MAP, keys={"name": None})
+PORTS = DeclaredSchema(listing=ListType.MAP, keys={"port": None, "protocol": "TCP"})
+SET = DeclaredSchema(listing=ListType.SET)
 
 
 def items(names: str) -> list[dict[str, Any]]:
@@ -41,38 +46,38 @@ def items(names: str) -> list[dict[str, Any]]:
 def test_configured_items_come_in_the_configurations_order(
     live: str, config: str, merged: str
 ) -> None:
-    pairs = aligned(items(live), items(config), LIST)
+    pairs = align_items(items(live), items(config), LIST)
     found = [one if other is MISSING else other for one, other in pairs]
     assert "".join(each["name"] for each in found) == merged
 
 
 def test_an_item_that_only_one_list_has_is_missing_in_the_other() -> None:
-    pairs = [(one, other) for one, other in aligned(["a", "b"], ["b", "c"], SET)]
+    pairs = [(one, other) for one, other in align_items(["a", "b"], ["b", "c"], SET)]
     assert pairs == [("a", MISSING), ("b", "b"), (MISSING, "c")]
 
 
 def test_an_item_is_known_by_its_value_or_its_keys() -> None:
-    assert [element for element, _ in told_apart(["t", 1], SET)] == ['v:"t"', "v:1"]
-    assert [element for element, _ in told_apart(items("x"), LIST)] == ['k:{"name":"x"}']
+    assert [element for element, _ in list_elements(["t", 1], SET)] == ['v:"t"', "v:1"]
+    assert [element for element, _ in list_elements(items("x"), LIST)] == ['k:{"name":"x"}']
 
 
 def test_a_missing_key_takes_its_default() -> None:
     one, other = {"port": 1}, {"port": 1, "protocol": "TCP", "name": "x"}
-    assert list(aligned([one], [other], PORTS)) == [(one, other)]
+    assert list(align_items([one], [other], PORTS)) == [(one, other)]
 
 
 def test_an_item_that_is_there_twice_counts_once_or_not_at_all() -> None:
     twice = [{"name": "a", "n": 1}, {"name": "a", "n": 2}]
-    assert indexed(twice, LIST) == {'k:{"name":"a"}': {"name": "a", "n": 2}}
-    with pytest.raises(Untypable, match="duplicate entries for key"):
-        list(unique(twice, LIST))
-    assert [item for _, item in unique(items("ab"), LIST)] == items("ab")
+    assert index_items(twice, LIST) == {'k:{"name":"a"}': {"name": "a", "n": 2}}
+    with pytest.raises(TypingError, match="duplicate entries for key"):
+        list(unique_elements(twice, LIST))
+    assert [item for _, item in unique_elements(items("ab"), LIST)] == items("ab")
 
 
 @pytest.mark.parametrize("wrong", ["a", {"other": 1}, {"name": None}])
 def test_an_item_that_nothing_tells_apart_does_not_fit(wrong: Any) -> None:
-    with pytest.raises(Untypable):
-        indexed([wrong], LIST)
+    with pytest.raises(TypingError):
+        index_items([wrong], LIST)
 
 
 def test_items_of_an_atomic_list_are_not_told_apart() -> None:

@@ -9,26 +9,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.cluster.apiserver.structuredmerge.fieldset import FieldSet
-from quintant.cluster.apiserver.structuredmerge.schema import DEDUCED, Listing, Node, Untypable
+from quintant.cluster.apiserver.structuredmerge.schema import (
+    DEDUCED,
+    DeclaredSchema,
+    ListType,
+    TypingError,
+)
 from quintant.cluster.apiserver.structuredmerge.typed import (
     compare,
-    fields_of,
+    ensure_named_members,
+    field_set_of,
     merge,
-    named,
     remove,
 )
 
-ITEM = Node(fields={"name": DEDUCED, "value": DEDUCED})
-LIST = Node(listing=Listing.MAP, keys={"name": None}, items=ITEM)
-SET = Node(listing=Listing.SET)
-SHAPE = Node(
+ITEM = DeclaredSchema(fields={"name": DEDUCED, "value": DEDUCED})
+LIST = DeclaredSchema(listing=ListType.MAP, keys={"name": None}, items=ITEM)
+SET = DeclaredSchema(listing=ListType.SET)
+SHAPE = DeclaredSchema(
     fields={
-        "spec": Node(
+        "spec": DeclaredSchema(
             fields={
                 "items": LIST,
                 "tags": SET,
                 "labels": DEDUCED,
-                "whole": Node(atomic=True),
+                "whole": DeclaredSchema(atomic=True),
                 "plain": DEDUCED,
                 "size": DEDUCED,
             }
@@ -58,7 +63,7 @@ def test_what_was_configured_is_there_after_a_merge(
     live: dict[str, Any], config: dict[str, Any]
 ) -> None:
     merged = merge(live, config, SHAPE)
-    claimed = fields_of(config, SHAPE)
+    claimed = field_set_of(config, SHAPE)
     assert not claimed & compare(config, merged, SHAPE).modified
     assert not claimed & compare(config, merged, SHAPE).removed
 
@@ -86,13 +91,13 @@ def test_what_one_comparison_adds_the_opposite_removes(
 
 @given(OBJECTS)
 def test_removing_everything_leaves_nothing(obj: dict[str, Any]) -> None:
-    everything = named(compare({}, obj, SHAPE).added, SHAPE)
+    everything = ensure_named_members(compare({}, obj, SHAPE).added, SHAPE)
     assert remove(obj, everything, SHAPE) is None
 
 
 def test_declared_fields_are_not_claimed_for_being_there_but_map_keys_are() -> None:
     config = {"spec": {"labels": {"a": "1"}, "items": [{"name": "x"}], "tags": ["t"]}}
-    assert fields_of(config, SHAPE).encode() == {
+    assert field_set_of(config, SHAPE).encode() == {
         "f:spec": {
             "f:items": {'k:{"name":"x"}': {".": {}, "f:name": {}}},
             "f:labels": {"f:a": {}},
@@ -103,7 +108,7 @@ def test_declared_fields_are_not_claimed_for_being_there_but_map_keys_are() -> N
 
 def test_an_atomic_map_and_a_plain_list_are_claimed_as_one_value() -> None:
     config = {"spec": {"whole": {"a": "1"}, "plain": [1, 2]}}
-    assert fields_of(config, SHAPE).encode() == {"f:spec": {"f:plain": {}, "f:whole": {}}}
+    assert field_set_of(config, SHAPE).encode() == {"f:spec": {"f:plain": {}, "f:whole": {}}}
 
 
 def test_a_creation_adds_the_containers_too() -> None:
@@ -136,12 +141,12 @@ def test_what_loses_its_last_field_is_null() -> None:
     ],
 )
 def test_a_configuration_that_does_not_fit_says_where(config: Any, complaint: str) -> None:
-    with pytest.raises(Untypable) as refused:
-        fields_of(config, SHAPE)
+    with pytest.raises(TypingError) as refused:
+        field_set_of(config, SHAPE)
     assert str(refused.value) == complaint
 
 
 def test_a_closed_shape_refuses_undeclared_fields() -> None:
-    closed = Node(fields={"spec": Node(fields={"size": DEDUCED}, closed=True)})
-    with pytest.raises(Untypable, match="field not declared in schema"):
-        fields_of({"spec": {"unknown": 1}}, closed)
+    closed = DeclaredSchema(fields={"spec": DeclaredSchema(fields={"size": DEDUCED}, closed=True)})
+    with pytest.raises(TypingError, match="field not declared in schema"):
+        field_set_of({"spec": {"unknown": 1}}, closed)

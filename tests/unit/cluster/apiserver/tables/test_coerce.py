@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from quintant.cluster.apiserver import tables
-from quintant.cluster.apiserver.tables.coerce import Mistyped, fit
+from quintant.cluster.apiserver.tables.coerce import CoercionError, coerce
 from unit.cluster.wires import Sample, samples
 
 Plain = dict[str, Any]
@@ -18,7 +18,7 @@ def fitted(obj: Plain, kind: str = "Pod", api_version: str = "v1") -> tuple[Plai
     message = tables.find(api_version, kind)
     assert message is not None
     obj = deepcopy(obj)
-    return obj, fit(message, obj)
+    return obj, coerce(message, obj)
 
 
 def pod(container: Plain, **spec: Any) -> Plain:
@@ -221,6 +221,6 @@ def test_a_value_of_the_wrong_type_is_refused_in_the_words_of_a_real_server(
     obj: Plain, kind: str, why: str
 ) -> None:
     versions = {"Deployment": "apps/v1", "Lease": "coordination.k8s.io/v1"}
-    with pytest.raises(Mistyped) as refused:
+    with pytest.raises(CoercionError) as refused:
         fitted(obj, kind, versions.get(kind, "v1"))
     assert str(refused.value) == why

@@ -9,13 +9,13 @@ import pytest
 from quintant.cluster.apiserver import tables
 from quintant.cluster.apiserver.kinds.kind import Kind
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
-from quintant.cluster.apiserver.tables import Message, Sort, Type, message
+from quintant.cluster.apiserver.tables import FieldKind, FieldType, Message, message
 
 
-def reached(kind: Type, seen: set[str]) -> Iterator[Message]:
+def reached(kind: FieldType, seen: set[str]) -> Iterator[Message]:
     while kind.of is not None:
         kind = kind.of
-    if kind.sort is Sort.MESSAGE and kind.name not in seen:
+    if kind.sort is FieldKind.MESSAGE and kind.name not in seen:
         seen.add(kind.name)
         yield kind.message
         for field in kind.message.declared:
@@ -46,14 +46,14 @@ def test_every_message_can_be_decoded_and_numbers_its_fields_once() -> None:
     for label in tables.kinds():
         kind = tables.find(*label)
         assert kind is not None
-        for each in reached(Type(Sort.MESSAGE, name=kind.name), seen):
+        for each in reached(FieldType(FieldKind.MESSAGE, name=kind.name), seen):
             numbers = [field.number for field in each.declared if field.number]
             assert len(numbers) == len(set(numbers)), each.name
 
 
 def test_a_field_knows_how_it_merges() -> None:
     ports = message("core.v1.Container").fields["ports"]
-    assert (ports.number, ports.type.sort) == (6, Sort.LIST)
+    assert (ports.number, ports.type.sort) == (6, FieldKind.LIST)
     assert ports.traits.list == "map"
     assert ports.traits.keys == ("containerPort", "protocol")
     assert (ports.traits.strategy, ports.traits.merge) == ("merge", "containerPort")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from quintant.cluster.apiserver.authorization.rbac import Decision
-from quintant.cluster.apiserver.meta.request_info import Route
+from quintant.cluster.apiserver.meta.request_info import RequestInfo
 from quintant.cluster.apiserver.meta.user import User
 from quintant.cluster.apiserver.registry.builtin import builtin_kinds
 from quintant.cluster.apiserver.webhooks.admission_review import request_of
@@ -23,7 +23,7 @@ OBJ: dict[str, Any] = {"metadata": {"name": "p", "namespace": "n", "labels": {"a
 ANN = User("ann", ("dev",), extra={"scope": ("x",)})
 
 
-def decide(user: User, route: Route) -> Decision:
+def decide(user: User, route: RequestInfo) -> Decision:
     """Ann reads pods and /healthz; the account n/robot deletes pods."""
     where = (route.verb, route.resource or route.path, route.sub)
     mine = where in (("get", "pods", ""), ("get", "/healthz", ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.cluster.apiserver.meta.types import Propagation
+from quintant.cluster.apiserver.meta.types import DeletionPropagation
 from quintant.cluster.controllers.garbage.graph import FOREGROUND, ORPHAN
 from quintant.cluster.controllers.garbage.plan import (
     Action,
@@ -20,7 +20,7 @@ from quintant.core.object import ObjectMeta, OwnerReference
 
 A, B = (OwnerReference(kind="ConfigMap", name=uid, uid=uid) for uid in "ab")
 SOLID, WAITING, ABSENT = Standing.SOLID, Standing.WAITING, Standing.ABSENT
-BACKGROUND = Delete(Propagation.BACKGROUND)
+BACKGROUND = Delete(DeletionPropagation.BACKGROUND)
 
 
 @pytest.mark.parametrize(
@@ -44,21 +44,23 @@ def test_object_without_owners_stays() -> None:
 def test_owner_that_waits_passes_its_waiting_on() -> None:
     around = Surroundings(dependents=True)
     meta = ObjectMeta(owner_references=(A,))
-    assert plan(meta, {"a": WAITING}, around) == Delete(Propagation.FOREGROUND)
+    assert plan(meta, {"a": WAITING}, around) == Delete(DeletionPropagation.FOREGROUND)
     assert plan(meta, {"a": ABSENT}, around) == BACKGROUND
 
 
 def test_circle_is_cut() -> None:
     around = Surroundings(dependents=True, circular=True)
     action = plan(ObjectMeta(owner_references=(A,)), {"a": WAITING}, around)
-    assert action == Delete(Propagation.FOREGROUND, unblock=True)
+    assert action == Delete(DeletionPropagation.FOREGROUND, unblock=True)
 
 
 @pytest.mark.parametrize(
     ("finalizer", "propagation"),
-    [(FOREGROUND, Propagation.FOREGROUND), (ORPHAN, Propagation.ORPHAN)],
+    [(FOREGROUND, DeletionPropagation.FOREGROUND), (ORPHAN, DeletionPropagation.ORPHAN)],
 )
-def test_finalizers_say_how_an_object_is_deleted(finalizer: str, propagation: Propagation) -> None:
+def test_finalizers_say_how_an_object_is_deleted(
+    finalizer: str, propagation: DeletionPropagation
+) -> None:
     meta = ObjectMeta(owner_references=(A,), finalizers=(finalizer,))
     assert plan(meta, {"a": ABSENT}) == Delete(propagation)
 

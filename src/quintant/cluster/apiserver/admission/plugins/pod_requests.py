@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from quintant.api.quantity import parse_quantity
-from quintant.cluster.apiserver.meta.quantity import spelt
+from quintant.cluster.apiserver.meta.quantity import format_like
 from quintant.cluster.apiserver.meta.types import JsonObject
 
 SIDECAR = "Always"
@@ -46,7 +46,7 @@ def sums(spec: JsonObject, sort: str) -> Sums:
 
 def written(found: Sums) -> dict[str, str]:
     """Sums as the server writes them."""
-    return {name: spelt(value, like) for name, (value, like) in found.items()}
+    return {name: format_like(value, like) for name, (value, like) in found.items()}
 
 
 def counted(amounts: Mapping[str, str]) -> Sums:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from quintant.cluster.apiserver.admission.plugins.pod_requests import Sums, add, counted, sums
-from quintant.cluster.apiserver.meta.qos import quality
+from quintant.cluster.apiserver.meta.qos import qos_class
 from quintant.cluster.apiserver.meta.types import JsonObject
 
 COUNT = "count/"
@@ -126,7 +126,7 @@ def _states(container: JsonObject, name: str) -> bool:
 def _scoped(scope: JsonObject, pod: JsonObject) -> bool:
     spec, operator = pod["spec"], scope.get("operator", "Exists")
     limited = spec.get("activeDeadlineSeconds") is not None
-    best = quality(spec) == "BestEffort"
+    best = qos_class(spec) == "BestEffort"
     facts = {
         "Terminating": limited,
         "NotTerminating": not limited,

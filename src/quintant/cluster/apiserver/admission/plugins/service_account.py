@@ -12,7 +12,7 @@ import msgspec
 
 from quintant.cluster.apiserver.admission.plugins.context import AdmissionContext
 from quintant.cluster.apiserver.kinds.draft import Draft
-from quintant.cluster.apiserver.kinds.metadata_rules import generated
+from quintant.cluster.apiserver.kinds.metadata_rules import generate_name
 from quintant.cluster.apiserver.meta.status import StatusError, forbidden
 from quintant.cluster.apiserver.meta.types import JsonObject
 
@@ -68,7 +68,7 @@ def _mount(spec: JsonObject, around: AdmissionContext) -> None:
     """Mount a token into every container that has nothing in its place."""
     volumes = spec.get("volumes") or []
     known = [each["name"] for each in volumes if each.get("name", "").startswith(VOLUME)]
-    name = known[0] if known else generated(VOLUME, around.random)
+    name = known[0] if known else generate_name(VOLUME, around.random)
     mount = {"name": name, "readOnly": True, "mountPath": MOUNT}
     containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
     lacking = [each for each in containers if not _mounted(each)]

@@ -33,7 +33,7 @@ _ENDS = {
 }
 
 
-class Summary(Struct):
+class PodSummary(Struct):
     """A pod in a few words."""
 
     reason: str
@@ -50,12 +50,12 @@ class Summary(Struct):
         self.restarted = max(self.restarted, ended)
 
 
-def summary(pod: JsonObject) -> Summary:
+def summary(pod: JsonObject) -> PodSummary:
     """What a pod is up to."""
-    found = Summary(_reason(pod), total=len(spec(pod).get("containers") or ()))
+    found = PodSummary(_reason(pod), total=len(spec(pod).get("containers") or ()))
     helpers = {each["name"] for each in _init(pod) if each.get("restartPolicy") == "Always"}
     found.total += len(helpers)
-    lasting = Summary("")
+    lasting = PodSummary("")
     initializing = _initialize(pod, found, lasting, helpers)
     if not initializing or _condition(pod, "Initialized") == "True":
         found.restarts, found.restarted = lasting.restarts, lasting.restarted
@@ -76,7 +76,7 @@ def _reason(pod: JsonObject) -> str:
     return _GATED if gated else status(pod).get("reason") or status(pod).get("phase") or ""
 
 
-def _initialize(pod: JsonObject, found: Summary, lasting: Summary, helpers: set[str]) -> bool:
+def _initialize(pod: JsonObject, found: PodSummary, lasting: PodSummary, helpers: set[str]) -> bool:
     """Look at the containers that come first; whether one of them holds the others up."""
     for at, container in enumerate(status(pod).get("initContainerStatuses") or ()):
         found.count(container)
@@ -103,7 +103,7 @@ def _held_up(pod: JsonObject, container: JsonObject, at: int) -> str:
     return f"{at}/{len(_init(pod))}"
 
 
-def _run(pod: JsonObject, found: Summary) -> None:
+def _run(pod: JsonObject, found: PodSummary) -> None:
     """Look at the containers themselves, the first one last: its word counts."""
     running = False
     for container in reversed(status(pod).get("containerStatuses") or ()):
