@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from quintant.agents.mux.series import CONTENT_TYPE
+from quintant.agents.multiplex.metrics import CONTENT_TYPE
 from quintant.agents.relay.metrics import Metrics
-from quintant.agents.relay.names import Names
-from quintant.agents.relay.tunnel import Tunnel
+from quintant.agents.relay.name_registry import Names
+from quintant.agents.relay.tunnel_connection import Tunnel
 from quintant.http import server
 from quintant.http.response import Response, text_response
 from quintant.http.routes import exact_path, route_by_path

@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 from random import Random
 
-from quintant.agents.mux.link import Link
-from quintant.agents.mux.program import say
-from quintant.agents.mux.session import Violation
-from quintant.agents.mux.socket import Socket
-from quintant.agents.mux.websocket import proof, proper
+from quintant.agents.multiplex.connection import Link
+from quintant.agents.multiplex.program import say
+from quintant.agents.multiplex.session import Violation
+from quintant.agents.multiplex.socket import Socket
+from quintant.agents.multiplex.websocket import proof, proper
 from quintant.agents.relay.hosts import LABEL
 from quintant.agents.relay.metrics import Metrics
-from quintant.agents.relay.names import LEASE_SECONDS, Denied, Names
+from quintant.agents.relay.name_registry import LEASE_SECONDS, Denied, Names
 from quintant.agents.relay.options import HTTPS, Options
 from quintant.agents.relay.tokens import ANYBODY, Principal, Tokens
-from quintant.agents.relay.tunnel import Tunnel
+from quintant.agents.relay.tunnel_connection import Tunnel
 from quintant.http.head import ProtocolError, RequestHead, encode_head
 from quintant.version import QUINTANT
 from quintant.wire.portal import PROTOCOL, Close, Hello, Reason, Welcome

@@ -14,7 +14,7 @@ import asyncio
 from dataclasses import dataclass
 from enum import Enum
 
-from quintant.agents.mux.flow import Broken, Flow
+from quintant.agents.multiplex.duplex import Broken, Flow
 from quintant.agents.relay.fields import to_visitor
 from quintant.agents.relay.upload import Upload, stopped
 from quintant.agents.relay.visitor import Visitor

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from quintant.agents.mux.series import Histogram, Series, exposition
-from quintant.agents.relay.names import Names
-from quintant.agents.relay.tunnel import Tunnel
+from quintant.agents.multiplex.metrics import Histogram, Series, exposition
+from quintant.agents.relay.name_registry import Names
+from quintant.agents.relay.tunnel_connection import Tunnel
 
 _P = "portal_relay"
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 
-from quintant.agents.mux.link import Pulse
+from quintant.agents.multiplex.connection import Pulse
 from quintant.agents.relay.exchange import Limits
-from quintant.agents.relay.names import GROUP_SESSIONS, SESSIONS
+from quintant.agents.relay.name_registry import GROUP_SESSIONS, SESSIONS
 
 DOMAIN = "relay.localhost"
 TLS_PORT, HTTP_PORT, ADMIN_PORT = 8443, 8080, 9809

@@ -12,17 +12,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from random import Random, SystemRandom
 
-from quintant.agents.mux.program import say
+from quintant.agents.multiplex.program import say
 from quintant.agents.relay import certificates
 from quintant.agents.relay.admin import serving
-from quintant.agents.relay.carrier import Carrier
 from quintant.agents.relay.control import Control
-from quintant.agents.relay.front import LIMITS, Front
+from quintant.agents.relay.forwarder import Carrier
+from quintant.agents.relay.frontend import LIMITS, Front
 from quintant.agents.relay.metrics import Metrics
-from quintant.agents.relay.names import Names
+from quintant.agents.relay.name_registry import Names
 from quintant.agents.relay.options import Options
 from quintant.agents.relay.tokens import Tokens
-from quintant.agents.relay.tunnel import Tunnel
+from quintant.agents.relay.tunnel_connection import Tunnel
 from quintant.agents.relay.visitor import Visitor
 from quintant.http.connections import Connections
 

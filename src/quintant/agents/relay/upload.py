@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from quintant.agents.mux.flow import Broken, Flow
+from quintant.agents.multiplex.duplex import Broken, Flow
 from quintant.agents.relay.visitor import Visitor
 from quintant.http.body import LAST_CHUNK, BodyParser, encode_chunk
 from quintant.http.connection import Disconnected

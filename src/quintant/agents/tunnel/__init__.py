@@ -1,8 +1,9 @@
 """The tunnel: runs beside a Service, connects to relays, and brings their visitors to it.
 
-    options   what it is told               uplink    one relay, again and again
-    places    where hosts are               pipe      one visitor's bytes to the Service and back
-    report    what it tells the operator    admin     probes, report, metrics
+    options         what it is told              relay_connection  one relay, again and again
+    host_resolver   where hosts are              service_stream    one visitor's bytes to the
+    status          what it tells the operator                     Service and back
+    admin           probes, report, metrics
 
 It opens no port to the world, and knows nothing of HTTP: visitors' requests are read by the relay.
 On SIGTERM it takes no new visitors, finishes those who are there, and ends.
@@ -17,7 +18,7 @@ from quintant.agents.tunnel.options import parse
 
 def main(arguments: Sequence[str]) -> None:
     """Run a tunnel with these arguments."""
-    from quintant.agents.mux.program import run
+    from quintant.agents.multiplex.program import run
     from quintant.agents.tunnel.tunnel import serve
 
     options = parse(arguments)

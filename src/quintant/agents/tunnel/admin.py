@@ -14,8 +14,8 @@ from urllib.parse import parse_qs
 
 import msgspec
 
-from quintant.agents.mux.series import CONTENT_TYPE
-from quintant.agents.tunnel.report import Board
+from quintant.agents.multiplex.metrics import CONTENT_TYPE
+from quintant.agents.tunnel.status import Board
 from quintant.http import server
 from quintant.http.request import Request
 from quintant.http.response import Response, StreamingResponse, text_response

@@ -8,10 +8,10 @@ from functools import cache
 from random import Random
 from urllib.parse import SplitResult, urlsplit
 
-from quintant.agents.mux.socket import Socket
-from quintant.agents.mux.websocket import KEY_BYTES, fresh_key, proof
+from quintant.agents.multiplex.socket import Socket
+from quintant.agents.multiplex.websocket import KEY_BYTES, fresh_key, proof
+from quintant.agents.tunnel.host_resolver import Places
 from quintant.agents.tunnel.options import Relay
-from quintant.agents.tunnel.places import Places
 from quintant.http.head import (
     ProtocolError,
     ResponseHead,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from quintant.agents.mux.series import Histogram, Series, exposition
-from quintant.agents.tunnel.report import Board
+from quintant.agents.multiplex.metrics import Histogram, Series, exposition
+from quintant.agents.tunnel.status import Board
 from quintant.wire.tunnelreport import State
 
 _P = "portal_tunnel"

@@ -6,15 +6,15 @@ import asyncio
 from datetime import UTC, datetime
 from random import Random, SystemRandom
 
-from quintant.agents.mux.program import say
-from quintant.agents.mux.stream import Stream
+from quintant.agents.multiplex.program import say
+from quintant.agents.multiplex.stream import Stream
 from quintant.agents.tunnel.admin import serving
+from quintant.agents.tunnel.host_resolver import Places
 from quintant.agents.tunnel.metrics import Metrics
 from quintant.agents.tunnel.options import Options
-from quintant.agents.tunnel.pipe import Dialer, Pipe, Unreached, tls_context
-from quintant.agents.tunnel.places import Places
-from quintant.agents.tunnel.report import Board
-from quintant.agents.tunnel.uplink import Uplink
+from quintant.agents.tunnel.relay_connection import Uplink
+from quintant.agents.tunnel.service_stream import Dialer, Pipe, Unreached, tls_context
+from quintant.agents.tunnel.status import Board
 from quintant.version import QUINTANT
 from quintant.wire.portal import Hello, Opening
 

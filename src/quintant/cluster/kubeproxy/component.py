@@ -12,8 +12,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from quintant.agents import names
-from quintant.agents.names.resolve import DOMAIN, SEARCH_VARIABLE, SERVER_VARIABLE
+from quintant.agents import dns
+from quintant.agents.dns.resolver import DOMAIN, SEARCH_VARIABLE, SERVER_VARIABLE
 from quintant.api.core import ConfigMap, Service
 from quintant.api.discovery import SERVICE_LABEL, EndpointSlice
 from quintant.api.meta import ObjectMeta
@@ -30,7 +30,7 @@ from quintant.runtime.manager.manager import Manager
 
 NAME = "kube-proxy"
 TABLE = ObjectMeta(name="service-ports", namespace="kube-system")
-_SITE = Path(names.__file__).parent / "site"
+_SITE = Path(dns.__file__).parent / "site"
 
 
 class Network(Struct):

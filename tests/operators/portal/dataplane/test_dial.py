@@ -7,8 +7,8 @@ from random import Random
 import pytest
 
 from quintant.agents.tunnel.dial import TurnedAway, dialled
+from quintant.agents.tunnel.host_resolver import Places
 from quintant.agents.tunnel.options import Relay
-from quintant.agents.tunnel.places import Places
 from testbeds.relays import DOMAIN, RelayTestbed, answering, saying
 
 _UPGRADE = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession
 
-from quintant.agents.mux.link import Pulse
+from quintant.agents.multiplex.connection import Pulse
 from testbeds.programs import relay_program, tunnel_program
 from testbeds.relays import PATIENCE_SECONDS, RelayTestbed, free_port, host, saying
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from quintant.agents.names.resolve import Names
+from quintant.agents.dns.resolver import Names
 from quintant.api.core import ConfigMap, Service, ServicePort
 from quintant.api.discovery import (
     SERVICE_LABEL,

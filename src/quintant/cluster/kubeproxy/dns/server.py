@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from quintant.agents.names.message import (
+from quintant.agents.dns.message import (
     Answer,
     Code,
     Malformed,

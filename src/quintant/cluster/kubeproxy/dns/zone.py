@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from ipaddress import AddressValueError, IPv4Address
 
-from quintant.agents.names.message import (
+from quintant.agents.dns.message import (
     CNAME,
     SRV,
     A,
@@ -23,8 +23,8 @@ from quintant.agents.names.message import (
     Question,
     Record,
 )
-from quintant.agents.names.message import Service as Target
-from quintant.agents.names.resolve import DOMAIN
+from quintant.agents.dns.message import Service as Target
+from quintant.agents.dns.resolver import DOMAIN
 from quintant.api.core import Service
 from quintant.api.discovery import Endpoint, EndpointSlice
 from quintant.cluster.kubeproxy.routes import TCP, Backend, Front

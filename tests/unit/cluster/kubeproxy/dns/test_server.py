@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from quintant.agents.names.message import A, Question, Record
-from quintant.agents.names.resolve import SEARCH_VARIABLE, SERVER_VARIABLE, Names, Place
-from quintant.agents.names.web import resolver
+from quintant.agents.dns.message import A, Question, Record
+from quintant.agents.dns.resolver import SEARCH_VARIABLE, SERVER_VARIABLE, Names, Place
+from quintant.agents.dns.web import resolver
 from quintant.cluster.host.loopback import HOST
 from quintant.cluster.kubeproxy.component import Network
 from quintant.cluster.kubeproxy.dns.server import answering

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from quintant.agents.names.message import CNAME, SRV, A, Code, Question
-from quintant.agents.names.message import Service as Target
+from quintant.agents.dns.message import CNAME, SRV, A, Code, Question
+from quintant.agents.dns.message import Service as Target
 from quintant.api.core import Service, ServicePort
 from quintant.api.discovery import Endpoint, EndpointConditions, EndpointSlice, SlicePort
 from quintant.cluster.kubeproxy.dns.zone import Zone, records

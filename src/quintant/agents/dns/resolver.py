@@ -1,0 +1,191 @@
+"""From a name of the cluster to addresses and ports, by asking the cluster's nameserver.
+
+A name is tried as pods do: with each of the search domains, short names first. It is asked with
+the port, because a port of a service may be mapped to another (an SRV record by number says so);
+names without such a record have plain addresses. What is not of the cluster is nobody's here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
+from itertools import count
+from typing import NamedTuple
+
+from quintant.agents.dns.message import (
+    CNAME,
+    SRV,
+    A,
+    Answer,
+    Malformed,
+    Question,
+    Service,
+    ask,
+    read_reply,
+)
+
+SERVER_VARIABLE = "QUINTANT_DNS"
+"""Where the nameserver listens: address:port, over UDP and TCP."""
+SEARCH_VARIABLE = "QUINTANT_DNS_SEARCH"
+"""The domains to try a name with, separated by spaces."""
+DOMAIN = "cluster.local"
+TIMEOUT_SECONDS = 2.0
+"""For one question: the nameserver is on this machine."""
+TRIES = 2
+DATAGRAM_BYTES = 65_535
+_numbers = count(1)
+
+
+class Place(NamedTuple):
+    """Where to connect; the address is a name where the cluster's name only stands for another."""
+
+    address: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names of a cluster, as a program in one of its pods sees them."""
+
+    server: Place
+    search: tuple[str, ...] = (DOMAIN,)
+
+    @classmethod
+    def find(cls, environ: Mapping[str, str]) -> Names | None:
+        """The cluster that the environment names, if it names one."""
+        address, _, port = environ.get(SERVER_VARIABLE, "").rpartition(":")
+        if not address or not port.isdigit():
+            return None
+        search = tuple(environ.get(SEARCH_VARIABLE, DOMAIN).split())
+        return cls(Place(address, int(port)), search)
+
+    def lookup(self, host: str, port: int) -> list[Place]:
+        """Where a port of a host is; empty if the host is not of the cluster. Blocks."""
+        steps = self._steps(host, port)
+        answer: Answer | None = None
+        while True:
+            try:
+                answer = self._asked(steps.send(answer))
+            except StopIteration as end:
+                return list(end.value)
+
+    async def resolve(self, host: str, port: int) -> list[Place]:
+        """`lookup`, without blocking the loop."""
+        steps = self._steps(host, port)
+        answer: Answer | None = None
+        while True:
+            try:
+                question = steps.send(answer)
+            except StopIteration as end:
+                return list(end.value)
+            answer = await self._awaited(question)
+
+    def candidates(self, host: str) -> list[str]:
+        """The full names that a host may mean."""
+        name = host.rstrip(".").lower()
+        whole = [name] if name.endswith(f".{DOMAIN}") else []
+        return (
+            whole if host.endswith(".") else [*whole, *(f"{name}.{each}" for each in self.search)]
+        )
+
+    def _steps(self, host: str, port: int) -> Generator[Question, Answer | None, Sequence[Place]]:
+        """The questions that lead from a host to places, whoever asks them."""
+        if not host or literal(host):
+            return []
+        for name in self.candidates(host):
+            served = (yield Question(f"_{port}._tcp.{name}", SRV)) or Answer()
+            if found := _places(served, SRV):
+                return found
+            plain = (yield Question(name, A)) or Answer()
+            if found := [Place(place.address, port) for place in _places(plain, A)]:
+                return found
+            if other := [record.data for record in plain.records if record.kind == CNAME]:
+                return [Place(str(other[0]), port)]
+        return []
+
+    def _asked(self, question: Question) -> Answer | None:
+        number = _number()
+        for _ in range(TRIES):
+            try:
+                answer = self._over_udp(number, question)
+                return self._over_tcp(number, question) if answer.truncated else answer
+            except (OSError, Malformed):
+                continue
+        return None
+
+    def _over_udp(self, number: int, question: Question) -> Answer:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+            asking.settimeout(TIMEOUT_SECONDS)
+            asking.connect(self.server)
+            asking.send(ask(number, question))
+            return read_reply(asking.recv(DATAGRAM_BYTES), number)
+
+    def _over_tcp(self, number: int, question: Question) -> Answer:
+        with socket.create_connection(self.server, TIMEOUT_SECONDS) as asking:
+            raw = ask(number, question)
+            asking.sendall(len(raw).to_bytes(2, "big") + raw)
+            stream = asking.makefile("rb")
+            return read_reply(stream.read(int.from_bytes(stream.read(2), "big")), number)
+
+    async def _awaited(self, question: Question) -> Answer | None:
+        number = _number()
+        for _ in range(TRIES):
+            try:
+                async with asyncio.timeout(TIMEOUT_SECONDS):
+                    answer = await self._udp(number, question)
+                    return await self._tcp(number, question) if answer.truncated else answer
+            except (OSError, Malformed, TimeoutError):
+                continue
+        return None
+
+    async def _udp(self, number: int, question: Question) -> Answer:
+        loop = asyncio.get_running_loop()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+            asking.setblocking(False)
+            asking.connect(self.server)
+            await loop.sock_sendall(asking, ask(number, question))
+            return read_reply(await loop.sock_recv(asking, DATAGRAM_BYTES), number)
+
+    async def _tcp(self, number: int, question: Question) -> Answer:
+        reader, writer = await asyncio.open_connection(*self.server)
+        try:
+            raw = ask(number, question)
+            writer.write(len(raw).to_bytes(2, "big") + raw)
+            size = int.from_bytes(await reader.readexactly(2), "big")
+            return read_reply(await reader.readexactly(size), number)
+        except asyncio.IncompleteReadError:
+            raise Malformed("an answer that breaks off") from None
+        finally:
+            writer.close()
+
+
+def _places(answer: Answer, kind: int) -> list[Place]:
+    """The places that an answer names: addresses, or ports at the names of addresses."""
+    known: dict[str, list[str]] = {}
+    for record in answer.records:
+        if record.kind == A:
+            known.setdefault(record.name, []).append(str(record.data))
+    if kind == A:
+        return [Place(address, 0) for addresses in known.values() for address in addresses]
+    return [
+        Place(address, record.data.port)
+        for record in answer.records
+        if isinstance(record.data, Service)
+        for address in known.get(record.data.target, ())
+    ]
+
+
+def literal(host: str) -> bool:
+    """Whether a host is an address already."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _number() -> int:
+    return next(_numbers) & 0xFFFF

@@ -1,0 +1,171 @@
+"""Drives a session over a WebSocket, with a pulse.
+
+The same on both ends. `run` returns when the connection is over and says why; every stream of the
+session has failed by then. A peer that sends nothing at all for `dead` seconds is given up: any
+frame counts as life, so a busy connection is not probed to death.
+
+Frames that become ready in one turn of the loop leave together: one write, few TLS records.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from quintant.agents.multiplex.session import Session, State, Violation
+from quintant.agents.multiplex.socket import Ear
+from quintant.agents.multiplex.websocket import Bytes
+from quintant.wire.portal import Close, Frame, Kind, Reason
+
+GREETING_SECONDS = 5.0
+"""A peer that has not greeted by then is none of ours."""
+BATCH_BYTES = 128 * 1024
+"""Of frames that leave together; then others have their turn."""
+BACKLOG_FRAMES = 4096
+"""Control frames that wait: a peer that goes on asking and reads no answer is given up."""
+_STAMP = struct.Struct("!d")
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """How often a peer is asked for a sign of life, and when it counts as dead."""
+
+    ping: float = 1.0
+    dead: float = 3.0
+
+
+class Wire(Protocol):
+    """A WebSocket, of either side."""
+
+    @property
+    def full(self) -> bool: ...
+    def attach(self, ear: Ear) -> None: ...
+    def send(self, payloads: Sequence[bytes]) -> bool: ...
+    async def close(self, reason: Reason) -> None: ...
+    def abort(self) -> None: ...
+
+
+class Link:
+    """A session at work. `wake` it when the session has something to send."""
+
+    def __init__(self, socket: Wire, pulse: Pulse) -> None:
+        self._socket, self._pulse = socket, pulse
+        self._loop = asyncio.get_running_loop()
+        self._session: Session | None = None
+        self._ended: asyncio.Future[Reason] = self._loop.create_future()
+        self._heard = self._loop.time()
+        self._scheduled = self._broken = False
+        self._stalled_since = 0.0
+        self.round_trip = 0.0
+        """Seconds of the last PING and its PONG."""
+        self.stalled = 0.0
+        """Seconds that frames waited for the network."""
+        self.on_pong: Callable[[], None] | None = None
+
+    def wake(self) -> None:
+        """There is something to send."""
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._flush)
+
+    def ponged(self, payload: bytes) -> None:
+        """Our PING was answered."""
+        (sent,) = _STAMP.unpack(payload)
+        trip = self._loop.time() - sent
+        if 0 <= trip <= self._pulse.dead:
+            self.round_trip = trip
+        if self.on_pong is not None:
+            self.on_pong()
+
+    def ping(self, session: Session) -> None:
+        """Ask for a sign of life."""
+        session.control(Frame(Kind.PING, 0, _STAMP.pack(self._loop.time())))
+
+    async def run(self, session: Session) -> Reason:
+        """Work until the connection is over; why it is."""
+        self._session, born = session, self._loop.time()
+        self._socket.attach(self)
+        self.wake()
+        reason = Reason(Close.GONE, "cancelled")
+        try:
+            while not self._ended.done():
+                await self._pause()
+                self._beat(session, self._loop.time() - born)
+            reason = self._ended.result()
+        finally:
+            session.lose(reason.msg)
+        if self._broken:
+            await self.close(reason)
+        return reason
+
+    async def close(self, reason: Reason) -> None:
+        """Close the WebSocket and tell why, unless it is gone already."""
+        self._flush()
+        await self._socket.close(reason)
+
+    # What the socket calls.
+
+    def message(self, payload: Bytes) -> None:
+        self._heard = self._loop.time()
+        if self._session is not None and not self._ended.done():
+            try:
+                self._session.receive(payload)
+            except Violation as violation:
+                self._give_up(Reason(violation.code, str(violation)))
+            if self._session.backlog > BACKLOG_FRAMES:
+                self._give_up(Reason(Close.LIMIT, "answers are not read"))
+
+    def nonsense(self, what: str) -> None:
+        self._give_up(Reason(Close.BAD_FRAME, what))
+
+    def over(self, reason: Reason) -> None:
+        if not self._ended.done():
+            self._ended.set_result(reason)
+
+    def writable(self) -> None:
+        self.stalled += self._loop.time() - self._stalled_since
+        self.wake()
+
+    def _flush(self) -> None:
+        """Send what there is, as far as there is room."""
+        self._scheduled = False
+        session, size = self._session, 0
+        parts: list[bytes] = []
+        if session is None or self._socket.full:
+            return
+        while size < BATCH_BYTES and (raw := session.emit()) is not None:
+            parts.append(raw)
+            size += len(raw)
+        if parts and not self._socket.send(parts):
+            self._stalled_since = self._loop.time()
+        elif size >= BATCH_BYTES:
+            self.wake()
+
+    async def _pause(self) -> None:
+        """Wait for the next beat. Time in which this process did not run was no silence: what came
+        meanwhile is still to be read."""
+        began = self._loop.time()
+        await asyncio.wait((self._ended,), timeout=self._pulse.ping)
+        self._heard += max(0.0, self._loop.time() - began - self._pulse.ping)
+
+    def _beat(self, session: Session, age: float) -> None:
+        """Ask for a sign of life, and notice when there is none."""
+        silent = self._loop.time() - self._heard
+        if self._ended.done():
+            return
+        if session.state is State.GREETING:
+            if age >= GREETING_SECONDS:
+                self._give_up(Reason(Close.BAD_FRAME, "no greeting in time"))
+        elif silent >= self._pulse.dead:
+            self.over(Reason(0, f"no sign of life for {silent:.0f} s"))
+            self._socket.abort()
+        else:
+            self.ping(session)
+
+    def _give_up(self, reason: Reason) -> None:
+        """The peer breaks the rules, and is told so."""
+        self._broken = True
+        self.over(reason)

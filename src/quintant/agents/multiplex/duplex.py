@@ -1,0 +1,93 @@
+"""A stream as something to read from and write to, with backpressure both ways."""
+
+from __future__ import annotations
+
+import asyncio
+
+from quintant.agents.multiplex.stream import Stream
+from quintant.wire.portal import Fault
+
+
+class Broken(Exception):
+    """The stream was reset (code of the RST), or its connection is lost (0)."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class Flow:
+    """The sink of a stream, for one reader and one writer."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
+        stream.sink = self
+        self._parts: list[bytes] = []
+        self._over = False
+        self._broken: Broken | None = None
+        self._reader: asyncio.Future[None] | None = None
+        self._writer: asyncio.Future[None] | None = None
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing came that nobody read: such a stream may carry another request."""
+        return not (self._parts or self._over or self._broken)
+
+    async def read(self) -> bytes:
+        """What came since, at least one byte; nothing at the end. Broken if it was reset."""
+        while not self._parts:
+            if self._broken is not None:
+                raise self._broken
+            if self._over:
+                return b""
+            self._reader = asyncio.get_running_loop().create_future()
+            await self._reader
+        raw = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+        self._parts.clear()
+        self.stream.consumed(len(raw))
+        return raw
+
+    async def write(self, raw: bytes) -> None:
+        """Send, and wait until there is room for more. Broken if it was reset."""
+        if self._broken is not None:
+            raise self._broken
+        self.stream.send(raw)
+        while self.stream.full:
+            self._writer = asyncio.get_running_loop().create_future()
+            await self._writer
+            if self._broken is not None:
+                raise self._broken
+
+    def finish(self) -> None:
+        """Nothing more will be written."""
+        self.stream.finish()
+
+    def close(self, why: str = "") -> None:
+        """Give up the stream, if it is not over on both sides; a reader of it is told so."""
+        self.stream.reset(Fault.CANCEL, why)
+        self.failed(Fault.CANCEL, why)
+
+    # What the stream calls.
+
+    def accepted(self) -> None: ...
+
+    def received(self, payload: bytes) -> None:
+        self._parts.append(payload)
+        _wake(self._reader)
+
+    def ended(self) -> None:
+        self._over = True
+        _wake(self._reader)
+
+    def failed(self, code: int, text: str) -> None:
+        self._broken = Broken(code, text)
+        _wake(self._reader)
+        _wake(self._writer)
+
+    def writable(self) -> None:
+        _wake(self._writer)
+
+
+def _wake(waiting: asyncio.Future[None] | None) -> None:
+    if waiting is not None and not waiting.done():
+        waiting.set_result(None)

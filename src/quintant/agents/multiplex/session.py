@@ -1,0 +1,257 @@
+"""A connection between tunnel and relay: frames in, frames out. Knows neither sockets nor time.
+
+    GREETING --HELLO, HELLO_ACK--> OPEN --GOAWAY of either side--> DRAINING --> CLOSED
+
+Control frames leave first; then streams take turns, one chunk each, so that no download keeps a
+small answer waiting. A peer that breaks the rules gets a Violation, which ends the connection.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from enum import Enum
+from typing import Protocol
+
+from quintant.agents.multiplex.stream import Stream
+from quintant.agents.multiplex.window import MEMORY_BYTES, STREAMS
+from quintant.wire.portal import (
+    EXTENSION,
+    FIN,
+    WINDOW_BYTES,
+    Close,
+    Farewell,
+    Fault,
+    Frame,
+    Kind,
+    Malformed,
+    Opening,
+    decode,
+    document,
+    encode,
+    open_frame,
+    read_credit,
+    read_open,
+    read_reset,
+    reset_frame,
+    telling,
+)
+
+CREDIT_BYTES = 1 << 31
+"""No stream can be owed more: a peer that grants it is broken."""
+LOST = 0
+"""The code of streams whose connection is lost; no RST has it."""
+
+
+class Violation(Exception):
+    """The peer broke the protocol; the connection is closed with this code."""
+
+    def __init__(self, text: str, code: Close = Close.BAD_FRAME) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class State(Enum):
+    """How far a connection is."""
+
+    GREETING = "nothing but the greeting"
+    OPEN = "streams come and go"
+    DRAINING = "streams only go"
+    CLOSED = "nothing"
+
+
+class Turn(Enum):
+    """What may happen to a connection."""
+
+    GREETED = "HELLO and HELLO_ACK are exchanged"
+    LEAVING = "either side said GOAWAY"
+    LOST = "the WebSocket is closed"
+
+
+def step(state: State, turn: Turn) -> State:
+    """The state after a turn."""
+    if turn is Turn.LOST or state is State.CLOSED:
+        return State.CLOSED
+    if turn is Turn.GREETED:
+        return State.OPEN if state is State.GREETING else state
+    return State.DRAINING
+
+
+class Owner(Protocol):
+    """Who a session works for."""
+
+    def greeted(self, frame: Frame) -> None:
+        """HELLO or HELLO_ACK came; Violation if it will not do."""
+
+    def opened(self, stream: Stream, opening: Opening) -> None:
+        """The relay opened a stream."""
+
+    def leaving(self, farewell: Farewell) -> None:
+        """The other end wants no new streams."""
+
+    def emptied(self) -> None:
+        """The last stream is over."""
+
+    def ponged(self, payload: bytes) -> None:
+        """A PING was answered."""
+
+    def wake(self) -> None:
+        """There is something to send."""
+
+
+class Session:
+    """One end of a connection."""
+
+    def __init__(self, owner: Owner, relay: bool) -> None:
+        self._owner, self._relay = owner, relay
+        self.state = State.GREETING
+        self.window, self.limit = WINDOW_BYTES, STREAMS
+        self.streams: dict[int, Stream] = {}
+        self._control: deque[bytes] = deque()
+        self._turns: deque[Stream] = deque()
+        self._last = -1
+        self._spare = 0
+
+    def settle(self, window: int, limit: int) -> None:
+        """The greeting is done: streams have this window, and so many may be open."""
+        self.window, self.limit = window, limit
+        self._spare = max(0, MEMORY_BYTES - window * limit)
+        self.state = step(self.state, Turn.GREETED)
+
+    def open(self, opening: Opening) -> Stream:
+        """A new stream to the other end."""
+        self._last += 2
+        stream = self._add(self._last)
+        self.control(open_frame(stream.id, opening))
+        return stream
+
+    def leave(self, farewell: Farewell) -> None:
+        """Say GOAWAY."""
+        self.state = step(self.state, Turn.LEAVING)
+        self.control(telling(Kind.GOAWAY, farewell))
+
+    def lose(self, why: str) -> None:
+        """The connection is gone, and every stream with it."""
+        self.state = step(self.state, Turn.LOST)
+        for stream in list(self.streams.values()):
+            stream.on_reset(LOST, why)
+
+    @property
+    def room(self) -> bool:
+        """Whether another stream may be opened."""
+        return self.state is State.OPEN and len(self.streams) < self.limit
+
+    @property
+    def backlog(self) -> int:
+        """How many control frames wait to be sent."""
+        return len(self._control)
+
+    def receive(self, raw: bytes | bytearray | memoryview) -> None:
+        """Take a message; Violation if the peer must not have sent it."""
+        try:
+            frame = decode(raw)
+            if frame.kind == Kind.DATA and frame.stream in self.streams:
+                self._data(self.streams[frame.stream], frame)  # What nearly every frame is.
+            elif frame.kind < EXTENSION:
+                self._receive(frame)
+        except Malformed as error:
+            raise Violation(str(error)) from None
+
+    def emit(self) -> bytes | None:
+        """The next message to send, if there is one."""
+        if self._control:
+            return self._control.popleft()
+        while self._turns:
+            stream = self._turns.popleft()
+            stream.waiting = False
+            raw = stream.chunk()
+            if stream.sendable and not stream.waiting:
+                self.ready(stream)
+            if raw is not None:
+                return raw
+        return None
+
+    # What streams call.
+
+    def control(self, frame: Frame) -> None:
+        self._control.append(encode(frame))
+        self._owner.wake()
+
+    def ready(self, stream: Stream) -> None:
+        stream.waiting = True
+        self._turns.append(stream)
+        self._owner.wake()
+
+    def spare(self, size: int) -> int:
+        given = min(size, self._spare)
+        self._spare -= given
+        return given
+
+    def forget(self, stream: Stream) -> None:
+        if self.streams.pop(stream.id, None) is not None:
+            self._spare += stream.window - self.window
+        if not self.streams:
+            self._owner.emptied()
+
+    def _receive(self, frame: Frame) -> None:
+        if self.state is State.GREETING or frame.kind in (Kind.HELLO, Kind.HELLO_ACK):
+            self._greet(frame)
+        elif frame.stream:
+            self._about_stream(frame)
+        elif frame.kind == Kind.PING:
+            self.control(Frame(Kind.PONG, 0, frame.payload))
+        elif frame.kind == Kind.PONG:
+            self._owner.ponged(frame.payload)
+        elif frame.kind == Kind.GOAWAY:
+            farewell = document(frame, Farewell)
+            self.state = step(self.state, Turn.LEAVING)
+            self._owner.leaving(farewell)
+
+    def _greet(self, frame: Frame) -> None:
+        expected = Kind.HELLO if self._relay else Kind.HELLO_ACK
+        if self.state is not State.GREETING or frame.kind != expected:
+            raise Violation(f"{Kind(frame.kind).name} where it does not belong")
+        self._owner.greeted(frame)
+
+    def _about_stream(self, frame: Frame) -> None:
+        if frame.kind == Kind.OPEN:
+            self._opened(frame)
+            return
+        stream = self.streams.get(frame.stream)
+        if stream is not None:
+            self._on_stream(stream, frame)
+        elif frame.stream > self._last or frame.stream % 2 == 0:
+            raise Violation(
+                f"{Kind(frame.kind).name} on stream {frame.stream}, which nobody opened"
+            )
+        # Else it crossed our RST or FIN on the way.
+
+    def _on_stream(self, stream: Stream, frame: Frame) -> None:
+        if frame.kind == Kind.WINDOW:
+            if stream.credit + read_credit(frame) >= CREDIT_BYTES:
+                raise Violation(f"too much credit on stream {stream.id}")
+            stream.on_credit(read_credit(frame))
+        elif frame.kind == Kind.RST:
+            stream.on_reset(*read_reset(frame))
+        elif self._relay:
+            stream.sink.accepted()
+        else:
+            raise Violation("OPEN_ACK from the relay")
+
+    def _data(self, stream: Stream, frame: Frame) -> None:
+        if not stream.on_data(frame.payload, bool(frame.flags & FIN)):
+            stream.reset(Fault.FLOW, "more than the credit")
+            raise Violation(f"more on stream {stream.id} than its credit")
+
+    def _opened(self, frame: Frame) -> None:
+        if self._relay or frame.stream <= self._last or frame.stream % 2 == 0:
+            raise Violation(f"OPEN of stream {frame.stream}")
+        opening = read_open(frame)
+        self._last = frame.stream
+        if len(self.streams) >= self.limit:
+            self.control(reset_frame(frame.stream, Fault.LIMIT, "too many streams"))
+            return
+        self._owner.opened(self._add(frame.stream), opening)
+
+    def _add(self, id: int) -> Stream:
+        stream = self.streams[id] = Stream(id, self.window, self)
+        return stream

@@ -1,0 +1,170 @@
+"""A WebSocket connection over a transport: messages in, messages out, with backpressure.
+
+    HEAD --attach--> OPEN --close of either side--> CLOSING --> OVER
+
+Before `attach` it collects the bytes of its handshake. Messages are told to the ear as they come,
+within the call that brought them: no queue, no task.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol, cast
+
+from quintant.agents.multiplex.websocket import (
+    Bytes,
+    Key,
+    Op,
+    Reader,
+    Unreadable,
+    closing,
+    read_close,
+    written,
+)
+from quintant.http.head import head_length
+from quintant.wire.portal import MESSAGE_BYTES, Reason, close_reason, read_reason
+
+CLOSE_SECONDS = 2.0
+"""For the last words of a connection that is given up."""
+HIGH_BYTES = 128 * 1024
+"""Unsent bytes above which nothing is added: what is urgent must not wait behind more."""
+EARLY_BYTES = 256 * 1024
+"""A peer that sends more before its handshake is done is none of ours."""
+
+
+class Ear(Protocol):
+    """Who a socket works for."""
+
+    def message(self, payload: Bytes) -> None:
+        """A binary message came."""
+
+    def nonsense(self, what: str) -> None:
+        """Something came that is no binary message."""
+
+    def writable(self) -> None:
+        """There is room again after `full`."""
+
+    def over(self, reason: Reason) -> None:
+        """The other end closed, or the connection is lost."""
+
+
+class Socket(asyncio.Protocol):
+    """One connection. `key` makes the masks of a client; a server has none."""
+
+    def __init__(self, key: Key | None = None) -> None:
+        self._key, self._reader = key, Reader(key is None, MESSAGE_BYTES)
+        self._transport: asyncio.Transport | None = None
+        self._ear: Ear | None = None
+        self._early = bytearray()
+        self._told = asyncio.Event()
+        self._lost = asyncio.Event()
+        self._closing = False
+        self.full = False
+        """Whether nothing more should be sent until `writable`."""
+
+    async def head(self) -> bytes:
+        """The bytes of the head that a server answers with. Refused if it is none."""
+        while not (at := head_length(self._early)):
+            if self._lost.is_set():
+                raise ConnectionResetError("the relay closed the connection")
+            self._told.clear()
+            await self._told.wait()
+        raw = bytes(self._early[:at])
+        del self._early[:at]
+        return raw
+
+    def write(self, raw: bytes) -> None:
+        """Send bytes of the handshake."""
+        if self._transport is not None:
+            self._transport.write(raw)
+
+    def attach(self, ear: Ear) -> None:
+        """The handshake is done: from here on there are messages."""
+        self._ear, early, self._early = ear, bytes(self._early), bytearray()
+        if self._lost.is_set():
+            ear.over(_LOST)
+        elif early:
+            self._take(ear, early)
+
+    def send(self, payloads: Sequence[bytes]) -> bool:
+        """Send binary messages, all at once; whether there is room for more."""
+        if not self._closing and self._transport is not None:
+            self._transport.write(written(Op.BINARY, payloads, self._key))
+        return not self.full
+
+    async def close(self, reason: Reason) -> None:
+        """Say why, wait for the other end's close, and end the connection."""
+        self._say_close(closing(reason.code, close_reason(reason)))
+        try:
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await self._lost.wait()
+        except TimeoutError:
+            self.abort()
+
+    def abort(self) -> None:
+        """End the connection without a word."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _say_close(self, payload: bytes) -> None:
+        if not self._closing and self._transport is not None:
+            self._closing = True
+            self._transport.write(written(Op.CLOSE, (payload,), self._key))
+
+    # What the transport calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # Those of uvloop are transports without being derived from asyncio's.
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(HIGH_BYTES)
+
+    def data_received(self, data: bytes) -> None:
+        if self._ear is not None:
+            self._take(self._ear, data)
+            return
+        self._early += data
+        self._told.set()
+        if len(self._early) > EARLY_BYTES:
+            self.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._lost.set()
+        self._told.set()
+        self._transport = None
+        if self._ear is not None:
+            self._ear.over(Reason(0, f"connection lost: {exc}") if exc else _LOST)
+
+    def pause_writing(self) -> None:
+        self.full = True
+
+    def resume_writing(self) -> None:
+        self.full = False
+        if self._ear is not None:
+            self._ear.writable()
+
+    def _take(self, ear: Ear, data: bytes) -> None:
+        try:
+            for op, payload in self._reader.feed(data):
+                if op == Op.BINARY:
+                    ear.message(payload)
+                else:
+                    self._other(ear, op, bytes(payload))
+        except Unreadable as error:
+            ear.nonsense(str(error))
+
+    def _other(self, ear: Ear, op: int, payload: bytes) -> None:
+        if op == Op.CLOSE:
+            self._say_close(payload)
+            code, words = read_close(payload)
+            ear.over(read_reason(code, words))
+            if self._transport is not None:
+                self._transport.close()
+        elif op == Op.TEXT:
+            ear.nonsense("a text message")
+        elif op == Op.PING and not (self.full or self._closing) and self._transport is not None:
+            # Only the last ping needs an answer: those who do not read get none.
+            self._transport.write(written(Op.PONG, (payload,), self._key))
+
+
+_LOST = Reason(0, "connection lost")

@@ -1,0 +1,146 @@
+"""A request from its head to its answer: which tunnel, another one if that fails, and when not.
+
+A request is tried again only where that cannot do it twice: the Service was never reached, or the
+method is idempotent; and never once a byte of an answer came, or more of the body went than is
+kept. Methods that are not idempotent always get a connection of their own, because an idle one may
+be closed by the Service at that very moment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import NamedTuple
+
+from quintant.agents.multiplex.duplex import Flow
+from quintant.agents.relay import responses
+from quintant.agents.relay.exchange import BAD, ENDED, LATE, Exchange, Failed, Limits
+from quintant.agents.relay.fields import Origin, to_service
+from quintant.agents.relay.hosts import target_of
+from quintant.agents.relay.metrics import Metrics
+from quintant.agents.relay.name_registry import Names
+from quintant.agents.relay.responses import Answer
+from quintant.agents.relay.tunnel_connection import Tunnel
+from quintant.agents.relay.upload import Upload
+from quintant.agents.relay.visitor import Visitor
+from quintant.http.framing import Framing, FramingKind, request_framing
+from quintant.http.head import ProtocolError, RequestHead
+from quintant.wire.portal import Fault
+
+RETRIES = 2
+IDEMPOTENT = frozenset((b"GET", b"HEAD", b"OPTIONS", b"TRACE", b"PUT", b"DELETE"))
+_UNREACHED = (Fault.REFUSED, Fault.CONNECT_TIMEOUT, Fault.DRAINING)
+"""The Service saw nothing of the request."""
+_UNKNOWN = (0, ENDED, Fault.CANCEL)
+"""Nobody knows what the Service saw."""
+
+
+def again(code: int, idempotent: bool, upload: Upload | None) -> bool:
+    """Whether an attempt that failed before an answer may be followed by another."""
+    if upload is not None and (upload.error or not upload.repeatable):
+        return False
+    begun = upload is not None and upload.begun
+    return (code in _UNREACHED and (idempotent or not begun)) or (code in _UNKNOWN and idempotent)
+
+
+class Errand(NamedTuple):
+    """A request that is to be carried."""
+
+    app: str
+    head: RequestHead
+    visitor: Visitor
+    origin: Origin
+    upload: Upload | None
+    raw: bytes
+    """Its head as the Service gets it."""
+    id: str
+
+    @property
+    def idempotent(self) -> bool:
+        """Whether doing it twice is doing it once."""
+        return self.head.method in IDEMPOTENT
+
+
+class Carrier:
+    """Carries requests to the tunnels of their apps."""
+
+    def __init__(
+        self, names: Names[Tunnel], random: Random, limits: Limits, metrics: Metrics
+    ) -> None:
+        self._names, self._random = names, random
+        self._limits, self._metrics = limits, metrics
+
+    async def carry(self, app: str, head: RequestHead, visitor: Visitor, origin: Origin) -> bool:
+        """Answer a request; whether the visitor's connection may carry another."""
+        errand = self._errand(app, head, visitor, origin)
+        failed: set[Tunnel] = set()
+        answer: Answer | None = None
+        for _ in range(1 + RETRIES):
+            tunnel = self._names.pick(app, self._random, frozenset(failed))
+            if tunnel is None:
+                break
+            flow, used = tunnel.stream(origin.address, errand.id, errand.idempotent)
+            try:
+                return await self._attempt(errand, tunnel, flow)
+            except Failed as failure:
+                if errand.upload is not None and errand.upload.error is not None:
+                    raise errand.upload.error from None
+                answer = _answer(failure)
+                if not again(failure.code, errand.idempotent, errand.upload):
+                    break
+                self._metrics.retries.add(_reason(failure.code))
+                # A connection that grew old says nothing about its tunnel.
+                failed |= set() if used else {tunnel}
+        return await self._refuse(errand, answer or self._absent(app))
+
+    def _errand(self, app: str, head: RequestHead, visitor: Visitor, origin: Origin) -> Errand:
+        target, framing = target_of(head), request_framing(head)
+        if self._limits.body and framing.size > self._limits.body:
+            raise ProtocolError(413, responses.TOO_LARGE.text)
+        id = f"{self._random.getrandbits(128):032x}"
+        upload = Upload(visitor, framing, self._limits.body) if _has_body(framing) else None
+        raw = to_service(head, target, framing, origin, id)
+        return Errand(app, head, visitor, origin, upload, raw, id)
+
+    async def _attempt(self, errand: Errand, tunnel: Tunnel, flow: Flow) -> bool:
+        exchange = Exchange(errand.head, errand.visitor, flow, self._limits)
+        loop, stream = asyncio.get_running_loop(), flow.stream
+        began, got, sent = loop.time(), stream.got_bytes, stream.sent_bytes
+        self._metrics.active += 1
+        try:
+            await exchange.run(errand.raw, errand.upload)
+        finally:
+            self._metrics.active -= 1
+            self._metrics.carried(stream.sent_bytes - sent, stream.got_bytes - got)
+            if exchange.reusable:
+                tunnel.give_back(flow)
+            else:
+                flow.close()
+        self._metrics.answered(exchange.status, loop.time() - began, exchange.first_byte - began)
+        return not exchange.close
+
+    def _absent(self, app: str) -> Answer:
+        if not self._names.known(app, asyncio.get_running_loop().time()):
+            return responses.unknown(app)
+        return responses.BUSY if self._names.sessions(app) else responses.NO_TUNNEL
+
+    async def _refuse(self, errand: Errand, answer: Answer) -> bool:
+        head, upload = errand.head, errand.upload
+        unread = upload is not None and not upload.done
+        close = head.minor == 0 or unread or b"close" in head.words(b"connection")
+        self._metrics.refused(answer.status)
+        await errand.visitor.write(answer.raw(close, head.method == b"HEAD"))
+        return not close
+
+
+def _has_body(framing: Framing) -> bool:
+    return framing.kind is FramingKind.CHUNKED or framing.size > 0
+
+
+def _answer(failure: Failed) -> Answer:
+    own = {ENDED: responses.CLOSED, BAD: responses.BAD_RESPONSE, LATE: responses.SLOW}
+    return own.get(failure.code) or responses.failed(failure.code, str(failure))
+
+
+def _reason(code: int) -> str:
+    return Fault(code).name.lower() if code > 0 else "ended" if code == ENDED else "lost"

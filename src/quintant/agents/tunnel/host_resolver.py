@@ -1,0 +1,67 @@
+"""From a host and a port to addresses: for relays and for the Service alike.
+
+In this order: PORTAL_RESOLVE; `localhost` and what is below it (RFC 6761, which the system's
+resolver does not always keep); names of the embedded cluster; the system. Asked anew for every
+connection, because Services and relays move.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import ssl
+from collections.abc import Callable, Mapping
+
+from quintant.agents.dns.resolver import Names, Place, literal
+
+LOOPBACK = "127.0.0.1"
+
+
+class Places:
+    """Where hosts are."""
+
+    def __init__(self, fixed: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> None:
+        self._fixed, self._names = fixed, Names.find(environ)
+
+    async def find(self, host: str, port: int) -> list[Place]:
+        """Where a port of a host is; OSError if nobody knows the host."""
+        fixed = self._fixed.get(f"{host.lower()}:{port}")
+        if fixed is not None:
+            address, _, number = fixed.rpartition(":")
+            return [Place(address, int(number))]
+        name = host.lower().rstrip(".")
+        if name == "localhost" or name.endswith(".localhost"):
+            return [Place(LOOPBACK, port)]
+        found = await self._names.resolve(host, port) if self._names else []
+        if found and literal(found[0].address):
+            return found
+        return await _system(found[0].address if found else host, port)
+
+    async def connect(
+        self,
+        make: Callable[[], asyncio.Protocol],
+        host: str,
+        port: int,
+        context: ssl.SSLContext | None,
+    ) -> None:
+        """Connect to a port of a host, at the first of its places that answers."""
+        loop, places = asyncio.get_running_loop(), await self.find(host, port)
+        if not places:
+            raise socket.gaierror(socket.EAI_NONAME, "no such host")
+        name = host if context else None
+        for last, place in zip(reversed(range(len(places))), places, strict=True):
+            try:
+                await loop.create_connection(
+                    make, place.address, place.port, ssl=context, server_hostname=name
+                )
+                return
+            except OSError:
+                if not last:
+                    raise
+
+
+async def _system(host: str, port: int) -> list[Place]:
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [Place(str(entry[4][0]), port) for entry in found]

@@ -1,0 +1,162 @@
+"""A stream of a relay, spliced to a connection to the Service: bytes in, bytes out, no HTTP.
+
+Each side is stopped while the other is full: credit is given back to the relay only for what the
+Service's socket took, and the Service is read only while the stream has room.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+from quintant.agents.multiplex.stream import State, Stream
+from quintant.agents.tunnel.host_resolver import Places
+from quintant.agents.tunnel.options import CONNECT_SECONDS, Service
+from quintant.wire.portal import Fault
+
+
+class Unreached(Exception):
+    """The Service cannot be connected to, and which RST tells so."""
+
+    def __init__(self, fault: Fault, text: str) -> None:
+        super().__init__(text)
+        self.fault = fault
+
+
+@dataclass(frozen=True, slots=True)
+class Dialer:
+    """Connects to the Service, wherever it is now."""
+
+    service: Service
+    places: Places
+    context: ssl.SSLContext | None
+
+    async def dial(self, make: Callable[[], asyncio.Protocol]) -> None:
+        """A new connection, with a protocol made for it; Unreached says why there is none."""
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                service = self.service
+                await self.places.connect(make, service.host, service.port, self.context)
+        except TimeoutError:
+            raise Unreached(Fault.CONNECT_TIMEOUT, "the Service does not answer") from None
+        except (socket.gaierror, UnicodeError) as error:
+            raise Unreached(Fault.DNS, f"{self.service.host}: {error}") from None
+        except ssl.SSLError as error:
+            raise Unreached(Fault.TLS, error.reason or "TLS failed") from None
+        except OSError as error:
+            raise Unreached(Fault.REFUSED, error.strerror or "refused") from None
+
+
+def tls_context(mode: str) -> ssl.SSLContext | None:
+    """How the Service is spoken to."""
+    if mode == "off":
+        return None
+    context = ssl.create_default_context()
+    if mode == "insecure":
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+class Pipe(asyncio.Protocol):
+    """Both ends of one stream: the sink of the relay's, the protocol of the Service's."""
+
+    def __init__(self, stream: Stream, done: Callable[[Pipe, str], None]) -> None:
+        self.stream, self._done = stream, done
+        stream.sink = self
+        self._transport: asyncio.Transport | None = None
+        self._early: list[bytes] = []
+        self._finished = False
+        self._full = False
+        self._owed = 0
+        self._over = False
+
+    def fail(self, fault: Fault, text: str) -> None:
+        """There is no connection to the Service."""
+        self.stream.reset(fault, text)
+        self._end(fault.name.lower())
+
+    # What the relay sends: towards the Service.
+
+    def accepted(self) -> None: ...
+
+    def received(self, payload: bytes) -> None:
+        if self._transport is None:
+            self._early.append(payload)
+            return
+        self._transport.write(payload)
+        self._owed += len(payload)
+        self._settle()
+
+    def ended(self) -> None:
+        self._finished = True
+        if self._transport is not None:
+            self._shut(self._transport)
+
+    def failed(self, code: int, text: str) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+        self._end("cancelled" if code == Fault.CANCEL else "lost")
+
+    def writable(self) -> None:
+        if self._transport is not None:
+            self._transport.resume_reading()
+
+    # What the Service sends: towards the relay.
+
+    def connection_made(self, made: asyncio.BaseTransport) -> None:
+        # Those of uvloop are transports without being derived from asyncio's.
+        transport = cast(asyncio.Transport, made)
+        if self.stream.state is State.CLOSED:
+            transport.abort()
+            return
+        self._transport = transport
+        self.stream.accept()
+        early, self._early = self._early, []
+        for payload in early:
+            self.received(payload)
+        if self._finished:
+            self._shut(transport)
+
+    def data_received(self, data: bytes) -> None:
+        self.stream.send(data)
+        if self.stream.full and self._transport is not None:
+            self._transport.pause_reading()
+
+    def eof_received(self) -> bool:
+        self.stream.finish()
+        # TLS knows no half-closed connection.
+        return self._transport is not None and self._transport.can_write_eof()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if exc is not None:
+            self.stream.reset(Fault.CANCEL, "the Service closed the connection")
+        self.stream.finish()
+        self._end("failed" if exc is not None else "ok")
+
+    def pause_writing(self) -> None:
+        self._full = True
+
+    def resume_writing(self) -> None:
+        self._full = False
+        self._settle()
+
+    def _settle(self) -> None:
+        if not self._full and self._owed:
+            owed, self._owed = self._owed, 0
+            self.stream.consumed(owed)
+
+    def _shut(self, transport: asyncio.Transport) -> None:
+        if transport.can_write_eof():
+            transport.write_eof()
+        elif self.stream.state is State.CLOSED:
+            transport.close()
+
+    def _end(self, result: str) -> None:
+        if not self._over:
+            self._over = True
+            self._done(self, result)

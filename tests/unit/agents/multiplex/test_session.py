@@ -1,0 +1,271 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quintant.agents.multiplex.session import (
+    LOST,
+    Session,
+    State,
+    Turn,
+    Violation,
+    step,
+)
+from quintant.agents.multiplex.stream import GROWTH
+from quintant.agents.multiplex.window import MEMORY_BYTES
+from quintant.wire.portal import (
+    CHUNK_BYTES,
+    Close,
+    Farewell,
+    Fault,
+    Frame,
+    Hello,
+    Kind,
+    Opening,
+    credit_frame,
+    data,
+    decode,
+    encode,
+    open_frame,
+    telling,
+)
+from unit.agents.multiplex.ends import End, joined, pump
+
+
+def test_bytes_arrive_in_order_and_the_end_behind_them() -> None:
+    relay, tunnel = joined(window=1 << 20)
+    near = relay.open()
+    near.stream.send(b"a" * 100_000)
+    near.stream.send(b"b")
+    near.stream.finish()
+    pump(relay, tunnel)
+    far = tunnel.ears[near.stream.id]
+    assert far.got == b"a" * 100_000 + b"b"
+    assert far.over
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_no_schedule_loses_reorders_or_oversteps_the_credit(draw: st.DataObject) -> None:
+    """Slow readers, many streams, frames held back: what is sent is what arrives, in the end."""
+    relay, tunnel = joined(window=draw.draw(st.integers(1, 200)), limit=8)
+    ears = [relay.open() for _ in range(draw.draw(st.integers(1, 4)))]
+    sent = {ear.stream.id: b"" for ear in ears}
+    for turn in range(draw.draw(st.integers(1, 40))):
+        ear = draw.draw(st.sampled_from(ears))
+        payload = bytes([turn % 256]) * draw.draw(st.integers(0, 300))
+        ear.stream.send(payload)
+        sent[ear.stream.id] += payload
+        for _ in range(draw.draw(st.integers(0, 5))):
+            if (raw := relay.session.emit()) is not None:
+                tunnel.session.receive(raw)
+        for far in tunnel.ears.values():
+            assert far.held <= far.stream.window
+            far.consume(draw.draw(st.integers(0, 300)))
+    for ear in ears:
+        ear.stream.finish()
+    for _ in range(10_000):
+        pump(relay, tunnel)
+        if all(far.over for far in tunnel.ears.values()):
+            break
+        for far in tunnel.ears.values():
+            far.consume(far.held)
+    assert {id: far.got for id, far in tunnel.ears.items()} == sent
+    assert all(far.over for far in tunnel.ears.values())
+
+
+def test_a_reader_that_takes_nothing_gets_no_more_than_its_window() -> None:
+    relay, tunnel = joined(window=1000)
+    near = relay.open()
+    near.stream.send(b"x" * 5000)
+    pump(relay, tunnel)
+    assert len(tunnel.ears[1].got) == 1000
+    tunnel.ears[1].consume(499)
+    pump(relay, tunnel)
+    assert len(tunnel.ears[1].got) == 1000
+    tunnel.ears[1].consume(1)
+    pump(relay, tunnel)
+    assert len(tunnel.ears[1].got) == 1500
+
+
+def test_the_window_of_a_reader_that_keeps_up_grows_to_its_limit() -> None:
+    relay, tunnel = joined(window=1000)
+    near = relay.open()
+    near.stream.send(b"x" * 100_000)
+    for _ in range(20):
+        pump(relay, tunnel)
+        tunnel.ears[1].consume(100_000)
+    before = len(tunnel.ears[1].got)
+    pump(relay, tunnel)
+    assert tunnel.ears[1].stream.window == 1000 * GROWTH
+    assert len(tunnel.ears[1].got) - before <= 1000 * GROWTH
+
+
+def test_windows_grow_only_as_far_as_the_memory_of_a_session_goes() -> None:
+    relay, tunnel = joined(window=1000, limit=6)
+    ears = [relay.open() for _ in range(6)]
+    tunnel.session.spare(MEMORY_BYTES - 6 * 1000 - 2500)
+    for _ in range(4):
+        for ear in ears:
+            ear.stream.send(bytes(2000))
+        pump(relay, tunnel)
+        for far in tunnel.ears.values():
+            far.consume(2000)
+    assert sum(far.stream.window for far in tunnel.ears.values()) == 6 * 1000 + 2500
+    for ear in ears:
+        ear.stream.reset(Fault.CANCEL)
+    pump(relay, tunnel)
+    assert tunnel.session.spare(MEMORY_BYTES) == 2500
+
+
+def test_more_than_the_credit_ends_the_connection() -> None:
+    relay, tunnel = joined(window=10)
+    relay.open()
+    pump(relay, tunnel)
+    with pytest.raises(Violation) as caught:
+        tunnel.session.receive(data(1, b"x" * 11))
+    assert caught.value.code is Close.BAD_FRAME
+    raw = tunnel.session.emit()
+    assert raw is not None
+    assert decode(raw).kind == Kind.RST
+
+
+def test_streams_take_turns_of_one_chunk() -> None:
+    relay, _ = joined(window=1 << 20)
+    one, other = relay.open(), relay.open()
+    one.stream.send(b"x" * (3 * CHUNK_BYTES))
+    other.stream.send(b"y")
+    while decode(raw := relay.session.emit() or b"").kind == Kind.OPEN:
+        pass
+    order = [decode(raw).stream]
+    while (raw := relay.session.emit() or b"") != b"":
+        order.append(decode(raw).stream)
+    assert order == [1, 3, 1, 1]
+
+
+def test_control_frames_overtake_data() -> None:
+    relay, _ = joined(window=1 << 20)
+    near = relay.open()
+    relay.session.emit()
+    near.stream.send(b"x")
+    relay.session.leave(Farewell("restart"))
+    raw = relay.session.emit()
+    assert raw is not None
+    assert decode(raw).kind == Kind.GOAWAY
+
+
+def test_a_reset_is_told_and_frees_the_stream_on_both_ends() -> None:
+    relay, tunnel = joined()
+    near = relay.open()
+    pump(relay, tunnel)
+    tunnel.ears[1].stream.reset(Fault.REFUSED, "no")
+    pump(relay, tunnel)
+    assert near.failure == (Fault.REFUSED, "no")
+    assert not relay.session.streams
+    assert not tunnel.session.streams
+    assert (relay.empties, tunnel.empties) == (1, 1)
+
+
+def test_frames_that_cross_a_reset_are_ignored() -> None:
+    relay, tunnel = joined()
+    near = relay.open()
+    pump(relay, tunnel)
+    near.stream.reset(Fault.CANCEL)
+    tunnel.ears[1].stream.send(b"late")
+    pump(relay, tunnel)
+    assert relay.session.state is State.OPEN
+
+
+def test_a_lost_connection_fails_every_stream() -> None:
+    relay, _ = joined()
+    ears = [relay.open() for _ in range(3)]
+    relay.session.lose("gone")
+    assert [ear.failure for ear in ears] == [(LOST, "gone")] * 3
+    assert relay.session.state is State.CLOSED
+
+
+def test_a_farewell_stops_new_streams_and_keeps_the_old() -> None:
+    relay, tunnel = joined(window=1 << 20)
+    near = relay.open()
+    pump(relay, tunnel)
+    tunnel.session.leave(Farewell("drain"))
+    pump(relay, tunnel)
+    assert relay.farewell == Farewell("drain")
+    assert not relay.session.room
+    near.stream.send(b"still")
+    pump(relay, tunnel)
+    assert tunnel.ears[1].got == b"still"
+
+
+def test_streams_above_the_limit_are_refused_and_harm_nobody() -> None:
+    relay, tunnel = joined(limit=1)
+    first = relay.open()
+    second = relay.open()
+    pump(relay, tunnel)
+    assert second.failure is not None
+    assert second.failure[0] == Fault.LIMIT
+    assert first.failure is None
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        data(2, b"even"),
+        data(9, b"nobody opened it"),
+        encode(open_frame(2, Opening(1, "", ""))),
+        encode(Frame(Kind.OPEN_ACK, 1)),
+        encode(telling(Kind.HELLO, Hello("a", "g"))),
+        encode(credit_frame(1, 2**32 - 1)),
+        b"no frame",
+    ],
+)
+def test_a_tunnel_ends_a_relay_that_breaks_the_rules(raw: bytes) -> None:
+    relay, tunnel = joined()
+    relay.open()
+    pump(relay, tunnel)
+    with pytest.raises(Violation):
+        tunnel.session.receive(raw)
+
+
+def test_a_relay_does_not_let_tunnels_open_streams() -> None:
+    relay, _ = joined()
+    with pytest.raises(Violation):
+        relay.session.receive(encode(open_frame(1, Opening(1, "", ""))))
+
+
+def test_nothing_but_the_greeting_comes_first() -> None:
+    with pytest.raises(Violation):
+        End(relay=True).session.receive(encode(Frame(Kind.PING, 0, b"12345678")))
+
+
+@given(st.binary(max_size=64))
+def test_any_message_is_taken_or_a_violation(raw: bytes) -> None:
+    relay, tunnel = joined()
+    relay.open()
+    pump(relay, tunnel)
+    try:
+        tunnel.session.receive(raw)
+    except Violation:
+        return
+    assert isinstance(tunnel.session, Session)
+
+
+def test_extensions_are_ignored() -> None:
+    relay, tunnel = joined()
+    tunnel.session.receive(encode(Frame(0x80, 7, b"whatever", flags=0xFF)))
+    pump(relay, tunnel)
+    assert tunnel.session.state is State.OPEN
+
+
+def test_a_ping_is_answered_with_its_bytes() -> None:
+    _, tunnel = joined()
+    tunnel.session.receive(encode(Frame(Kind.PING, 0, b"12345678")))
+    assert decode(tunnel.session.emit() or b"") == Frame(Kind.PONG, 0, b"12345678")
+
+
+def test_states_only_go_forward() -> None:
+    assert step(State.GREETING, Turn.GREETED) is State.OPEN
+    assert step(State.OPEN, Turn.LEAVING) is State.DRAINING
+    assert step(State.DRAINING, Turn.GREETED) is State.DRAINING
+    assert step(State.CLOSED, Turn.LEAVING) is State.CLOSED
