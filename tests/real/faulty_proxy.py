@@ -17,11 +17,11 @@ from msgspec.structs import replace
 
 from envtest import RealCluster
 from quintant import Config, Environment
-from quintant.client.http.transport import HttpTransport, Limits
+from quintant.client.http.transport import HttpTransport, TransportLimits
 from quintant.testing.faults.transport import FaultTransport
 from real.proxy import Proxy
 
-LIMITS = Limits(connect=2.0, answer=3.0, head=3.0)
+LIMITS = TransportLimits(connect=2.0, answer=3.0, head=3.0)
 # etcd says its revision with every answer, so any question will do.
 ANY_KEY = {"key": "AA=="}
 

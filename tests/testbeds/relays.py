@@ -14,10 +14,10 @@ from random import Random
 import msgspec
 from aiohttp import ClientSession, TCPConnector
 
-from quintant.agents.relay.options import Options as RelayOptions
+from quintant.agents.relay.options import RelayOptions as RelayOptions
 from quintant.agents.relay.relay import Relay, running
-from quintant.agents.tunnel.options import Options, Service
-from quintant.agents.tunnel.options import Relay as Target
+from quintant.agents.tunnel.options import RelayTarget as Target
+from quintant.agents.tunnel.options import ServiceTarget, TunnelOptions
 from quintant.agents.tunnel.tunnel import serve
 from quintant.wire.tunnelreport import Report
 
@@ -138,9 +138,9 @@ class RelayTestbed:
     def tunnel(self, app: str, port: int, *relays: Target, **options: object) -> Tunnel:
         """A tunnel that begins to connect."""
         tunnel = Tunnel(free_port())
-        plain = Options(
+        plain = TunnelOptions(
             app,
-            Service("127.0.0.1", port),
+            ServiceTarget("127.0.0.1", port),
             relays,
             group=app,
             pod=f"pod-{len(self._tunnels)}",

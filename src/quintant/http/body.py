@@ -50,7 +50,7 @@ class BodyParser:
         return self.state is BodyState.DONE
 
     def feed(self, raw: bytes) -> bytes:
-        """The content in the bytes that came next. Refused if they are no body."""
+        """The content in the bytes that came next. ProtocolError if they are no body."""
         if self.state is BodyState.UNTIL:
             return raw
         if self.state is BodyState.COUNT:

@@ -84,7 +84,7 @@ def upgrade_protocol(head: Head) -> bytes:
 
 
 def head_length(buffer: bytes | bytearray, most: int = HEAD_BYTES, since: int = 0) -> int:
-    """Where the body begins, or 0 if the head is not whole yet. Refused if it never will be.
+    """Where the body begins, 0 if the head is not whole yet. ProtocolError if it never will be.
 
     What is before `since` was looked at already.
     """

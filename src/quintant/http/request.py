@@ -87,7 +87,7 @@ class Request:
     async def read(self) -> bytes:
         """The next piece of the body, nothing at its end.
 
-        Gone if it breaks off; Refused if it is not written as a body is.
+        Disconnected if it breaks off; ProtocolError if it is not written as a body is.
         """
         body, connection = self._body, self.connection
         if self._waits:
@@ -116,7 +116,7 @@ class Request:
 async def next_request(
     connection: Connection, limits: RequestLimits, first: bool = False
 ) -> Request | None:
-    """The next request, None if there is no other. Refused if it is none, or comes too slowly."""
+    """The next request, None if there is no other. ProtocolError if it is none, or too slow."""
     raw = await next_head(connection, limits, first)
     return Request(parse_request_head(raw, limits.fields), connection) if raw else None
 

@@ -7,12 +7,12 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
-from quintant.agents.dns.resolver import Names
+from quintant.agents.dns.resolver import ClusterResolver
 
 
 def install(environ: Mapping[str, str] = os.environ) -> bool:
     """Teach this process the names of the cluster that its environment names; whether it did."""
-    names = Names.find(environ)
+    names = ClusterResolver.find(environ)
     if names is None:
         return False
     known, system = names, socket.getaddrinfo

@@ -1,7 +1,7 @@
 """DNS on the wire (RFC 1035), as much of it as a cluster needs: A, CNAME and SRV.
 
 Spoken by the embedded cluster's nameserver and by programs in its pods. One question per message;
-names are lower case without the last dot. Malformed for whatever cannot be understood.
+names are lower case without the last dot. MalformedMessage for what cannot be understood.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _FIRST_NAME = struct.pack("!H", _POINTER << 8 | _HEADER.size)
 """The name of the question, said again."""
 
 
-class Malformed(ValueError):
+class MalformedMessage(ValueError):
     """Bytes that are no message."""
 
 
-class Code(IntEnum):
+class ResponseCode(IntEnum):
     """How a question was answered."""
 
     DONE = 0
@@ -43,14 +43,14 @@ class Code(IntEnum):
     REFUSED = 5
 
 
-class Question(NamedTuple):
+class DnsQuestion(NamedTuple):
     """What is asked: records of a type for a name."""
 
     name: str
     kind: int
 
 
-class Service(NamedTuple):
+class SrvData(NamedTuple):
     """The content of an SRV record."""
 
     priority: int
@@ -59,43 +59,43 @@ class Service(NamedTuple):
     target: str
 
 
-class Record(NamedTuple):
+class ResourceRecord(NamedTuple):
     """A fact: an address (A), another name (CNAME), or a port at a name (SRV)."""
 
     name: str
     kind: int
-    data: str | Service
+    data: str | SrvData
     ttl: int = 0
 
 
-class Query(NamedTuple):
+class DnsQuery(NamedTuple):
     """A question as it came."""
 
     number: int
-    question: Question
+    question: DnsQuestion
     limit: int = UDP_BYTES
     """The bytes of an answer that fit into one datagram."""
 
 
-class Answer(NamedTuple):
+class DnsResponse(NamedTuple):
     """What is answered; `extra` is what nobody asked for and everybody will ask next."""
 
-    code: Code = Code.DONE
-    records: tuple[Record, ...] = ()
-    extra: tuple[Record, ...] = ()
+    code: ResponseCode = ResponseCode.DONE
+    records: tuple[ResourceRecord, ...] = ()
+    extra: tuple[ResourceRecord, ...] = ()
     truncated: bool = False
 
 
-def ask(number: int, question: Question) -> bytes:
+def encode_query(number: int, question: DnsQuestion) -> bytes:
     """A question as bytes."""
     return _HEADER.pack(number, _DESIRED, 1, 0, 0, 0) + _asked(question)
 
 
-def read_query(raw: bytes) -> Query:
+def read_query(raw: bytes) -> DnsQuery:
     """The question in some bytes."""
     number, flags, questions, answers, authorities, extras = _header(raw)
     if flags & _RESPONSE or questions != 1:
-        raise Malformed("not a message with one question")
+        raise MalformedMessage("not a message with one question")
     name, at = _name(raw, _HEADER.size)
     kind, _ = _unpack(struct.Struct("!2H"), raw, at)
     limit, at = UDP_BYTES, at + 4
@@ -104,10 +104,10 @@ def read_query(raw: bytes) -> Query:
         each, size, _, length = _unpack(_RECORD, raw, at)
         at += _RECORD.size + length
         limit = max(UDP_BYTES, size) if each == OPT else limit
-    return Query(number, Question(name, kind), limit)
+    return DnsQuery(number, DnsQuestion(name, kind), limit)
 
 
-def reply(query: Query, answer: Answer) -> bytes:
+def encode_response(query: DnsQuery, answer: DnsResponse) -> bytes:
     """An answer as bytes."""
     flags = _RESPONSE | _AUTHORITATIVE | _DESIRED | answer.code
     flags |= _TRUNCATED if answer.truncated else 0
@@ -116,32 +116,32 @@ def reply(query: Query, answer: Answer) -> bytes:
     return head + _written(query.question, (*answer.records, *answer.extra))
 
 
-def read_reply(raw: bytes, number: int) -> Answer:
+def read_response(raw: bytes, number: int) -> DnsResponse:
     """The answer to a question of that number."""
     given, flags, questions, answers, authorities, extras = _header(raw)
     if given != number or not flags & _RESPONSE:
-        raise Malformed("an answer to something else")
+        raise MalformedMessage("an answer to something else")
     at = _HEADER.size
     for _ in range(questions):
         _, at = _name(raw, at)
         at += 4
     found, _ = _records(raw, at, answers + authorities + extras)
     code = flags & _CODE
-    known = Code(code) if code in tuple(Code) else Code.REFUSED
-    return Answer(known, tuple(found), truncated=bool(flags & _TRUNCATED))
+    known = ResponseCode(code) if code in tuple(ResponseCode) else ResponseCode.REFUSED
+    return DnsResponse(known, tuple(found), truncated=bool(flags & _TRUNCATED))
 
 
-def refusal(raw: bytes, code: Code) -> bytes:
+def encode_error(raw: bytes, code: ResponseCode) -> bytes:
     """What is answered to a message that is none."""
     number = raw[:2].ljust(2, b"\0")
     return number + struct.pack("!5H", _RESPONSE | code, 0, 0, 0, 0)
 
 
-def _asked(question: Question) -> bytes:
+def _asked(question: DnsQuestion) -> bytes:
     return _encoded(question.name) + struct.pack("!2H", question.kind, _INTERNET)
 
 
-def _written(question: Question, records: Iterable[Record]) -> bytes:
+def _written(question: DnsQuestion, records: Iterable[ResourceRecord]) -> bytes:
     parts = []
     for record in records:
         data = _data(record)
@@ -150,13 +150,13 @@ def _written(question: Question, records: Iterable[Record]) -> bytes:
     return b"".join(parts)
 
 
-def _data(record: Record) -> bytes:
-    if isinstance(record.data, Service):
+def _data(record: ResourceRecord) -> bytes:
+    if isinstance(record.data, SrvData):
         return _SERVICE.pack(*record.data[:3]) + _encoded(record.data.target)
     return IPv4Address(record.data).packed if record.kind == A else _encoded(record.data)
 
 
-def _records(raw: bytes, at: int, count: int) -> tuple[list[Record], int]:
+def _records(raw: bytes, at: int, count: int) -> tuple[list[ResourceRecord], int]:
     found = []
     for _ in range(count):
         name, at = _name(raw, at)
@@ -164,26 +164,26 @@ def _records(raw: bytes, at: int, count: int) -> tuple[list[Record], int]:
         at += _RECORD.size
         data = _read(raw, at, kind, length)
         if data is not None:
-            found.append(Record(name, kind, data, ttl))
+            found.append(ResourceRecord(name, kind, data, ttl))
         at += length
     return found, at
 
 
-def _read(raw: bytes, at: int, kind: int, length: int) -> str | Service | None:
+def _read(raw: bytes, at: int, kind: int, length: int) -> str | SrvData | None:
     if kind == A and length == 4 and len(raw) >= at + 4:
         return str(IPv4Address(raw[at : at + 4]))
     if kind == CNAME:
         return _name(raw, at)[0]
     if kind == SRV:
         priority, weight, port = _unpack(_SERVICE, raw, at)
-        return Service(priority, weight, port, _name(raw, at + _SERVICE.size)[0])
+        return SrvData(priority, weight, port, _name(raw, at + _SERVICE.size)[0])
     return None
 
 
 def _encoded(name: str) -> bytes:
     labels = [label.encode("ascii", "replace") for label in name.split(".") if label]
     if any(len(label) > _LABEL_BYTES for label in labels):
-        raise Malformed(f"{name!r} has a label of more than {_LABEL_BYTES} bytes")
+        raise MalformedMessage(f"{name!r} has a label of more than {_LABEL_BYTES} bytes")
     return b"".join(bytes([len(label)]) + label for label in labels) + b"\0"
 
 
@@ -193,7 +193,7 @@ def _name(raw: bytes, at: int) -> tuple[str, int]:
     end, before = 0, len(raw)
     while True:
         if at >= len(raw):
-            raise Malformed("a name without end")
+            raise MalformedMessage("a name without end")
         length = raw[at]
         if length >= _POINTER:
             (pointer,) = _unpack(struct.Struct("!H"), raw, at)
@@ -201,12 +201,12 @@ def _name(raw: bytes, at: int) -> tuple[str, int]:
             at = pointer & ~(_POINTER << 8)
             # Each leads further back than the one before, or they would go round for ever.
             if at >= before:
-                raise Malformed("a name that refers to itself")
+                raise MalformedMessage("a name that refers to itself")
             before = at
         elif length == 0:
             return ".".join(labels), end or at + 1
         elif length > _LABEL_BYTES:
-            raise Malformed("a label of an unknown sort")
+            raise MalformedMessage("a label of an unknown sort")
         else:
             labels.append(raw[at + 1 : at + 1 + length].decode("ascii", "replace").lower())
             at += 1 + length
@@ -220,4 +220,4 @@ def _unpack(shape: struct.Struct, raw: bytes, at: int) -> tuple[int, ...]:
     try:
         return shape.unpack_from(raw, at)
     except struct.error:
-        raise Malformed("a message that is too short") from None
+        raise MalformedMessage("a message that is too short") from None

@@ -19,12 +19,12 @@ from quintant.agents.dns.message import (
     CNAME,
     SRV,
     A,
-    Answer,
-    Malformed,
-    Question,
-    Service,
-    ask,
-    read_reply,
+    DnsQuestion,
+    DnsResponse,
+    MalformedMessage,
+    SrvData,
+    encode_query,
+    read_response,
 )
 
 SERVER_VARIABLE = "QUINTANT_DNS"
@@ -39,7 +39,7 @@ DATAGRAM_BYTES = 65_535
 _numbers = count(1)
 
 
-class Place(NamedTuple):
+class SocketAddress(NamedTuple):
     """Where to connect; the address is a name where the cluster's name only stands for another."""
 
     address: str
@@ -47,35 +47,35 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class ClusterResolver:
     """The names of a cluster, as a program in one of its pods sees them."""
 
-    server: Place
+    server: SocketAddress
     search: tuple[str, ...] = (DOMAIN,)
 
     @classmethod
-    def find(cls, environ: Mapping[str, str]) -> Names | None:
+    def find(cls, environ: Mapping[str, str]) -> ClusterResolver | None:
         """The cluster that the environment names, if it names one."""
         address, _, port = environ.get(SERVER_VARIABLE, "").rpartition(":")
         if not address or not port.isdigit():
             return None
         search = tuple(environ.get(SEARCH_VARIABLE, DOMAIN).split())
-        return cls(Place(address, int(port)), search)
+        return cls(SocketAddress(address, int(port)), search)
 
-    def lookup(self, host: str, port: int) -> list[Place]:
+    def lookup(self, host: str, port: int) -> list[SocketAddress]:
         """Where a port of a host is; empty if the host is not of the cluster. Blocks."""
         steps = self._steps(host, port)
-        answer: Answer | None = None
+        answer: DnsResponse | None = None
         while True:
             try:
                 answer = self._asked(steps.send(answer))
             except StopIteration as end:
                 return list(end.value)
 
-    async def resolve(self, host: str, port: int) -> list[Place]:
+    async def resolve(self, host: str, port: int) -> list[SocketAddress]:
         """`lookup`, without blocking the loop."""
         steps = self._steps(host, port)
-        answer: Answer | None = None
+        answer: DnsResponse | None = None
         while True:
             try:
                 question = steps.send(answer)
@@ -91,94 +91,96 @@ class Names:
             whole if host.endswith(".") else [*whole, *(f"{name}.{each}" for each in self.search)]
         )
 
-    def _steps(self, host: str, port: int) -> Generator[Question, Answer | None, Sequence[Place]]:
+    def _steps(
+        self, host: str, port: int
+    ) -> Generator[DnsQuestion, DnsResponse | None, Sequence[SocketAddress]]:
         """The questions that lead from a host to places, whoever asks them."""
-        if not host or literal(host):
+        if not host or is_ip_address(host):
             return []
         for name in self.candidates(host):
-            served = (yield Question(f"_{port}._tcp.{name}", SRV)) or Answer()
+            served = (yield DnsQuestion(f"_{port}._tcp.{name}", SRV)) or DnsResponse()
             if found := _places(served, SRV):
                 return found
-            plain = (yield Question(name, A)) or Answer()
-            if found := [Place(place.address, port) for place in _places(plain, A)]:
+            plain = (yield DnsQuestion(name, A)) or DnsResponse()
+            if found := [SocketAddress(place.address, port) for place in _places(plain, A)]:
                 return found
             if other := [record.data for record in plain.records if record.kind == CNAME]:
-                return [Place(str(other[0]), port)]
+                return [SocketAddress(str(other[0]), port)]
         return []
 
-    def _asked(self, question: Question) -> Answer | None:
+    def _asked(self, question: DnsQuestion) -> DnsResponse | None:
         number = _number()
         for _ in range(TRIES):
             try:
                 answer = self._over_udp(number, question)
                 return self._over_tcp(number, question) if answer.truncated else answer
-            except (OSError, Malformed):
+            except (OSError, MalformedMessage):
                 continue
         return None
 
-    def _over_udp(self, number: int, question: Question) -> Answer:
+    def _over_udp(self, number: int, question: DnsQuestion) -> DnsResponse:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
             asking.settimeout(TIMEOUT_SECONDS)
             asking.connect(self.server)
-            asking.send(ask(number, question))
-            return read_reply(asking.recv(DATAGRAM_BYTES), number)
+            asking.send(encode_query(number, question))
+            return read_response(asking.recv(DATAGRAM_BYTES), number)
 
-    def _over_tcp(self, number: int, question: Question) -> Answer:
+    def _over_tcp(self, number: int, question: DnsQuestion) -> DnsResponse:
         with socket.create_connection(self.server, TIMEOUT_SECONDS) as asking:
-            raw = ask(number, question)
+            raw = encode_query(number, question)
             asking.sendall(len(raw).to_bytes(2, "big") + raw)
             stream = asking.makefile("rb")
-            return read_reply(stream.read(int.from_bytes(stream.read(2), "big")), number)
+            return read_response(stream.read(int.from_bytes(stream.read(2), "big")), number)
 
-    async def _awaited(self, question: Question) -> Answer | None:
+    async def _awaited(self, question: DnsQuestion) -> DnsResponse | None:
         number = _number()
         for _ in range(TRIES):
             try:
                 async with asyncio.timeout(TIMEOUT_SECONDS):
                     answer = await self._udp(number, question)
                     return await self._tcp(number, question) if answer.truncated else answer
-            except (OSError, Malformed, TimeoutError):
+            except (OSError, MalformedMessage, TimeoutError):
                 continue
         return None
 
-    async def _udp(self, number: int, question: Question) -> Answer:
+    async def _udp(self, number: int, question: DnsQuestion) -> DnsResponse:
         loop = asyncio.get_running_loop()
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
             asking.setblocking(False)
             asking.connect(self.server)
-            await loop.sock_sendall(asking, ask(number, question))
-            return read_reply(await loop.sock_recv(asking, DATAGRAM_BYTES), number)
+            await loop.sock_sendall(asking, encode_query(number, question))
+            return read_response(await loop.sock_recv(asking, DATAGRAM_BYTES), number)
 
-    async def _tcp(self, number: int, question: Question) -> Answer:
+    async def _tcp(self, number: int, question: DnsQuestion) -> DnsResponse:
         reader, writer = await asyncio.open_connection(*self.server)
         try:
-            raw = ask(number, question)
+            raw = encode_query(number, question)
             writer.write(len(raw).to_bytes(2, "big") + raw)
             size = int.from_bytes(await reader.readexactly(2), "big")
-            return read_reply(await reader.readexactly(size), number)
+            return read_response(await reader.readexactly(size), number)
         except asyncio.IncompleteReadError:
-            raise Malformed("an answer that breaks off") from None
+            raise MalformedMessage("an answer that breaks off") from None
         finally:
             writer.close()
 
 
-def _places(answer: Answer, kind: int) -> list[Place]:
+def _places(answer: DnsResponse, kind: int) -> list[SocketAddress]:
     """The places that an answer names: addresses, or ports at the names of addresses."""
     known: dict[str, list[str]] = {}
     for record in answer.records:
         if record.kind == A:
             known.setdefault(record.name, []).append(str(record.data))
     if kind == A:
-        return [Place(address, 0) for addresses in known.values() for address in addresses]
+        return [SocketAddress(address, 0) for addresses in known.values() for address in addresses]
     return [
-        Place(address, record.data.port)
+        SocketAddress(address, record.data.port)
         for record in answer.records
-        if isinstance(record.data, Service)
+        if isinstance(record.data, SrvData)
         for address in known.get(record.data.target, ())
     ]
 
 
-def literal(host: str) -> bool:
+def is_ip_address(host: str) -> bool:
     """Whether a host is an address already."""
     try:
         ip_address(host)

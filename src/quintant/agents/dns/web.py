@@ -14,26 +14,26 @@ from collections.abc import Mapping
 from aiohttp import ThreadedResolver
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from quintant.agents.dns.resolver import Names, literal
+from quintant.agents.dns.resolver import ClusterResolver, is_ip_address
 
 
 def resolver(environ: Mapping[str, str] = os.environ) -> AbstractResolver:
     """A resolver that knows the cluster that the environment names, if it names one."""
-    names = Names.find(environ)
+    names = ClusterResolver.find(environ)
     return ThreadedResolver() if names is None else _Resolver(names)
 
 
 class _Resolver(AbstractResolver):
     """Cluster names by asking the cluster, others by asking the system."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: ClusterResolver) -> None:
         self._names, self._system = names, ThreadedResolver()
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
         found = await self._names.resolve(host, port)
-        if not found or not literal(found[0].address):
+        if not found or not is_ip_address(found[0].address):
             other = found[0].address if found else host
             return await self._system.resolve(other, port, family)
         return [

@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> None:
 
 async def _keep(options: Options, peer: Peer) -> None:
     from quintant.agents.klightpeer.file import PathFile
-    from quintant.agents.klightpeer.state import Settings, StateFile
+    from quintant.agents.klightpeer.state import StateFile, StateFileSettings
     from quintant.agents.lightpeer.disk.folder import Thread
 
     assert options.state is not None
@@ -54,7 +54,7 @@ async def _keep(options: Options, peer: Peer) -> None:
             peer.store,
             peer.ordering,
             chance=SystemRandom(),
-            settings=Settings(options.read_only),
+            settings=StateFileSettings(options.read_only),
         ).run()
     finally:
         worker.close()

@@ -18,7 +18,7 @@ Stamp = tuple[int, int, int]
 """What changes when somebody writes a file: time, size, and which file it is."""
 
 
-class File(Protocol):
+class StateFileAccess(Protocol):
     """A file that may not be there. Calls block; failures are OSErrors."""
 
     def stamp(self) -> Stamp | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Protocol
 
-from quintant.agents.klightpeer.file import File, Stamp
+from quintant.agents.klightpeer.file import Stamp, StateFileAccess
 from quintant.agents.lightpeer.chain.block import PAYLOAD_BYTES, fresh
 from quintant.agents.lightpeer.disk.chain_store import ChainStore
 from quintant.agents.lightpeer.disk.folder import Worker
@@ -28,7 +28,7 @@ WRITE_SECONDS = 5.0
 log = logging.getLogger("lightpeer")
 
 
-class Writer(Protocol):
+class ChainWriter(Protocol):
     """Puts things into the chain."""
 
     async def write(self, identity: str, payload: bytes, seconds: float) -> None:
@@ -36,7 +36,7 @@ class Writer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class StateFileSettings:
     """What a state file may do."""
 
     read_only: bool = False
@@ -47,13 +47,13 @@ class StateFile:
 
     def __init__(
         self,
-        file: File,
+        file: StateFileAccess,
         worker: Worker,
         store: ChainStore,
-        writer: Writer,
+        writer: ChainWriter,
         *,
         chance: Random,
-        settings: Settings = Settings(),
+        settings: StateFileSettings = StateFileSettings(),
     ) -> None:
         self.file = file
         self.store = store

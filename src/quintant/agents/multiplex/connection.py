@@ -1,4 +1,4 @@
-"""Drives a session over a WebSocket, with a pulse.
+"""Drives a session over a WebSocket, with keepalive.
 
 The same on both ends. `run` returns when the connection is over and says why; every stream of the
 session has failed by then. A peer that sends nothing at all for `dead` seconds is given up: any
@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from quintant.agents.multiplex.session import Session, State, Violation
-from quintant.agents.multiplex.socket import Ear
+from quintant.agents.multiplex.session import MultiplexSession, ProtocolViolation, SessionState
+from quintant.agents.multiplex.socket import MessageHandler
 from quintant.agents.multiplex.websocket import Bytes
 from quintant.wire.portal import Close, Frame, Kind, Reason
 
@@ -30,31 +30,31 @@ _STAMP = struct.Struct("!d")
 
 
 @dataclass(frozen=True, slots=True)
-class Pulse:
+class Keepalive:
     """How often a peer is asked for a sign of life, and when it counts as dead."""
 
     ping: float = 1.0
     dead: float = 3.0
 
 
-class Wire(Protocol):
+class MessageTransport(Protocol):
     """A WebSocket, of either side."""
 
     @property
     def full(self) -> bool: ...
-    def attach(self, ear: Ear) -> None: ...
+    def attach(self, handler: MessageHandler) -> None: ...
     def send(self, payloads: Sequence[bytes]) -> bool: ...
     async def close(self, reason: Reason) -> None: ...
     def abort(self) -> None: ...
 
 
-class Link:
+class MultiplexConnection:
     """A session at work. `wake` it when the session has something to send."""
 
-    def __init__(self, socket: Wire, pulse: Pulse) -> None:
-        self._socket, self._pulse = socket, pulse
+    def __init__(self, socket: MessageTransport, keepalive: Keepalive) -> None:
+        self._socket, self._keepalive = socket, keepalive
         self._loop = asyncio.get_running_loop()
-        self._session: Session | None = None
+        self._session: MultiplexSession | None = None
         self._ended: asyncio.Future[Reason] = self._loop.create_future()
         self._heard = self._loop.time()
         self._scheduled = self._broken = False
@@ -75,16 +75,16 @@ class Link:
         """Our PING was answered."""
         (sent,) = _STAMP.unpack(payload)
         trip = self._loop.time() - sent
-        if 0 <= trip <= self._pulse.dead:
+        if 0 <= trip <= self._keepalive.dead:
             self.round_trip = trip
         if self.on_pong is not None:
             self.on_pong()
 
-    def ping(self, session: Session) -> None:
+    def ping(self, session: MultiplexSession) -> None:
         """Ask for a sign of life."""
         session.control(Frame(Kind.PING, 0, _STAMP.pack(self._loop.time())))
 
-    async def run(self, session: Session) -> Reason:
+    async def run(self, session: MultiplexSession) -> Reason:
         """Work until the connection is over; why it is."""
         self._session, born = session, self._loop.time()
         self._socket.attach(self)
@@ -113,7 +113,7 @@ class Link:
         if self._session is not None and not self._ended.done():
             try:
                 self._session.receive(payload)
-            except Violation as violation:
+            except ProtocolViolation as violation:
                 self._give_up(Reason(violation.code, str(violation)))
             if self._session.backlog > BACKLOG_FRAMES:
                 self._give_up(Reason(Close.LIMIT, "answers are not read"))
@@ -148,18 +148,18 @@ class Link:
         """Wait for the next beat. Time in which this process did not run was no silence: what came
         meanwhile is still to be read."""
         began = self._loop.time()
-        await asyncio.wait((self._ended,), timeout=self._pulse.ping)
-        self._heard += max(0.0, self._loop.time() - began - self._pulse.ping)
+        await asyncio.wait((self._ended,), timeout=self._keepalive.ping)
+        self._heard += max(0.0, self._loop.time() - began - self._keepalive.ping)
 
-    def _beat(self, session: Session, age: float) -> None:
+    def _beat(self, session: MultiplexSession, age: float) -> None:
         """Ask for a sign of life, and notice when there is none."""
         silent = self._loop.time() - self._heard
         if self._ended.done():
             return
-        if session.state is State.GREETING:
+        if session.state is SessionState.GREETING:
             if age >= GREETING_SECONDS:
                 self._give_up(Reason(Close.BAD_FRAME, "no greeting in time"))
-        elif silent >= self._pulse.dead:
+        elif silent >= self._keepalive.dead:
             self.over(Reason(0, f"no sign of life for {silent:.0f} s"))
             self._socket.abort()
         else:

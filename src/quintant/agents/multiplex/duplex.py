@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from quintant.agents.multiplex.stream import Stream
+from quintant.agents.multiplex.stream import MultiplexStream
 from quintant.wire.portal import Fault
 
 
-class Broken(Exception):
+class StreamReset(Exception):
     """The stream was reset (code of the RST), or its connection is lost (0)."""
 
     def __init__(self, code: int, text: str) -> None:
@@ -16,15 +16,15 @@ class Broken(Exception):
         self.code = code
 
 
-class Flow:
+class DuplexStream:
     """The sink of a stream, for one reader and one writer."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: MultiplexStream) -> None:
         self.stream = stream
         stream.sink = self
         self._parts: list[bytes] = []
         self._over = False
-        self._broken: Broken | None = None
+        self._broken: StreamReset | None = None
         self._reader: asyncio.Future[None] | None = None
         self._writer: asyncio.Future[None] | None = None
 
@@ -34,7 +34,7 @@ class Flow:
         return not (self._parts or self._over or self._broken)
 
     async def read(self) -> bytes:
-        """What came since, at least one byte; nothing at the end. Broken if it was reset."""
+        """What came since, at least one byte; nothing at the end. StreamReset if it was reset."""
         while not self._parts:
             if self._broken is not None:
                 raise self._broken
@@ -48,7 +48,7 @@ class Flow:
         return raw
 
     async def write(self, raw: bytes) -> None:
-        """Send, and wait until there is room for more. Broken if it was reset."""
+        """Send, and wait until there is room for more. StreamReset if it was reset."""
         if self._broken is not None:
             raise self._broken
         self.stream.send(raw)
@@ -80,7 +80,7 @@ class Flow:
         _wake(self._reader)
 
     def failed(self, code: int, text: str) -> None:
-        self._broken = Broken(code, text)
+        self._broken = StreamReset(code, text)
         _wake(self._reader)
         _wake(self._writer)
 

@@ -3,7 +3,7 @@
     GREETING --HELLO, HELLO_ACK--> OPEN --GOAWAY of either side--> DRAINING --> CLOSED
 
 Control frames leave first; then streams take turns, one chunk each, so that no download keeps a
-small answer waiting. A peer that breaks the rules gets a Violation, which ends the connection.
+small answer waiting. A peer that breaks the rules gets a ProtocolViolation, which ends it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import deque
 from enum import Enum
 from typing import Protocol
 
-from quintant.agents.multiplex.stream import Stream
+from quintant.agents.multiplex.stream import MultiplexStream
 from quintant.agents.multiplex.window import MEMORY_BYTES, STREAMS
 from quintant.wire.portal import (
     EXTENSION,
@@ -42,7 +42,7 @@ LOST = 0
 """The code of streams whose connection is lost; no RST has it."""
 
 
-class Violation(Exception):
+class ProtocolViolation(Exception):
     """The peer broke the protocol; the connection is closed with this code."""
 
     def __init__(self, text: str, code: Close = Close.BAD_FRAME) -> None:
@@ -50,7 +50,7 @@ class Violation(Exception):
         self.code = code
 
 
-class State(Enum):
+class SessionState(Enum):
     """How far a connection is."""
 
     GREETING = "nothing but the greeting"
@@ -59,7 +59,7 @@ class State(Enum):
     CLOSED = "nothing"
 
 
-class Turn(Enum):
+class SessionEvent(Enum):
     """What may happen to a connection."""
 
     GREETED = "HELLO and HELLO_ACK are exchanged"
@@ -67,22 +67,22 @@ class Turn(Enum):
     LOST = "the WebSocket is closed"
 
 
-def step(state: State, turn: Turn) -> State:
+def step(state: SessionState, turn: SessionEvent) -> SessionState:
     """The state after a turn."""
-    if turn is Turn.LOST or state is State.CLOSED:
-        return State.CLOSED
-    if turn is Turn.GREETED:
-        return State.OPEN if state is State.GREETING else state
-    return State.DRAINING
+    if turn is SessionEvent.LOST or state is SessionState.CLOSED:
+        return SessionState.CLOSED
+    if turn is SessionEvent.GREETED:
+        return SessionState.OPEN if state is SessionState.GREETING else state
+    return SessionState.DRAINING
 
 
-class Owner(Protocol):
+class SessionOwner(Protocol):
     """Who a session works for."""
 
     def greeted(self, frame: Frame) -> None:
-        """HELLO or HELLO_ACK came; Violation if it will not do."""
+        """HELLO or HELLO_ACK came; ProtocolViolation if it will not do."""
 
-    def opened(self, stream: Stream, opening: Opening) -> None:
+    def opened(self, stream: MultiplexStream, opening: Opening) -> None:
         """The relay opened a stream."""
 
     def leaving(self, farewell: Farewell) -> None:
@@ -98,16 +98,16 @@ class Owner(Protocol):
         """There is something to send."""
 
 
-class Session:
+class MultiplexSession:
     """One end of a connection."""
 
-    def __init__(self, owner: Owner, relay: bool) -> None:
+    def __init__(self, owner: SessionOwner, relay: bool) -> None:
         self._owner, self._relay = owner, relay
-        self.state = State.GREETING
+        self.state = SessionState.GREETING
         self.window, self.limit = WINDOW_BYTES, STREAMS
-        self.streams: dict[int, Stream] = {}
+        self.streams: dict[int, MultiplexStream] = {}
         self._control: deque[bytes] = deque()
-        self._turns: deque[Stream] = deque()
+        self._turns: deque[MultiplexStream] = deque()
         self._last = -1
         self._spare = 0
 
@@ -115,9 +115,9 @@ class Session:
         """The greeting is done: streams have this window, and so many may be open."""
         self.window, self.limit = window, limit
         self._spare = max(0, MEMORY_BYTES - window * limit)
-        self.state = step(self.state, Turn.GREETED)
+        self.state = step(self.state, SessionEvent.GREETED)
 
-    def open(self, opening: Opening) -> Stream:
+    def open(self, opening: Opening) -> MultiplexStream:
         """A new stream to the other end."""
         self._last += 2
         stream = self._add(self._last)
@@ -126,19 +126,19 @@ class Session:
 
     def leave(self, farewell: Farewell) -> None:
         """Say GOAWAY."""
-        self.state = step(self.state, Turn.LEAVING)
+        self.state = step(self.state, SessionEvent.LEAVING)
         self.control(telling(Kind.GOAWAY, farewell))
 
     def lose(self, why: str) -> None:
         """The connection is gone, and every stream with it."""
-        self.state = step(self.state, Turn.LOST)
+        self.state = step(self.state, SessionEvent.LOST)
         for stream in list(self.streams.values()):
             stream.on_reset(LOST, why)
 
     @property
     def room(self) -> bool:
         """Whether another stream may be opened."""
-        return self.state is State.OPEN and len(self.streams) < self.limit
+        return self.state is SessionState.OPEN and len(self.streams) < self.limit
 
     @property
     def backlog(self) -> int:
@@ -146,7 +146,7 @@ class Session:
         return len(self._control)
 
     def receive(self, raw: bytes | bytearray | memoryview) -> None:
-        """Take a message; Violation if the peer must not have sent it."""
+        """Take a message; ProtocolViolation if the peer must not have sent it."""
         try:
             frame = decode(raw)
             if frame.kind == Kind.DATA and frame.stream in self.streams:
@@ -154,7 +154,7 @@ class Session:
             elif frame.kind < EXTENSION:
                 self._receive(frame)
         except Malformed as error:
-            raise Violation(str(error)) from None
+            raise ProtocolViolation(str(error)) from None
 
     def emit(self) -> bytes | None:
         """The next message to send, if there is one."""
@@ -176,7 +176,7 @@ class Session:
         self._control.append(encode(frame))
         self._owner.wake()
 
-    def ready(self, stream: Stream) -> None:
+    def ready(self, stream: MultiplexStream) -> None:
         stream.waiting = True
         self._turns.append(stream)
         self._owner.wake()
@@ -186,14 +186,14 @@ class Session:
         self._spare -= given
         return given
 
-    def forget(self, stream: Stream) -> None:
+    def forget(self, stream: MultiplexStream) -> None:
         if self.streams.pop(stream.id, None) is not None:
             self._spare += stream.window - self.window
         if not self.streams:
             self._owner.emptied()
 
     def _receive(self, frame: Frame) -> None:
-        if self.state is State.GREETING or frame.kind in (Kind.HELLO, Kind.HELLO_ACK):
+        if self.state is SessionState.GREETING or frame.kind in (Kind.HELLO, Kind.HELLO_ACK):
             self._greet(frame)
         elif frame.stream:
             self._about_stream(frame)
@@ -203,13 +203,13 @@ class Session:
             self._owner.ponged(frame.payload)
         elif frame.kind == Kind.GOAWAY:
             farewell = document(frame, Farewell)
-            self.state = step(self.state, Turn.LEAVING)
+            self.state = step(self.state, SessionEvent.LEAVING)
             self._owner.leaving(farewell)
 
     def _greet(self, frame: Frame) -> None:
         expected = Kind.HELLO if self._relay else Kind.HELLO_ACK
-        if self.state is not State.GREETING or frame.kind != expected:
-            raise Violation(f"{Kind(frame.kind).name} where it does not belong")
+        if self.state is not SessionState.GREETING or frame.kind != expected:
+            raise ProtocolViolation(f"{Kind(frame.kind).name} where it does not belong")
         self._owner.greeted(frame)
 
     def _about_stream(self, frame: Frame) -> None:
@@ -220,31 +220,31 @@ class Session:
         if stream is not None:
             self._on_stream(stream, frame)
         elif frame.stream > self._last or frame.stream % 2 == 0:
-            raise Violation(
+            raise ProtocolViolation(
                 f"{Kind(frame.kind).name} on stream {frame.stream}, which nobody opened"
             )
         # Else it crossed our RST or FIN on the way.
 
-    def _on_stream(self, stream: Stream, frame: Frame) -> None:
+    def _on_stream(self, stream: MultiplexStream, frame: Frame) -> None:
         if frame.kind == Kind.WINDOW:
             if stream.credit + read_credit(frame) >= CREDIT_BYTES:
-                raise Violation(f"too much credit on stream {stream.id}")
+                raise ProtocolViolation(f"too much credit on stream {stream.id}")
             stream.on_credit(read_credit(frame))
         elif frame.kind == Kind.RST:
             stream.on_reset(*read_reset(frame))
         elif self._relay:
             stream.sink.accepted()
         else:
-            raise Violation("OPEN_ACK from the relay")
+            raise ProtocolViolation("OPEN_ACK from the relay")
 
-    def _data(self, stream: Stream, frame: Frame) -> None:
+    def _data(self, stream: MultiplexStream, frame: Frame) -> None:
         if not stream.on_data(frame.payload, bool(frame.flags & FIN)):
             stream.reset(Fault.FLOW, "more than the credit")
-            raise Violation(f"more on stream {stream.id} than its credit")
+            raise ProtocolViolation(f"more on stream {stream.id} than its credit")
 
     def _opened(self, frame: Frame) -> None:
         if self._relay or frame.stream <= self._last or frame.stream % 2 == 0:
-            raise Violation(f"OPEN of stream {frame.stream}")
+            raise ProtocolViolation(f"OPEN of stream {frame.stream}")
         opening = read_open(frame)
         self._last = frame.stream
         if len(self.streams) >= self.limit:
@@ -252,6 +252,6 @@ class Session:
             return
         self._owner.opened(self._add(frame.stream), opening)
 
-    def _add(self, id: int) -> Stream:
-        stream = self.streams[id] = Stream(id, self.window, self)
+    def _add(self, id: int) -> MultiplexStream:
+        stream = self.streams[id] = MultiplexStream(id, self.window, self)
         return stream

@@ -2,8 +2,8 @@
 
     HEAD --attach--> OPEN --close of either side--> CLOSING --> OVER
 
-Before `attach` it collects the bytes of its handshake. Messages are told to the ear as they come,
-within the call that brought them: no queue, no task.
+Before `attach` it collects the bytes of its handshake. Messages are told to the handler as they
+come, within the call that brought them: no queue, no task.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Protocol, cast
 
 from quintant.agents.multiplex.websocket import (
     Bytes,
+    FrameReader,
     Key,
-    Op,
-    Reader,
-    Unreadable,
-    closing,
+    Opcode,
+    WebSocketError,
+    encode_close,
+    encode_frames,
     read_close,
-    written,
 )
 from quintant.http.head import head_length
 from quintant.wire.portal import MESSAGE_BYTES, Reason, close_reason, read_reason
@@ -33,7 +33,7 @@ EARLY_BYTES = 256 * 1024
 """A peer that sends more before its handshake is done is none of ours."""
 
 
-class Ear(Protocol):
+class MessageHandler(Protocol):
     """Who a socket works for."""
 
     def message(self, payload: Bytes) -> None:
@@ -49,13 +49,13 @@ class Ear(Protocol):
         """The other end closed, or the connection is lost."""
 
 
-class Socket(asyncio.Protocol):
+class WebSocket(asyncio.Protocol):
     """One connection. `key` makes the masks of a client; a server has none."""
 
     def __init__(self, key: Key | None = None) -> None:
-        self._key, self._reader = key, Reader(key is None, MESSAGE_BYTES)
+        self._key, self._reader = key, FrameReader(key is None, MESSAGE_BYTES)
         self._transport: asyncio.Transport | None = None
-        self._ear: Ear | None = None
+        self._handler: MessageHandler | None = None
         self._early = bytearray()
         self._told = asyncio.Event()
         self._lost = asyncio.Event()
@@ -64,7 +64,7 @@ class Socket(asyncio.Protocol):
         """Whether nothing more should be sent until `writable`."""
 
     async def head(self) -> bytes:
-        """The bytes of the head that a server answers with. Refused if it is none."""
+        """The bytes of the head that a server answers with. ProtocolError if it is none."""
         while not (at := head_length(self._early)):
             if self._lost.is_set():
                 raise ConnectionResetError("the relay closed the connection")
@@ -79,23 +79,23 @@ class Socket(asyncio.Protocol):
         if self._transport is not None:
             self._transport.write(raw)
 
-    def attach(self, ear: Ear) -> None:
+    def attach(self, handler: MessageHandler) -> None:
         """The handshake is done: from here on there are messages."""
-        self._ear, early, self._early = ear, bytes(self._early), bytearray()
+        self._handler, early, self._early = handler, bytes(self._early), bytearray()
         if self._lost.is_set():
-            ear.over(_LOST)
+            handler.over(_LOST)
         elif early:
-            self._take(ear, early)
+            self._take(handler, early)
 
     def send(self, payloads: Sequence[bytes]) -> bool:
         """Send binary messages, all at once; whether there is room for more."""
         if not self._closing and self._transport is not None:
-            self._transport.write(written(Op.BINARY, payloads, self._key))
+            self._transport.write(encode_frames(Opcode.BINARY, payloads, self._key))
         return not self.full
 
     async def close(self, reason: Reason) -> None:
         """Say why, wait for the other end's close, and end the connection."""
-        self._say_close(closing(reason.code, close_reason(reason)))
+        self._say_close(encode_close(reason.code, close_reason(reason)))
         try:
             async with asyncio.timeout(CLOSE_SECONDS):
                 await self._lost.wait()
@@ -110,7 +110,7 @@ class Socket(asyncio.Protocol):
     def _say_close(self, payload: bytes) -> None:
         if not self._closing and self._transport is not None:
             self._closing = True
-            self._transport.write(written(Op.CLOSE, (payload,), self._key))
+            self._transport.write(encode_frames(Opcode.CLOSE, (payload,), self._key))
 
     # What the transport calls.
 
@@ -120,8 +120,8 @@ class Socket(asyncio.Protocol):
         self._transport.set_write_buffer_limits(HIGH_BYTES)
 
     def data_received(self, data: bytes) -> None:
-        if self._ear is not None:
-            self._take(self._ear, data)
+        if self._handler is not None:
+            self._take(self._handler, data)
             return
         self._early += data
         self._told.set()
@@ -132,39 +132,39 @@ class Socket(asyncio.Protocol):
         self._lost.set()
         self._told.set()
         self._transport = None
-        if self._ear is not None:
-            self._ear.over(Reason(0, f"connection lost: {exc}") if exc else _LOST)
+        if self._handler is not None:
+            self._handler.over(Reason(0, f"connection lost: {exc}") if exc else _LOST)
 
     def pause_writing(self) -> None:
         self.full = True
 
     def resume_writing(self) -> None:
         self.full = False
-        if self._ear is not None:
-            self._ear.writable()
+        if self._handler is not None:
+            self._handler.writable()
 
-    def _take(self, ear: Ear, data: bytes) -> None:
+    def _take(self, handler: MessageHandler, data: bytes) -> None:
         try:
             for op, payload in self._reader.feed(data):
-                if op == Op.BINARY:
-                    ear.message(payload)
+                if op == Opcode.BINARY:
+                    handler.message(payload)
                 else:
-                    self._other(ear, op, bytes(payload))
-        except Unreadable as error:
-            ear.nonsense(str(error))
+                    self._other(handler, op, bytes(payload))
+        except WebSocketError as error:
+            handler.nonsense(str(error))
 
-    def _other(self, ear: Ear, op: int, payload: bytes) -> None:
-        if op == Op.CLOSE:
+    def _other(self, handler: MessageHandler, op: int, payload: bytes) -> None:
+        if op == Opcode.CLOSE:
             self._say_close(payload)
             code, words = read_close(payload)
-            ear.over(read_reason(code, words))
+            handler.over(read_reason(code, words))
             if self._transport is not None:
                 self._transport.close()
-        elif op == Op.TEXT:
-            ear.nonsense("a text message")
-        elif op == Op.PING and not (self.full or self._closing) and self._transport is not None:
+        elif op == Opcode.TEXT:
+            handler.nonsense("a text message")
+        elif op == Opcode.PING and not (self.full or self._closing) and self._transport is not None:
             # Only the last ping needs an answer: those who do not read get none.
-            self._transport.write(written(Op.PONG, (payload,), self._key))
+            self._transport.write(encode_frames(Opcode.PONG, (payload,), self._key))
 
 
 _LOST = Reason(0, "connection lost")

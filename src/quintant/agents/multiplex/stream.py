@@ -21,7 +21,7 @@ HIGH_BYTES = 128 * 1024
 """Above this a stream's source is stopped: four chunks, enough to keep a writer busy."""
 
 
-class State(Enum):
+class StreamState(Enum):
     """Which directions of a stream are open."""
 
     OPEN = "both"
@@ -30,7 +30,7 @@ class State(Enum):
     CLOSED = "neither"
 
 
-class Turn(Enum):
+class StreamEvent(Enum):
     """What may happen to a stream."""
 
     FINISHED = "we sent FIN"
@@ -38,16 +38,16 @@ class Turn(Enum):
     RESET = "either side gave up"
 
 
-def step(state: State, turn: Turn) -> State:
+def step(state: StreamState, turn: StreamEvent) -> StreamState:
     """The state after a turn."""
-    if turn is Turn.RESET or state is State.CLOSED:
-        return State.CLOSED
-    if turn is Turn.FINISHED:
-        return State.CLOSED if state is State.GOT else State.SENT
-    return State.CLOSED if state is State.SENT else State.GOT
+    if turn is StreamEvent.RESET or state is StreamState.CLOSED:
+        return StreamState.CLOSED
+    if turn is StreamEvent.FINISHED:
+        return StreamState.CLOSED if state is StreamState.GOT else StreamState.SENT
+    return StreamState.CLOSED if state is StreamState.SENT else StreamState.GOT
 
 
-class Sink(Protocol):
+class StreamSink(Protocol):
     """Who receives what a stream brings. Called in turn, never from within its own calls."""
 
     def accepted(self) -> None:
@@ -72,17 +72,17 @@ class Outbox(Protocol):
     def control(self, frame: Frame) -> None:
         """Send a frame before all data."""
 
-    def ready(self, stream: Stream) -> None:
+    def ready(self, stream: MultiplexStream) -> None:
         """The stream has something to send, and may."""
 
     def spare(self, size: int) -> int:
         """How much of this a stream may hold besides its window; it is the stream's from now on."""
 
-    def forget(self, stream: Stream) -> None:
+    def forget(self, stream: MultiplexStream) -> None:
         """The stream is closed."""
 
 
-class Stream:
+class MultiplexStream:
     """One stream. The session feeds it; its owner reads by a sink, and writes by `send`."""
 
     __slots__ = (
@@ -92,8 +92,8 @@ class Stream:
 
     def __init__(self, id: int, window: int, outbox: Outbox) -> None:
         self.id, self.window, self._outbox = id, window, outbox
-        self.state = State.OPEN
-        self.sink: Sink = _NOBODY
+        self.state = StreamState.OPEN
+        self.sink: StreamSink = _NOBODY
         self.credit = self.allowance = window
         self._most = window * GROWTH
         self.pending: deque[bytes | memoryview] = deque()
@@ -115,27 +115,27 @@ class Stream:
 
     def send(self, payload: bytes) -> None:
         """Queue bytes; look at `full` afterwards."""
-        if payload and self.state in (State.OPEN, State.GOT) and not self._finishing:
+        if payload and self.state in (StreamState.OPEN, StreamState.GOT) and not self._finishing:
             self.pending.append(payload)
             self.queued += len(payload)
             self._ready()
 
     def finish(self) -> None:
         """Send FIN after what is queued."""
-        if self.state in (State.OPEN, State.GOT) and not self._finishing:
+        if self.state in (StreamState.OPEN, StreamState.GOT) and not self._finishing:
             self._finishing = True
             self._ready()
 
     def reset(self, code: Fault, text: str = "") -> None:
         """Give up; the other end is told why."""
-        if self.state is not State.CLOSED:
+        if self.state is not StreamState.CLOSED:
             self._outbox.control(reset_frame(self.id, code, text))
-            self._turn(Turn.RESET)
+            self._turn(StreamEvent.RESET)
 
     def consumed(self, size: int) -> None:
         """So many received bytes are used up; credit is granted when half a window is."""
         self._eaten += size
-        if self._eaten * 2 >= self.window and self.state in (State.OPEN, State.SENT):
+        if self._eaten * 2 >= self.window and self.state in (StreamState.OPEN, StreamState.SENT):
             credit = self._eaten + self._grown()
             self._outbox.control(credit_frame(self.id, credit))
             self.allowance += credit
@@ -158,13 +158,13 @@ class Stream:
             return None
         raw = data(self.id, piece, fin)
         if fin:
-            self._turn(Turn.FINISHED)
+            self._turn(StreamEvent.FINISHED)
         return raw
 
     @property
     def sendable(self) -> bool:
         """Whether `chunk` would give one."""
-        if self.state in (State.SENT, State.CLOSED):
+        if self.state in (StreamState.SENT, StreamState.CLOSED):
             return False
         return self.credit > 0 if self.pending else self._finishing
 
@@ -173,20 +173,20 @@ class Stream:
     def on_data(self, payload: bytes, fin: bool) -> bool:
         """Bytes arrived; whether the credit allowed them."""
         self.allowance -= len(payload)
-        if self.allowance < 0 or self.state in (State.GOT, State.CLOSED):
+        if self.allowance < 0 or self.state in (StreamState.GOT, StreamState.CLOSED):
             return False
         self.got_bytes += len(payload)
         if payload:
             self.sink.received(payload)
         if fin and self.listening:
-            self._turn(Turn.ENDED)
+            self._turn(StreamEvent.ENDED)
             self.sink.ended()
         return True
 
     @property
     def listening(self) -> bool:
         """Whether the other end may still send."""
-        return self.state in (State.OPEN, State.SENT)
+        return self.state in (StreamState.OPEN, StreamState.SENT)
 
     def on_credit(self, credit: int) -> None:
         """More may be sent."""
@@ -195,8 +195,8 @@ class Stream:
 
     def on_reset(self, code: int, text: str) -> None:
         """The other end gave up, or is gone."""
-        if self.state is not State.CLOSED:
-            self._turn(Turn.RESET)
+        if self.state is not StreamState.CLOSED:
+            self._turn(StreamEvent.RESET)
             self.sink.failed(code, text)
 
     def _piece(self) -> bytes | memoryview:
@@ -220,9 +220,9 @@ class Stream:
         if not self.waiting and self.sendable:
             self._outbox.ready(self)
 
-    def _turn(self, turn: Turn) -> None:
+    def _turn(self, turn: StreamEvent) -> None:
         self.state = step(self.state, turn)
-        if self.state is State.CLOSED:
+        if self.state is StreamState.CLOSED:
             self.pending.clear()
             self.queued = 0
             self._outbox.forget(self)

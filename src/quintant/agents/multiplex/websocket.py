@@ -30,7 +30,7 @@ Key = Callable[[], bytes]
 Bytes = bytes | bytearray | memoryview
 
 
-class Op(IntEnum):
+class Opcode(IntEnum):
     """What a message is."""
 
     CONTINUATION = 0
@@ -41,28 +41,28 @@ class Op(IntEnum):
     PONG = 10
 
 
-class Message(NamedTuple):
+class WebSocketMessage(NamedTuple):
     """A whole message; whoever keeps its payload copies it, once."""
 
     op: int
     payload: Bytes
 
 
-class Unreadable(Exception):
+class WebSocketError(Exception):
     """Bytes that are no WebSocket, or a message that is too large."""
 
 
-class Reader:
+class FrameReader:
     """Takes bytes as they come, gives messages. `masked`: whether the other end is a client."""
 
     def __init__(self, masked: bool, most: int) -> None:
         self._masked, self._most = _MASKED if masked else 0, most
         self._parts: list[bytes] = []
         self._size, self._needed = 0, 2
-        self._begun: Message | None = None
+        self._begun: WebSocketMessage | None = None
 
-    def feed(self, data: bytes) -> Iterator[Message]:
-        """The messages that are whole by now. Unreadable if what came is none."""
+    def feed(self, data: bytes) -> Iterator[WebSocketMessage]:
+        """The messages that are whole by now. WebSocketError if what came is none."""
         self._parts.append(data)
         self._size += len(data)
         if self._size < self._needed:
@@ -93,7 +93,7 @@ class Reader:
             return at, 2
         first, second = raw[at], raw[at + 1]
         if second & _MASKED != self._masked or first & _RESERVED:
-            raise Unreadable("a frame with the wrong mask, or of an extension")
+            raise WebSocketError("a frame with the wrong mask, or of an extension")
         size, begin = second & ~_MASKED, at + 2
         if size >= _SHORT:
             width = 2 if size == _SHORT else 8
@@ -101,27 +101,27 @@ class Reader:
                 return at, 2 + width
             size, begin = int.from_bytes(raw[begin : begin + width], "big"), begin + width
         if size > (_CONTROL_BYTES if first & 0x08 else self._most):
-            raise Unreadable(f"a frame of {size} bytes")
+            raise WebSocketError(f"a frame of {size} bytes")
         return begin + (4 if self._masked else 0), size
 
-    def _whole(self, first: int, payload: Bytes) -> Message | None:
+    def _whole(self, first: int, payload: Bytes) -> WebSocketMessage | None:
         """The message that a frame completes."""
         op, fin = first & 0x0F, first & _FIN
-        if op in (Op.CONTINUATION, Op.TEXT, Op.BINARY):
-            if (op == Op.CONTINUATION) is (self._begun is None):
-                raise Unreadable("a fragment where none belongs")
+        if op in (Opcode.CONTINUATION, Opcode.TEXT, Opcode.BINARY):
+            if (op == Opcode.CONTINUATION) is (self._begun is None):
+                raise WebSocketError("a fragment where none belongs")
             if self._begun is not None:
                 op, payload = self._begun.op, b"".join((self._begun.payload, payload))
                 if len(payload) > self._most:
-                    raise Unreadable(f"a message of {len(payload)} bytes")
-            self._begun = None if fin else Message(op, bytes(payload))
-            return Message(op, payload) if fin else None
-        if op not in (Op.CLOSE, Op.PING, Op.PONG) or not fin:
-            raise Unreadable(f"a frame of type {op}")
-        return Message(op, payload)
+                    raise WebSocketError(f"a message of {len(payload)} bytes")
+            self._begun = None if fin else WebSocketMessage(op, bytes(payload))
+            return WebSocketMessage(op, payload) if fin else None
+        if op not in (Opcode.CLOSE, Opcode.PING, Opcode.PONG) or not fin:
+            raise WebSocketError(f"a frame of type {op}")
+        return WebSocketMessage(op, payload)
 
 
-def written(op: Op, payloads: Iterable[bytes], key: Key | None) -> bytes:
+def encode_frames(op: Opcode, payloads: Iterable[bytes], key: Key | None) -> bytes:
     """Messages of one sort as bytes; with a `key` for each, as a client has to write them."""
     parts: list[bytes | bytearray] = []
     for payload in payloads:
@@ -135,7 +135,7 @@ def written(op: Op, payloads: Iterable[bytes], key: Key | None) -> bytes:
     return b"".join(parts)
 
 
-def closing(code: int, reason: bytes) -> bytes:
+def encode_close(code: int, reason: bytes) -> bytes:
     """The payload of a close."""
     return struct.pack("!H", code) + reason
 
@@ -145,12 +145,12 @@ def read_close(payload: bytes) -> tuple[int, bytes]:
     return (int.from_bytes(payload[:2], "big"), payload[2:]) if len(payload) >= 2 else (1005, b"")
 
 
-def proof(key: bytes) -> bytes:
+def accept_key(key: bytes) -> bytes:
     """What a server answers to a client's key."""
     return base64.b64encode(hashlib.sha1(key + _MAGIC).digest())
 
 
-def proper(key: bytes) -> bool:
+def valid_key(key: bytes) -> bool:
     """Whether a client's key is one."""
     try:
         return len(base64.b64decode(key, validate=True)) == KEY_BYTES
@@ -163,7 +163,7 @@ def fresh_key(random: bytes) -> bytes:
     return base64.b64encode(random)
 
 
-def _start(op: Op, size: int, masked: int) -> bytes:
+def _start(op: Opcode, size: int, masked: int) -> bytes:
     if size < _SHORT:
         return bytes((_FIN | op, masked | size))
     if size < 1 << 16:

@@ -10,7 +10,7 @@ MEMORY_BYTES = 32 * 1024 * 1024
 """What the streams of one connection may hold together, on each end."""
 
 
-def affordable(window: int, streams: int) -> tuple[int, int]:
+def agree_window(window: int, streams: int) -> tuple[int, int]:
     """Window and streams that both ends can hold: fewer streams if the window is a large one. Half
     of the memory is left for windows that grow."""
     chosen = max(1, min(window, WINDOW_BYTES))

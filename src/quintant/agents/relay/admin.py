@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from quintant.agents.multiplex.metrics import CONTENT_TYPE
-from quintant.agents.relay.metrics import Metrics
-from quintant.agents.relay.name_registry import Names
-from quintant.agents.relay.tunnel_connection import Tunnel
+from quintant.agents.relay.metrics import RelayMetrics
+from quintant.agents.relay.name_registry import NameRegistry
+from quintant.agents.relay.tunnel_connection import TunnelConnection
 from quintant.http import server
 from quintant.http.response import Response, text_response
 from quintant.http.routes import exact_path, route_by_path
@@ -19,7 +19,10 @@ GOODBYE_SECONDS = 0.1
 
 @asynccontextmanager
 async def serving(
-    metrics: Metrics, names: Names[Tunnel], address: tuple[str, int], draining: Callable[[], bool]
+    metrics: RelayMetrics,
+    names: NameRegistry[TunnelConnection],
+    address: tuple[str, int],
+    draining: Callable[[], bool],
 ) -> AsyncIterator[None]:
     """Serve /healthz, /readyz and /metrics while the context lasts."""
 

@@ -75,7 +75,7 @@ def _write(path: Path, raw: bytes, mode: int) -> None:
     beside.replace(path)
 
 
-class Served:
+class ServedCertificate:
     """The certificate in force: files that are read again when they change."""
 
     def __init__(self, certificate: Path, key: Path) -> None:

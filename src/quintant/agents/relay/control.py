@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 from random import Random
 
-from quintant.agents.multiplex.connection import Link
+from quintant.agents.multiplex.connection import MultiplexConnection
 from quintant.agents.multiplex.program import say
-from quintant.agents.multiplex.session import Violation
-from quintant.agents.multiplex.socket import Socket
-from quintant.agents.multiplex.websocket import proof, proper
+from quintant.agents.multiplex.session import ProtocolViolation
+from quintant.agents.multiplex.socket import WebSocket
+from quintant.agents.multiplex.websocket import accept_key, valid_key
 from quintant.agents.relay.hosts import LABEL
-from quintant.agents.relay.metrics import Metrics
-from quintant.agents.relay.name_registry import LEASE_SECONDS, Denied, Names
-from quintant.agents.relay.options import HTTPS, Options
-from quintant.agents.relay.tokens import ANYBODY, Principal, Tokens
-from quintant.agents.relay.tunnel_connection import Tunnel
+from quintant.agents.relay.metrics import RelayMetrics
+from quintant.agents.relay.name_registry import LEASE_SECONDS, NameDenied, NameRegistry
+from quintant.agents.relay.options import HTTPS, RelayOptions
+from quintant.agents.relay.tokens import ANYBODY, Principal, TokenFile
+from quintant.agents.relay.tunnel_connection import TunnelConnection
 from quintant.http.head import ProtocolError, RequestHead, encode_head
 from quintant.version import QUINTANT
 from quintant.wire.portal import PROTOCOL, Close, Hello, Reason, Welcome
@@ -24,18 +24,18 @@ _BEARER = "Bearer "
 _NAME = PROTOCOL.encode()
 
 
-def welcome(head: RequestHead) -> bytes:
-    """What is answered to an upgrade; Refused if it is none to a WebSocket of today."""
+def upgrade_response(head: RequestHead) -> bytes:
+    """What is answered to an upgrade; ProtocolError if it is none to a WebSocket."""
     keys, versions = head.all(b"sec-websocket-key"), head.all(b"sec-websocket-version")
     body = head.all(b"content-length") or head.all(b"transfer-encoding")
     if head.method != b"GET" or head.minor == 0 or body or versions != [b"13"]:
         raise ProtocolError(400, "not an upgrade to version 13 of WebSocket")
-    if len(keys) != 1 or not proper(keys[0]):
+    if len(keys) != 1 or not valid_key(keys[0]):
         raise ProtocolError(400, "an upgrade without a key")
     fields = [
         (b"Connection", b"Upgrade"),
         (b"Upgrade", b"websocket"),
-        (b"Sec-WebSocket-Accept", proof(keys[0])),
+        (b"Sec-WebSocket-Accept", accept_key(keys[0])),
     ]
     if spoken(head):
         fields.append((b"Sec-WebSocket-Protocol", _NAME))
@@ -52,19 +52,19 @@ class Control:
 
     def __init__(
         self,
-        options: Options,
-        names: Names[Tunnel],
-        tokens: Tokens | None,
-        metrics: Metrics,
+        options: RelayOptions,
+        names: NameRegistry[TunnelConnection],
+        tokens: TokenFile | None,
+        metrics: RelayMetrics,
         random: Random,
     ) -> None:
         self._options, self._names, self._tokens = options, names, tokens
         self._metrics, self._random = metrics, random
-        self._links: set[Link] = set()
+        self._connections: set[MultiplexConnection] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self.port = HTTPS
 
-    def begin(self, socket: Socket, head: RequestHead) -> None:
+    def begin(self, socket: WebSocket, head: RequestHead) -> None:
         """Serve a connection of a tunnel, in a task that ends with it."""
         task = asyncio.get_running_loop().create_task(self._one(socket, head))
         self._tasks.add(task)
@@ -73,7 +73,7 @@ class Control:
     async def close(self) -> None:
         """Close every connection: the relay is going down."""
         reason = Reason(Close.DRAINING, "the relay is restarting", 1000)
-        await asyncio.gather(*(link.close(reason) for link in list(self._links)))
+        await asyncio.gather(*(connection.close(reason) for connection in list(self._connections)))
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -83,7 +83,7 @@ class Control:
         if not task.cancelled() and (error := task.exception()) is not None:
             say("tunnel failed", error=type(error).__name__)
 
-    async def _one(self, socket: Socket, head: RequestHead) -> None:
+    async def _one(self, socket: WebSocket, head: RequestHead) -> None:
         who = self._who(head)
         try:
             if who is None:
@@ -97,19 +97,19 @@ class Control:
         finally:
             socket.abort()
 
-    async def _serve(self, socket: Socket, who: Principal) -> None:
-        link = Link(socket, self._options.pulse)
-        tunnel = Tunnel(link, lambda tunnel, hello: self._join(tunnel, hello, who))
-        self._links.add(link)
+    async def _serve(self, socket: WebSocket, who: Principal) -> None:
+        connection = MultiplexConnection(socket, self._options.keepalive)
+        tunnel = TunnelConnection(connection, lambda tunnel, hello: self._join(tunnel, hello, who))
+        self._connections.add(connection)
         reason = Reason(0, "cancelled")
         try:
-            reason = await link.run(tunnel.session)
+            reason = await connection.run(tunnel.session)
         finally:
-            self._links.discard(link)
-            self._metrics.stalled(link.stalled)
+            self._connections.discard(connection)
+            self._metrics.stalled(connection.stalled)
             self._leave(tunnel, reason)
 
-    def _leave(self, tunnel: Tunnel, reason: Reason) -> None:
+    def _leave(self, tunnel: TunnelConnection, reason: Reason) -> None:
         if tunnel.app:
             self._names.leave(tunnel.app, tunnel, asyncio.get_running_loop().time())
             say("left", app=tunnel.app, code=reason.code, because=reason.msg)
@@ -123,23 +123,23 @@ class Control:
             return None
         return self._tokens.find(header.removeprefix(_BEARER).strip())
 
-    def _join(self, tunnel: Tunnel, hello: Hello, who: Principal) -> Welcome:
+    def _join(self, tunnel: TunnelConnection, hello: Hello, who: Principal) -> Welcome:
         now = asyncio.get_running_loop().time()
         if not LABEL.fullmatch(hello.app) or not hello.group:
-            raise Violation("a name that is no DNS label, or no group", Close.NOT_ALLOWED)
+            raise ProtocolViolation("a name that is no DNS label, or no group", Close.NOT_ALLOWED)
         try:
             self._names.join(hello.app, hello.group, who, tunnel, now)
-        except Denied as denied:
+        except NameDenied as denied:
             if denied.code == Close.NOT_ALLOWED:
                 self._metrics.denied.add()
-            raise Violation(str(denied), denied.code) from None
+            raise ProtocolViolation(str(denied), denied.code) from None
         tunnel.app = hello.app
         say("joined", app=hello.app, instance=hello.instance, agent=hello.agent)
         return Welcome(
             relay=f"quintant/{QUINTANT}",
             session=f"{self._random.getrandbits(64):016x}",
             public_url=self._public(hello.app),
-            ping_ms=round(self._options.pulse.ping * 1000),
+            ping_ms=round(self._options.keepalive.ping * 1000),
             lease_s=round(LEASE_SECONDS),
         )
 

@@ -14,7 +14,7 @@ import asyncio
 from dataclasses import dataclass
 from enum import Enum
 
-from quintant.agents.multiplex.duplex import Broken, Flow
+from quintant.agents.multiplex.duplex import DuplexStream, StreamReset
 from quintant.agents.relay.fields import to_visitor
 from quintant.agents.relay.upload import Upload, stopped
 from quintant.agents.relay.visitor import Visitor
@@ -36,7 +36,7 @@ IDLE_SECONDS = 3600.0
 ANSWER_HEAD_BYTES = 64 * 1024
 
 
-class State(Enum):
+class ExchangeState(Enum):
     """How far an exchange is."""
 
     SENT = "nothing came back yet"
@@ -45,7 +45,7 @@ class State(Enum):
     WHOLE = "all of it was passed on"
 
 
-class Failed(Exception):
+class ExchangeFailed(Exception):
     """Nothing of an answer was passed on: code of the RST, 0 for a lost tunnel, or one below."""
 
     def __init__(self, code: int, text: str) -> None:
@@ -57,7 +57,7 @@ ENDED, BAD, LATE = -1, -2, -3
 """The Service ended the connection; answered what is no HTTP; did not answer in time."""
 
 
-class Cut(Exception):
+class ResponseCut(Exception):
     """The answer broke off while it was passed on.
 
     `unframed`: its end would be the end of the connection, so that must not look like one.
@@ -69,7 +69,7 @@ class Cut(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ExchangeLimits:
     """How long things may take, and how large they may be."""
 
     first_byte: float = FIRST_BYTE_SECONDS
@@ -79,11 +79,13 @@ class Limits:
 
 
 class Exchange:
-    """One attempt: the request is written to `flow`, the response to `visitor`."""
+    """One attempt: the request is written to `duplex`, the response to `visitor`."""
 
-    def __init__(self, head: RequestHead, visitor: Visitor, flow: Flow, limits: Limits) -> None:
-        self._head, self._visitor, self._flow, self._limits = head, visitor, flow, limits
-        self.state = State.SENT
+    def __init__(
+        self, head: RequestHead, visitor: Visitor, duplex: DuplexStream, limits: ExchangeLimits
+    ) -> None:
+        self._head, self._visitor, self._duplex, self._limits = head, visitor, duplex, limits
+        self.state = ExchangeState.SENT
         self._buffer = b""
         self._unframed = False
         self.status = 0
@@ -95,27 +97,27 @@ class Exchange:
         """Whether the stream may carry another request."""
 
     async def run(self, raw: bytes, upload: Upload | None) -> None:
-        """Carry it. Failed before the answer, Cut within it."""
+        """Carry it. ExchangeFailed before the answer, ResponseCut within it."""
         try:
-            await self._flow.write(raw)
+            await self._duplex.write(raw)
             if upload is None:
                 await self._answer(None)
                 return
-            task = asyncio.get_running_loop().create_task(upload.run(self._flow))
+            task = asyncio.get_running_loop().create_task(upload.run(self._duplex))
             try:
                 await self._answer(upload)
             finally:
                 await stopped(task)
-        except Broken as broken:
+        except StreamReset as broken:
             raise self._failure(broken.code, str(broken)) from None
         except ProtocolError as refused:
             raise self._failure(BAD, str(refused)) from None
         except TimeoutError:
-            raise Cut("nothing moved for too long", self._unframed) from None
+            raise ResponseCut("nothing moved for too long", self._unframed) from None
 
-    def _failure(self, code: int, text: str) -> Failed | Cut:
-        streaming = self.state is State.STREAMING
-        return Cut(text, self._unframed) if streaming else Failed(code, text)
+    def _failure(self, code: int, text: str) -> ExchangeFailed | ResponseCut:
+        streaming = self.state is ExchangeState.STREAMING
+        return ResponseCut(text, self._unframed) if streaming else ExchangeFailed(code, text)
 
     async def _answer(self, upload: Upload | None) -> None:
         head = await self._awaited(upload)
@@ -132,7 +134,7 @@ class Exchange:
             self.reusable = self._may_reuse(head, upload)
 
     def _may_reuse(self, head: ResponseHead, upload: Upload | None) -> bool:
-        whole = self.state is State.WHOLE and not self._buffer
+        whole = self.state is ExchangeState.WHOLE and not self._buffer
         sent = upload is None or upload.done
         return whole and sent and head.minor == 1 and b"close" not in head.words(b"connection")
 
@@ -145,14 +147,14 @@ class Exchange:
                     return await self._response()
             except TimeoutError:
                 if upload is None or upload.progress == seen:
-                    raise Failed(LATE, "no answer in time") from None
+                    raise ExchangeFailed(LATE, "no answer in time") from None
 
     async def _response(self) -> ResponseHead:
         while not (at := head_length(self._buffer, ANSWER_HEAD_BYTES)):
-            raw = await self._flow.read()
+            raw = await self._duplex.read()
             if not raw:
-                raise Failed(ENDED, "the Service closed the connection")
-            self.state = State.ANSWERING
+                raise ExchangeFailed(ENDED, "the Service closed the connection")
+            self.state = ExchangeState.ANSWERING
             self._buffer += raw
         raw, self._buffer = self._buffer[:at], self._buffer[at:]
         return parse_response_head(raw)
@@ -164,20 +166,20 @@ class Exchange:
         self.close = self.close or self._unframed
         start = to_visitor(head, outward, self.close, self._head.method)
         body, chunked = BodyParser(framing), outward.kind is FramingKind.CHUNKED
-        self.state = State.STREAMING
+        self.state = ExchangeState.STREAMING
         with self._visitor.deadline.within(self._limits.idle) as idle:
             raw, self._buffer = self._buffer, b""
             content = body.feed(raw) if raw else b""
             await self._visitor.write(start + _framed(content, chunked, body.done))
             while not body.done:
-                raw = await self._flow.read()
+                raw = await self._duplex.read()
                 idle.move(self._limits.idle)
                 content = body.feed(raw) if raw else b""
                 if not raw and not body.end():
-                    raise Cut("the Service ended within its answer", self._unframed)
+                    raise ResponseCut("the Service ended within its answer", self._unframed)
                 await self._visitor.write(_framed(content, chunked, body.done))
         self._buffer = body.rest
-        self.state = State.WHOLE
+        self.state = ExchangeState.WHOLE
 
     def _outward(self, framing: Framing) -> Framing:
         """How the visitor gets the body: HTTP/1.0 knows no chunks."""
@@ -190,28 +192,28 @@ class Exchange:
     async def _upgrade(self, head: ResponseHead) -> None:
         """From here on both sides speak whatever they agreed on."""
         if not upgrade_protocol(self._head) or not upgrade_protocol(head):
-            raise Failed(BAD, "an upgrade that nobody asked for")
-        self.state, self.close, self._visitor.upgraded = State.STREAMING, True, True
+            raise ExchangeFailed(BAD, "an upgrade that nobody asked for")
+        self.state, self.close, self._visitor.upgraded = ExchangeState.STREAMING, True, True
         start = to_visitor(head, _NONE, False, self._head.method)
         await self._visitor.write(start + self._buffer)
         with self._visitor.deadline.within(self._limits.idle) as idle:
             back = asyncio.get_running_loop().create_task(self._outbound(idle))
             try:
-                while raw := await self._flow.read():
+                while raw := await self._duplex.read():
                     idle.move(self._limits.idle)
                     await self._visitor.write(raw)
             finally:
                 await stopped(back)
-        self.state = State.WHOLE
+        self.state = ExchangeState.WHOLE
 
     async def _outbound(self, idle: Deadline) -> None:
         try:
             while raw := await self._visitor.read():
                 idle.move(self._limits.idle)
-                await self._flow.write(raw)
-        except Broken:
+                await self._duplex.write(raw)
+        except StreamReset:
             return  # Whoever reads is told as well.
-        self._flow.finish()
+        self._duplex.finish()
 
 
 _NONE = Framing(FramingKind.NONE)

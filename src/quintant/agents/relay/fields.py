@@ -34,7 +34,7 @@ _TOLD = _HOP | {b"x-forwarded-for"}
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ClientOrigin:
     """Where a request comes from, and how it came."""
 
     address: str
@@ -45,7 +45,7 @@ class Origin:
 
 
 def to_service(
-    head: RequestHead, target: bytes, framing: Framing, visitor: Origin, request_id: str
+    head: RequestHead, target: bytes, framing: Framing, visitor: ClientOrigin, request_id: str
 ) -> bytes:
     """The head of a request as the Service gets it."""
     fields = [
@@ -99,7 +99,7 @@ def _kept_length(head: ResponseHead, method: bytes) -> list[Field]:
     return [(b"Transfer-Encoding", b"chunked")] if chunked else []
 
 
-def _origin(head: RequestHead, visitor: Origin, request_id: str) -> list[Field]:
+def _origin(head: RequestHead, visitor: ClientOrigin, request_id: str) -> list[Field]:
     came = visitor.address.encode()
     told = [
         (b"X-Forwarded-Proto", visitor.scheme.encode()),

@@ -12,15 +12,22 @@ import asyncio
 from random import Random
 from typing import NamedTuple
 
-from quintant.agents.multiplex.duplex import Flow
+from quintant.agents.multiplex.duplex import DuplexStream
 from quintant.agents.relay import responses
-from quintant.agents.relay.exchange import BAD, ENDED, LATE, Exchange, Failed, Limits
-from quintant.agents.relay.fields import Origin, to_service
+from quintant.agents.relay.exchange import (
+    BAD,
+    ENDED,
+    LATE,
+    Exchange,
+    ExchangeFailed,
+    ExchangeLimits,
+)
+from quintant.agents.relay.fields import ClientOrigin, to_service
 from quintant.agents.relay.hosts import target_of
-from quintant.agents.relay.metrics import Metrics
-from quintant.agents.relay.name_registry import Names
-from quintant.agents.relay.responses import Answer
-from quintant.agents.relay.tunnel_connection import Tunnel
+from quintant.agents.relay.metrics import RelayMetrics
+from quintant.agents.relay.name_registry import NameRegistry
+from quintant.agents.relay.responses import RelayResponse
+from quintant.agents.relay.tunnel_connection import TunnelConnection
 from quintant.agents.relay.upload import Upload
 from quintant.agents.relay.visitor import Visitor
 from quintant.http.framing import Framing, FramingKind, request_framing
@@ -35,7 +42,7 @@ _UNKNOWN = (0, ENDED, Fault.CANCEL)
 """Nobody knows what the Service saw."""
 
 
-def again(code: int, idempotent: bool, upload: Upload | None) -> bool:
+def may_retry(code: int, idempotent: bool, upload: Upload | None) -> bool:
     """Whether an attempt that failed before an answer may be followed by another."""
     if upload is not None and (upload.error or not upload.repeatable):
         return False
@@ -43,13 +50,13 @@ def again(code: int, idempotent: bool, upload: Upload | None) -> bool:
     return (code in _UNREACHED and (idempotent or not begun)) or (code in _UNKNOWN and idempotent)
 
 
-class Errand(NamedTuple):
+class ForwardedRequest(NamedTuple):
     """A request that is to be carried."""
 
     app: str
     head: RequestHead
     visitor: Visitor
-    origin: Origin
+    origin: ClientOrigin
     upload: Upload | None
     raw: bytes
     """Its head as the Service gets it."""
@@ -61,75 +68,85 @@ class Errand(NamedTuple):
         return self.head.method in IDEMPOTENT
 
 
-class Carrier:
+class Forwarder:
     """Carries requests to the tunnels of their apps."""
 
     def __init__(
-        self, names: Names[Tunnel], random: Random, limits: Limits, metrics: Metrics
+        self,
+        names: NameRegistry[TunnelConnection],
+        random: Random,
+        limits: ExchangeLimits,
+        metrics: RelayMetrics,
     ) -> None:
         self._names, self._random = names, random
         self._limits, self._metrics = limits, metrics
 
-    async def carry(self, app: str, head: RequestHead, visitor: Visitor, origin: Origin) -> bool:
+    async def forward(
+        self, app: str, head: RequestHead, visitor: Visitor, origin: ClientOrigin
+    ) -> bool:
         """Answer a request; whether the visitor's connection may carry another."""
-        errand = self._errand(app, head, visitor, origin)
-        failed: set[Tunnel] = set()
-        answer: Answer | None = None
+        request = self._request(app, head, visitor, origin)
+        failed: set[TunnelConnection] = set()
+        answer: RelayResponse | None = None
         for _ in range(1 + RETRIES):
             tunnel = self._names.pick(app, self._random, frozenset(failed))
             if tunnel is None:
                 break
-            flow, used = tunnel.stream(origin.address, errand.id, errand.idempotent)
+            duplex, used = tunnel.stream(origin.address, request.id, request.idempotent)
             try:
-                return await self._attempt(errand, tunnel, flow)
-            except Failed as failure:
-                if errand.upload is not None and errand.upload.error is not None:
-                    raise errand.upload.error from None
+                return await self._attempt(request, tunnel, duplex)
+            except ExchangeFailed as failure:
+                if request.upload is not None and request.upload.error is not None:
+                    raise request.upload.error from None
                 answer = _answer(failure)
-                if not again(failure.code, errand.idempotent, errand.upload):
+                if not may_retry(failure.code, request.idempotent, request.upload):
                     break
                 self._metrics.retries.add(_reason(failure.code))
                 # A connection that grew old says nothing about its tunnel.
                 failed |= set() if used else {tunnel}
-        return await self._refuse(errand, answer or self._absent(app))
+        return await self._refuse(request, answer or self._absent(app))
 
-    def _errand(self, app: str, head: RequestHead, visitor: Visitor, origin: Origin) -> Errand:
+    def _request(
+        self, app: str, head: RequestHead, visitor: Visitor, origin: ClientOrigin
+    ) -> ForwardedRequest:
         target, framing = target_of(head), request_framing(head)
         if self._limits.body and framing.size > self._limits.body:
             raise ProtocolError(413, responses.TOO_LARGE.text)
         id = f"{self._random.getrandbits(128):032x}"
         upload = Upload(visitor, framing, self._limits.body) if _has_body(framing) else None
         raw = to_service(head, target, framing, origin, id)
-        return Errand(app, head, visitor, origin, upload, raw, id)
+        return ForwardedRequest(app, head, visitor, origin, upload, raw, id)
 
-    async def _attempt(self, errand: Errand, tunnel: Tunnel, flow: Flow) -> bool:
-        exchange = Exchange(errand.head, errand.visitor, flow, self._limits)
-        loop, stream = asyncio.get_running_loop(), flow.stream
+    async def _attempt(
+        self, request: ForwardedRequest, tunnel: TunnelConnection, duplex: DuplexStream
+    ) -> bool:
+        exchange = Exchange(request.head, request.visitor, duplex, self._limits)
+        loop, stream = asyncio.get_running_loop(), duplex.stream
         began, got, sent = loop.time(), stream.got_bytes, stream.sent_bytes
         self._metrics.active += 1
         try:
-            await exchange.run(errand.raw, errand.upload)
+            await exchange.run(request.raw, request.upload)
         finally:
             self._metrics.active -= 1
             self._metrics.carried(stream.sent_bytes - sent, stream.got_bytes - got)
             if exchange.reusable:
-                tunnel.give_back(flow)
+                tunnel.give_back(duplex)
             else:
-                flow.close()
+                duplex.close()
         self._metrics.answered(exchange.status, loop.time() - began, exchange.first_byte - began)
         return not exchange.close
 
-    def _absent(self, app: str) -> Answer:
+    def _absent(self, app: str) -> RelayResponse:
         if not self._names.known(app, asyncio.get_running_loop().time()):
             return responses.unknown(app)
         return responses.BUSY if self._names.sessions(app) else responses.NO_TUNNEL
 
-    async def _refuse(self, errand: Errand, answer: Answer) -> bool:
-        head, upload = errand.head, errand.upload
+    async def _refuse(self, request: ForwardedRequest, answer: RelayResponse) -> bool:
+        head, upload = request.head, request.upload
         unread = upload is not None and not upload.done
         close = head.minor == 0 or unread or b"close" in head.words(b"connection")
         self._metrics.refused(answer.status)
-        await errand.visitor.write(answer.raw(close, head.method == b"HEAD"))
+        await request.visitor.write(answer.encode(close, head.method == b"HEAD"))
         return not close
 
 
@@ -137,7 +154,7 @@ def _has_body(framing: Framing) -> bool:
     return framing.kind is FramingKind.CHUNKED or framing.size > 0
 
 
-def _answer(failure: Failed) -> Answer:
+def _answer(failure: ExchangeFailed) -> RelayResponse:
     own = {ENDED: responses.CLOSED, BAD: responses.BAD_RESPONSE, LATE: responses.SLOW}
     return own.get(failure.code) or responses.failed(failure.code, str(failure))
 

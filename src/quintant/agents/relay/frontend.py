@@ -7,16 +7,16 @@ A request that is refused ends its connection: nobody can know where the next on
 
 from __future__ import annotations
 
-from quintant.agents.multiplex.socket import Socket
+from quintant.agents.multiplex.socket import WebSocket
 from quintant.agents.relay import responses
-from quintant.agents.relay.control import Control, welcome
-from quintant.agents.relay.exchange import Cut
-from quintant.agents.relay.fields import Origin
-from quintant.agents.relay.forwarder import Carrier
+from quintant.agents.relay.control import Control, upgrade_response
+from quintant.agents.relay.exchange import ResponseCut
+from quintant.agents.relay.fields import ClientOrigin
+from quintant.agents.relay.forwarder import Forwarder
 from quintant.agents.relay.hosts import APEX, app_of, host_of, target_of
-from quintant.agents.relay.metrics import Metrics
-from quintant.agents.relay.options import Options
-from quintant.agents.relay.responses import Answer
+from quintant.agents.relay.metrics import RelayMetrics
+from quintant.agents.relay.options import RelayOptions
+from quintant.agents.relay.responses import RelayResponse
 from quintant.agents.relay.visitor import Visitor
 from quintant.http.connection import Disconnected
 from quintant.http.head import ProtocolError, RequestHead, parse_request_head, upgrade_protocol
@@ -27,13 +27,13 @@ LIMITS = RequestLimits()
 """What visitors may send before it is known whom they visit."""
 
 
-class Front:
+class Frontend:
     """Serves visitors."""
 
     def __init__(
-        self, options: Options, carrier: Carrier, control: Control, metrics: Metrics
+        self, options: RelayOptions, forwarder: Forwarder, control: Control, metrics: RelayMetrics
     ) -> None:
-        self._options, self._carrier = options, carrier
+        self._options, self._forwarder = options, forwarder
         self._control, self._metrics = control, metrics
         self.closing = False
         """Whether each connection ends with the answer that is under way."""
@@ -44,14 +44,14 @@ class Front:
             refusal = await self._all(visitor, scheme)
             if refusal is not None:
                 await self._refuse(visitor, refusal)
-        except Cut as cut:
+        except ResponseCut as cut:
             if cut.unframed:
                 visitor.reset()
         except Disconnected:
             pass
         visitor.close()
 
-    async def _all(self, visitor: Visitor, scheme: str) -> Answer | None:
+    async def _all(self, visitor: Visitor, scheme: str) -> RelayResponse | None:
         """Answer requests until there is no other; the last answer, to one that was refused."""
         try:
             while await self._one(visitor, scheme) and not self.closing:
@@ -72,13 +72,13 @@ class Front:
         if app == APEX:
             return await self._apex(visitor, head, scheme)
         visitor.origin = visitor.origin or self._origin(visitor, scheme)
-        return await self._carrier.carry(app, head, visitor, visitor.origin)
+        return await self._forwarder.forward(app, head, visitor, visitor.origin)
 
     async def _apex(self, visitor: Visitor, head: RequestHead, scheme: str) -> bool:
         """A request for the relay itself."""
         path = target_of(head).partition(b"?")[0].decode()
         if path == PATH and upgrade_protocol(head).lower() == b"websocket" and scheme == "https":
-            agreed, socket = welcome(head), Socket()
+            agreed, socket = upgrade_response(head), WebSocket()
             visitor.hand_over(socket)
             socket.write(agreed)
             self._control.begin(socket, head)
@@ -86,21 +86,21 @@ class Front:
         answer = responses.HEALTHY if path == "/healthz" else responses.NOT_FOUND
         return await self._say(visitor, head, answer)
 
-    async def _say(self, visitor: Visitor, head: RequestHead, answer: Answer) -> bool:
+    async def _say(self, visitor: Visitor, head: RequestHead, answer: RelayResponse) -> bool:
         """Answer in the relay's own name. A body that nobody reads ends the connection."""
         body = head.all(b"content-length") or head.all(b"transfer-encoding")
         close = bool(body) or head.minor == 0 or b"close" in head.words(b"connection")
         self._metrics.refused(answer.status)
-        await visitor.write(answer.raw(close, head.method == b"HEAD"))
+        await visitor.write(answer.encode(close, head.method == b"HEAD"))
         return not close
 
-    async def _refuse(self, visitor: Visitor, answer: Answer) -> None:
+    async def _refuse(self, visitor: Visitor, answer: RelayResponse) -> None:
         self._metrics.refused(answer.status)
-        await visitor.write(answer.raw(close=True))
+        await visitor.write(answer.encode(close=True))
         await linger(visitor, LIMITS.linger_seconds)
 
-    def _origin(self, visitor: Visitor, scheme: str) -> Origin:
+    def _origin(self, visitor: Visitor, scheme: str) -> ClientOrigin:
         peer, here = (visitor.transport.get_extra_info(name) for name in ("peername", "sockname"))
         if not peer or not here:
             raise Disconnected
-        return Origin(peer[0], scheme, here[1], peer[0] in self._options.trust)
+        return ClientOrigin(peer[0], scheme, here[1], peer[0] in self._options.trust)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quintant.agents.multiplex.metrics import Histogram, Series, exposition
-from quintant.agents.relay.name_registry import Names
-from quintant.agents.relay.tunnel_connection import Tunnel
+from quintant.agents.relay.name_registry import NameRegistry
+from quintant.agents.relay.tunnel_connection import TunnelConnection
 
 _P = "portal_relay"
 
 
-class Metrics:
+class RelayMetrics:
     """What a relay counts."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class Metrics:
         """A tunnel left, after its writer waited so long."""
         self._stalled.add(by=seconds)
 
-    def text(self, names: Names[Tunnel]) -> str:
+    def text(self, names: NameRegistry[TunnelConnection]) -> str:
         """Everything, as it is now."""
         self._sessions.set(to=sum(1 for _ in names.everybody()))
         self._groups.set(to=names.groups)

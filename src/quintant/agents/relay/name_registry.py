@@ -22,7 +22,7 @@ GROUP_SESSIONS = 16
 """Of one name."""
 
 
-class Taken(Protocol):
+class NameHolder(Protocol):
     """A session, as far as choosing one is concerned."""
 
     @property
@@ -38,10 +38,10 @@ class Taken(Protocol):
         """Whether it takes visitors at all: connected, and not leaving."""
 
 
-S = TypeVar("S", bound=Taken)
+S = TypeVar("S", bound=NameHolder)
 
 
-class Denied(Exception):
+class NameDenied(Exception):
     """A session that may not have the name."""
 
     def __init__(self, code: Close, text: str) -> None:
@@ -50,7 +50,7 @@ class Denied(Exception):
 
 
 @dataclass(slots=True)
-class Claim(Generic[S]):
+class NameClaim(Generic[S]):
     """A name that is held."""
 
     subject: str
@@ -64,23 +64,23 @@ class Claim(Generic[S]):
         return not self.sessions and now >= self.until
 
 
-class Names(Generic[S]):
+class NameRegistry(Generic[S]):
     """Every name that is held."""
 
     def __init__(self, most: int = SESSIONS, most_of_one: int = GROUP_SESSIONS) -> None:
-        self._claims: dict[str, Claim[S]] = {}
+        self._claims: dict[str, NameClaim[S]] = {}
         self._most, self._most_of_one = most, most_of_one
         self._subjects: dict[str, int] = {}
 
     def join(self, app: str, group: str, who: Principal, session: S, now: float) -> None:
-        """A session takes part in a name; Denied if it may not."""
+        """A session takes part in a name; NameDenied if it may not."""
         if not who.may(app):
-            raise Denied(Close.NOT_ALLOWED, f"the token does not allow the name {app}")
+            raise NameDenied(Close.NOT_ALLOWED, f"the token does not allow the name {app}")
         claim = self._claims.get(app)
         if claim is None or claim.expired(now):
-            claim = Claim(who.subject, group)
+            claim = NameClaim(who.subject, group)
         if (claim.subject, claim.group) != (who.subject, group):
-            raise Denied(Close.HELD, f"the name {app} is held by another")
+            raise NameDenied(Close.HELD, f"the name {app} is held by another")
         self._check(claim, who)
         self._claims[app] = claim
         claim.sessions.append(session)
@@ -129,10 +129,10 @@ class Names(Generic[S]):
         """How many names have a session."""
         return sum(bool(claim.sessions) for claim in self._claims.values())
 
-    def _check(self, claim: Claim[S], who: Principal) -> None:
+    def _check(self, claim: NameClaim[S], who: Principal) -> None:
         if len(claim.sessions) >= self._most_of_one:
-            raise Denied(Close.LIMIT, f"{self._most_of_one} tunnels have this name already")
+            raise NameDenied(Close.LIMIT, f"{self._most_of_one} tunnels have this name already")
         if self._subjects.get(who.subject, 0) >= who.max_sessions:
-            raise Denied(Close.LIMIT, f"{who.max_sessions} tunnels have this token already")
+            raise NameDenied(Close.LIMIT, f"{who.max_sessions} tunnels have this token already")
         if sum(self._subjects.values()) >= self._most:
-            raise Denied(Close.LIMIT, "the relay is full")
+            raise NameDenied(Close.LIMIT, "the relay is full")

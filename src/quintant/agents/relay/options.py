@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 
-from quintant.agents.multiplex.connection import Pulse
-from quintant.agents.relay.exchange import Limits
+from quintant.agents.multiplex.connection import Keepalive
+from quintant.agents.relay.exchange import ExchangeLimits
 from quintant.agents.relay.name_registry import GROUP_SESSIONS, SESSIONS
 
 DOMAIN = "relay.localhost"
@@ -27,7 +27,7 @@ DRAIN_SECONDS = 8.0
 
 
 @dataclass(frozen=True, slots=True)
-class Trust:
+class TrustedProxies:
     """Proxies before the relay whose word about visitors is believed."""
 
     networks: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class Trust:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class RelayOptions:
     """Everything a relay is told."""
 
     domains: tuple[str, ...] = (DOMAIN,)
@@ -57,15 +57,15 @@ class Options:
     """Where an authority of its own is kept, if no certificate is given."""
     tokens: Path | None = None
     """None asks for none."""
-    trust: Trust = Trust()
-    limits: Limits = field(default_factory=Limits)
+    trust: TrustedProxies = TrustedProxies()
+    limits: ExchangeLimits = field(default_factory=ExchangeLimits)
     sessions: int = SESSIONS
     group_sessions: int = GROUP_SESSIONS
-    pulse: Pulse = field(default_factory=Pulse)
+    keepalive: Keepalive = field(default_factory=Keepalive)
     drain: float = DRAIN_SECONDS
 
 
-def parse(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> Options:
+def parse(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> RelayOptions:
     """The options of a command line; ends the program if they are wrong."""
     parser = _parser(environ)
     given = parser.parse_args(arguments)
@@ -83,8 +83,8 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> 
     return _options(given)
 
 
-def _options(given: argparse.Namespace) -> Options:
-    return Options(
+def _options(given: argparse.Namespace) -> RelayOptions:
+    return RelayOptions(
         domains=tuple(each.lower().rstrip(".") for each in given.domain or [DOMAIN]),
         listen=given.listen,
         tls_port=given.tls_port,
@@ -95,11 +95,11 @@ def _options(given: argparse.Namespace) -> Options:
         key=given.tls_key,
         folder=given.state,
         tokens=given.tokens if given.auth == "token" else None,
-        trust=Trust(tuple(given.trusted_proxy)),
-        limits=Limits(given.first_byte, given.idle, given.max_body),
+        trust=TrustedProxies(tuple(given.trusted_proxy)),
+        limits=ExchangeLimits(given.first_byte, given.idle, given.max_body),
         sessions=given.max_sessions,
         group_sessions=given.max_group_sessions,
-        pulse=Pulse(given.ping, given.dead),
+        keepalive=Keepalive(given.ping, given.dead),
         drain=given.drain,
     )
 
@@ -114,7 +114,7 @@ def _loopback(address: str) -> bool:
 def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="quintant agent relay", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    add, limits, pulse = parser.add_argument, Limits(), Pulse()
+    add, limits, keepalive = parser.add_argument, ExchangeLimits(), Keepalive()
     add("--domain", action="append", help=f"apps are below it; again for more ({DOMAIN})")
     add("--listen", default=environ.get("QUINTANT_POD_IP") or "127.0.0.1", metavar="ADDRESS")
     add("--tls-port", type=int, default=TLS_PORT)
@@ -133,7 +133,7 @@ def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
     add("--max-body", type=int, default=limits.body, metavar="BYTES", help="0 for any")
     add("--max-sessions", type=int, default=SESSIONS)
     add("--max-group-sessions", type=int, default=GROUP_SESSIONS)
-    add("--ping", type=float, default=pulse.ping, metavar="SECONDS")
-    add("--dead", type=float, default=pulse.dead, metavar="SECONDS")
+    add("--ping", type=float, default=keepalive.ping, metavar="SECONDS")
+    add("--dead", type=float, default=keepalive.dead, metavar="SECONDS")
     add("--drain", type=float, default=DRAIN_SECONDS, metavar="SECONDS")
     return parser

@@ -16,13 +16,13 @@ from quintant.agents.multiplex.program import say
 from quintant.agents.relay import certificates
 from quintant.agents.relay.admin import serving
 from quintant.agents.relay.control import Control
-from quintant.agents.relay.forwarder import Carrier
-from quintant.agents.relay.frontend import LIMITS, Front
-from quintant.agents.relay.metrics import Metrics
-from quintant.agents.relay.name_registry import Names
-from quintant.agents.relay.options import Options
-from quintant.agents.relay.tokens import Tokens
-from quintant.agents.relay.tunnel_connection import Tunnel
+from quintant.agents.relay.forwarder import Forwarder
+from quintant.agents.relay.frontend import LIMITS, Frontend
+from quintant.agents.relay.metrics import RelayMetrics
+from quintant.agents.relay.name_registry import NameRegistry
+from quintant.agents.relay.options import RelayOptions
+from quintant.agents.relay.tokens import TokenFile
+from quintant.agents.relay.tunnel_connection import TunnelConnection
 from quintant.agents.relay.visitor import Visitor
 from quintant.http.connections import Connections
 
@@ -32,7 +32,7 @@ RETURN_MS = 1000
 """When tunnels of a relay that restarts may come back."""
 
 
-async def serve(options: Options, stopped: asyncio.Event) -> None:
+async def serve(options: RelayOptions, stopped: asyncio.Event) -> None:
     """Be a relay until told to stop, then drain."""
     # Seeded once: draws and ids have to be unforeseen, and asking the system each time is slow.
     async with running(options, Random(SystemRandom().getrandbits(256))) as relay:
@@ -44,7 +44,7 @@ async def serve(options: Options, stopped: asyncio.Event) -> None:
 
 
 @asynccontextmanager
-async def running(options: Options, random: Random) -> AsyncIterator[Relay]:
+async def running(options: RelayOptions, random: Random) -> AsyncIterator[Relay]:
     """A relay that serves while the context lasts."""
     async with asyncio.TaskGroup() as group:
         relay = Relay(options, random, group)
@@ -60,15 +60,17 @@ async def running(options: Options, random: Random) -> AsyncIterator[Relay]:
 class Relay:
     """The state of a relay."""
 
-    def __init__(self, options: Options, random: Random, group: asyncio.TaskGroup) -> None:
+    def __init__(self, options: RelayOptions, random: Random, group: asyncio.TaskGroup) -> None:
         self._options, self._group = options, group
-        self.metrics, self.draining = Metrics(), False
-        self.names: Names[Tunnel] = Names(options.sessions, options.group_sessions)
-        self._tokens = Tokens(options.tokens) if options.tokens else None
+        self.metrics, self.draining = RelayMetrics(), False
+        self.names: NameRegistry[TunnelConnection] = NameRegistry(
+            options.sessions, options.group_sessions
+        )
+        self._tokens = TokenFile(options.tokens) if options.tokens else None
         self._served = _certificate(options)
         self._control = Control(options, self.names, self._tokens, self.metrics, random)
-        carrier = Carrier(self.names, random, options.limits, self.metrics)
-        self._front = Front(options, carrier, self._control, self.metrics)
+        forwarder = Forwarder(self.names, random, options.limits, self.metrics)
+        self._frontend = Frontend(options, forwarder, self._control, self.metrics)
         self._servers: list[asyncio.Server] = []
         self._visitors = Connections(_failed)
         self._sweeper: asyncio.Task[None] | None = None
@@ -111,7 +113,7 @@ class Relay:
             server.close()
         for tunnel in list(self.names.everybody()):
             tunnel.send_away(RETURN_MS)
-        self._front.closing = True
+        self._frontend.closing = True
         self._visitors.close_idle()
         await self._visitors.wait_closed(self._options.drain)
 
@@ -128,7 +130,7 @@ class Relay:
         return Visitor(lambda visitor: self._serve(visitor, scheme))
 
     def _serve(self, visitor: Visitor, scheme: str) -> asyncio.Task[None]:
-        return self._visitors.serve(visitor, self._front.serve(visitor, scheme))
+        return self._visitors.serve(visitor, self._frontend.serve(visitor, scheme))
 
     async def _sweep(self) -> None:
         """Look after what nobody else looks after."""
@@ -152,11 +154,11 @@ def _failed(error: BaseException) -> None:
     say("visit failed", error=type(error).__name__)
 
 
-def _certificate(options: Options) -> certificates.Served:
+def _certificate(options: RelayOptions) -> certificates.ServedCertificate:
     if options.certificate is not None and options.key is not None:
-        return certificates.Served(options.certificate, options.key)
+        return certificates.ServedCertificate(options.certificate, options.key)
     own = certificates.ensure(options.folder, options.domains, certificates.today())
-    return certificates.Served(*own)
+    return certificates.ServedCertificate(*own)
 
 
 def _port(server: asyncio.Server) -> int:

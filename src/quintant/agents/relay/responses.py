@@ -24,14 +24,14 @@ RETRY_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RelayResponse:
     """An answer of the relay's own."""
 
     status: int
     error: str
     text: str
 
-    def raw(self, close: bool, bodyless: bool = False) -> bytes:
+    def encode(self, close: bool, bodyless: bool = False) -> bytes:
         """The whole response."""
         body = f"{self.text}\n".encode()
         fields = [
@@ -49,31 +49,35 @@ class Answer:
         return encode_head(first, fields) + (b"" if bodyless else body)
 
 
-HEALTHY = Answer(200, "", "ok")
-NOT_FOUND = Answer(404, "", "a relay of tunnels; apps are below its name")
-MISDIRECTED = Answer(421, "MISDIRECTED", "this host is not served here")
-NO_TUNNEL = Answer(503, "NO_TUNNEL", "the app is known, but no tunnel of it is connected")
-BUSY = Answer(429, "LIMIT", "every tunnel of the app has as many visitors as it takes")
-TOO_LARGE = Answer(413, "LIMIT", "the body is larger than this relay takes")
-SLOW = Answer(504, "TIMEOUT", "the Service did not answer in time")
-LOST = Answer(503, "NO_TUNNEL", "the tunnel was lost before the Service answered")
-CLOSED = Answer(502, "SERVICE_UNREACHABLE", "the Service closed the connection without an answer")
-BAD_RESPONSE = Answer(502, "BAD_RESPONSE", "the Service does not speak HTTP/1.1 as it is defined")
+HEALTHY = RelayResponse(200, "", "ok")
+NOT_FOUND = RelayResponse(404, "", "a relay of tunnels; apps are below its name")
+MISDIRECTED = RelayResponse(421, "MISDIRECTED", "this host is not served here")
+NO_TUNNEL = RelayResponse(503, "NO_TUNNEL", "the app is known, but no tunnel of it is connected")
+BUSY = RelayResponse(429, "LIMIT", "every tunnel of the app has as many visitors as it takes")
+TOO_LARGE = RelayResponse(413, "LIMIT", "the body is larger than this relay takes")
+SLOW = RelayResponse(504, "TIMEOUT", "the Service did not answer in time")
+LOST = RelayResponse(503, "NO_TUNNEL", "the tunnel was lost before the Service answered")
+CLOSED = RelayResponse(
+    502, "SERVICE_UNREACHABLE", "the Service closed the connection without an answer"
+)
+BAD_RESPONSE = RelayResponse(
+    502, "BAD_RESPONSE", "the Service does not speak HTTP/1.1 as it is defined"
+)
 _LIMITS = (413, 429, 431)
 
 
-def unknown(app: str) -> Answer:
+def unknown(app: str) -> RelayResponse:
     """Nobody has this name."""
-    return Answer(404, "UNKNOWN_APP", f"there is no app {app} here")
+    return RelayResponse(404, "UNKNOWN_APP", f"there is no app {app} here")
 
 
-def refused(status: int, text: str) -> Answer:
+def refused(status: int, text: str) -> RelayResponse:
     """A request that is not passed on."""
     error = "LIMIT" if status in _LIMITS else "TIMEOUT" if status == 408 else "BAD_REQUEST"
-    return Answer(status, error, text)
+    return RelayResponse(status, error, text)
 
 
-def failed(code: int, text: str) -> Answer:
+def failed(code: int, text: str) -> RelayResponse:
     """A stream that was reset before the Service answered."""
     if code == Fault.CONNECT_TIMEOUT:
         return SLOW
@@ -81,4 +85,4 @@ def failed(code: int, text: str) -> Answer:
         return BUSY
     if code in (0, Fault.DRAINING):
         return LOST
-    return Answer(502, "SERVICE_UNREACHABLE", f"the Service cannot be reached: {text}")
+    return RelayResponse(502, "SERVICE_UNREACHABLE", f"the Service cannot be reached: {text}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quintant.agents.multiplex.duplex import Flow
+from quintant.agents.multiplex.duplex import DuplexStream
 
 MOST = 64
 """Half of a tunnel's streams: as many visitors at once keep their connections to the Service."""
@@ -10,43 +10,43 @@ IDLE_SECONDS = 30.0
 """Shorter than what Services keep idle connections for."""
 
 
-class Pool:
+class StreamPool:
     """Idle streams, the last used first: the others grow old and are closed."""
 
     def __init__(self) -> None:
-        self._idle: list[tuple[float, Flow]] = []
+        self._idle: list[tuple[float, DuplexStream]] = []
 
     def __len__(self) -> int:
         return len(self._idle)
 
-    def take(self) -> Flow | None:
+    def take(self) -> DuplexStream | None:
         """An idle stream on which nothing happened since."""
         while self._idle:
-            _, flow = self._idle.pop()
-            if flow.quiet:
-                return flow
-            flow.close()
+            _, duplex = self._idle.pop()
+            if duplex.quiet:
+                return duplex
+            duplex.close()
         return None
 
-    def give(self, flow: Flow, now: float) -> None:
+    def give(self, duplex: DuplexStream, now: float) -> None:
         """A stream whose request and response are whole."""
-        if len(self._idle) < MOST and flow.quiet:
-            self._idle.append((now, flow))
+        if len(self._idle) < MOST and duplex.quiet:
+            self._idle.append((now, duplex))
         else:
-            flow.close()
+            duplex.close()
 
     def sweep(self, now: float) -> None:
         """Close what is too old, or was closed by the Service."""
         kept = []
-        for since, flow in self._idle:
-            if flow.quiet and now - since < IDLE_SECONDS:
-                kept.append((since, flow))
+        for since, duplex in self._idle:
+            if duplex.quiet and now - since < IDLE_SECONDS:
+                kept.append((since, duplex))
             else:
-                flow.close()
+                duplex.close()
         self._idle = kept
 
     def clear(self) -> None:
         """Close everything."""
-        for _, flow in self._idle:
-            flow.close()
+        for _, duplex in self._idle:
+            duplex.close()
         self._idle.clear()

@@ -22,7 +22,7 @@ SESSIONS = 1024
 """Connections of one subject unless its entry says otherwise."""
 
 
-class Entry(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class TokenEntry(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """One token, by its hash, and what it allows."""
 
     sha256: str
@@ -32,7 +32,7 @@ class Entry(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=T
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    tokens: tuple[Entry, ...]
+    tokens: tuple[TokenEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def digest(token: str) -> str:
     return sha256(token.encode()).hexdigest()
 
 
-def find(entries: Iterable[Entry], token: str) -> Principal | None:
+def find(entries: Iterable[TokenEntry], token: str) -> Principal | None:
     """Whose token that is. Looks at every entry, whichever fits."""
     given, found = digest(token), None
     for entry in entries:
@@ -66,7 +66,7 @@ def find(entries: Iterable[Entry], token: str) -> Principal | None:
     return found
 
 
-def parse(raw: bytes) -> tuple[Entry, ...]:
+def parse(raw: bytes) -> tuple[TokenEntry, ...]:
     """The entries of a file; ValueError says what is wrong, and never shows what it holds."""
     try:
         return msgspec.json.decode(raw, type=_File).tokens
@@ -74,7 +74,7 @@ def parse(raw: bytes) -> tuple[Entry, ...]:
         raise ValueError(str(error)) from None
 
 
-class Tokens:
+class TokenFile:
     """The file as it is now; a version that cannot be read leaves the last good one in force."""
 
     def __init__(self, path: Path) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from quintant.agents.multiplex.connection import Link
-from quintant.agents.multiplex.duplex import Flow
-from quintant.agents.multiplex.session import Session, State, Violation
-from quintant.agents.multiplex.stream import Stream
-from quintant.agents.multiplex.window import affordable
-from quintant.agents.relay.stream_pool import Pool
+from quintant.agents.multiplex.connection import MultiplexConnection
+from quintant.agents.multiplex.duplex import DuplexStream
+from quintant.agents.multiplex.session import MultiplexSession, ProtocolViolation, SessionState
+from quintant.agents.multiplex.stream import MultiplexStream
+from quintant.agents.multiplex.window import agree_window
+from quintant.agents.relay.stream_pool import StreamPool
 from quintant.wire.portal import (
     VERSION,
     Close,
@@ -25,22 +25,22 @@ from quintant.wire.portal import (
     telling,
 )
 
-Join = Callable[["Tunnel", Hello], Welcome]
+Join = Callable[["TunnelConnection", Hello], Welcome]
 
 
-class Tunnel:
-    """One connection; `join` lets it take part in its name, or raises Violation."""
+class TunnelConnection:
+    """One connection; `join` lets it take part in its name, or raises ProtocolViolation."""
 
-    def __init__(self, link: Link, join: Join) -> None:
-        self.link, self._join = link, join
-        self.session = Session(self, relay=True)
-        self.pool = Pool()
+    def __init__(self, connection: MultiplexConnection, join: Join) -> None:
+        self.connection, self._join = connection, join
+        self.session = MultiplexSession(self, relay=True)
+        self.pool = StreamPool()
         self.app = ""
 
     @property
     def live(self) -> bool:
         """Whether it takes visitors."""
-        return self.session.state is State.OPEN
+        return self.session.state is SessionState.OPEN
 
     @property
     def room(self) -> bool:
@@ -52,21 +52,21 @@ class Tunnel:
         """How many visitors it has."""
         return len(self.session.streams) - len(self.pool)
 
-    def stream(self, peer: str, request: str, reuse: bool) -> tuple[Flow, bool]:
+    def stream(self, peer: str, request: str, reuse: bool) -> tuple[DuplexStream, bool]:
         """A stream to the Service, and whether it was used before."""
-        flow = self.pool.take() if reuse else None
-        if flow is not None:
-            return flow, True
+        duplex = self.pool.take() if reuse else None
+        if duplex is not None:
+            return duplex, True
         if not self.session.room:
             self.pool.clear()
-        return Flow(self.session.open(Opening(StreamKind.HTTP, peer, request))), False
+        return DuplexStream(self.session.open(Opening(StreamKind.HTTP, peer, request))), False
 
-    def give_back(self, flow: Flow) -> None:
+    def give_back(self, duplex: DuplexStream) -> None:
         """A stream whose request and response are whole may carry another."""
         if self.live:
-            self.pool.give(flow, asyncio.get_running_loop().time())
+            self.pool.give(duplex, asyncio.get_running_loop().time())
         else:
-            flow.close()
+            duplex.close()
 
     def send_away(self, retry_after_ms: int) -> None:
         """The relay is going down: no more visitors here."""
@@ -79,8 +79,8 @@ class Tunnel:
     def greeted(self, frame: Frame) -> None:
         hello = document(frame, Hello)
         if hello.v != VERSION:
-            raise Violation(f"version {hello.v} is not spoken here", Close.VERSION)
-        window, streams = affordable(hello.window, hello.max_streams)
+            raise ProtocolViolation(f"version {hello.v} is not spoken here", Close.VERSION)
+        window, streams = agree_window(hello.window, hello.max_streams)
         welcome = self._join(self, hello)
         self.session.settle(window, streams)
         answer = Welcome(
@@ -89,7 +89,7 @@ class Tunnel:
         )  # fmt: skip
         self.session.control(telling(Kind.HELLO_ACK, answer))
 
-    def opened(self, stream: Stream, opening: Opening) -> None: ...
+    def opened(self, stream: MultiplexStream, opening: Opening) -> None: ...
 
     def leaving(self, farewell: Farewell) -> None:
         self.pool.clear()
@@ -97,7 +97,7 @@ class Tunnel:
     def emptied(self) -> None: ...
 
     def ponged(self, payload: bytes) -> None:
-        self.link.ponged(payload)
+        self.connection.ponged(payload)
 
     def wake(self) -> None:
-        self.link.wake()
+        self.connection.wake()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from quintant.agents.multiplex.duplex import Broken, Flow
+from quintant.agents.multiplex.duplex import DuplexStream, StreamReset
 from quintant.agents.relay.visitor import Visitor
 from quintant.http.body import LAST_CHUNK, BodyParser, encode_chunk
 from quintant.http.connection import Disconnected
@@ -42,22 +42,22 @@ class Upload:
         """Whether all that was sent is still here."""
         return self._size <= KEPT_BYTES
 
-    async def run(self, flow: Flow) -> None:
+    async def run(self, duplex: DuplexStream) -> None:
         """Send what is kept, then what comes. A visitor who errs breaks the stream."""
         try:
             for content in self._kept:
-                await self._send(flow, content)
+                await self._send(duplex, content)
             while not self._body.done:
-                await self._more(flow)
+                await self._more(duplex)
             if self._chunked:
-                await flow.write(LAST_CHUNK)
+                await duplex.write(LAST_CHUNK)
         except (Disconnected, ProtocolError) as error:
             self.error = error
-            flow.close("the visitor gave up")
-        except Broken:
+            duplex.close("the visitor gave up")
+        except StreamReset:
             return  # Whoever reads the answer is told as well.
 
-    async def _more(self, flow: Flow) -> None:
+    async def _more(self, duplex: DuplexStream) -> None:
         raw = await self._visitor.read()
         if not raw:
             raise Disconnected
@@ -66,7 +66,7 @@ class Upload:
             self._visitor.unread(self._body.rest)
             self._body.rest = b""
         self._keep(content)
-        await self._send(flow, content)
+        await self._send(duplex, content)
 
     def _keep(self, content: bytes) -> None:
         self._size += len(content)
@@ -77,10 +77,10 @@ class Upload:
         else:
             self._kept.clear()
 
-    async def _send(self, flow: Flow, content: bytes) -> None:
+    async def _send(self, duplex: DuplexStream, content: bytes) -> None:
         if content:
             self.progress += 1
-            await flow.write(encode_chunk(content) if self._chunked else content)
+            await duplex.write(encode_chunk(content) if self._chunked else content)
 
 
 async def stopped(task: asyncio.Task[None]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from quintant.agents.relay.fields import Origin
+from quintant.agents.relay.fields import ClientOrigin
 from quintant.http.connection import Connection
 
 
@@ -14,7 +14,7 @@ class Visitor(Connection):
 
     def __init__(self, arrive: Callable[[Visitor], asyncio.Task[None]]) -> None:
         super().__init__(arrive)
-        self.origin: Origin | None = None
+        self.origin: ClientOrigin | None = None
         """Where it comes from, once somebody asked."""
         self.upgraded = False
         """Whether it speaks something else than HTTP by now."""

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs
 import msgspec
 
 from quintant.agents.multiplex.metrics import CONTENT_TYPE
-from quintant.agents.tunnel.status import Board
+from quintant.agents.tunnel.status import TunnelStatus
 from quintant.http import server
 from quintant.http.request import Request
 from quintant.http.response import Response, StreamingResponse, text_response
@@ -28,19 +28,21 @@ Text = Callable[[], str]
 
 
 @asynccontextmanager
-async def serving(board: Board, metrics: Text, address: tuple[str, int]) -> AsyncIterator[None]:
-    """Serve while the context lasts; the port that was bound is on the board."""
-    handler = route_by_path(Pages(board, metrics).pages())
+async def serving(
+    status: TunnelStatus, metrics: Text, address: tuple[str, int]
+) -> AsyncIterator[None]:
+    """Serve while the context lasts; the port that was bound is in the status."""
+    handler = route_by_path(Pages(status, metrics).pages())
     async with server.serving(handler, *address, goodbye=GOODBYE_SECONDS) as bound:
-        board.admin_port = bound[1]
+        status.admin_port = bound[1]
         yield
 
 
 class Pages:
     """What is served."""
 
-    def __init__(self, board: Board, metrics: Text) -> None:
-        self._board, self._metrics = board, metrics
+    def __init__(self, status: TunnelStatus, metrics: Text) -> None:
+        self._tunnel, self._metrics = status, metrics
 
     def pages(self) -> dict[str, PathHandler]:
         """Which page is where."""
@@ -54,11 +56,11 @@ class Pages:
 
     def _ready(self) -> Response:
         """Whether visitors can come."""
-        if self._board.draining:
+        if self._tunnel.draining:
             return text_response("draining", 503)
         return (
             text_response("ok")
-            if self._board.connected
+            if self._tunnel.connected
             else text_response("no relay is connected", 503)
         )
 
@@ -70,14 +72,14 @@ class Pages:
             return StreamingResponse(
                 self._reports(), headers={"content-type": "application/x-ndjson"}
             )
-        body = msgspec.json.encode(self._board.report())
+        body = msgspec.json.encode(self._tunnel.report())
         return Response(200, {"content-type": "application/json"}, body)
 
     async def _reports(self) -> AsyncGenerator[bytes, None]:
-        report = self._board.report()
+        report = self._tunnel.report()
         while True:
             yield msgspec.json.encode(report) + b"\n"
-            report = await self._board.after(report.seq)
+            report = await self._tunnel.after(report.seq)
 
     def _measured(self) -> Response:
         return Response(200, {"content-type": CONTENT_TYPE}, self._metrics().encode())

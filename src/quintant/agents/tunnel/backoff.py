@@ -22,7 +22,7 @@ _DOUBLINGS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class ConnectAttempt:
     """How an attempt ended: the close code (0 if there is none), and how long it was connected."""
 
     code: int = 0
@@ -31,12 +31,12 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Backoff:
+class ReconnectBackoff:
     """What is remembered between attempts."""
 
     failures: int = 0
 
-    def after(self, attempt: Attempt, random: Random) -> tuple[Backoff, float]:
+    def after(self, attempt: ConnectAttempt, random: Random) -> tuple[ReconnectBackoff, float]:
         """What to remember now, and how many seconds to wait."""
         steady = attempt.connected >= STEADY_SECONDS
         failures = 1 if steady else min(self.failures + 1, _DOUBLINGS)
@@ -45,4 +45,4 @@ class Backoff:
         else:
             cap = REFUSED_CAP_SECONDS if attempt.code in _REFUSED else CAP_SECONDS
             wait = random.uniform(0, min(cap, BASE_SECONDS * 2 ** (failures - 1)))
-        return Backoff(failures), max(wait, attempt.retry_after)
+        return ReconnectBackoff(failures), max(wait, attempt.retry_after)

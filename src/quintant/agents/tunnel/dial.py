@@ -8,10 +8,10 @@ from functools import cache
 from random import Random
 from urllib.parse import SplitResult, urlsplit
 
-from quintant.agents.multiplex.socket import Socket
-from quintant.agents.multiplex.websocket import KEY_BYTES, fresh_key, proof
-from quintant.agents.tunnel.host_resolver import Places
-from quintant.agents.tunnel.options import Relay
+from quintant.agents.multiplex.socket import WebSocket
+from quintant.agents.multiplex.websocket import KEY_BYTES, accept_key, fresh_key
+from quintant.agents.tunnel.host_resolver import HostResolver
+from quintant.agents.tunnel.options import RelayTarget
 from quintant.http.head import (
     ProtocolError,
     ResponseHead,
@@ -26,7 +26,7 @@ CONNECT_SECONDS = 10.0
 _PORTS = {"ws": 80, "wss": 443}
 
 
-class TurnedAway(Exception):
+class UpgradeRefused(Exception):
     """The relay, or something before it, answered something else than an upgrade."""
 
     def __init__(self, status: int, reason: str) -> None:
@@ -34,13 +34,13 @@ class TurnedAway(Exception):
         self.status = status
 
 
-async def dialled(relay: Relay, places: Places, random: Random) -> Socket:
-    """A connection to a relay, ready for messages. TurnedAway, OSError, TimeoutError if none."""
-    url, socket = urlsplit(relay.url), Socket(lambda: random.randbytes(4))
+async def dial_relay(relay: RelayTarget, resolver: HostResolver, random: Random) -> WebSocket:
+    """A connection to a relay, ready for messages. UpgradeRefused, OSError, or TimeoutError."""
+    url, socket = urlsplit(relay.url), WebSocket(lambda: random.randbytes(4))
     port = url.port or _PORTS[url.scheme]
     context = trusted(relay.authority) if url.scheme == "wss" else None
     async with asyncio.timeout(CONNECT_SECONDS):
-        await places.connect(lambda: socket, url.hostname or "", port, context)
+        await resolver.connect(lambda: socket, url.hostname or "", port, context)
         try:
             await _upgrade(socket, url, relay.token, fresh_key(random.randbytes(KEY_BYTES)))
         except BaseException:
@@ -49,14 +49,14 @@ async def dialled(relay: Relay, places: Places, random: Random) -> Socket:
     return socket
 
 
-async def _upgrade(socket: Socket, url: SplitResult, token: str, key: bytes) -> None:
+async def _upgrade(socket: WebSocket, url: SplitResult, token: str, key: bytes) -> None:
     socket.write(_asked(url, token, key))
     try:
         head = parse_response_head(await socket.head())
     except ProtocolError:
         raise ConnectionError("what answers there speaks no HTTP/1.1") from None
     if head.status != 101:
-        raise TurnedAway(head.status, head.reason.decode("latin-1"))
+        raise UpgradeRefused(head.status, head.reason.decode("latin-1"))
     if not _agreed(head, key):
         raise ConnectionError("what answers there speaks no WebSocket")
 
@@ -79,7 +79,7 @@ def _asked(url: SplitResult, token: str, key: bytes) -> bytes:
 def _agreed(head: ResponseHead, key: bytes) -> bool:
     named = head.all(b"sec-websocket-protocol")
     spoken = upgrade_protocol(head).lower() == b"websocket"
-    proven = head.all(b"sec-websocket-accept") == [proof(key)]
+    proven = head.all(b"sec-websocket-accept") == [accept_key(key)]
     return spoken and proven and named in ([], [PROTOCOL.encode()])
 
 

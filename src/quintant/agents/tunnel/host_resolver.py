@@ -13,28 +13,28 @@ import socket
 import ssl
 from collections.abc import Callable, Mapping
 
-from quintant.agents.dns.resolver import Names, Place, literal
+from quintant.agents.dns.resolver import ClusterResolver, SocketAddress, is_ip_address
 
 LOOPBACK = "127.0.0.1"
 
 
-class Places:
+class HostResolver:
     """Where hosts are."""
 
     def __init__(self, fixed: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> None:
-        self._fixed, self._names = fixed, Names.find(environ)
+        self._fixed, self._names = fixed, ClusterResolver.find(environ)
 
-    async def find(self, host: str, port: int) -> list[Place]:
+    async def find(self, host: str, port: int) -> list[SocketAddress]:
         """Where a port of a host is; OSError if nobody knows the host."""
         fixed = self._fixed.get(f"{host.lower()}:{port}")
         if fixed is not None:
             address, _, number = fixed.rpartition(":")
-            return [Place(address, int(number))]
+            return [SocketAddress(address, int(number))]
         name = host.lower().rstrip(".")
         if name == "localhost" or name.endswith(".localhost"):
-            return [Place(LOOPBACK, port)]
+            return [SocketAddress(LOOPBACK, port)]
         found = await self._names.resolve(host, port) if self._names else []
-        if found and literal(found[0].address):
+        if found and is_ip_address(found[0].address):
             return found
         return await _system(found[0].address if found else host, port)
 
@@ -45,12 +45,12 @@ class Places:
         port: int,
         context: ssl.SSLContext | None,
     ) -> None:
-        """Connect to a port of a host, at the first of its places that answers."""
-        loop, places = asyncio.get_running_loop(), await self.find(host, port)
-        if not places:
+        """Connect to a port of a host, at the first of its addresses that answers."""
+        loop, addresses = asyncio.get_running_loop(), await self.find(host, port)
+        if not addresses:
             raise socket.gaierror(socket.EAI_NONAME, "no such host")
         name = host if context else None
-        for last, place in zip(reversed(range(len(places))), places, strict=True):
+        for last, place in zip(reversed(range(len(addresses))), addresses, strict=True):
             try:
                 await loop.create_connection(
                     make, place.address, place.port, ssl=context, server_hostname=name
@@ -61,7 +61,7 @@ class Places:
                     raise
 
 
-async def _system(host: str, port: int) -> list[Place]:
+async def _system(host: str, port: int) -> list[SocketAddress]:
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [Place(str(entry[4][0]), port) for entry in found]
+    return [SocketAddress(str(entry[4][0]), port) for entry in found]

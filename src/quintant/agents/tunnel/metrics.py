@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from quintant.agents.multiplex.metrics import Histogram, Series, exposition
-from quintant.agents.tunnel.status import Board
+from quintant.agents.tunnel.status import TunnelStatus
 from quintant.wire.tunnelreport import State
 
 _P = "portal_tunnel"
 
 
-class Metrics:
+class TunnelMetrics:
     """What a tunnel counts."""
 
     def __init__(self) -> None:
@@ -31,11 +31,11 @@ class Metrics:
     def attempted(self, relay: str, result: str) -> None:
         self.connects.add(relay, result)
 
-    def text(self, board: Board, active: int) -> str:
+    def text(self, status: TunnelStatus, active: int) -> str:
         """Everything, as it is now."""
         self.active.set(to=active)
-        self.draining.set(to=float(board.draining))
-        for relay in board.relays:
+        self.draining.set(to=float(status.draining))
+        for relay in status.relays:
             self.connected.set(relay.name, to=float(relay.state is State.CONNECTED))
             self.round_trip.set(relay.name, to=relay.rtt_ms / 1000)
         return exposition(

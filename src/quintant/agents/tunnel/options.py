@@ -29,7 +29,7 @@ _SCHEMES = ("ws", "wss")
 
 
 @dataclass(frozen=True, slots=True)
-class Relay:
+class RelayTarget:
     """A relay to be connected to."""
 
     name: str
@@ -40,7 +40,7 @@ class Relay:
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class ServiceTarget:
     """What is exposed."""
 
     host: str
@@ -50,12 +50,12 @@ class Service:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class TunnelOptions:
     """Everything a tunnel is told."""
 
     app: str
-    service: Service
-    relays: tuple[Relay, ...]
+    service: ServiceTarget
+    relays: tuple[RelayTarget, ...]
     group: str = ""
     pod: str = ""
     """The pod's uid: which tunnel of the group this is."""
@@ -70,7 +70,7 @@ class _Named(msgspec.Struct, frozen=True):
     url: str
 
 
-def parse(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> Options:
+def parse(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> TunnelOptions:
     """The options of a command line and an environment; ends the program if they are wrong."""
     parser = _parser(environ)
     given = parser.parse_args(arguments)
@@ -83,9 +83,9 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> 
     if tls not in TLS_MODES:
         parser.error(f"PORTAL_TARGET_TLS is {tls!r}, not one of {', '.join(TLS_MODES)}")
     host, _, port = given.admin_addr.rpartition(":")
-    return Options(
+    return TunnelOptions(
         app=given.name,
-        service=Service(given.host, given.port, tls),
+        service=ServiceTarget(given.host, given.port, tls),
         relays=relays,
         group=environ.get("PORTAL_GROUP") or given.name,
         pod=environ.get("POD_UID", ""),
@@ -95,7 +95,7 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> 
     )
 
 
-def _relays(urls: Sequence[str], environ: Mapping[str, str]) -> tuple[Relay, ...]:
+def _relays(urls: Sequence[str], environ: Mapping[str, str]) -> tuple[RelayTarget, ...]:
     named = _named(environ.get("PORTAL_RELAYS", "")) or _by_place(urls)
     if not named:
         raise ValueError("no relay is given: --relay wss://relay.example.com/relay")
@@ -103,7 +103,9 @@ def _relays(urls: Sequence[str], environ: Mapping[str, str]) -> tuple[Relay, ...
         if urlsplit(each.url).scheme not in _SCHEMES or not urlsplit(each.url).hostname:
             raise ValueError(f"relay {each.name} has a URL that is none: wss://HOST/relay")
     return tuple(
-        Relay(each.name, each.url, environ.get(f"PORTAL_TOKEN_{at}", ""), _authority(at, environ))
+        RelayTarget(
+            each.name, each.url, environ.get(f"PORTAL_TOKEN_{at}", ""), _authority(at, environ)
+        )
         for at, each in enumerate(named)
     )
 

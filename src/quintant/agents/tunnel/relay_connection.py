@@ -2,7 +2,7 @@
 
     CONNECTING --HELLO_ACK--> CONNECTED --lost--> BACKOFF --waited--> CONNECTING
 
-Relays are independent of each other: each has an uplink of its own, and all are used at once. The
+Relays are independent of each other: each has an relay of its own, and all are used at once. The
 process never ends because relays are down.
 """
 
@@ -15,15 +15,15 @@ from typing import Any, Protocol
 
 import msgspec
 
-from quintant.agents.multiplex.connection import Link, Pulse
-from quintant.agents.multiplex.session import Session, State, Violation
-from quintant.agents.multiplex.socket import Socket
-from quintant.agents.multiplex.stream import Stream
-from quintant.agents.tunnel.backoff import Attempt, Backoff
-from quintant.agents.tunnel.dial import CONNECT_SECONDS, TurnedAway, dialled
-from quintant.agents.tunnel.host_resolver import Places
-from quintant.agents.tunnel.options import Relay
-from quintant.agents.tunnel.status import Board
+from quintant.agents.multiplex.connection import Keepalive, MultiplexConnection
+from quintant.agents.multiplex.session import MultiplexSession, ProtocolViolation, SessionState
+from quintant.agents.multiplex.socket import WebSocket
+from quintant.agents.multiplex.stream import MultiplexStream
+from quintant.agents.tunnel.backoff import ConnectAttempt, ReconnectBackoff
+from quintant.agents.tunnel.dial import CONNECT_SECONDS, UpgradeRefused, dial_relay
+from quintant.agents.tunnel.host_resolver import HostResolver
+from quintant.agents.tunnel.options import RelayTarget
+from quintant.agents.tunnel.status import TunnelStatus
 from quintant.wire.portal import (
     VERSION,
     Close,
@@ -49,37 +49,39 @@ _STATUS = {
 """What a relay that refuses the upgrade means, in codes of the protocol."""
 
 
-class Backend(Protocol):
+class StreamHandler(Protocol):
     """Where streams lead to."""
 
-    def opened(self, stream: Stream, opening: Opening) -> None:
+    def opened(self, stream: MultiplexStream, opening: Opening) -> None:
         """A visitor came."""
 
 
-class Tally(Protocol):
+class ConnectObserver(Protocol):
     """Who counts."""
 
     def attempted(self, relay: str, result: str) -> None:
         """An attempt to connect ended."""
 
 
-class Uplink:
+class RelayConnection:
     """The connection to one relay."""
 
-    def __init__(self, relay: Relay, hello: Hello, backend: Backend, board: Board) -> None:
-        self._relay, self._hello, self._backend, self._board = relay, hello, backend, board
+    def __init__(
+        self, relay: RelayTarget, hello: Hello, backend: StreamHandler, status: TunnelStatus
+    ) -> None:
+        self._relay, self._hello, self._backend, self._status = relay, hello, backend, status
         self._said = RelayReport(relay.name, relay.url)
-        self._calls: set[Call] = set()
+        self._sessions: set[RelaySession] = set()
         self._draining = asyncio.Event()
-        board.tell(self._said)
+        status.tell(self._said)
 
-    async def run(self, places: Places, random: Random, tally: Tally) -> None:
+    async def run(self, resolver: HostResolver, random: Random, observer: ConnectObserver) -> None:
         """Stay connected until the tunnel drains."""
-        memory = Backoff()
+        memory = ReconnectBackoff()
         async with asyncio.TaskGroup() as group:
             while not self._draining.is_set():
                 self._tell(state=Reach.CONNECTING, attempts=self._said.attempts + 1)
-                attempt, error = await self._once(places, random, tally, group)
+                attempt, error = await self._once(resolver, random, observer, group)
                 if self._draining.is_set():
                     return
                 memory, wait = memory.after(attempt, random)
@@ -89,7 +91,7 @@ class Uplink:
     async def drain(self, seconds: float) -> None:
         """Take no new visitors, finish those who are there, and close."""
         self._draining.set()
-        await asyncio.gather(*(call.drain(seconds) for call in self._calls))
+        await asyncio.gather(*(session.drain(seconds) for session in self._sessions))
 
     async def _pause(self, seconds: float) -> None:
         try:
@@ -99,39 +101,45 @@ class Uplink:
             return
 
     async def _once(
-        self, places: Places, random: Random, tally: Tally, group: asyncio.TaskGroup
-    ) -> tuple[Attempt, str]:
+        self,
+        resolver: HostResolver,
+        random: Random,
+        observer: ConnectObserver,
+        group: asyncio.TaskGroup,
+    ) -> tuple[ConnectAttempt, str]:
         began = asyncio.get_running_loop().time()
         try:
-            socket = await dialled(self._relay, places, random)
-        except (TurnedAway, OSError, TimeoutError, UnicodeError) as error:
-            tally.attempted(self._relay.name, "failed")
-            return Attempt(_code(error)), _said(error)
-        call = Call(Link(socket, Pulse()), self._backend, self._welcomed(tally))
-        work = group.create_task(self._served(socket, call))
+            socket = await dial_relay(self._relay, resolver, random)
+        except (UpgradeRefused, OSError, TimeoutError, UnicodeError) as error:
+            observer.attempted(self._relay.name, "failed")
+            return ConnectAttempt(_code(error)), _said(error)
+        session = RelaySession(
+            MultiplexConnection(socket, Keepalive()), self._backend, self._welcomed(observer)
+        )
+        work = group.create_task(self._served(socket, session))
         # A relay that is leaving finishes its visitors; we look for its successor meanwhile.
-        ends: set[asyncio.Future[Any]] = {work, call.away}
+        ends: set[asyncio.Future[Any]] = {work, session.away}
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        reason = work.result() if work.done() else call.farewell
-        if not call.welcome:
-            tally.attempted(self._relay.name, "refused")
+        reason = work.result() if work.done() else session.farewell
+        if not session.welcome:
+            observer.attempted(self._relay.name, "refused")
         lasted = asyncio.get_running_loop().time() - began
-        return Attempt(reason.code, lasted, reason.retry_after_ms / 1000), _explained(reason)
+        return ConnectAttempt(reason.code, lasted, reason.retry_after_ms / 1000), _explained(reason)
 
-    async def _served(self, socket: Socket, call: Call) -> Reason:
-        self._calls.add(call)
-        call.link.on_pong = lambda: self._board.measure(
-            self._relay.name, round(call.link.round_trip * 1000, 2)
+    async def _served(self, socket: WebSocket, session: RelaySession) -> Reason:
+        self._sessions.add(session)
+        session.connection.on_pong = lambda: self._status.measure(
+            self._relay.name, round(session.connection.round_trip * 1000, 2)
         )
         try:
-            return await call.run(self._hello)
+            return await session.run(self._hello)
         finally:
             socket.abort()
-            self._calls.discard(call)
+            self._sessions.discard(session)
 
-    def _welcomed(self, tally: Tally) -> Callable[[Welcome], None]:
+    def _welcomed(self, observer: ConnectObserver) -> Callable[[Welcome], None]:
         def told(welcome: Welcome) -> None:
-            tally.attempted(self._relay.name, "connected")
+            observer.attempted(self._relay.name, "connected")
             self._tell(
                 state=Reach.CONNECTED, last_error="", close_code=0, public_url=welcome.public_url
             )
@@ -140,15 +148,20 @@ class Uplink:
 
     def _tell(self, **changes: object) -> None:
         self._said = msgspec.structs.replace(self._said, **changes)
-        self._board.tell(self._said)
+        self._status.tell(self._said)
 
 
-class Call:
+class RelaySession:
     """One connection to a relay, from the greeting to the end."""
 
-    def __init__(self, link: Link, backend: Backend, welcomed: Callable[[Welcome], None]) -> None:
-        self.link, self._backend, self._welcomed = link, backend, welcomed
-        self.session = Session(self, relay=False)
+    def __init__(
+        self,
+        connection: MultiplexConnection,
+        backend: StreamHandler,
+        welcomed: Callable[[Welcome], None],
+    ) -> None:
+        self.connection, self._backend, self._welcomed = connection, backend, welcomed
+        self.session = MultiplexSession(self, relay=False)
         self.welcome: Welcome | None = None
         self.away: asyncio.Future[Farewell] = asyncio.get_running_loop().create_future()
         """Done when the relay begins to leave."""
@@ -157,7 +170,7 @@ class Call:
     async def run(self, hello: Hello) -> Reason:
         """Greet, and serve until it is over."""
         self.session.control(telling(Kind.HELLO, hello))
-        return await self.link.run(self.session)
+        return await self.connection.run(self.session)
 
     @property
     def farewell(self) -> Reason:
@@ -167,12 +180,12 @@ class Call:
     async def drain(self, seconds: float) -> None:
         """Leave in order: the relay answers the PING after it has read the GOAWAY, so what it
         opened before is here by then."""
-        if self.session.state is not State.OPEN:
+        if self.session.state is not SessionState.OPEN:
             return
         self.session.leave(Farewell("drain"))
         heard: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.link.on_pong = lambda: None if heard.done() else heard.set_result(None)
-        self.link.ping(self.session)
+        self.connection.on_pong = lambda: None if heard.done() else heard.set_result(None)
+        self.connection.ping(self.session)
         try:
             async with asyncio.timeout(seconds):
                 await heard
@@ -181,19 +194,19 @@ class Call:
                     await self._empty.wait()
         except TimeoutError:
             pass
-        await self.link.close(Reason(Close.GONE, "drained"))
+        await self.connection.close(Reason(Close.GONE, "drained"))
 
     # What the session calls.
 
     def greeted(self, frame: Frame) -> None:
         welcome = document(frame, Welcome)
         if welcome.v != VERSION:
-            raise Violation(f"version {welcome.v}", Close.VERSION)
+            raise ProtocolViolation(f"version {welcome.v}", Close.VERSION)
         self.session.settle(welcome.window, welcome.max_streams)
         self.welcome = welcome
         self._welcomed(welcome)
 
-    def opened(self, stream: Stream, opening: Opening) -> None:
+    def opened(self, stream: MultiplexStream, opening: Opening) -> None:
         self._backend.opened(stream, opening)
 
     def leaving(self, farewell: Farewell) -> None:
@@ -204,14 +217,14 @@ class Call:
         self._empty.set()
 
     def ponged(self, payload: bytes) -> None:
-        self.link.ponged(payload)
+        self.connection.ponged(payload)
 
     def wake(self) -> None:
-        self.link.wake()
+        self.connection.wake()
 
 
 def _code(error: BaseException) -> int:
-    return _STATUS.get(error.status, 0) if isinstance(error, TurnedAway) else 0
+    return _STATUS.get(error.status, 0) if isinstance(error, UpgradeRefused) else 0
 
 
 def _said(error: BaseException) -> str:

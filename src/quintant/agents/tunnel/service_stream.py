@@ -13,13 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
-from quintant.agents.multiplex.stream import State, Stream
-from quintant.agents.tunnel.host_resolver import Places
-from quintant.agents.tunnel.options import CONNECT_SECONDS, Service
+from quintant.agents.multiplex.stream import MultiplexStream, StreamState
+from quintant.agents.tunnel.host_resolver import HostResolver
+from quintant.agents.tunnel.options import CONNECT_SECONDS, ServiceTarget
 from quintant.wire.portal import Fault
 
 
-class Unreached(Exception):
+class ServiceUnreachable(Exception):
     """The Service cannot be connected to, and which RST tells so."""
 
     def __init__(self, fault: Fault, text: str) -> None:
@@ -28,27 +28,27 @@ class Unreached(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Dialer:
+class ServiceDialer:
     """Connects to the Service, wherever it is now."""
 
-    service: Service
-    places: Places
+    service: ServiceTarget
+    resolver: HostResolver
     context: ssl.SSLContext | None
 
     async def dial(self, make: Callable[[], asyncio.Protocol]) -> None:
-        """A new connection, with a protocol made for it; Unreached says why there is none."""
+        """A new connection, with a protocol made for it; ServiceUnreachable if there is none."""
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 service = self.service
-                await self.places.connect(make, service.host, service.port, self.context)
+                await self.resolver.connect(make, service.host, service.port, self.context)
         except TimeoutError:
-            raise Unreached(Fault.CONNECT_TIMEOUT, "the Service does not answer") from None
+            raise ServiceUnreachable(Fault.CONNECT_TIMEOUT, "the Service does not answer") from None
         except (socket.gaierror, UnicodeError) as error:
-            raise Unreached(Fault.DNS, f"{self.service.host}: {error}") from None
+            raise ServiceUnreachable(Fault.DNS, f"{self.service.host}: {error}") from None
         except ssl.SSLError as error:
-            raise Unreached(Fault.TLS, error.reason or "TLS failed") from None
+            raise ServiceUnreachable(Fault.TLS, error.reason or "TLS failed") from None
         except OSError as error:
-            raise Unreached(Fault.REFUSED, error.strerror or "refused") from None
+            raise ServiceUnreachable(Fault.REFUSED, error.strerror or "refused") from None
 
 
 def tls_context(mode: str) -> ssl.SSLContext | None:
@@ -62,10 +62,10 @@ def tls_context(mode: str) -> ssl.SSLContext | None:
     return context
 
 
-class Pipe(asyncio.Protocol):
+class ServiceStream(asyncio.Protocol):
     """Both ends of one stream: the sink of the relay's, the protocol of the Service's."""
 
-    def __init__(self, stream: Stream, done: Callable[[Pipe, str], None]) -> None:
+    def __init__(self, stream: MultiplexStream, done: Callable[[ServiceStream, str], None]) -> None:
         self.stream, self._done = stream, done
         stream.sink = self
         self._transport: asyncio.Transport | None = None
@@ -111,7 +111,7 @@ class Pipe(asyncio.Protocol):
     def connection_made(self, made: asyncio.BaseTransport) -> None:
         # Those of uvloop are transports without being derived from asyncio's.
         transport = cast(asyncio.Transport, made)
-        if self.stream.state is State.CLOSED:
+        if self.stream.state is StreamState.CLOSED:
             transport.abort()
             return
         self._transport = transport
@@ -153,7 +153,7 @@ class Pipe(asyncio.Protocol):
     def _shut(self, transport: asyncio.Transport) -> None:
         if transport.can_write_eof():
             transport.write_eof()
-        elif self.stream.state is State.CLOSED:
+        elif self.stream.state is StreamState.CLOSED:
             transport.close()
 
     def _end(self, result: str) -> None:

@@ -22,7 +22,7 @@ def timestamp(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-class Board:
+class TunnelStatus:
     """What is known now; each change has a number, and wakes those who wait."""
 
     def __init__(self, pod: str, now: Now) -> None:

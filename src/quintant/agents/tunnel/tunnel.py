@@ -1,4 +1,4 @@
-"""A tunnel at work: its uplinks, the connections to the Service, and the end of it all."""
+"""A tunnel at work: its connections, the connections to the Service, and the end of it all."""
 
 from __future__ import annotations
 
@@ -7,36 +7,41 @@ from datetime import UTC, datetime
 from random import Random, SystemRandom
 
 from quintant.agents.multiplex.program import say
-from quintant.agents.multiplex.stream import Stream
+from quintant.agents.multiplex.stream import MultiplexStream
 from quintant.agents.tunnel.admin import serving
-from quintant.agents.tunnel.host_resolver import Places
-from quintant.agents.tunnel.metrics import Metrics
-from quintant.agents.tunnel.options import Options
-from quintant.agents.tunnel.relay_connection import Uplink
-from quintant.agents.tunnel.service_stream import Dialer, Pipe, Unreached, tls_context
-from quintant.agents.tunnel.status import Board
+from quintant.agents.tunnel.host_resolver import HostResolver
+from quintant.agents.tunnel.metrics import TunnelMetrics
+from quintant.agents.tunnel.options import TunnelOptions
+from quintant.agents.tunnel.relay_connection import RelayConnection
+from quintant.agents.tunnel.service_stream import (
+    ServiceDialer,
+    ServiceStream,
+    ServiceUnreachable,
+    tls_context,
+)
+from quintant.agents.tunnel.status import TunnelStatus
 from quintant.version import QUINTANT
 from quintant.wire.portal import Hello, Opening
 
 
-async def serve(options: Options, stopped: asyncio.Event) -> None:
+async def serve(options: TunnelOptions, stopped: asyncio.Event) -> None:
     """Be a tunnel until told to stop, then drain."""
-    board, metrics = Board(options.pod, lambda: datetime.now(UTC)), Metrics()
-    places = Places(options.resolve)
-    dialer = Dialer(options.service, places, tls_context(options.service.tls))
+    status, metrics = TunnelStatus(options.pod, lambda: datetime.now(UTC)), TunnelMetrics()
+    resolver = HostResolver(options.resolve)
+    dialer = ServiceDialer(options.service, resolver, tls_context(options.service.tls))
     hello = Hello(options.app, options.group, options.pod, f"quintant/{QUINTANT}")
     # Seeded once: masks and pauses have to be unforeseen, and asking the system each time is slow.
     random = Random(SystemRandom().getrandbits(256))
     async with asyncio.TaskGroup() as group:
-        visits = Visits(dialer, board, metrics, group)
-        uplinks = [Uplink(relay, hello, visits, board) for relay in options.relays]
-        async with serving(board, lambda: metrics.text(board, visits.active), options.admin):
-            say("started", app=options.app, admin=board.admin_port)
-            works = [group.create_task(each.run(places, random, metrics)) for each in uplinks]
+        visits = Visits(dialer, status, metrics, group)
+        connections = [RelayConnection(relay, hello, visits, status) for relay in options.relays]
+        async with serving(status, lambda: metrics.text(status, visits.active), options.admin):
+            say("started", app=options.app, admin=status.admin_port)
+            works = [group.create_task(each.run(resolver, random, metrics)) for each in connections]
             await stopped.wait()
             say("draining", streams=visits.active)
-            board.drain()
-            await asyncio.gather(*(each.drain(options.drain) for each in uplinks))
+            status.drain()
+            await asyncio.gather(*(each.drain(options.drain) for each in connections))
             for work in works:
                 work.cancel()
             visits.close()
@@ -47,15 +52,19 @@ class Visits:
     """The visitors that are here, whichever relay they came by."""
 
     def __init__(
-        self, dialer: Dialer, board: Board, metrics: Metrics, group: asyncio.TaskGroup
+        self,
+        dialer: ServiceDialer,
+        status: TunnelStatus,
+        metrics: TunnelMetrics,
+        group: asyncio.TaskGroup,
     ) -> None:
-        self._dialer, self._board, self._metrics, self._group = dialer, board, metrics, group
-        self._dials: dict[Pipe, asyncio.Task[None]] = {}
+        self._dialer, self._status, self._metrics, self._group = dialer, status, metrics, group
+        self._dials: dict[ServiceStream, asyncio.Task[None]] = {}
         self.active = 0
 
-    def opened(self, stream: Stream, opening: Opening) -> None:
+    def opened(self, stream: MultiplexStream, opening: Opening) -> None:
         """A visitor came: connect to the Service for it."""
-        pipe = Pipe(stream, self._done)
+        pipe = ServiceStream(stream, self._done)
         self.active += 1
         task = self._group.create_task(self._dial(pipe))
         self._dials[pipe] = task
@@ -65,23 +74,23 @@ class Visits:
         for task in self._dials.values():
             task.cancel()
 
-    async def _dial(self, pipe: Pipe) -> None:
+    async def _dial(self, pipe: ServiceStream) -> None:
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
             await self._dialer.dial(lambda: pipe)
-        except Unreached as unreached:
+        except ServiceUnreachable as unreached:
             # Forgotten first, or its end would cancel the very task that tells of it.
             self._dials.pop(pipe, None)
             pipe.fail(unreached.fault, str(unreached))
-            self._board.reach(str(unreached))
+            self._status.reach(str(unreached))
             return
         finally:
             self._dials.pop(pipe, None)
         self._metrics.dial.observe(loop.time() - began)
-        self._board.reach("")
+        self._status.reach("")
 
-    def _done(self, pipe: Pipe, result: str) -> None:
+    def _done(self, pipe: ServiceStream, result: str) -> None:
         self.active -= 1
         self._metrics.streams.add(result)
         self._metrics.bytes.add("in", by=pipe.stream.got_bytes)

@@ -17,7 +17,7 @@ from quintant.client.http.http1 import Answer, Head, NotHttp
 BUFFER_BYTES = 256 * 1024
 
 
-class Broken(Exception):
+class ConnectionBroken(Exception):
     """The connection ended before the answer did; `begun` says whether any of that had come."""
 
     def __init__(self, begun: bool) -> None:
@@ -25,7 +25,7 @@ class Broken(Exception):
         self.begun = begun
 
 
-class TooLarge(Exception):
+class ResponseTooLarge(Exception):
     """The answer is larger than the `most` that its asker takes."""
 
     def __init__(self, most: int) -> None:
@@ -33,11 +33,11 @@ class TooLarge(Exception):
         self.most = most
 
 
-class Connection(asyncio.Protocol):
+class ClientConnection(asyncio.Protocol):
     """A connection to a server, used by one request after the other."""
 
-    def __init__(self, lost: Callable[[Connection], None]) -> None:
-        self.rested_at = 0.0
+    def __init__(self, lost: Callable[[ClientConnection], None]) -> None:
+        self.idle_since = 0.0
         """Loop time since which it has had nothing to do."""
         self._lost = lost
         self._transport: asyncio.Transport | None = None
@@ -56,12 +56,12 @@ class Connection(asyncio.Protocol):
 
     @property
     def transport(self) -> asyncio.Transport:
-        """What carries the bytes; Broken if nothing does any more."""
+        """What carries the bytes; ConnectionBroken if nothing does any more."""
         if self._transport is None or self._error is not None:
-            raise Broken(False)
+            raise ConnectionBroken(False)
         return self._transport
 
-    async def ask(
+    async def request(
         self, method: str, data: bytes, *, most: int, seconds: float
     ) -> tuple[Head, bytes]:
         """Send a request and wait for its whole answer, of `most` bytes, for so many seconds."""
@@ -102,7 +102,7 @@ class Connection(asyncio.Protocol):
 
     def close(self) -> None:
         """End the connection at once; whoever waits for an answer is told that it broke."""
-        self._fail(Broken(self._begun))
+        self._fail(ConnectionBroken(self._begun))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The connection stands; called again when TLS was put above what there was."""
@@ -126,14 +126,14 @@ class Connection(asyncio.Protocol):
             self._hold_back()
             self._wake()
         elif self._size > self._most or answer.length > self._most:
-            self._fail(TooLarge(self._most))
+            self._fail(ResponseTooLarge(self._most))
         elif answer.whole:
             self._wake()
 
     def connection_lost(self, error: Exception | None) -> None:
         """The connection is gone; some answers end with it."""
         if self._answer is None or not self._answer.ended():
-            broken = Broken(self._begun)
+            broken = ConnectionBroken(self._begun)
             broken.__cause__ = error
             self._error = self._error or broken
         self._transport = None

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from quintant.client.http.connection import Connection
-from quintant.client.http.route import Route
+from quintant.client.http.connection import ClientConnection
+from quintant.client.http.route import ServerRoute
 
 # A peer that vanished without a word is noticed by the kernel: probes after 30 s of silence, every
 # 15 s, two of them; and whatever we send must be acknowledged within 45 s.
@@ -24,7 +24,7 @@ SOCKET_OPTIONS = {
 REFUSAL_BYTES = 64 * 1024
 
 
-class Unreachable(Exception):
+class ServerUnreachable(Exception):
     """No connection came about; `proxy` says whether it was the proxy that was not reached."""
 
     def __init__(self, cause: OSError, *, proxy: bool) -> None:
@@ -32,7 +32,7 @@ class Unreachable(Exception):
         self.cause, self.proxy = cause, proxy
 
 
-class Refused(Exception):
+class ProxyRefused(Exception):
     """The proxy does not let us through."""
 
     def __init__(self, status: int, reason: str) -> None:
@@ -43,12 +43,14 @@ class Refused(Exception):
 class Dialer(Struct, frozen=True):
     """Opens connections along one route, with one TLS set-up (None: without TLS)."""
 
-    route: Route
+    route: ServerRoute
     tls: ssl.SSLContext | None
     name: str
     """The name under which the server is known to its certificate."""
 
-    async def dial(self, seconds: float, lost: Callable[[Connection], None]) -> Connection:
+    async def dial(
+        self, seconds: float, lost: Callable[[ClientConnection], None]
+    ) -> ClientConnection:
         """Connect within so many seconds; `lost` hears of the connection's end."""
         try:
             async with asyncio.timeout(seconds):
@@ -56,35 +58,35 @@ class Dialer(Struct, frozen=True):
                 if self.route.tunnel:
                     await self._tunnel(connection, seconds)
         except TimeoutError as error:
-            raise Unreachable(error, proxy=False) from None
+            raise ServerUnreachable(error, proxy=False) from None
         return connection
 
-    async def _connect(self, lost: Callable[[Connection], None]) -> Connection:
+    async def _connect(self, lost: Callable[[ClientConnection], None]) -> ClientConnection:
         hop, proxied = self.route.first, self.route.proxy is not None
         secure = (ssl.create_default_context() if proxied else self.tls) if hop.secure else None
         name = (hop.host if proxied else self.name) if secure else None
         loop = asyncio.get_running_loop()
         try:
             _, connection = await loop.create_connection(
-                lambda: Connection(lost), hop.host, hop.port, ssl=secure, server_hostname=name
+                lambda: ClientConnection(lost), hop.host, hop.port, ssl=secure, server_hostname=name
             )
         except OSError as error:
-            raise Unreachable(error, proxy=proxied) from None
+            raise ServerUnreachable(error, proxy=proxied) from None
         tune(connection.transport.get_extra_info("socket"))
         return connection
 
-    async def _tunnel(self, connection: Connection, seconds: float) -> None:
+    async def _tunnel(self, connection: ClientConnection, seconds: float) -> None:
         asked = self.route.tunnel
-        head, _ = await connection.ask("CONNECT", asked, most=REFUSAL_BYTES, seconds=seconds)
+        head, _ = await connection.request("CONNECT", asked, most=REFUSAL_BYTES, seconds=seconds)
         try:
             if head.status >= 300:
-                raise Refused(head.status, head.reason)
+                raise ProxyRefused(head.status, head.reason)
             await self._secure(connection)
         except BaseException:
             connection.close()
             raise
 
-    async def _secure(self, connection: Connection) -> None:
+    async def _secure(self, connection: ClientConnection) -> None:
         assert self.tls is not None, "there is a tunnel only where there is TLS"
         loop = asyncio.get_running_loop()
         try:
@@ -92,7 +94,7 @@ class Dialer(Struct, frozen=True):
                 connection.transport, connection, self.tls, server_hostname=self.name
             )
         except OSError as error:
-            raise Unreachable(error, proxy=False) from None
+            raise ServerUnreachable(error, proxy=False) from None
         if above is not None:
             connection.connection_made(above)
 

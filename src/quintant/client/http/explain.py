@@ -12,14 +12,21 @@ from urllib.parse import urlsplit
 
 from quintant.client.config import tls
 from quintant.client.config.config import Config
-from quintant.client.http.connection import Broken, TooLarge
-from quintant.client.http.dial import Refused, Unreachable
+from quintant.client.http.connection import ConnectionBroken, ResponseTooLarge
+from quintant.client.http.dial import ProxyRefused, ServerUnreachable
 from quintant.client.http.http1 import NotHttp
 from quintant.client.transport import Call
 from quintant.core import errors
 from quintant.core.errors import ConnectError, DeadlineExceeded, StreamStalled, TransportError
 
-FAILURES = (Broken, NotHttp, Refused, TimeoutError, TooLarge, Unreachable)
+FAILURES = (
+    ConnectionBroken,
+    NotHttp,
+    ProxyRefused,
+    TimeoutError,
+    ResponseTooLarge,
+    ServerUnreachable,
+)
 """All that connections raise."""
 
 
@@ -27,16 +34,16 @@ def explained(error: Exception, call: Call, config: Config) -> TransportError:
     """The error to raise for a request that got no answer."""
     host = urlsplit(config.server).netloc
     match error:
-        case Unreachable(cause=TimeoutError(errno=None)):
+        case ServerUnreachable(cause=TimeoutError(errno=None)):
             return ConnectError(_text(call, f"{host} did not accept a connection in time"))
-        case Unreachable():
+        case ServerUnreachable():
             return ConnectError(_text(call, *_unreachable(error, host)))
-        case Refused():
+        case ProxyRefused():
             why = f"the proxy refused to connect to {host}: {error.status} {error.reason}"
             return ConnectError(_text(call, why, "check proxy-url and HTTPS_PROXY"))
         case TimeoutError():
             return DeadlineExceeded(f"{call}: no answer in time")
-        case TooLarge():
+        case ResponseTooLarge():
             return TransportError(f"{call}: the answer is larger than {error.most} bytes")
         case NotHttp():
             return ConnectError(_text(call, f"{host} sent something that is not HTTP"))
@@ -50,7 +57,7 @@ def in_stream(error: Exception, call: Call) -> TransportError:
     return ConnectError(f"{call}: the connection broke")
 
 
-def _unreachable(error: Unreachable, host: str) -> tuple[str, str]:
+def _unreachable(error: ServerUnreachable, host: str) -> tuple[str, str]:
     cause = error.cause
     if error.proxy:
         return f"the proxy cannot be reached: {_reason(cause)}", "check proxy-url and HTTPS_PROXY"

@@ -7,7 +7,7 @@ way when it comes to rest.
 
 from __future__ import annotations
 
-from quintant.client.http.connection import Connection
+from quintant.client.http.connection import ClientConnection
 from quintant.core.clock import monotonic
 
 # An unused connection is kept this long: less than the 60 s after which common load balancers drop
@@ -15,35 +15,35 @@ from quintant.core.clock import monotonic
 IDLE_SECONDS = 30.0
 
 
-class Resting:
+class IdleConnections:
     """Connections to one server that have nothing to do."""
 
     def __init__(self) -> None:
-        self._resting: list[Connection] = []
+        self._resting: list[ClientConnection] = []
         self._retired = False
 
-    def rested(self, now: float) -> Connection | None:
+    def take(self, now: float) -> ClientConnection | None:
         """The connection that has rested least until now, if one is still of use."""
         while self._resting:
             connection = self._resting.pop()
             if not connection.usable:
                 continue
-            if now - connection.rested_at < IDLE_SECONDS:
+            if now - connection.idle_since < IDLE_SECONDS:
                 return connection
             connection.close()
         return None
 
-    def keep(self, connection: Connection) -> None:
+    def keep(self, connection: ClientConnection) -> None:
         """Let a connection rest whose exchange is complete."""
         if self._retired:
             connection.close()
         elif connection.usable:
-            connection.rested_at = monotonic()
+            connection.idle_since = monotonic()
             self._resting.append(connection)
 
     def tidy(self, now: float) -> bool:
         """Close what has rested too long; whether anything still rests."""
-        old = [each for each in self._resting if now - each.rested_at >= IDLE_SECONDS]
+        old = [each for each in self._resting if now - each.idle_since >= IDLE_SECONDS]
         self._resting = [each for each in self._resting if each not in old and each.usable]
         for connection in old:
             connection.close()

@@ -1,8 +1,9 @@
 """The connections to an API server that share one TLS identity.
 
 Requests share connections, of which those at rest are kept for a while; each stream has one of its
-own. When the identity changes, or the connections get old, the transport takes a new `Pool` and
-retires this one: what is at rest closes at once, and what is under way when it is done.
+own. When the identity changes, or the connections get old, the transport takes a new
+`ConnectionPool` and retires this one: what is at rest closes at once, and what is under way when
+it is done.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from quintant.client.config.config import Config
 from quintant.client.config.credentials import Proof
 from quintant.client.config.tls import context
 from quintant.client.config.user import Impersonate
-from quintant.client.http.connection import Connection
+from quintant.client.http.connection import ClientConnection
 from quintant.client.http.dial import Dialer
 from quintant.client.http.http1 import header, question
-from quintant.client.http.idle import Resting
-from quintant.client.http.route import Route
+from quintant.client.http.idle import IdleConnections
+from quintant.client.http.route import ServerRoute
 from quintant.client.transport import JSON, Call
 from quintant.core.clock import monotonic
 from quintant.keys.tls import KeyPair
@@ -38,12 +39,12 @@ DEFAULTS = (
 NAME_BYTES = "!#$&'*+^`|"
 
 
-class Pool(Resting):
+class ConnectionPool(IdleConnections):
     """Connections under one identity."""
 
     def __init__(self, config: Config, pair: KeyPair | None) -> None:
         super().__init__()
-        route = Route.to(config)
+        route = ServerRoute.to(config)
         tls = context(config.trust, pair) if route.server.secure else None
         self._dialer = Dialer(route, tls, config.trust.server_name or route.server.host)
         self._prefix = route.prefix
@@ -61,7 +62,9 @@ class Pool(Resting):
         lines = f"{self._lines}{shown}{_given(tuple(given.items()))}"
         return question(call.method, self._prefix + call.target, lines, call.body)
 
-    async def dial(self, seconds: float, lost: Callable[[Connection], None]) -> Connection:
+    async def dial(
+        self, seconds: float, lost: Callable[[ClientConnection], None]
+    ) -> ClientConnection:
         """A new connection, made within so many seconds; `lost` hears of its end."""
         return await self._dialer.dial(seconds, lost)
 

@@ -29,7 +29,7 @@ class Hop(Struct, frozen=True):
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-class Route(Struct, frozen=True):
+class ServerRoute(Struct, frozen=True):
     """Where requests go, and how they name their target there."""
 
     server: Hop
@@ -42,7 +42,7 @@ class Route(Struct, frozen=True):
     """The proxy's Proxy-Authorization header line; empty without one."""
 
     @classmethod
-    def to(cls, config: Config) -> Route:
+    def to(cls, config: Config) -> ServerRoute:
         """The route that a configuration describes."""
         url = urlsplit(config.server)
         proxy = urlsplit(config.proxy.reveal()) if config.proxy else None

@@ -21,10 +21,10 @@ from quintant.client.config.config import Config
 from quintant.client.config.credentials import Credentials, Proof
 from quintant.client.config.tls import context
 from quintant.client.http.authenticated import Authenticated
-from quintant.client.http.connection import Broken, Connection
+from quintant.client.http.connection import ClientConnection, ConnectionBroken
 from quintant.client.http.explain import FAILURES, explained, in_stream
 from quintant.client.http.http1 import Head
-from quintant.client.http.pool import Pool
+from quintant.client.http.pool import ConnectionPool
 from quintant.client.retry import repeatable
 from quintant.client.transport import Call, Reply, Stream
 from quintant.core.clock import Clock, SystemClock, monotonic
@@ -34,7 +34,7 @@ from quintant.core.errors import ConfigError, ConnectError, StreamStalled
 CONNECT_SHARE = 0.8
 
 
-class Limits(Struct, frozen=True):
+class TransportLimits(Struct, frozen=True):
     """How long and how large things may be."""
 
     connect: float = 10.0
@@ -60,17 +60,17 @@ class HttpTransport(Authenticated):
         clock: Clock | None = None,
         *,
         credentials: Credentials | None = None,
-        limits: Limits | None = None,
+        limits: TransportLimits | None = None,
     ) -> None:
         if config.server.startswith("https:"):
             context(config.trust)  # what is wrong with it should be known at the start
         super().__init__(credentials or tokens.credentials(config, clock or SystemClock()))
         self._config = config
-        self._limits = limits or Limits()
-        self._pool: Pool | None = None
+        self._limits = limits or TransportLimits()
+        self._pool: ConnectionPool | None = None
         # No limit on connections: the workers limit how many requests there are, and a limit here
         # would let requests that hang keep a lease renewal waiting.
-        self._connections: set[Connection] = set()
+        self._connections: set[ClientConnection] = set()
         self._closed = False
 
     async def close(self) -> None:
@@ -90,15 +90,15 @@ class HttpTransport(Authenticated):
         return Reply(head.status, body, head.headers)
 
     async def _exchange(
-        self, pool: Pool, call: Call, data: bytes, began: float
+        self, pool: ConnectionPool, call: Call, data: bytes, began: float
     ) -> tuple[Head, bytes]:
         most = self._limits.size
         seconds = self._limits.answer if call.timeout is None else call.timeout
-        connection = pool.rested(began)
+        connection = pool.take(began)
         if connection is not None:
             try:
-                answer = await connection.ask(call.method, data, most=most, seconds=seconds)
-            except Broken as error:
+                answer = await connection.request(call.method, data, most=most, seconds=seconds)
+            except ConnectionBroken as error:
                 # It may have died of old age before we wrote to it, or after the server had read.
                 if error.begun or not repeatable(call):
                     raise
@@ -107,7 +107,7 @@ class HttpTransport(Authenticated):
                 return answer
         connection = await self._dial(pool, seconds * CONNECT_SHARE)
         left = began + seconds - monotonic()
-        answer = await connection.ask(call.method, data, most=most, seconds=left)
+        answer = await connection.request(call.method, data, most=most, seconds=left)
         pool.keep(connection)
         return answer
 
@@ -119,7 +119,7 @@ class HttpTransport(Authenticated):
         finally:
             connection.close()
 
-    async def _open(self, call: Call, proof: Proof) -> tuple[Connection, Head]:
+    async def _open(self, call: Call, proof: Proof) -> tuple[ClientConnection, Head]:
         pool = self._fitting(proof, monotonic())
         try:
             async with asyncio.timeout(self._limits.head) as limit:
@@ -130,7 +130,7 @@ class HttpTransport(Authenticated):
                 raise StreamStalled(f"{call}: no head within {self._limits.head:g} s") from None
             raise explained(error, call, self._config) from None
 
-    async def _dial(self, pool: Pool, seconds: float) -> Connection:
+    async def _dial(self, pool: ConnectionPool, seconds: float) -> ClientConnection:
         found = await pool.dial(min(seconds, self._limits.connect), self._connections.discard)
         if self._closed:
             found.close()
@@ -139,7 +139,7 @@ class HttpTransport(Authenticated):
             self._connections.add(found)
         return found
 
-    def _fitting(self, proof: Proof, now: float) -> Pool:
+    def _fitting(self, proof: Proof, now: float) -> ConnectionPool:
         """The pool for a request that begins now: the present one, or a new one in its place."""
         if self._closed:
             raise _closed()
@@ -147,7 +147,7 @@ class HttpTransport(Authenticated):
         if pool is not None and pool.fits(proof.pair, now):
             return pool
         try:
-            self._pool = Pool(self._config, proof.pair)
+            self._pool = ConnectionPool(self._config, proof.pair)
         except ConfigError as error:  # a file that was there at the start is gone
             raise ConnectError(str(error)) from None
         if pool is not None:
@@ -155,7 +155,7 @@ class HttpTransport(Authenticated):
         return self._pool
 
 
-async def _chunks(connection: Connection, call: Call) -> AsyncIterator[bytes]:
+async def _chunks(connection: ClientConnection, call: Call) -> AsyncIterator[bytes]:
     try:
         while piece := await connection.read():
             yield piece

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from quintant.api.core import Pod
 from quintant.client.config.config import Config
-from quintant.client.http.transport import HttpTransport, Limits
+from quintant.client.http.transport import HttpTransport, TransportLimits
 from quintant.client.transport import Call
 from quintant.core.address import Address
 from quintant.core.clock import monotonic
@@ -50,7 +50,7 @@ class Lines(Protocol):
 async def http_lines(address: str) -> AsyncGenerator[bytes, None]:
     """`GET /status?watch=1` of a tunnel's admin port, line by line."""
     server = Config(f"http://{Address(address, ADMIN_PORT)}")
-    transport = HttpTransport(server, limits=Limits(connect=CONNECT_SECONDS))
+    transport = HttpTransport(server, limits=TransportLimits(connect=CONNECT_SECONDS))
     try:
         async with transport.stream(Call("GET", "/status", {"watch": "1"})) as answer:
             if answer.status != HTTPStatus.OK:

@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from quintant.agents.tunnel.dial import TurnedAway, dialled
-from quintant.agents.tunnel.host_resolver import Places
-from quintant.agents.tunnel.options import Relay
+from quintant.agents.tunnel.dial import UpgradeRefused, dial_relay
+from quintant.agents.tunnel.host_resolver import HostResolver
+from quintant.agents.tunnel.options import RelayTarget
 from testbeds.relays import DOMAIN, RelayTestbed, answering, saying
 
 _UPGRADE = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
@@ -16,7 +16,9 @@ PROVEN = b"Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"
 
 
 async def _dialled(url: str, authority: str = "") -> None:
-    socket = await dialled(Relay("one", url, authority=authority), Places({}), Random(1))
+    socket = await dial_relay(
+        RelayTarget("one", url, authority=authority), HostResolver({}), Random(1)
+    )
     socket.abort()
 
 
@@ -32,7 +34,7 @@ async def test_another_answer_than_an_upgrade_is_told(
     testbed: RelayTestbed, raw: bytes, status: int
 ) -> None:
     port = await testbed.service(answering(raw))
-    with pytest.raises(TurnedAway) as caught:
+    with pytest.raises(UpgradeRefused) as caught:
         await _dialled(f"ws://127.0.0.1:{port}/relay")
     assert caught.value.status == status
     assert str(status) in str(caught.value)

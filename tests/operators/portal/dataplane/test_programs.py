@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession
 
-from quintant.agents.multiplex.connection import Pulse
+from quintant.agents.multiplex.connection import Keepalive
 from testbeds.programs import relay_program, tunnel_program
 from testbeds.relays import PATIENCE_SECONDS, RelayTestbed, free_port, host, saying
 
@@ -52,7 +52,7 @@ async def test_a_machine_that_stood_still_loses_no_tunnel(
         for number in (signal.SIGSTOP, signal.SIGCONT):
             for child in (relay.child, tunnel.child):
                 child.send_signal(number)
-            await asyncio.sleep(Pulse().dead + 1)
+            await asyncio.sleep(Keepalive().dead + 1)
         assert [each.attempts for each in (await tunnel.report.report()).relays] == [1]
         assert await _status(relay.http, "hello") == 200
 

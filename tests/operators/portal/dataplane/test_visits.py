@@ -8,7 +8,7 @@ from hashlib import sha256
 import pytest
 from aiohttp import ClientSession, WSMsgType, web
 
-from quintant.agents.relay.exchange import Limits
+from quintant.agents.relay.exchange import ExchangeLimits
 from testbeds.relays import (
     DOMAIN,
     RelayTestbed,
@@ -121,7 +121,7 @@ async def test_a_silent_service_is_given_up(testbed: RelayTestbed) -> None:
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
 
-    relay = await testbed.relay(limits=Limits(first_byte=0.2))
+    relay = await testbed.relay(limits=ExchangeLimits(first_byte=0.2))
     tunnel = testbed.tunnel("hello", await testbed.service(silent), testbed.target(relay))
     await tunnel.connected()
     found = await asked(relay, request("hello"))
@@ -130,7 +130,7 @@ async def test_a_silent_service_is_given_up(testbed: RelayTestbed) -> None:
 
 
 async def test_limits_of_size_are_told(testbed: RelayTestbed) -> None:
-    relay = await testbed.relay(limits=Limits(body=10))
+    relay = await testbed.relay(limits=ExchangeLimits(body=10))
     tunnel = testbed.tunnel("hello", await testbed.service(saying("never")), testbed.target(relay))
     await tunnel.connected()
     long = "X: " + "x" * 40_000 + "\r\n"
@@ -312,7 +312,7 @@ async def test_bodies_of_any_size_pass_both_ways(testbed: RelayTestbed, size: in
 
 
 async def test_a_service_with_tls_is_reached(testbed: RelayTestbed) -> None:
-    from quintant.agents.tunnel.options import Service
+    from quintant.agents.tunnel.options import ServiceTarget
 
     relay = await testbed.relay()
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -320,12 +320,12 @@ async def test_a_service_with_tls_is_reached(testbed: RelayTestbed) -> None:
     context.load_cert_chain(f"{folder}tls.crt", f"{folder}tls.key")
     port = await testbed.service(saying("encrypted"), context)
     tunnel = testbed.tunnel(
-        "hello", port, testbed.target(relay), service=Service("127.0.0.1", port, "insecure")
+        "hello", port, testbed.target(relay), service=ServiceTarget("127.0.0.1", port, "insecure")
     )
     await tunnel.connected()
     assert (await asked(relay, request("hello"))).endswith(b"encrypted")
     strict = testbed.tunnel(
-        "strict", port, testbed.target(relay), service=Service("127.0.0.1", port, "verify")
+        "strict", port, testbed.target(relay), service=ServiceTarget("127.0.0.1", port, "verify")
     )
     await strict.connected()
     assert b" 502 " in await asked(relay, request("strict"))

@@ -9,7 +9,7 @@ from random import Random
 import pytest_asyncio
 
 from quintant.agents.klightpeer.file import Stamp
-from quintant.agents.klightpeer.state import Settings, StateFile
+from quintant.agents.klightpeer.state import StateFile, StateFileSettings
 from unit.agents.lightpeer.peer_network import PeerHost, PeerNetwork, join, persist, query, worker
 
 LOOK_SECONDS = 2.0
@@ -54,7 +54,7 @@ def keep(host: PeerHost, file: MemoryFile, *, read_only: bool = False) -> Memory
         peer.store,
         peer.ordering,
         chance=Random(host.address),
-        settings=Settings(read_only),
+        settings=StateFileSettings(read_only),
     )
     host.run(state.run())
     return file

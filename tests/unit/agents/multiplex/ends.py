@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from quintant.agents.multiplex.session import Session
-from quintant.agents.multiplex.stream import Stream
+from quintant.agents.multiplex.session import MultiplexSession
+from quintant.agents.multiplex.stream import MultiplexStream
 from quintant.wire.portal import Farewell, Frame, Opening
 
 
 class Ear:
     """A sink that remembers, and consumes when it is told to."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: MultiplexStream) -> None:
         self.stream, self.got = stream, b""
         self.held = 0
         self.over = self.took = False
@@ -42,20 +42,20 @@ class End:
     """An end of a session, and what happened at it."""
 
     def __init__(self, relay: bool) -> None:
-        self.session = Session(self, relay)
+        self.session = MultiplexSession(self, relay)
         self.ears: dict[int, Ear] = {}
         self.farewell: Farewell | None = None
         self.empties = 0
 
     def open(self) -> Ear:
         stream = self.session.open(Opening(1, "192.0.2.1", "id"))
-        ear = self.ears[stream.id] = Ear(stream)
-        return ear
+        handler = self.ears[stream.id] = Ear(stream)
+        return handler
 
     def greeted(self, frame: Frame) -> None:
         self.session.settle(self.session.window, self.session.limit)
 
-    def opened(self, stream: Stream, opening: Opening) -> None:
+    def opened(self, stream: MultiplexStream, opening: Opening) -> None:
         self.ears[stream.id] = Ear(stream)
 
     def leaving(self, farewell: Farewell) -> None:

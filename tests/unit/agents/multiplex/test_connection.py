@@ -9,11 +9,11 @@ from quintant.agents.multiplex.connection import (
     BACKLOG_FRAMES,
     BATCH_BYTES,
     GREETING_SECONDS,
-    Link,
-    Pulse,
+    Keepalive,
+    MultiplexConnection,
 )
-from quintant.agents.multiplex.session import State
-from quintant.agents.multiplex.socket import Ear
+from quintant.agents.multiplex.session import SessionState
+from quintant.agents.multiplex.socket import MessageHandler
 from quintant.wire.portal import (
     Close,
     Frame,
@@ -27,20 +27,20 @@ from quintant.wire.portal import (
 )
 from unit.agents.multiplex.ends import End
 
-PULSE = Pulse(ping=1.0, dead=3.0)
+PULSE = Keepalive(ping=1.0, dead=3.0)
 
 
 class Wire:
     """A WebSocket whose other end is the test."""
 
     def __init__(self) -> None:
-        self.ear: Ear | None = None
+        self.ear: MessageHandler | None = None
         self.sent: list[list[Frame]] = []
         self.closed: Reason | None = None
         self.full = self.aborted = False
 
-    def attach(self, ear: Ear) -> None:
-        self.ear = ear
+    def attach(self, handler: MessageHandler) -> None:
+        self.ear = handler
 
     def send(self, payloads: Sequence[bytes]) -> bool:
         self.sent.append([decode(raw) for raw in payloads])
@@ -56,17 +56,17 @@ class Wire:
     def frames(self) -> list[Frame]:
         return [frame for some in self.sent for frame in some]
 
-    async def heard_by(self) -> Ear:
+    async def heard_by(self) -> MessageHandler:
         await asyncio.sleep(0)
         assert self.ear is not None
         return self.ear
 
 
 class Side(End):
-    """An end whose link sends."""
+    """An end whose connection sends."""
 
-    def __init__(self, link: Link) -> None:
-        self.link = link
+    def __init__(self, connection: MultiplexConnection) -> None:
+        self.link = connection
         super().__init__(relay=True)
 
     def wake(self) -> None:
@@ -82,7 +82,7 @@ def wire() -> Wire:
 
 
 def side(wire: Wire, greeted: bool = True) -> Side:
-    end = Side(Link(wire, PULSE))
+    end = Side(MultiplexConnection(wire, PULSE))
     if greeted:
         end.session.settle(1000, 10)
     return end
@@ -96,12 +96,12 @@ async def _elapsed(end: Side) -> tuple[Reason, float]:
 
 async def test_a_silent_peer_is_given_up_in_time(wire: Wire) -> None:
     end = side(wire)
-    ear = end.open()
+    handler = end.open()
     reason, took = await _elapsed(end)
     assert took == PULSE.dead
     assert "no sign of life" in reason.msg
-    assert ear.failure is not None
-    assert end.session.state is State.CLOSED
+    assert handler.failure is not None
+    assert end.session.state is SessionState.CLOSED
 
 
 async def test_any_frame_counts_as_life(wire: Wire) -> None:
@@ -125,9 +125,9 @@ async def test_pings_are_sent_and_their_round_trip_is_known(wire: Wire) -> None:
     async def answer() -> None:
         await asyncio.sleep(1.25)
         ping = next(frame for frame in wire.frames if frame.kind == Kind.PING)
-        ear = await wire.heard_by()
-        ear.message(encode(Frame(Kind.PONG, 0, ping.payload)))
-        ear.over(Reason(1001))
+        handler = await wire.heard_by()
+        handler.message(encode(Frame(Kind.PONG, 0, ping.payload)))
+        handler.over(Reason(1001))
 
     async with asyncio.TaskGroup() as group:
         group.create_task(answer())
@@ -143,8 +143,8 @@ async def test_a_peer_that_never_greets_is_turned_away(wire: Wire) -> None:
     assert wire.closed.msg == "no greeting in time"
 
 
-async def _told(wire: Wire, tell: Callable[[Ear], None]) -> Reason:
-    """Why a link ended after its ear was told something."""
+async def _told(wire: Wire, tell: Callable[[MessageHandler], None]) -> Reason:
+    """Why a connection ended after its handler was told something."""
     end = side(wire)
     async with asyncio.TaskGroup() as group:
         run = group.create_task(end.link.run(end.session))
@@ -153,19 +153,19 @@ async def _told(wire: Wire, tell: Callable[[Ear], None]) -> Reason:
 
 
 async def test_a_peer_that_breaks_the_rules_is_told_why(wire: Wire) -> None:
-    reason = await _told(wire, lambda ear: ear.message(b"nonsense"))
+    reason = await _told(wire, lambda handler: handler.message(b"nonsense"))
     assert wire.closed is not None
     assert (wire.closed.code, wire.closed.msg) == (Close.BAD_FRAME, reason.msg)
 
 
 async def test_what_is_no_binary_message_is_no_frame(wire: Wire) -> None:
-    reason = await _told(wire, lambda ear: ear.nonsense("a text message"))
+    reason = await _told(wire, lambda handler: handler.nonsense("a text message"))
     assert wire.closed == reason == Reason(Close.BAD_FRAME, "a text message")
 
 
 async def test_the_last_words_of_a_peer_are_heard(wire: Wire) -> None:
     last = Reason(Close.UNAUTHENTICATED, "no token", 1500)
-    assert await _told(wire, lambda ear: ear.over(last)) == last
+    assert await _told(wire, lambda handler: handler.over(last)) == last
     assert wire.closed is None
 
 
@@ -203,22 +203,22 @@ async def test_nothing_is_sent_while_there_is_no_room(wire: Wire) -> None:
     end.open()
     async with asyncio.TaskGroup() as group:
         group.create_task(end.link.run(end.session))
-        ear = await wire.heard_by()
+        handler = await wire.heard_by()
         await asyncio.sleep(0.25)
         assert not wire.sent
         wire.full = False
-        ear.writable()
+        handler.writable()
         await asyncio.sleep(0.25)
         assert wire.frames
-        ear.over(Reason(1001))
+        handler.over(Reason(1001))
 
 
 async def test_a_peer_that_asks_and_reads_no_answer_is_given_up(wire: Wire) -> None:
     wire.full = True
 
-    def flood(ear: Ear) -> None:
+    def flood(handler: MessageHandler) -> None:
         for _ in range(BACKLOG_FRAMES + 1):
-            ear.message(encode(Frame(Kind.PING, 0, bytes(8))))
+            handler.message(encode(Frame(Kind.PING, 0, bytes(8))))
 
     reason = await _told(wire, flood)
     assert reason.code == Close.LIMIT

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from quintant.agents.multiplex.duplex import Broken, Flow
+from quintant.agents.multiplex.duplex import DuplexStream, StreamReset
 from quintant.agents.multiplex.stream import HIGH_BYTES
 from quintant.wire.portal import Fault
 from unit.agents.multiplex.ends import joined, pump
@@ -12,7 +12,7 @@ from unit.agents.multiplex.ends import joined, pump
 
 async def test_what_came_is_read_at_once_and_gives_credit_back() -> None:
     relay, tunnel = joined(window=100)
-    flow = Flow(relay.open().stream)
+    flow = DuplexStream(relay.open().stream)
     pump(relay, tunnel)
     far = tunnel.ears[1].stream
     far.send(b"x" * 150)
@@ -26,7 +26,7 @@ async def test_what_came_is_read_at_once_and_gives_credit_back() -> None:
 
 async def test_a_writer_waits_while_there_is_no_room() -> None:
     relay, tunnel = joined(window=HIGH_BYTES * 4)
-    flow = Flow(relay.open().stream)
+    flow = DuplexStream(relay.open().stream)
     async with asyncio.TaskGroup() as group:
         writing = group.create_task(flow.write(b"x" * HIGH_BYTES))
         await asyncio.sleep(1)
@@ -37,16 +37,16 @@ async def test_a_writer_waits_while_there_is_no_room() -> None:
 
 async def test_a_reset_breaks_reader_and_writer() -> None:
     relay, tunnel = joined(window=10)
-    flow = Flow(relay.open().stream)
+    flow = DuplexStream(relay.open().stream)
     pump(relay, tunnel)
 
     async def reads() -> None:
-        with pytest.raises(Broken) as caught:
+        with pytest.raises(StreamReset) as caught:
             await flow.read()
         assert caught.value.code == Fault.REFUSED
 
     async def writes() -> None:
-        with pytest.raises(Broken):
+        with pytest.raises(StreamReset):
             await flow.write(b"x" * HIGH_BYTES * 2)
 
     async with asyncio.TaskGroup() as group:
@@ -60,7 +60,7 @@ async def test_a_reset_breaks_reader_and_writer() -> None:
 
 async def test_who_closes_breaks_its_own_reader_too() -> None:
     relay, _ = joined()
-    flow = Flow(relay.open().stream)
+    flow = DuplexStream(relay.open().stream)
     flow.close("enough")
-    with pytest.raises(Broken, match="enough"):
+    with pytest.raises(StreamReset, match="enough"):
         await flow.read()

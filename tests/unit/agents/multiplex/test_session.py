@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from quintant.agents.multiplex.session import (
     LOST,
-    Session,
-    State,
-    Turn,
-    Violation,
+    MultiplexSession,
+    ProtocolViolation,
+    SessionEvent,
+    SessionState,
     step,
 )
 from quintant.agents.multiplex.stream import GROWTH
@@ -51,20 +51,20 @@ def test_no_schedule_loses_reorders_or_oversteps_the_credit(draw: st.DataObject)
     """Slow readers, many streams, frames held back: what is sent is what arrives, in the end."""
     relay, tunnel = joined(window=draw.draw(st.integers(1, 200)), limit=8)
     ears = [relay.open() for _ in range(draw.draw(st.integers(1, 4)))]
-    sent = {ear.stream.id: b"" for ear in ears}
+    sent = {handler.stream.id: b"" for handler in ears}
     for turn in range(draw.draw(st.integers(1, 40))):
-        ear = draw.draw(st.sampled_from(ears))
+        handler = draw.draw(st.sampled_from(ears))
         payload = bytes([turn % 256]) * draw.draw(st.integers(0, 300))
-        ear.stream.send(payload)
-        sent[ear.stream.id] += payload
+        handler.stream.send(payload)
+        sent[handler.stream.id] += payload
         for _ in range(draw.draw(st.integers(0, 5))):
             if (raw := relay.session.emit()) is not None:
                 tunnel.session.receive(raw)
         for far in tunnel.ears.values():
             assert far.held <= far.stream.window
             far.consume(draw.draw(st.integers(0, 300)))
-    for ear in ears:
-        ear.stream.finish()
+    for handler in ears:
+        handler.stream.finish()
     for _ in range(10_000):
         pump(relay, tunnel)
         if all(far.over for far in tunnel.ears.values()):
@@ -107,14 +107,14 @@ def test_windows_grow_only_as_far_as_the_memory_of_a_session_goes() -> None:
     ears = [relay.open() for _ in range(6)]
     tunnel.session.spare(MEMORY_BYTES - 6 * 1000 - 2500)
     for _ in range(4):
-        for ear in ears:
-            ear.stream.send(bytes(2000))
+        for handler in ears:
+            handler.stream.send(bytes(2000))
         pump(relay, tunnel)
         for far in tunnel.ears.values():
             far.consume(2000)
     assert sum(far.stream.window for far in tunnel.ears.values()) == 6 * 1000 + 2500
-    for ear in ears:
-        ear.stream.reset(Fault.CANCEL)
+    for handler in ears:
+        handler.stream.reset(Fault.CANCEL)
     pump(relay, tunnel)
     assert tunnel.session.spare(MEMORY_BYTES) == 2500
 
@@ -123,7 +123,7 @@ def test_more_than_the_credit_ends_the_connection() -> None:
     relay, tunnel = joined(window=10)
     relay.open()
     pump(relay, tunnel)
-    with pytest.raises(Violation) as caught:
+    with pytest.raises(ProtocolViolation) as caught:
         tunnel.session.receive(data(1, b"x" * 11))
     assert caught.value.code is Close.BAD_FRAME
     raw = tunnel.session.emit()
@@ -174,15 +174,15 @@ def test_frames_that_cross_a_reset_are_ignored() -> None:
     near.stream.reset(Fault.CANCEL)
     tunnel.ears[1].stream.send(b"late")
     pump(relay, tunnel)
-    assert relay.session.state is State.OPEN
+    assert relay.session.state is SessionState.OPEN
 
 
 def test_a_lost_connection_fails_every_stream() -> None:
     relay, _ = joined()
     ears = [relay.open() for _ in range(3)]
     relay.session.lose("gone")
-    assert [ear.failure for ear in ears] == [(LOST, "gone")] * 3
-    assert relay.session.state is State.CLOSED
+    assert [handler.failure for handler in ears] == [(LOST, "gone")] * 3
+    assert relay.session.state is SessionState.CLOSED
 
 
 def test_a_farewell_stops_new_streams_and_keeps_the_old() -> None:
@@ -224,18 +224,18 @@ def test_a_tunnel_ends_a_relay_that_breaks_the_rules(raw: bytes) -> None:
     relay, tunnel = joined()
     relay.open()
     pump(relay, tunnel)
-    with pytest.raises(Violation):
+    with pytest.raises(ProtocolViolation):
         tunnel.session.receive(raw)
 
 
 def test_a_relay_does_not_let_tunnels_open_streams() -> None:
     relay, _ = joined()
-    with pytest.raises(Violation):
+    with pytest.raises(ProtocolViolation):
         relay.session.receive(encode(open_frame(1, Opening(1, "", ""))))
 
 
 def test_nothing_but_the_greeting_comes_first() -> None:
-    with pytest.raises(Violation):
+    with pytest.raises(ProtocolViolation):
         End(relay=True).session.receive(encode(Frame(Kind.PING, 0, b"12345678")))
 
 
@@ -246,16 +246,16 @@ def test_any_message_is_taken_or_a_violation(raw: bytes) -> None:
     pump(relay, tunnel)
     try:
         tunnel.session.receive(raw)
-    except Violation:
+    except ProtocolViolation:
         return
-    assert isinstance(tunnel.session, Session)
+    assert isinstance(tunnel.session, MultiplexSession)
 
 
 def test_extensions_are_ignored() -> None:
     relay, tunnel = joined()
     tunnel.session.receive(encode(Frame(0x80, 7, b"whatever", flags=0xFF)))
     pump(relay, tunnel)
-    assert tunnel.session.state is State.OPEN
+    assert tunnel.session.state is SessionState.OPEN
 
 
 def test_a_ping_is_answered_with_its_bytes() -> None:
@@ -265,7 +265,7 @@ def test_a_ping_is_answered_with_its_bytes() -> None:
 
 
 def test_states_only_go_forward() -> None:
-    assert step(State.GREETING, Turn.GREETED) is State.OPEN
-    assert step(State.OPEN, Turn.LEAVING) is State.DRAINING
-    assert step(State.DRAINING, Turn.GREETED) is State.DRAINING
-    assert step(State.CLOSED, Turn.LEAVING) is State.CLOSED
+    assert step(SessionState.GREETING, SessionEvent.GREETED) is SessionState.OPEN
+    assert step(SessionState.OPEN, SessionEvent.LEAVING) is SessionState.DRAINING
+    assert step(SessionState.DRAINING, SessionEvent.GREETED) is SessionState.DRAINING
+    assert step(SessionState.CLOSED, SessionEvent.LEAVING) is SessionState.CLOSED

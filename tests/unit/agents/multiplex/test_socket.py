@@ -4,8 +4,14 @@ import asyncio
 
 import pytest
 
-from quintant.agents.multiplex.socket import CLOSE_SECONDS, EARLY_BYTES, Socket
-from quintant.agents.multiplex.websocket import Message, Op, Reader, closing, written
+from quintant.agents.multiplex.socket import CLOSE_SECONDS, EARLY_BYTES, WebSocket
+from quintant.agents.multiplex.websocket import (
+    FrameReader,
+    Opcode,
+    WebSocketMessage,
+    encode_close,
+    encode_frames,
+)
 from quintant.wire.portal import MESSAGE_BYTES, Reason, close_reason
 
 MASK = b"\x05\x06\x07\x08"
@@ -30,15 +36,15 @@ class Line(asyncio.Transport):
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None: ...
 
-    def messages(self, masked: bool = False) -> list[Message]:
+    def messages(self, masked: bool = False) -> list[WebSocketMessage]:
         return [
-            Message(op, bytes(payload))
-            for op, payload in Reader(masked, MESSAGE_BYTES).feed(self.raw)
+            WebSocketMessage(op, bytes(payload))
+            for op, payload in FrameReader(masked, MESSAGE_BYTES).feed(self.raw)
         ]
 
 
 class Heard:
-    """An ear that remembers."""
+    """An handler that remembers."""
 
     def __init__(self) -> None:
         self.told: list[object] = []
@@ -56,9 +62,9 @@ class Heard:
         self.told.append(reason)
 
 
-def said(op: Op, payload: bytes) -> bytes:
+def said(op: Opcode, payload: bytes) -> bytes:
     """What a client sends."""
-    return written(op, [payload], lambda: MASK)
+    return encode_frames(op, [payload], lambda: MASK)
 
 
 @pytest.fixture
@@ -66,8 +72,8 @@ async def line() -> Line:
     return Line()
 
 
-async def server(line: Line) -> tuple[Socket, Heard]:
-    socket, heard = Socket(), Heard()
+async def server(line: Line) -> tuple[WebSocket, Heard]:
+    socket, heard = WebSocket(), Heard()
     socket.connection_made(line)
     socket.attach(heard)
     return socket, heard
@@ -75,36 +81,36 @@ async def server(line: Line) -> tuple[Socket, Heard]:
 
 async def test_messages_are_told_as_they_come(line: Line) -> None:
     socket, heard = await server(line)
-    socket.data_received(said(Op.BINARY, b"one") + said(Op.BINARY, b"two"))
+    socket.data_received(said(Opcode.BINARY, b"one") + said(Opcode.BINARY, b"two"))
     assert heard.told == [b"one", b"two"]
     assert socket.send([b"three", b"four"])
     assert [message.payload for message in line.messages()] == [b"three", b"four"]
 
 
 async def test_a_client_masks_what_it_sends(line: Line) -> None:
-    socket = Socket(lambda: MASK)
+    socket = WebSocket(lambda: MASK)
     socket.connection_made(line)
     socket.send([b"secret"])
     assert b"secret" not in line.raw
-    assert line.messages(masked=True) == [Message(Op.BINARY, b"secret")]
+    assert line.messages(masked=True) == [WebSocketMessage(Opcode.BINARY, b"secret")]
 
 
 async def test_what_follows_a_head_at_once_is_not_lost(line: Line) -> None:
-    socket, heard = Socket(lambda: MASK), Heard()
+    socket, heard = WebSocket(lambda: MASK), Heard()
     socket.connection_made(line)
     head = b"HTTP/1.1 101 Switching Protocols\r\n\r\n"
     waiting = asyncio.ensure_future(socket.head())
     await asyncio.sleep(0)
     socket.data_received(head[:10])
     await asyncio.sleep(0)
-    socket.data_received(head[10:] + written(Op.BINARY, [b"early"], None))
+    socket.data_received(head[10:] + encode_frames(Opcode.BINARY, [b"early"], None))
     assert await waiting == head
     socket.attach(heard)
     assert heard.told == [b"early"]
 
 
 async def test_a_connection_lost_within_the_head_is_an_error(line: Line) -> None:
-    socket = Socket(lambda: MASK)
+    socket = WebSocket(lambda: MASK)
     socket.connection_made(line)
     socket.connection_lost(None)
     with pytest.raises(ConnectionResetError):
@@ -115,7 +121,7 @@ async def test_a_connection_lost_within_the_head_is_an_error(line: Line) -> None
 
 
 async def test_a_peer_that_floods_its_handshake_is_cut_off(line: Line) -> None:
-    socket = Socket()
+    socket = WebSocket()
     socket.connection_made(line)
     socket.data_received(bytes(EARLY_BYTES + 1))
     assert line.aborted
@@ -124,9 +130,9 @@ async def test_a_peer_that_floods_its_handshake_is_cut_off(line: Line) -> None:
 async def test_a_close_is_answered_and_told(line: Line) -> None:
     socket, heard = await server(line)
     reason = Reason(4503, "away", 1000)
-    socket.data_received(said(Op.CLOSE, closing(reason.code, close_reason(reason))))
+    socket.data_received(said(Opcode.CLOSE, encode_close(reason.code, close_reason(reason))))
     assert heard.told == [reason]
-    assert line.messages()[0].op == Op.CLOSE
+    assert line.messages()[0].op == Opcode.CLOSE
     assert line.closed
     socket.send([b"too late"])
     assert len(line.messages()) == 1
@@ -134,10 +140,10 @@ async def test_a_close_is_answered_and_told(line: Line) -> None:
 
 async def test_a_ping_is_answered_unless_nobody_reads(line: Line) -> None:
     socket, _ = await server(line)
-    socket.data_received(said(Op.PING, b"1"))
+    socket.data_received(said(Opcode.PING, b"1"))
     socket.pause_writing()
-    socket.data_received(said(Op.PING, b"2") * 1000)
-    assert line.messages() == [Message(Op.PONG, b"1")]
+    socket.data_received(said(Opcode.PING, b"2") * 1000)
+    assert line.messages() == [WebSocketMessage(Opcode.PONG, b"1")]
     assert not socket.send([b"x"])
 
 
@@ -149,7 +155,8 @@ async def test_room_is_told(line: Line) -> None:
 
 
 @pytest.mark.parametrize(
-    "raw", [said(Op.TEXT, b"hello"), b"\x82\x01x", said(Op.BINARY, bytes(MESSAGE_BYTES + 1))]
+    "raw",
+    [said(Opcode.TEXT, b"hello"), b"\x82\x01x", said(Opcode.BINARY, bytes(MESSAGE_BYTES + 1))],
 )
 async def test_nonsense_is_told(line: Line, raw: bytes) -> None:
     socket, heard = await server(line)
@@ -164,4 +171,4 @@ async def test_a_peer_that_does_not_answer_a_close_is_cut_off(line: Line) -> Non
     await socket.close(Reason(1001, "drained"))
     assert loop.time() - began == CLOSE_SECONDS
     assert line.aborted
-    assert line.messages()[0].op == Op.CLOSE
+    assert line.messages()[0].op == Opcode.CLOSE

@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quintant.agents.multiplex.websocket import (
-    Message,
-    Op,
-    Reader,
-    Unreadable,
-    closing,
+    FrameReader,
+    Opcode,
+    WebSocketError,
+    WebSocketMessage,
+    accept_key,
+    encode_close,
+    encode_frames,
     fresh_key,
-    proof,
-    proper,
     read_close,
-    written,
+    valid_key,
 )
 
 MOST = 70_000
@@ -24,8 +24,8 @@ KEY = b"\x01\x80\xfe\x7f"
 SIZES = st.one_of(st.sampled_from([0, 1, 125, 126, 127, 65_535, 65_536]), st.integers(0, 2000))
 
 
-def read(raw: bytes, masked: bool = False) -> list[Message]:
-    return list(Reader(masked, MOST).feed(raw))
+def read(raw: bytes, masked: bool = False) -> list[WebSocketMessage]:
+    return list(FrameReader(masked, MOST).feed(raw))
 
 
 def frame(first: int, payload: bytes) -> bytes:
@@ -41,24 +41,27 @@ def test_what_is_written_is_read_however_it_is_cut(
     sizes: list[int], masked: bool, cuts: list[int]
 ) -> None:
     sent = [bytes(at % 251 for at in range(size)) for size in sizes]
-    raw = written(Op.BINARY, sent, (lambda: KEY) if masked else None)
-    reader, got, at = Reader(masked, MOST), list[Message](), 0
+    raw = encode_frames(Opcode.BINARY, sent, (lambda: KEY) if masked else None)
+    reader, got, at = FrameReader(masked, MOST), list[WebSocketMessage](), 0
     while at < len(raw):
         size = cuts[at % len(cuts)]
         got += reader.feed(raw[at : at + size])
         at += size
-    assert got == [Message(Op.BINARY, payload) for payload in sent]
+    assert got == [WebSocketMessage(Opcode.BINARY, payload) for payload in sent]
 
 
 def test_a_client_hides_what_it_sends() -> None:
-    raw = written(Op.BINARY, [b"GET / HTTP/1.1"], lambda: KEY)
+    raw = encode_frames(Opcode.BINARY, [b"GET / HTTP/1.1"], lambda: KEY)
     assert b"GET" not in raw
     assert raw[1] & 0x80
 
 
 def test_fragments_are_put_together_and_pings_come_between() -> None:
     raw = frame(0x02, b"one ") + frame(0x89, b"?") + frame(0x00, b"two ") + frame(0x80, b"three")
-    assert read(raw) == [Message(Op.PING, b"?"), Message(Op.BINARY, b"one two three")]
+    assert read(raw) == [
+        WebSocketMessage(Opcode.PING, b"?"),
+        WebSocketMessage(Opcode.BINARY, b"one two three"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -73,35 +76,35 @@ def test_fragments_are_put_together_and_pings_come_between() -> None:
         pytest.param(struct.pack("!BBH", 0x89, 126, 126) + bytes(126), id="a long ping"),
         pytest.param(struct.pack("!BBQ", 0x82, 127, MOST + 1), id="a message that is too large"),
         pytest.param(struct.pack("!BBQ", 0x82, 127, 1 << 63), id="a length beyond all"),
-        pytest.param(written(Op.BINARY, [b"x"], lambda: KEY), id="a mask of a server"),
+        pytest.param(encode_frames(Opcode.BINARY, [b"x"], lambda: KEY), id="a mask of a server"),
     ],
 )
 def test_what_breaks_the_rules_is_not_read(raw: bytes) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(WebSocketError):
         read(raw)
 
 
 def test_fragments_are_too_large_together() -> None:
     half = struct.pack("!BBH", 0x02, 126, 40_000) + bytes(40_000)
-    with pytest.raises(Unreadable, match="80000"):
+    with pytest.raises(WebSocketError, match="80000"):
         read(half + struct.pack("!BBH", 0x80, 126, 40_000) + bytes(40_000))
 
 
 def test_a_client_that_does_not_mask_is_not_read() -> None:
-    with pytest.raises(Unreadable, match="mask"):
+    with pytest.raises(WebSocketError, match="mask"):
         read(frame(0x82, b"x"), masked=True)
 
 
 def test_a_close_has_a_code_and_a_reason_or_neither() -> None:
-    assert read_close(closing(4401, b"no token")) == (4401, b"no token")
+    assert read_close(encode_close(4401, b"no token")) == (4401, b"no token")
     assert read_close(b"") == (1005, b"")
 
 
 def test_the_proof_is_that_of_the_standard() -> None:
-    assert proof(b"dGhlIHNhbXBsZSBub25jZQ==") == b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
+    assert accept_key(b"dGhlIHNhbXBsZSBub25jZQ==") == b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
 
 
 @pytest.mark.parametrize("key", [b"", b"short", b"dGhl", b"?" * 24])
 def test_a_key_has_sixteen_bytes(key: bytes) -> None:
-    assert not proper(key)
-    assert proper(fresh_key(bytes(16)))
+    assert not valid_key(key)
+    assert valid_key(fresh_key(bytes(16)))

@@ -4,7 +4,7 @@ import ssl
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from quintant.agents.relay.certificates import LIFE, Served, ensure
+from quintant.agents.relay.certificates import LIFE, ServedCertificate, ensure
 
 NOW = datetime.now(UTC)
 
@@ -12,7 +12,7 @@ NOW = datetime.now(UTC)
 def handshake(folder: Path, name: str) -> str:
     """What goes wrong when a client that trusts the folder's authority connects; "" if nothing."""
     client = ssl.create_default_context(cafile=folder / "ca.crt")
-    server = Served(folder / "tls.crt", folder / "tls.key").context
+    server = ServedCertificate(folder / "tls.crt", folder / "tls.key").context
     pipes = [ssl.MemoryBIO() for _ in range(4)]
     one = client.wrap_bio(pipes[0], pipes[1], server_hostname=name)
     other = server.wrap_bio(pipes[2], pipes[3], server_side=True)
@@ -56,7 +56,7 @@ def test_what_is_good_is_kept_and_what_is_not_is_made_anew(tmp_path: Path) -> No
 
 def test_a_changed_certificate_is_served_and_a_broken_one_is_not(tmp_path: Path) -> None:
     certificate, key = ensure(tmp_path, ["relay.localhost"], NOW)
-    served = Served(certificate, key)
+    served = ServedCertificate(certificate, key)
     assert served.reload() == ""
     certificate.write_text("nonsense")
     assert served.reload()

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from quintant.agents.relay.fields import Origin, to_service, to_visitor
+from quintant.agents.relay.fields import ClientOrigin, to_service, to_visitor
 from quintant.http.framing import Framing, FramingKind
 from quintant.http.head import (
     RequestHead,
@@ -11,14 +11,14 @@ from quintant.http.head import (
 )
 
 NONE = Framing(FramingKind.NONE)
-ORIGIN = Origin("203.0.113.7", "https", 443)
+ORIGIN = ClientOrigin("203.0.113.7", "https", 443)
 
 
 def asked(*fields: tuple[bytes, bytes]) -> RequestHead:
     return RequestHead(1, ((b"Host", b"a.example"), *fields), b"GET", b"/")
 
 
-def sent(head: RequestHead, origin: Origin = ORIGIN, framing: Framing = NONE) -> RequestHead:
+def sent(head: RequestHead, origin: ClientOrigin = ORIGIN, framing: Framing = NONE) -> RequestHead:
     return parse_request_head(to_service(head, b"/", framing, origin, "id"))
 
 
@@ -42,7 +42,7 @@ def test_visitors_cannot_say_where_they_come_from() -> None:
 
 
 def test_a_trusted_proxy_is_believed_and_added() -> None:
-    proxy = Origin("10.0.0.9", "http", 80, trusted=True)
+    proxy = ClientOrigin("10.0.0.9", "http", 80, trusted=True)
     told = ((b"X-Forwarded-For", b"198.51.100.1"), (b"X-Forwarded-Proto", b"https"))
     found = sent(asked(*told), proxy)
     assert found.all(b"x-forwarded-for") == [b"198.51.100.1, 10.0.0.9"]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from quintant.agents.relay.exchange import BAD, ENDED, LATE
-from quintant.agents.relay.forwarder import again
+from quintant.agents.relay.forwarder import may_retry
 from quintant.agents.relay.upload import KEPT_BYTES, Upload
 from quintant.http.connection import Disconnected
 from quintant.wire.portal import Fault
@@ -24,26 +24,26 @@ HOPELESS = (Fault.DNS, Fault.TLS, Fault.LIMIT, Fault.PROTOCOL, BAD, LATE)
 
 @pytest.mark.parametrize("code", NEVER_REACHED)
 def test_what_never_reached_the_service_is_tried_again(code: int) -> None:
-    assert again(code, idempotent=False, upload=None)
-    assert again(code, idempotent=False, upload=Body(0))
-    assert not again(code, idempotent=False, upload=Body(1))
-    assert again(code, idempotent=True, upload=Body(KEPT_BYTES))
-    assert not again(code, idempotent=True, upload=Body(KEPT_BYTES + 1))
+    assert may_retry(code, idempotent=False, upload=None)
+    assert may_retry(code, idempotent=False, upload=Body(0))
+    assert not may_retry(code, idempotent=False, upload=Body(1))
+    assert may_retry(code, idempotent=True, upload=Body(KEPT_BYTES))
+    assert not may_retry(code, idempotent=True, upload=Body(KEPT_BYTES + 1))
 
 
 @pytest.mark.parametrize("code", WHO_KNOWS)
 def test_what_may_have_reached_it_is_tried_again_only_if_that_is_harmless(code: int) -> None:
-    assert again(code, idempotent=True, upload=None)
-    assert not again(code, idempotent=False, upload=None)
-    assert not again(code, idempotent=True, upload=Body(KEPT_BYTES + 1))
+    assert may_retry(code, idempotent=True, upload=None)
+    assert not may_retry(code, idempotent=False, upload=None)
+    assert not may_retry(code, idempotent=True, upload=Body(KEPT_BYTES + 1))
 
 
 @pytest.mark.parametrize("code", HOPELESS)
 def test_what_would_fail_again_is_not_tried_again(code: int) -> None:
-    assert not again(code, idempotent=True, upload=None)
+    assert not may_retry(code, idempotent=True, upload=None)
 
 
 def test_nothing_is_tried_again_for_a_visitor_who_left() -> None:
     body = Body(0)
     body.error = Disconnected()
-    assert not again(Fault.REFUSED, idempotent=True, upload=body)
+    assert not may_retry(Fault.REFUSED, idempotent=True, upload=body)

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from quintant.agents.relay.name_registry import LEASE_SECONDS, Denied, Names
+from quintant.agents.relay.name_registry import LEASE_SECONDS, NameDenied, NameRegistry
 from quintant.agents.relay.tokens import ANYBODY, Principal
 from quintant.wire.portal import Close
 
@@ -18,15 +18,15 @@ class Held:
     live: bool = True
 
 
-def names() -> Names[Held]:
-    return Names()
+def names() -> NameRegistry[Held]:
+    return NameRegistry()
 
 
 def test_a_group_shares_its_name_and_others_do_not_get_it() -> None:
     held = names()
     held.join("hello", "one", ANYBODY, Held(), 0)
     held.join("hello", "one", ANYBODY, Held(), 0)
-    with pytest.raises(Denied) as caught:
+    with pytest.raises(NameDenied) as caught:
         held.join("hello", "two", ANYBODY, Held(), 0)
     assert caught.value.code is Close.HELD
     assert len(held.sessions("hello")) == 2
@@ -35,7 +35,7 @@ def test_a_group_shares_its_name_and_others_do_not_get_it() -> None:
 def test_the_same_group_of_another_subject_is_another() -> None:
     held = names()
     held.join("hello", "one", Principal("a"), Held(), 0)
-    with pytest.raises(Denied) as caught:
+    with pytest.raises(NameDenied) as caught:
         held.join("hello", "one", Principal("b"), Held(), 0)
     assert caught.value.code is Close.HELD
 
@@ -45,31 +45,31 @@ def test_a_name_is_kept_for_a_lease_and_then_free() -> None:
     held.join("hello", "one", ANYBODY, session, 0)
     held.leave("hello", session, 100)
     assert held.known("hello", 100 + LEASE_SECONDS - 1)
-    with pytest.raises(Denied):
+    with pytest.raises(NameDenied):
         held.join("hello", "two", ANYBODY, Held(), 100 + LEASE_SECONDS - 1)
     assert not held.known("hello", 100 + LEASE_SECONDS)
     held.join("hello", "two", ANYBODY, Held(), 100 + LEASE_SECONDS)
 
 
 def test_a_name_outside_the_tokens_is_not_allowed() -> None:
-    with pytest.raises(Denied) as caught:
+    with pytest.raises(NameDenied) as caught:
         names().join("other", "one", Principal("a", ("team-*",)), Held(), 0)
     assert caught.value.code is Close.NOT_ALLOWED
 
 
 def test_limits_are_told_and_freed() -> None:
-    held: Names[Held] = Names(most=2, most_of_one=1)
+    held: NameRegistry[Held] = NameRegistry(most=2, most_of_one=1)
     session = Held()
     held.join("a", "g", ANYBODY, session, 0)
-    with pytest.raises(Denied, match="have this name") as caught:
+    with pytest.raises(NameDenied, match="have this name") as caught:
         held.join("a", "g", ANYBODY, Held(), 0)
     assert caught.value.code is Close.LIMIT
     held.join("b", "g", ANYBODY, Held(), 0)
-    with pytest.raises(Denied, match="full"):
+    with pytest.raises(NameDenied, match="full"):
         held.join("c", "g", ANYBODY, Held(), 0)
     held.leave("a", session, 0)
     held.join("c", "g", ANYBODY, Held(), 0)
-    with pytest.raises(Denied, match="token"):
+    with pytest.raises(NameDenied, match="token"):
         held.join("d", "g", Principal("poor", max_sessions=0), Held(), 0)
 
 

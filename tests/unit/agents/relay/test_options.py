@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from quintant.agents.relay.options import Trust, parse
+from quintant.agents.relay.options import TrustedProxies, parse
 
 
 def test_a_relay_without_options_is_for_this_machine() -> None:
@@ -31,8 +31,8 @@ def test_who_insists_may_listen_to_the_world() -> None:
 
 
 def test_only_named_networks_are_trusted() -> None:
-    trust = Trust(("10.0.0.0/8", "::1/128"))
+    trust = TrustedProxies(("10.0.0.0/8", "::1/128"))
     assert "10.1.2.3" in trust
     assert "::1" in trust
     assert "192.0.2.1" not in trust
-    assert "10.1.2.3" not in Trust()
+    assert "10.1.2.3" not in TrustedProxies()

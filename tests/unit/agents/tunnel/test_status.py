@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from quintant.agents.tunnel.status import Board
+from quintant.agents.tunnel.status import TunnelStatus
 from quintant.operators.portal import reports
 from quintant.wire.tunnelreport import RelayReport, ServiceReport, State
 
@@ -25,10 +25,10 @@ def relay(state: State, **rest: object) -> RelayReport:
 
 
 async def test_the_operator_understands_what_is_told() -> None:
-    board = Board("uid", Clock())
-    board.tell(relay(State.CONNECTED, public_url="https://hello.a"))
-    board.reach("refused")
-    told = reports.parse(msgspec.json.encode(board.report()))
+    status = TunnelStatus("uid", Clock())
+    status.tell(relay(State.CONNECTED, public_url="https://hello.a"))
+    status.reach("refused")
+    told = reports.parse(msgspec.json.encode(status.report()))
     assert told is not None
     assert (told.v, told.seq, told.pod, told.draining) == (1, 2, "uid", False)
     assert told.service == ServiceReport(False, "refused")
@@ -45,39 +45,39 @@ async def test_the_operator_understands_what_is_told() -> None:
 
 async def test_since_moves_only_with_the_state() -> None:
     clock = Clock()
-    board = Board("uid", clock)
-    board.tell(relay(State.CONNECTING))
+    status = TunnelStatus("uid", clock)
+    status.tell(relay(State.CONNECTING))
     clock.now += timedelta(seconds=5)
-    board.tell(relay(State.CONNECTING, attempts=2))
-    assert board.relays[0].since == "2026-01-01T00:00:00Z"
-    board.tell(relay(State.CONNECTED))
-    assert board.relays[0].since == "2026-01-01T00:00:05Z"
-    assert board.connected
+    status.tell(relay(State.CONNECTING, attempts=2))
+    assert status.relays[0].since == "2026-01-01T00:00:00Z"
+    status.tell(relay(State.CONNECTED))
+    assert status.relays[0].since == "2026-01-01T00:00:05Z"
+    assert status.connected
 
 
 async def test_each_change_has_a_number_and_what_is_no_change_has_none() -> None:
-    board = Board("uid", Clock())
-    board.tell(relay(State.CONNECTED))
-    board.tell(relay(State.CONNECTED))
-    board.measure("one", 3.5)
-    board.reach("")
-    assert board.report().seq == 1
-    assert board.report().relays[0].rtt_ms == 3.5
+    status = TunnelStatus("uid", Clock())
+    status.tell(relay(State.CONNECTED))
+    status.tell(relay(State.CONNECTED))
+    status.measure("one", 3.5)
+    status.reach("")
+    assert status.report().seq == 1
+    assert status.report().relays[0].rtt_ms == 3.5
 
 
 async def test_who_waits_hears_of_the_next_change() -> None:
-    board = Board("uid", Clock())
+    status = TunnelStatus("uid", Clock())
     async with asyncio.TaskGroup() as group:
-        heard = group.create_task(board.after(0))
+        heard = group.create_task(status.after(0))
         await asyncio.sleep(1)
         assert not heard.done()
-        board.drain()
+        status.drain()
     assert heard.result().draining
 
 
 async def test_long_errors_are_cut() -> None:
-    board = Board("uid", Clock())
+    status = TunnelStatus("uid", Clock())
     for number in range(16):
         name = f"relay-{number}"
-        board.tell(RelayReport(name, f"wss://{name}.example/relay", last_error="x" * 9999))
-    assert len(msgspec.json.encode(board.report())) < 8192
+        status.tell(RelayReport(name, f"wss://{name}.example/relay", last_error="x" * 9999))
+    assert len(msgspec.json.encode(status.report())) < 8192

@@ -7,7 +7,12 @@ from typing import Any
 
 import pytest
 
-from quintant.client.http.connection import BUFFER_BYTES, Broken, Connection, TooLarge
+from quintant.client.http.connection import (
+    BUFFER_BYTES,
+    ClientConnection,
+    ConnectionBroken,
+    ResponseTooLarge,
+)
 from quintant.client.http.http1 import NotHttp
 from quintant.testing.loop import advance, settle
 from unit.client.carrier import Carrier
@@ -16,16 +21,16 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 ENDLESS = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
-def connected() -> tuple[Connection, Carrier, list[Connection]]:
-    lost: list[Connection] = []
-    connection, wire = Connection(lost.append), Carrier()
+def connected() -> tuple[ClientConnection, Carrier, list[ClientConnection]]:
+    lost: list[ClientConnection] = []
+    connection, wire = ClientConnection(lost.append), Carrier()
     connection.connection_made(wire)
     return connection, wire, lost
 
 
-def asking(connection: Connection, **more: Any) -> asyncio.Task[Any]:
+def asking(connection: ClientConnection, **more: Any) -> asyncio.Task[Any]:
     limits = {"most": 1000, "seconds": 10.0, **more}
-    return asyncio.ensure_future(connection.ask("GET", b"question", **limits))
+    return asyncio.ensure_future(connection.request("GET", b"question", **limits))
 
 
 async def test_one_request_follows_the_other() -> None:
@@ -70,7 +75,7 @@ async def test_broken_connection_says_whether_an_answer_had_begun(sent: bytes, b
     if sent:
         connection.data_received(sent)
     connection.connection_lost(None)
-    with pytest.raises(Broken) as caught:
+    with pytest.raises(ConnectionBroken) as caught:
         await task
     assert caught.value.begun == begun
     assert lost == [connection]
@@ -91,8 +96,8 @@ async def test_bytes_that_nobody_asked_for_end_the_connection() -> None:
     connection.data_received(OK)
     assert wire.aborted
     assert not connection.usable
-    with pytest.raises(Broken):
-        await connection.ask("GET", b"question", most=1000, seconds=10.0)
+    with pytest.raises(ConnectionBroken):
+        await connection.request("GET", b"question", most=1000, seconds=10.0)
 
 
 async def test_nonsense_ends_the_connection() -> None:
@@ -113,7 +118,7 @@ async def test_answer_larger_than_wanted_is_refused(raw: bytes) -> None:
     task = asking(connection, most=8)
     await settle()
     connection.data_received(raw)
-    with pytest.raises(TooLarge):
+    with pytest.raises(ResponseTooLarge):
         await task
     assert wire.aborted
 
@@ -139,7 +144,7 @@ async def test_stream_gives_what_came_before_it_broke() -> None:
     connection.connection_lost(ConnectionResetError())
     await opening
     assert await connection.read() == b"a"
-    with pytest.raises(Broken) as caught:
+    with pytest.raises(ConnectionBroken) as caught:
         await connection.read()
     assert isinstance(caught.value.__cause__, ConnectionResetError)
 

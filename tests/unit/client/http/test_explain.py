@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 
 from quintant.client.config.config import Config
-from quintant.client.http.connection import Broken
+from quintant.client.http.connection import ConnectionBroken
 from quintant.client.http.explain import explained, in_stream
 from quintant.client.transport import Call
 from quintant.core.errors import ConnectError, StreamStalled
@@ -13,8 +13,8 @@ from quintant.core.errors import ConnectError, StreamStalled
 GET = Call("GET", "/api")
 
 
-def broken_by(cause: OSError) -> Broken:
-    error = Broken(begun=True)
+def broken_by(cause: OSError) -> ConnectionBroken:
+    error = ConnectionBroken(begun=True)
     error.__cause__ = cause
     return error
 
@@ -27,7 +27,7 @@ def test_peer_that_no_longer_acknowledges_is_a_stall() -> None:
 
 
 def test_text_says_what_was_asked_and_of_whom() -> None:
-    error = explained(Broken(begun=False), GET, Config("https://api.test:6443"))
+    error = explained(ConnectionBroken(begun=False), GET, Config("https://api.test:6443"))
     assert str(error).splitlines() == [
         "GET /api failed",
         "because: the connection to api.test:6443 broke before the whole answer",

@@ -2,47 +2,47 @@
 
 from __future__ import annotations
 
-from quintant.client.http.connection import Connection
-from quintant.client.http.idle import IDLE_SECONDS, Resting
+from quintant.client.http.connection import ClientConnection
+from quintant.client.http.idle import IDLE_SECONDS, IdleConnections
 from quintant.core.clock import monotonic
 from quintant.testing.loop import advance
 from unit.client.carrier import Carrier
 
 
-def connected() -> Connection:
-    connection = Connection(lambda _: None)
+def connected() -> ClientConnection:
+    connection = ClientConnection(lambda _: None)
     connection.connection_made(Carrier())
     return connection
 
 
 async def test_connection_that_rested_least_is_used_first() -> None:
-    resting, older, newer = Resting(), connected(), connected()
+    resting, older, newer = IdleConnections(), connected(), connected()
     resting.keep(older)
     resting.keep(newer)
-    assert resting.rested(monotonic()) is newer
-    assert resting.rested(monotonic()) is older
-    assert resting.rested(monotonic()) is None
+    assert resting.take(monotonic()) is newer
+    assert resting.take(monotonic()) is older
+    assert resting.take(monotonic()) is None
 
 
 async def test_connection_that_rested_too_long_is_closed() -> None:
-    resting, connection = Resting(), connected()
+    resting, connection = IdleConnections(), connected()
     resting.keep(connection)
     await advance(IDLE_SECONDS)
-    assert resting.rested(monotonic()) is None
+    assert resting.take(monotonic()) is None
     assert not connection.usable
 
 
 async def test_connection_that_was_lost_at_rest_is_not_used() -> None:
-    resting, connection = Resting(), connected()
+    resting, connection = IdleConnections(), connected()
     resting.keep(connection)
     connection.connection_lost(None)
-    assert resting.rested(monotonic()) is None
+    assert resting.take(monotonic()) is None
     resting.keep(connection)
-    assert resting.rested(monotonic()) is None
+    assert resting.take(monotonic()) is None
 
 
 async def test_retirement_closes_what_rests_and_what_comes_to_rest() -> None:
-    resting, idle, busy = Resting(), connected(), connected()
+    resting, idle, busy = IdleConnections(), connected(), connected()
     resting.keep(idle)
     resting.retire()
     resting.keep(busy)
@@ -51,7 +51,7 @@ async def test_retirement_closes_what_rests_and_what_comes_to_rest() -> None:
 
 
 async def test_tidying_closes_what_rested_too_long_and_forgets_what_was_lost() -> None:
-    resting, old, young, lost = Resting(), connected(), connected(), connected()
+    resting, old, young, lost = IdleConnections(), connected(), connected(), connected()
     resting.keep(old)
     await advance(IDLE_SECONDS / 2)
     resting.keep(young)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quintant.client.config.config import Config
 from quintant.client.config.credentials import Proof
-from quintant.client.http.pool import AGE_SECONDS, Pool
+from quintant.client.http.pool import AGE_SECONDS, ConnectionPool
 from quintant.client.transport import Call
 from quintant.core.clock import monotonic
 from quintant.testing.loop import advance
@@ -15,7 +15,7 @@ CONFIG = Config("http://127.0.0.1:1")
 
 async def test_pool_fits_its_own_identity_until_it_is_old() -> None:
     pair = Authority().issue("jo")
-    pool = Pool(CONFIG, None)
+    pool = ConnectionPool(CONFIG, None)
     assert pool.fits(None, monotonic())
     assert not pool.fits(pair, monotonic())
     await advance(AGE_SECONDS)
@@ -23,7 +23,7 @@ async def test_pool_fits_its_own_identity_until_it_is_old() -> None:
 
 
 async def test_json_is_asked_for_unless_the_call_says_otherwise() -> None:
-    pool = Pool(CONFIG, None)
+    pool = ConnectionPool(CONFIG, None)
     plain = pool.question(Call("GET", "/a"), Proof({"authorization": "Bearer x"}))
     assert b"\r\nAccept: application/json\r\n" in plain
     assert b"\r\nauthorization: Bearer x\r\n" in plain
@@ -32,7 +32,7 @@ async def test_json_is_asked_for_unless_the_call_says_otherwise() -> None:
 
 
 async def test_no_header_is_sent_twice() -> None:
-    pool = Pool(CONFIG, None)
+    pool = ConnectionPool(CONFIG, None)
     given = {"user-agent": "mine/1", "accept-encoding": "gzip", "authorization": "Bearer y"}
     asked = pool.question(Call("GET", "/a", headers=given), Proof({"authorization": "Bearer x"}))
     for name, value in given.items():

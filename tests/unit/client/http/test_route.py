@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quintant.client.config.config import Config
-from quintant.client.http.route import Hop, Route
+from quintant.client.http.route import Hop, ServerRoute
 from quintant.keys.sensitive import Sensitive
 
 PROXY = Sensitive("http://me:s%20esame@proxy:3128")
@@ -23,14 +23,14 @@ PROXY = Sensitive("http://me:s%20esame@proxy:3128")
 def test_direct_route_goes_to_the_server(
     server: str, hop: Hop, authority: str, prefix: str
 ) -> None:
-    route = Route.to(Config(server))
+    route = ServerRoute.to(Config(server))
     assert (route.first, route.authority, route.prefix) == (hop, authority, prefix)
     assert route.lines.reveal() == f"Host: {authority}\r\n"
     assert not route.tunnel
 
 
 def test_proxy_is_asked_for_a_tunnel_to_a_server_with_tls() -> None:
-    route = Route.to(Config("https://[::1]/base", proxy=PROXY))
+    route = ServerRoute.to(Config("https://[::1]/base", proxy=PROXY))
     assert route.first == Hop("proxy", 3128, False)
     assert route.tunnel == (
         b"CONNECT [::1]:443 HTTP/1.1\r\nHost: [::1]:443\r\n"
@@ -41,7 +41,7 @@ def test_proxy_is_asked_for_a_tunnel_to_a_server_with_tls() -> None:
 
 
 def test_proxy_is_given_the_whole_target_of_a_server_without_tls() -> None:
-    route = Route.to(Config("http://api.test:8001/base", proxy=PROXY))
+    route = ServerRoute.to(Config("http://api.test:8001/base", proxy=PROXY))
     assert route.first == Hop("proxy", 3128, False)
     assert not route.tunnel
     assert route.prefix == "http://api.test:8001/base"
@@ -49,6 +49,6 @@ def test_proxy_is_given_the_whole_target_of_a_server_without_tls() -> None:
 
 
 def test_password_of_a_proxy_is_not_shown() -> None:
-    shown = repr(Route.to(Config("http://api.test", proxy=PROXY)))
+    shown = repr(ServerRoute.to(Config("http://api.test", proxy=PROXY)))
     assert "esame" not in shown
     assert "bWU6" not in shown

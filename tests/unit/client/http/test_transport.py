@@ -18,7 +18,7 @@ from quintant.client.config.exec_plugin import Ending, PluginCredentials
 from quintant.client.config.tls import Pem, Trust
 from quintant.client.config.tokens import CertificateFiles
 from quintant.client.config.user import Impersonate, Plugin, User
-from quintant.client.http.transport import HttpTransport, Limits
+from quintant.client.http.transport import HttpTransport, TransportLimits
 from quintant.client.transport import Call
 from quintant.core.clock import SystemClock
 from quintant.core.errors import (
@@ -111,7 +111,7 @@ async def test_answer_larger_than_the_limit_is_refused_announced_or_not() -> Non
 
     async with (
         serving(answer, TLS) as api,
-        transport(api.config(), limits=Limits(size=2000)) as http,
+        transport(api.config(), limits=TransportLimits(size=2000)) as http,
     ):
         for path in ("/announced", "/chunked"):
             with pytest.raises(TransportError, match="larger than 2000 bytes"):
@@ -346,7 +346,7 @@ async def test_server_without_address_is_explained() -> None:
 async def test_slow_answer_exceeds_the_deadline() -> None:
     async with (
         serving(forever, TLS) as api,
-        transport(api.config(), limits=Limits(answer=0.1)) as http,
+        transport(api.config(), limits=TransportLimits(answer=0.1)) as http,
     ):
         with pytest.raises(DeadlineExceeded):
             await http.request(GET)
@@ -368,7 +368,7 @@ async def test_server_that_accepts_and_says_nothing_cannot_be_reached() -> None:
 async def test_head_of_a_stream_that_does_not_come_is_a_stall() -> None:
     async with (
         serving(forever, TLS) as api,
-        transport(api.config(), limits=Limits(head=0.1)) as http,
+        transport(api.config(), limits=TransportLimits(head=0.1)) as http,
     ):
         with pytest.raises(StreamStalled, match="no head within"):
             async with http.stream(GET):

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from quintant.agents.dns.resolver import Names
+from quintant.agents.dns.resolver import ClusterResolver
 from quintant.api.core import ConfigMap, Service, ServicePort
 from quintant.api.discovery import (
     SERVICE_LABEL,
@@ -89,7 +89,7 @@ async def test_service_is_dialled_while_pods_are_ready(network: Network, client:
     async with program(saying(b"here")) as backend:
         await client.apply(slice_of(backend))
         assert await reached(network, made) == b"here"
-        names = Names.find(network.environment("default"))
+        names = ClusterResolver.find(network.environment("default"))
         assert names is not None
         (place,) = await names.resolve("web", 80)
         assert await heard(Backend(*place)) == b"here"

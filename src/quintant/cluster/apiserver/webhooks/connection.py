@@ -11,11 +11,11 @@ import ssl
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from quintant.client.http.connection import Broken, Connection
+from quintant.client.http.connection import ClientConnection, ConnectionBroken
 from quintant.client.http.dial import Dialer
 from quintant.client.http.http1 import header, question
-from quintant.client.http.idle import Resting
-from quintant.client.http.route import Hop, Route
+from quintant.client.http.idle import IdleConnections
+from quintant.client.http.route import Hop, ServerRoute
 from quintant.client.transport import JSON, Reply
 from quintant.core.clock import monotonic
 from quintant.keys.sensitive import Sensitive
@@ -52,13 +52,13 @@ class WebhookAddress:
     """The authorities to trust (PEM); the machine's own if empty."""
 
 
-class WebhookConnections(Resting):
+class WebhookConnections(IdleConnections):
     """Connections to one place; ssl.SSLError if its authorities are none."""
 
     def __init__(self, place: WebhookAddress) -> None:
         super().__init__()
         hop = Hop(place.host, place.port, secure=True)
-        route = Route(hop, None, place.authority, "", Sensitive(""))
+        route = ServerRoute(hop, None, place.authority, "", Sensitive(""))
         self._dialer = Dialer(route, _context(place.bundle), place.name)
         self._lines = header("Host", place.authority) + _LINES
 
@@ -69,17 +69,19 @@ class WebhookConnections(Resting):
         seems: then a new one is asked. A review may therefore arrive twice, with the same uid.
         """
         data = question("POST", target, self._lines, body)
-        rested = self.rested(monotonic())
+        rested = self.take(monotonic())
         if rested is not None:
             try:
                 return await self._ask(rested, data)
-            except Broken as error:
+            except ConnectionBroken as error:
                 if error.begun:
                     raise
         return await self._ask(await self._dialer.dial(LONGEST_SECONDS, _ignore), data)
 
-    async def _ask(self, connection: Connection, data: bytes) -> Reply:
-        head, body = await connection.ask("POST", data, most=ANSWER_BYTES, seconds=LONGEST_SECONDS)
+    async def _ask(self, connection: ClientConnection, data: bytes) -> Reply:
+        head, body = await connection.request(
+            "POST", data, most=ANSWER_BYTES, seconds=LONGEST_SECONDS
+        )
         self.keep(connection)
         return Reply(head.status, body, head.headers)
 
@@ -91,5 +93,5 @@ def _context(bundle: bytes) -> ssl.SSLContext:
     return ssl.create_default_context(cadata=bundle.decode(errors="replace"))
 
 
-def _ignore(connection: Connection) -> None:
+def _ignore(connection: ClientConnection) -> None:
     """A connection that ended at rest is found to be of no use when it is looked for."""

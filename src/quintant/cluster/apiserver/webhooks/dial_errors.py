@@ -9,11 +9,11 @@ import socket
 import ssl
 
 from quintant.client.http import dial
-from quintant.client.http.connection import Broken, TooLarge
+from quintant.client.http.connection import ConnectionBroken, ResponseTooLarge
 from quintant.client.http.http1 import NotHttp
 from quintant.cluster.apiserver.webhooks.connection import WebhookAddress
 
-FAILURES = (Broken, NotHttp, TooLarge, dial.Unreachable)
+FAILURES = (ConnectionBroken, NotHttp, ResponseTooLarge, dial.ServerUnreachable)
 """All that a line raises beside a time-out."""
 NO_BUNDLE = "unable to load root certificates: unable to parse bytes as PEM block"
 
@@ -28,22 +28,22 @@ _EXPIRED_CODE = 10
 
 def explain_dial_error(error: Exception, url: str, place: WebhookAddress) -> str:
     """What is told of one of `FAILURES`: the reason, and where it was met."""
-    if isinstance(error, Broken) and error.begun:
+    if isinstance(error, ConnectionBroken) and error.begun:
         return _HALF
     return f'Post "{url}": {_reason(error, place)}'
 
 
 def _reason(error: Exception, place: WebhookAddress) -> str:
     match error:
-        case dial.Unreachable(cause=ssl.SSLError() as cause):
+        case dial.ServerUnreachable(cause=ssl.SSLError() as cause):
             return _untrusted(cause, place)
-        case dial.Unreachable(cause=socket.gaierror()):
+        case dial.ServerUnreachable(cause=socket.gaierror()):
             return f"dial tcp: lookup {place.host}: no such host"
-        case Broken() | dial.Unreachable(cause=ConnectionResetError()):
+        case ConnectionBroken() | dial.ServerUnreachable(cause=ConnectionResetError()):
             return "EOF"
-        case dial.Unreachable(cause=cause):
+        case dial.ServerUnreachable(cause=cause):
             return f"dial tcp {place.host}:{place.port}: connect: {_plain(cause)}"
-        case TooLarge(most=most):
+        case ResponseTooLarge(most=most):
             return f"the answer is larger than {most} bytes"
     return "net/http: HTTP/1.x transport connection broken: malformed HTTP response"
 

@@ -14,12 +14,12 @@ from typing import Any, cast
 from msgspec import Struct
 
 from quintant.agents.dns.message import (
-    Answer,
-    Code,
-    Malformed,
+    DnsResponse,
+    MalformedMessage,
+    ResponseCode,
+    encode_error,
+    encode_response,
     read_query,
-    refusal,
-    reply,
 )
 from quintant.cluster.host.loopback import HOST
 from quintant.cluster.kubeproxy.dns.zone import Zone
@@ -63,12 +63,12 @@ def answered(zone: Zone, raw: bytes, *, datagram: bool) -> bytes:
     """The answer to a message, as bytes."""
     try:
         query = read_query(raw)
-    except Malformed:
-        return refusal(raw, Code.MALFORMED)
+    except MalformedMessage:
+        return encode_error(raw, ResponseCode.MALFORMED)
     answer = zone.answer(query.question)
-    made = reply(query, answer)
+    made = encode_response(query, answer)
     if datagram and len(made) > query.limit:
-        return reply(query, Answer(answer.code, truncated=True))
+        return encode_response(query, DnsResponse(answer.code, truncated=True))
     return made
 
 

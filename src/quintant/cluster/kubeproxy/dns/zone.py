@@ -18,12 +18,12 @@ from quintant.agents.dns.message import (
     CNAME,
     SRV,
     A,
-    Answer,
-    Code,
-    Question,
-    Record,
+    DnsQuestion,
+    DnsResponse,
+    ResourceRecord,
+    ResponseCode,
 )
-from quintant.agents.dns.message import Service as Target
+from quintant.agents.dns.message import SrvData as Target
 from quintant.agents.dns.resolver import DOMAIN
 from quintant.api.core import Service
 from quintant.api.discovery import Endpoint, EndpointSlice
@@ -43,11 +43,11 @@ class Zone:
     """Everything that has a name in a cluster."""
 
     def __init__(self) -> None:
-        self._names: dict[str, list[Record]] = {}
-        self._owned: dict[Request, list[Record]] = {}
+        self._names: dict[str, list[ResourceRecord]] = {}
+        self._owned: dict[Request, list[ResourceRecord]] = {}
         self._branches: dict[str, int] = {}
 
-    def put(self, service: Request, records: Iterable[Record]) -> None:
+    def put(self, service: Request, records: Iterable[ResourceRecord]) -> None:
         """Make the records of a service be these."""
         for record in self._owned.pop(service, ()):
             self._count(record.name, -1)
@@ -62,18 +62,18 @@ class Zone:
         if kept:
             self._owned[service] = kept
 
-    def answer(self, question: Question) -> Answer:
+    def answer(self, question: DnsQuestion) -> DnsResponse:
         """What is known about a name."""
         name = question.name
         if name != DOMAIN and not name.endswith(f".{DOMAIN}"):
-            return Answer(Code.REFUSED)
+            return DnsResponse(ResponseCode.REFUSED)
         held = self._names.get(name) or list(_pod(name))
         if not held and name != DOMAIN and name not in self._branches:
-            return Answer(Code.NO_NAME)
+            return DnsResponse(ResponseCode.NO_NAME)
         wanted = tuple(each for each in held if each.kind in (question.kind, CNAME))
-        return Answer(records=wanted, extra=tuple(self._extra(wanted)))
+        return DnsResponse(records=wanted, extra=tuple(self._extra(wanted)))
 
-    def _extra(self, records: Iterable[Record]) -> Iterator[Record]:
+    def _extra(self, records: Iterable[ResourceRecord]) -> Iterator[ResourceRecord]:
         targets = {each.data.target for each in records if isinstance(each.data, Target)}
         for target in sorted(targets):
             yield from (each for each in self._names.get(target, ()) if each.kind == A)
@@ -87,29 +87,31 @@ class Zone:
                 del self._branches[name]
 
 
-def records(service: Service, slices: Iterable[EndpointSlice], places: Places) -> Iterator[Record]:
+def records(
+    service: Service, slices: Iterable[EndpointSlice], places: Places
+) -> Iterator[ResourceRecord]:
     """What the names of a service mean."""
     meta, spec = service.metadata, service.spec
     base = f"{meta.name}.{meta.namespace}.svc.{DOMAIN}"
     if spec.type == "ExternalName":
-        yield Record(base, CNAME, spec.external_name.rstrip(".").lower(), TTL_SECONDS)
+        yield ResourceRecord(base, CNAME, spec.external_name.rstrip(".").lower(), TTL_SECONDS)
     elif spec.cluster_ip == "None":
         yield from _headless(base, slices)
     elif spec.cluster_ip:
-        yield Record(base, A, spec.cluster_ip, TTL_SECONDS)
+        yield ResourceRecord(base, A, spec.cluster_ip, TTL_SECONDS)
         for port in spec.ports:
             protocol = port.protocol or TCP
             place = places(Front(protocol, spec.cluster_ip, port.port))
             target = base
             if place.address != spec.cluster_ip:
                 target = f"{_dashed(place.address)}.{base}"
-                yield Record(target, A, place.address, TTL_SECONDS)
+                yield ResourceRecord(target, A, place.address, TTL_SECONDS)
             for label in filter(None, (port.name, str(port.port))):
                 yield _served(label, protocol, base, place.port, target)
 
 
-def _headless(base: str, slices: Iterable[EndpointSlice]) -> Iterator[Record]:
-    seen: set[Record] = set()
+def _headless(base: str, slices: Iterable[EndpointSlice]) -> Iterator[ResourceRecord]:
+    seen: set[ResourceRecord] = set()
     for each in slices:
         for endpoint in each.endpoints or ():
             if endpoint.conditions.ready is False or each.address_type != "IPv4":
@@ -120,26 +122,26 @@ def _headless(base: str, slices: Iterable[EndpointSlice]) -> Iterator[Record]:
                     yield record
 
 
-def _member(base: str, each: EndpointSlice, endpoint: Endpoint) -> Iterator[Record]:
+def _member(base: str, each: EndpointSlice, endpoint: Endpoint) -> Iterator[ResourceRecord]:
     for address in endpoint.addresses:
         own = f"{endpoint.hostname or _dashed(address)}.{base}"
-        yield Record(base, A, address, TTL_SECONDS)
-        yield Record(own, A, address, TTL_SECONDS)
+        yield ResourceRecord(base, A, address, TTL_SECONDS)
+        yield ResourceRecord(own, A, address, TTL_SECONDS)
         for port in each.ports or ():
             if port.name and port.port:
                 yield _served(port.name, port.protocol or TCP, base, port.port, own)
 
 
-def _served(label: str, protocol: str, base: str, port: int, target: str) -> Record:
+def _served(label: str, protocol: str, base: str, port: int, target: str) -> ResourceRecord:
     name = f"_{label}._{protocol.lower()}.{base}"
-    return Record(name, SRV, Target(0, WEIGHT, port, target), TTL_SECONDS)
+    return ResourceRecord(name, SRV, Target(0, WEIGHT, port, target), TTL_SECONDS)
 
 
-def _pod(name: str) -> Iterator[Record]:
+def _pod(name: str) -> Iterator[ResourceRecord]:
     label, _, rest = name.partition(".")
     if name.endswith(_POD) and rest.removesuffix(_POD[1:]).rstrip("."):
         try:
-            yield Record(name, A, str(IPv4Address(label.replace("-", "."))), TTL_SECONDS)
+            yield ResourceRecord(name, A, str(IPv4Address(label.replace("-", "."))), TTL_SECONDS)
         except AddressValueError:
             return
 

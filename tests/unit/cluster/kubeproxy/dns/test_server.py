@@ -11,8 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from quintant.agents.dns.message import A, Question, Record
-from quintant.agents.dns.resolver import SEARCH_VARIABLE, SERVER_VARIABLE, Names, Place
+from quintant.agents.dns.message import A, DnsQuestion, ResourceRecord
+from quintant.agents.dns.resolver import (
+    SEARCH_VARIABLE,
+    SERVER_VARIABLE,
+    ClusterResolver,
+    SocketAddress,
+)
 from quintant.agents.dns.web import resolver
 from quintant.cluster.host.loopback import HOST
 from quintant.cluster.kubeproxy.component import Network
@@ -36,7 +41,7 @@ async def network() -> AsyncIterator[Network]:
     zone.put(Request("web", "default"), records(service(cluster_ip="127.96.0.20"), (), mapped))
     external = service("out", type="ExternalName", external_name="localhost")
     zone.put(Request("out", "default"), records(external, (), mapped))
-    zone.put(Request("many"), [Record("many.cluster.local", A, f"10.0.{n // 250}.{n % 250}")
+    zone.put(Request("many"), [ResourceRecord("many.cluster.local", A, f"10.0.{n // 250}.{n % 250}")
                                for n in range(600)])  # fmt: skip
     async with proxying() as proxy, answering(zone) as place:
         yield Network(proxy, zone, place, HOST)
@@ -44,29 +49,29 @@ async def network() -> AsyncIterator[Network]:
 
 @pytest.mark.parametrize("host", ["web", "web.default", "web.default.svc", BASE, f"{BASE}.", "WEB"])
 async def test_short_and_long_names_are_found(network: Network, host: str) -> None:
-    names = Names.find(network.environment("default"))
+    names = ClusterResolver.find(network.environment("default"))
     assert names is not None
-    assert await names.resolve(host, 80) == [Place("127.96.0.20", 20080)]
-    assert await asyncio.to_thread(names.lookup, host, 80) == [Place("127.96.0.20", 20080)]
-    assert await names.resolve(host, 7) == [Place("127.96.0.20", 7)]
+    assert await names.resolve(host, 80) == [SocketAddress("127.96.0.20", 20080)]
+    assert await asyncio.to_thread(names.lookup, host, 80) == [SocketAddress("127.96.0.20", 20080)]
+    assert await names.resolve(host, 7) == [SocketAddress("127.96.0.20", 7)]
 
 
 @pytest.mark.parametrize("host", ["example.com", "other", "web.other", "127.0.0.1", "::1", ""])
 async def test_what_is_not_of_the_cluster_is_left_to_others(network: Network, host: str) -> None:
-    names = Names.find(network.environment("default"))
+    names = ClusterResolver.find(network.environment("default"))
     assert names is not None
     assert await names.resolve(host, 80) == []
 
 
 async def test_namespace_of_the_pod_comes_first(network: Network) -> None:
-    names = Names.find(network.environment("elsewhere"))
+    names = ClusterResolver.find(network.environment("elsewhere"))
     assert names is not None
     assert await names.resolve("web", 80) == []
-    assert await names.resolve("web.default", 80) == [Place("127.96.0.20", 20080)]
+    assert await names.resolve("web.default", 80) == [SocketAddress("127.96.0.20", 20080)]
 
 
 async def test_long_answers_come_over_tcp(network: Network) -> None:
-    names = Names(Place(*network.nameserver))
+    names = ClusterResolver(SocketAddress(*network.nameserver))
     assert len(await names.resolve("many", 80)) == 600
     assert len(await asyncio.to_thread(names.lookup, "many", 80)) == 600
 
@@ -74,13 +79,13 @@ async def test_long_answers_come_over_tcp(network: Network) -> None:
 async def test_nameserver_that_is_gone_is_as_none(network: Network) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as nobody:
         nobody.bind(("127.0.0.1", 0))
-        place = Place(*nobody.getsockname())
-    assert await Names(place).resolve("web", 80) == []
+        place = SocketAddress(*nobody.getsockname())
+    assert await ClusterResolver(place).resolve("web", 80) == []
 
 
 def test_without_variables_there_are_no_names() -> None:
-    assert Names.find({}) is None
-    assert Names.find({SERVER_VARIABLE: "nonsense"}) is None
+    assert ClusterResolver.find({}) is None
+    assert ClusterResolver.find({SERVER_VARIABLE: "nonsense"}) is None
 
 
 PROGRAM = """
@@ -156,4 +161,4 @@ async def test_clients_of_aiohttp_know_the_names(network: Network) -> None:
 def test_names_are_searched_as_pods_search_them(network: Network) -> None:
     environment = network.environment("a")
     assert environment[SEARCH_VARIABLE] == "a.svc.cluster.local svc.cluster.local cluster.local"
-    assert network.zone.answer(Question("cluster.local", A)).records == ()
+    assert network.zone.answer(DnsQuestion("cluster.local", A)).records == ()

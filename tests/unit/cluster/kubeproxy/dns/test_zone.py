@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from quintant.agents.dns.message import CNAME, SRV, A, Code, Question
-from quintant.agents.dns.message import Service as Target
+from quintant.agents.dns.message import CNAME, SRV, A, DnsQuestion, ResponseCode
+from quintant.agents.dns.message import SrvData as Target
 from quintant.api.core import Service, ServicePort
 from quintant.api.discovery import Endpoint, EndpointConditions, EndpointSlice, SlicePort
 from quintant.cluster.kubeproxy.dns.zone import Zone, records
@@ -45,8 +45,8 @@ def slice_of(*members: Endpoint) -> EndpointSlice:
 
 
 def told(made: Zone, name: str, kind: int = A) -> list[object]:
-    answer = made.answer(Question(name, kind))
-    assert answer.code is Code.DONE
+    answer = made.answer(DnsQuestion(name, kind))
+    assert answer.code is ResponseCode.DONE
     return [record.data for record in answer.records]
 
 
@@ -54,7 +54,7 @@ def test_service_has_its_address_and_ports() -> None:
     made = zone(service("web", PORT, cluster_ip="127.96.0.20"))
     assert told(made, BASE) == ["127.96.0.20"]
     for label in ("http", "80"):
-        answer = made.answer(Question(f"_{label}._tcp.{BASE}", SRV))
+        answer = made.answer(DnsQuestion(f"_{label}._tcp.{BASE}", SRV))
         assert [record.data for record in answer.records] == [Target(0, 100, 80, BASE)]
         assert [record.data for record in answer.extra] == ["127.96.0.20"]
 
@@ -67,7 +67,7 @@ def test_mapped_port_is_told_where_it_is() -> None:
 def test_mapped_address_has_a_name_of_its_own() -> None:
     places = lambda front: Backend("127.0.0.1", 5)  # noqa: E731
     made = zone(service("web", PORT, cluster_ip="127.96.0.20"), places=places)
-    answer = made.answer(Question(f"_80._tcp.{BASE}", SRV))
+    answer = made.answer(DnsQuestion(f"_80._tcp.{BASE}", SRV))
     assert [record.data for record in answer.extra] == ["127.0.0.1"]
 
 
@@ -77,7 +77,7 @@ def test_headless_service_has_the_addresses_of_its_ready_pods() -> None:
     assert told(made, BASE) == ["10.0.0.1"]
     assert told(made, f"web-0.{BASE}") == ["10.0.0.1"]
     assert told(made, f"_http._tcp.{BASE}", SRV) == [Target(0, 100, 8080, f"web-0.{BASE}")]
-    assert made.answer(Question(f"web-1.{BASE}", A)).code is Code.NO_NAME
+    assert made.answer(DnsQuestion(f"web-1.{BASE}", A)).code is ResponseCode.NO_NAME
 
 
 def test_external_name_stands_for_another() -> None:
@@ -89,21 +89,21 @@ def test_external_name_stands_for_another() -> None:
 @pytest.mark.parametrize(
     ("name", "code"),
     [
-        ("example.com", Code.REFUSED),
-        ("other.default.svc.cluster.local", Code.NO_NAME),
-        ("default.svc.cluster.local", Code.DONE),
-        ("cluster.local", Code.DONE),
-        ("10-0-0-1.default.pod.cluster.local", Code.DONE),
-        ("10-0-0.default.pod.cluster.local", Code.NO_NAME),
+        ("example.com", ResponseCode.REFUSED),
+        ("other.default.svc.cluster.local", ResponseCode.NO_NAME),
+        ("default.svc.cluster.local", ResponseCode.DONE),
+        ("cluster.local", ResponseCode.DONE),
+        ("10-0-0-1.default.pod.cluster.local", ResponseCode.DONE),
+        ("10-0-0.default.pod.cluster.local", ResponseCode.NO_NAME),
     ],
 )
-def test_names_exist_or_not_or_are_none_of_ours(name: str, code: Code) -> None:
+def test_names_exist_or_not_or_are_none_of_ours(name: str, code: ResponseCode) -> None:
     made = zone(service("web", PORT, cluster_ip="127.96.0.20"))
-    assert made.answer(Question(name, A)).code is code
+    assert made.answer(DnsQuestion(name, A)).code is code
 
 
 def test_service_that_is_gone_leaves_no_name() -> None:
     made = zone(service("web", PORT, cluster_ip="127.96.0.20"))
     made.put(KEY, ())
     for name in (BASE, f"_80._tcp.{BASE}", "default.svc.cluster.local"):
-        assert made.answer(Question(name, A)).code is Code.NO_NAME
+        assert made.answer(DnsQuestion(name, A)).code is ResponseCode.NO_NAME
