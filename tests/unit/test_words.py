@@ -1,0 +1,118 @@
+"""Words: a retired name does not come back, and a public class name has one home.
+
+`retired_names.toml` says which word took a name's place, by the module that had it. A name may be
+retired in one module and be the right word in another; those below `everywhere` are the right word
+nowhere.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCE_FOLDERS = ("src", "tests", "scripts", "benchmarks", "examples")
+PATH_FOLDERS = ("src", "tests", "scripts")
+"""Folders that are on the path: modules are named by what is below them."""
+RETIRED: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_name("retired_names.toml").read_text()
+)
+EVERYWHERE = RETIRED.pop("everywhere")
+TARGETS = RETIRED.pop("make")
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class Module:
+    """The names that a module defines and imports."""
+
+    name: str
+    path: Path
+    defined: set[str] = field(default_factory=set)
+    """Names of the module, and `Class.name` for those of its classes."""
+    classes: set[str] = field(default_factory=set)
+    imported: set[tuple[str, str]] = field(default_factory=set)
+    """The module and the name that is imported from there."""
+
+
+@cache
+def modules() -> tuple[Module, ...]:
+    """Every module of the repository."""
+    paths = (path for folder in SOURCE_FOLDERS for path in (ROOT / folder).rglob("*.py"))
+    return tuple(read(path) for path in sorted(paths))
+
+
+def read(path: Path) -> Module:
+    found = Module(module_name(path.relative_to(ROOT)), path.relative_to(ROOT))
+    tree = ast.parse(path.read_text())
+    found.defined.update(name for node in tree.body for name in names_of(node))
+    found.classes.update(node.name for node in tree.body if isinstance(node, ast.ClassDef))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            found.defined.update(f"{node.name}.{name}" for name in attributes(node))
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.imported.update((node.module, alias.name) for alias in node.names)
+    return found
+
+
+def module_name(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    parts = parts[1:] if parts[0] in PATH_FOLDERS else parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def names_of(node: ast.AST) -> Iterator[str]:
+    """The names that a statement binds."""
+    if isinstance(node, Function | ast.ClassDef):
+        yield node.name
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    yield from (each.id for each in targets if isinstance(each, ast.Name))
+
+
+def attributes(node: ast.ClassDef) -> Iterator[str]:
+    """Fields and methods of a class, and what its methods set on `self`."""
+    for statement in node.body:
+        yield from names_of(statement)
+    for each in ast.walk(node):
+        if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
+            yield each.attr
+
+
+def retired(module: Module) -> Iterator[str]:
+    """What a module still calls by a name that was retired."""
+    here = RETIRED.get(module.name, {})
+    for old in sorted(module.defined & here.keys()):
+        yield f"{module.path} defines {old}: its word is {here[old]}"
+    for old in sorted((module.defined | {name for _, name in module.imported}) & EVERYWHERE.keys()):
+        yield f"{module.path} uses {old}: its word is {EVERYWHERE[old]}"
+    for source, old in sorted(module.imported):
+        if new := RETIRED.get(source, {}).get(old):
+            yield f"{module.path} imports {old} from {source}: its word is {new}"
+
+
+def test_retired_names_are_neither_defined_nor_imported() -> None:
+    assert [line for module in modules() for line in retired(module)] == []
+
+
+def test_names_are_retired_where_there_is_a_module() -> None:
+    assert RETIRED.keys() - {module.name for module in modules()} == set()
+
+
+def test_a_retired_name_is_found_again() -> None:
+    source, (old, new) = next((name, next(iter(words.items()))) for name, words in RETIRED.items())
+    again = Module(source, Path("again.py"), {old}, set(), {(source, old)})
+    assert list(retired(again)) == [
+        f"again.py defines {old}: its word is {new}",
+        f"again.py imports {old} from {source}: its word is {new}",
+    ]
+
+
+def test_retired_tasks_are_not_in_the_makefile() -> None:
+    tasks = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert tasks
+    assert tasks & TARGETS.keys() == set()
