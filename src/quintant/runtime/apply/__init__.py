@@ -2,13 +2,14 @@
 
 The Builder, Diff and Control pattern, once for every operator: a builder makes desired objects,
 `diff` decides (pure), `control` acts. `revision` is how a changed desire is told from an unchanged
-one, and `order` how children are counted.
+one, `drift` what somebody else changed, and `order` how children are counted.
 """
 
 from __future__ import annotations
 
 from quintant.runtime.apply.control import IMMUTABLE, NAME_TAKEN, Policy, control
 from quintant.runtime.apply.diff import Changes, Refusal, Update, controlled, diff
+from quintant.runtime.apply.drift import drifted, strays
 from quintant.runtime.apply.order import ordinal
 from quintant.runtime.apply.revision import MARK, Mark, digest, fnv1, marked, revision
 
@@ -25,8 +26,10 @@ __all__ = [
     "controlled",
     "diff",
     "digest",
+    "drifted",
     "fnv1",
     "marked",
     "ordinal",
     "revision",
+    "strays",
 ]

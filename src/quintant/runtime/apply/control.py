@@ -8,15 +8,15 @@ writes nothing, and one cut short anywhere is continued by the next.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Literal, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
 from quintant.core.errors import Conflict, Invalid, Status, Terminal
-from quintant.core.object import K, Object
+from quintant.core.object import K, Object, ObjectMeta
 from quintant.core.resource import resource_of
-from quintant.runtime.apply.diff import Changes, Drifted, E, Refusal, Update, diff
+from quintant.runtime.apply.diff import Adopts, Changes, Drifted, E, Refusal, Update, diff
 from quintant.runtime.apply.revision import MARK, Mark
 
 NAME_TAKEN = "NameTaken"
@@ -28,6 +28,9 @@ IMMUTABLE = "ChildImmutable"
 # How API servers word a refusal to change a field, in the causes of a 422.
 REFUSALS = ("immutable", "may not change", "cannot change", "updates to")
 
+Operations = Sequence[Mapping[str, Any]]
+Strays = Callable[[Any, Any], Operations]
+
 
 class Client(Protocol):
     """What is asked of a client."""
@@ -37,6 +40,8 @@ class Client(Protocol):
     ) -> K | None: ...
 
     async def apply(self, obj: K, *, force: bool = True) -> K: ...
+
+    async def amend(self, kind: type[Object], meta: ObjectMeta, operations: Operations) -> None: ...
 
     async def delete(self, obj: Object, *, foreground: bool = False) -> None: ...
 
@@ -53,6 +58,12 @@ class Policy(Struct, frozen=True):
     mark: Mark = MARK
     drifted: Drifted | None = None
     """Asked `(have, want)` where revisions agree; True restores what somebody edited."""
+    strays: Strays | None = None
+    """Asked `(have, want)` where revisions agree, and after an update: the JSON patch that removes
+    what somebody added, guarded by a test of the version; empty if there is nothing."""
+    adopts: Adopts | None = None
+    """Asked `(have, want)` of an object that has a child's name and no controller; True takes it
+    over, as what was made by hand or by another program before. None takes over nothing."""
 
 
 async def control(
@@ -86,8 +97,9 @@ async def _decide(
     """Decide on what is known, and once more on what only the server knew."""
 
     def decided(known: tuple[E | K, ...]) -> Changes[K, E | K]:
-        return diff(desired, known, by=by, mark=policy.mark, drifted=policy.drifted)
+        return diff(desired, known, by=by, mark=policy.mark, drifted=asked, adopts=policy.adopts)
 
+    asked = _edited(policy)
     changes = decided(existing)
     unseen = [
         found
@@ -97,12 +109,18 @@ async def _decide(
     return decided((*existing, *unseen)) if unseen else changes
 
 
+def _edited(policy: Policy) -> Drifted | None:
+    """Whether somebody changed a child or added to it; None if the policy does not care."""
+    asked = [each for each in (policy.drifted, policy.strays) if each is not None]
+    return (lambda have, want: any(each(have, want) for each in asked)) if asked else None
+
+
 async def _updated(client: Client, update: Update[K, E], policy: Policy) -> bool:
     """Whether the policy is fulfilled; False when the server refuses to change the child."""
     if policy.update == "leave":
         return True
     try:
-        await client.apply(update.want)
+        live = await client.apply(update.want)
     except Invalid as error:
         _check_identity(error, update.have)
         if not _immutable(error):
@@ -110,7 +128,21 @@ async def _updated(client: Client, update: Update[K, E], policy: Policy) -> bool
         if policy.update == "apply":
             return False
         await client.delete(update.have, foreground=policy.delete == "foreground")
+        return True
+    if policy.strays is not None:
+        # Only now: before, a pod might be left without any container, and be refused.
+        await _purge(client, live, policy.strays(live, update.want))
     return True
+
+
+async def _purge(client: Client, live: Object, operations: Operations) -> None:
+    if not operations:
+        return
+    try:
+        await client.amend(type(live), live.metadata, operations)
+    except Invalid as error:
+        # A failed test operation is answered with 422: it has changed since.
+        raise Conflict(Status(code=409, reason="Conflict", message=error.message)) from error
 
 
 def _check_identity(error: Invalid, have: Object) -> None:

@@ -1,8 +1,9 @@
 """What to do with the children of one kind: desired against existing, decided without I/O.
 
 A child is ours if its controller has the owner's uid. Only what is ours is ever updated or deleted;
-a name held by somebody else is refused, never adopted. What is on its way out is left alone, and
-what should take its name waits. Applying the changes and deciding again gives no changes.
+a name held by somebody else is refused. What nobody controls is refused, too, unless the caller
+adopts it. What is on its way out is left alone, and what should take its name waits. Applying the
+changes and deciding again gives no changes.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from quintant.runtime.apply.revision import MARK, Mark, marked
 
 E = TypeVar("E", bound=Object)
 Drifted = Callable[[Any, Any], bool]
+Adopts = Callable[[Any, Any], bool]
 
 
 class Fate(Enum):
     """What becomes of a desired child whose name is held already."""
 
-    UPDATE = auto()  # ours, with another revision or drifted
+    UPDATE = auto()  # ours, with another revision or drifted; or nobody's, and adopted
     LEAVE = auto()  # ours, and as desired
     WAIT = auto()  # on its way out
     REFUSE = auto()  # somebody else's
@@ -87,17 +89,19 @@ def diff(
     by: Object,
     mark: Mark = MARK,
     drifted: Drifted | None = None,
+    adopts: Adopts | None = None,
 ) -> Changes[K, E]:
     """Decide what to create, update, delete and leave, so that `by` has exactly `desired`.
 
     All objects are of one kind, though `existing` may be a narrower projection of it: beyond the
     metadata nothing of a live object is looked at. `drifted(have, want)` may look further and ask
-    for an update although the revisions agree. Two objects of one name raise ValueError.
+    for an update although the revisions agree. `adopts(have, want)` is asked of what nobody
+    controls; True takes it over. Two objects of one name raise ValueError.
     """
     wanted = _by_name((_prepared(child, by, mark) for child in desired), mark)
     found = _by_name(existing, mark)
     held = [(found[key], want) for key, want in wanted.items() if key in found]
-    fates = [_fate(have, want, _Rules(by, mark, drifted)) for have, want in held]
+    fates = [_fate(have, want, _Rules(by, mark, drifted, adopts)) for have, want in held]
     surplus = [have for key, have in found.items() if key not in wanted and controlled(have, by)]
 
     def met(fate: Fate) -> list[tuple[E, K]]:
@@ -126,13 +130,15 @@ class _Rules(Struct, frozen=True):
     by: Object
     mark: Mark
     drifted: Drifted | None
+    adopts: Adopts | None
 
 
 def _fate(have: Object, want: Object, rules: _Rules) -> Fate:
     if have.deleting or _former(have, rules.by):
         return Fate.WAIT
     if not controlled(have, rules.by):
-        return Fate.REFUSE
+        asked = rules.adopts if controller_of(have) is None else None
+        return Fate.UPDATE if asked is not None and asked(have, want) else Fate.REFUSE
     if rules.mark.of(have) != rules.mark.of(want):
         return Fate.UPDATE
     return Fate.UPDATE if rules.drifted and rules.drifted(have, want) else Fate.LEAVE

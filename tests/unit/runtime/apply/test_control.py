@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import pytest
 
 from quintant.api.core import ConfigMap
 from quintant.core.errors import Conflict, ConnectError, Invalid, Terminal
-from quintant.core.object import K, Object, replace
+from quintant.core.object import K, Object, ObjectMeta, replace
 from quintant.runtime.apply import IMMUTABLE, NAME_TAKEN, Policy, control, controlled, marked
 from quintant.runtime.apply.diff import Changes
 from unit.runtime.apply.family import fleet, of, ship, sinking, stored
@@ -41,6 +42,33 @@ class Mortal(World):
         if self.at == 0:
             raise ConnectError("the connection broke")
         self.at -= 1
+
+
+class Merging(World):
+    """Keeps what others set, as server-side apply does; `late` changes it before each patch."""
+
+    late = False
+
+    async def apply(self, obj: K, *, force: bool = True) -> K:
+        old = self.objects.get(obj.key)
+        await super().apply(obj, force=force)
+        applied = self.objects[obj.key]
+        kept = {**(old.data if old else {}), **applied.data}
+        self.objects[obj.key] = replace(applied, data=kept)
+        return cast(K, self.objects[obj.key])
+
+    async def amend(
+        self, kind: type[Object], meta: ObjectMeta, operations: Sequence[Mapping[str, Any]]
+    ) -> None:
+        seen = "6" if self.late else meta.resource_version
+        guard = {"op": "test", "path": "/metadata/resourceVersion", "value": seen}
+        await super().amend(kind, meta, [guard, *operations])
+
+
+def foreign(have: ConfigMap, want: ConfigMap) -> list[dict[str, Any]]:
+    """The patch that removes what is not wanted."""
+    extra = have.data.keys() - want.data.keys()
+    return [{"op": "remove", "path": f"/data/{key}"} for key in sorted(extra)]
 
 
 def ships(count: int, text: str = "aye") -> list[ConfigMap]:
@@ -231,3 +259,44 @@ async def test_drift_is_restored_by_the_policy() -> None:
     assert (await reconcile(world, ships(1))).settled
     await reconcile(world, ships(1), Policy(drifted=lambda have, want: have.data != want.data))
     assert world["ship-0"].data == {"text": "aye"}
+
+
+async def test_what_somebody_added_is_removed_by_the_policy() -> None:
+    world, policy = Merging(), Policy(strays=foreign)
+    await reconcile(world, ships(1), policy)
+    boarded = replace(world["ship-0"], data={"text": "aye", "pirate": "hello"})
+    world.objects[boarded.key] = boarded
+    assert (await reconcile(world, ships(1))).settled
+    await reconcile(world, ships(1), policy)
+    assert world["ship-0"].data == {"text": "aye"}
+    assert (await reconcile(world, ships(1), policy)).settled
+
+
+async def test_what_was_added_goes_with_an_update_too() -> None:
+    world, policy = Merging(), Policy(strays=foreign)
+    await reconcile(world, ships(1), policy)
+    boarded = replace(world["ship-0"], data={"text": "aye", "pirate": "hello"})
+    world.objects[boarded.key] = boarded
+    world.writes.clear()
+    await reconcile(world, ships(1, "nay"), policy)
+    assert world["ship-0"].data == {"text": "nay"}
+    assert world.writes == ["apply ship-0 by force", "amend ship-0"]
+
+
+async def test_child_that_changed_while_it_was_cleaned_is_a_conflict() -> None:
+    world, policy = Merging(), Policy(strays=foreign)
+    await reconcile(world, ships(1), policy)
+    boarded = replace(world["ship-0"], data={"text": "aye", "pirate": "hello"})
+    world.objects[boarded.key] = boarded
+    world.late = True
+    with pytest.raises(Conflict):
+        await reconcile(world, ships(1), policy)
+
+
+async def test_what_nobody_controls_is_adopted_by_the_policy() -> None:
+    world = World(stored(ship("ship-0", "drifting")))
+    uid = world["ship-0"].metadata.uid
+    await reconcile(world, ships(1), Policy(adopts=lambda have, want: True))
+    assert controlled(world["ship-0"], OURS)
+    assert (world["ship-0"].data, world["ship-0"].metadata.uid) == ({"text": "aye"}, uid)
+    assert (await reconcile(world, ships(1))).settled

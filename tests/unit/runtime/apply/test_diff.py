@@ -99,6 +99,15 @@ def test_an_object_without_controller_is_refused_not_adopted() -> None:
     assert str(changes.refused[0]).endswith("belongs to no controller")
 
 
+def test_only_what_nobody_controls_can_be_adopted() -> None:
+    free, held = stored(ship("ship-0")), of(OTHER, ship("ship-0"))
+    (update,) = diff([ship("ship-0")], [free], by=OURS, adopts=lambda have, want: True).update
+    assert (update.have, update.want.metadata.uid) == (free, free.metadata.uid)
+    assert controlled(update.want, OURS)
+    assert diff([ship("ship-0")], [free], by=OURS, adopts=lambda have, want: False).refused
+    assert diff([ship("ship-0")], [held], by=OURS, adopts=lambda have, want: True).refused
+
+
 def test_an_owner_that_is_not_the_controller_does_not_make_it_ours() -> None:
     visitor = OwnerReference(kind="Fleet", name="fleet", uid=OURS.metadata.uid)
     live = stored(ship("ship-0", owner_references=(visitor,)))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from quintant.api.core import ConfigMap
 from quintant.core.errors import Cause, Conflict, Details, Invalid, Status
-from quintant.core.object import K, Object, Request, replace
+from quintant.core.object import K, Object, ObjectMeta, Request, replace
 from unit.runtime.apply.family import sinking, stored
 
 
@@ -48,6 +49,17 @@ class World:
         uid = old.metadata.uid if old else f"uid-{len(self.writes)}"
         self.objects[obj.key] = stored(replace(obj, metadata=replace(obj.metadata, uid=uid)))
         return cast(K, self.objects[obj.key])
+
+    async def amend(
+        self, kind: type[Object], meta: ObjectMeta, operations: Sequence[Mapping[str, Any]]
+    ) -> None:
+        live = self.objects[Request(meta.name, meta.namespace)]
+        self.writes.append(f"amend {meta.name}")
+        if any(each["op"] == "test" and each["value"] != "7" for each in operations):
+            raise refused("metadata.resourceVersion", "testing failed")
+        gone = {each["path"].removeprefix("/data/") for each in operations}
+        data = {key: text for key, text in live.data.items() if key not in gone}
+        self.objects[live.key] = replace(live, data=data)
 
     async def delete(self, obj: Object, *, foreground: bool = False) -> None:
         self.writes.append(f"delete {obj.metadata.name}{' in foreground' if foreground else ''}")
