@@ -17,9 +17,9 @@ from quintant.core.clock import monotonic
 from quintant.core.errors import QuintantError
 from quintant.demo.reasons import reasons, simulated
 from quintant.demo.systems import System
-from quintant.operators.sample import SampleProgress
 from quintant.runtime.cache.client import Client
 from quintant.runtime.cache.manifests import Applier
+from quintant.runtime.manager.sample import SampleProgress
 
 FIELD_MANAGER = "quintant-demo"
 # Between two looks at a sample.

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import quintant
 from quintant.api.core import ConfigMap
-from quintant.operators.sample import Sample, SampleProgress
 from quintant.runtime.cache.client import Client
+from quintant.runtime.manager.sample import Sample, SampleProgress
 
 NAMESPACE = "greeter-demo"
 _GREETING = {

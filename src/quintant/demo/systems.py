@@ -10,10 +10,10 @@ from typing import Any
 from quintant.core.errors import ConfigError
 from quintant.demo import greeter
 from quintant.operators import OPERATORS, manager_of
-from quintant.operators.sample import Sample
 from quintant.runtime.manager.loading import load_manager
 from quintant.runtime.manager.manager import Manager
 from quintant.runtime.manager.manifests import Program, installation
+from quintant.runtime.manager.sample import Sample
 from quintant.version import QUINTANT
 
 IMAGE = f"quintant:{QUINTANT}"

@@ -9,8 +9,8 @@ import pytest
 
 from quintant.api.core import Namespace
 from quintant.core.object import ObjectMeta
-from quintant.operators.sample import manifests
 from quintant.runtime.cache.manifests import Applier
+from quintant.runtime.manager.sample import manifests
 from testbeds.portal import PortalTestbed
 
 FILES = sorted((Path(__file__).parent / "manifests").glob("*.yaml"))

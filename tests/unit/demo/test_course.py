@@ -14,9 +14,9 @@ from quintant.client.rest import MERGE
 from quintant.cluster.common.labels import POD
 from quintant.demo.course import Course, Progress, Stage
 from quintant.demo.systems import System
-from quintant.operators.sample import Sample, SampleProgress
 from quintant.runtime.cache.client import Client
 from quintant.runtime.manager.manifests import Program
+from quintant.runtime.manager.sample import Sample, SampleProgress
 from quintant.testing import InProcessCluster
 
 SAMPLE = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "given"}}

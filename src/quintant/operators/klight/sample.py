@@ -6,8 +6,8 @@ from typing import Any
 
 from quintant.operators.klight.api import LABEL, LightNetwork
 from quintant.operators.klight.identity import object_name
-from quintant.operators.sample import Sample, SampleProgress
 from quintant.runtime.cache.client import Client
+from quintant.runtime.manager.sample import Sample, SampleProgress
 from quintant.version import QUINTANT
 from quintant.wire.lightpeer import PORT
 

@@ -17,8 +17,8 @@ from quintant.api.core import ConfigMap, Service
 from quintant.core.clock import SystemClock
 from quintant.keys.authority import Authority, Term
 from quintant.operators.portal.api import DEFAULT_CLASS, GROUP, VERSION, PortalExpose
-from quintant.operators.sample import Sample, SampleProgress
 from quintant.runtime.cache.client import Client
+from quintant.runtime.manager.sample import Sample, SampleProgress
 from quintant.version import QUINTANT
 
 NAMESPACE = "portal-demo"
